@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { followDuckdb } from '../src/followers/rebuild.js';
-import type { JournalFolder } from '../src/journal/folder.js';
-import { withEngine } from '../src/storage/engine.js';
-import { commitStaged } from '../src/warehouse/commit.js';
-import { viewJournal } from '../src/warehouse/journal-views.js';
-import { scratchFolder } from '../src/warehouse/layout.js';
-import { parquetFormat, type StageInput, stageCommit } from '../src/warehouse/stage.js';
+import { withEngine } from '../src/base/storage/engine.js';
+import { followDuckdb } from '../src/warehouse/copies/rebuild.js';
+import type { JournalFolder } from '../src/warehouse/journal/folder.js';
+import { commitStaged } from '../src/warehouse/log/commit.js';
+import { scratchFolder } from '../src/warehouse/log/folder/layout.js';
+import { viewJournal } from '../src/warehouse/log/stage/journal-views.js';
+import { parquetFormat, type StageInput, stageCommit } from '../src/warehouse/log/stage/stage.js';
 import { judge, median, print, RUNS, whole } from './figures.js';
 import { generateHistory } from './generate-history.js';
 import {

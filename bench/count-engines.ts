@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { duckdb } from '../src/storage/duckdb.js';
+import { duckdb } from '../src/base/storage/duckdb.js';
 
 /**
  * Imported into a measured process by `--import`: counts the engines that it opened, its statements, the seconds that

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { DEMO_WEBSITE_ID } from '../src/simulator/world.js';
+import { DEMO_WEBSITE_ID } from '../src/app/demo/simulator/world.js';
 import { judge, print, RUNS, whole } from './figures.js';
 import { runProgram, type Service, startBenchService, startSimulator, TOKEN } from './processes.js';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { packageFolder } from '../src/storage/sql.js';
+import { packageFolder } from '../src/base/storage/sql.js';
 import { judge, median, print, RUNS } from './figures.js';
 import { runProgram, runScript, startSimulator, TOKEN } from './processes.js';
 

@@ -1,14 +1,14 @@
 import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { openWaiting } from '../src/followers/duckdb.js';
-import { type Engine, withEngine } from '../src/storage/engine.js';
-import { literal } from '../src/storage/sql.js';
-import { addDays } from '../src/time.js';
-import { stateFile, tableFile, warehouseFolder } from '../src/warehouse/layout.js';
-import { filesOf, type Marker, stateFileOf } from '../src/warehouse/markers.js';
-import { OpenWarehouse } from '../src/warehouse/open.js';
-import { prepareWarehouse } from '../src/warehouse/prepare.js';
-import type { DataTable } from '../src/warehouse/tables.js';
+import { type Engine, withEngine } from '../src/base/storage/engine.js';
+import { literal } from '../src/base/storage/sql.js';
+import { addDays } from '../src/base/time.js';
+import { openWaiting } from '../src/warehouse/copies/duckdb.js';
+import { stateFile, tableFile, warehouseFolder } from '../src/warehouse/log/folder/layout.js';
+import { prepareWarehouse } from '../src/warehouse/log/folder/prepare.js';
+import type { DataTable } from '../src/warehouse/log/folder/tables.js';
+import { filesOf, type Marker, stateFileOf } from '../src/warehouse/log/markers.js';
+import { OpenWarehouse } from '../src/warehouse/log/open.js';
 import { generateHistory } from './generate-history.js';
 import { benchSql, engineOptions, MEMORY_LIMIT } from './generated-nights.js';
 

@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from 'node:fs';
-import { type Engine, withEngine } from '../src/storage/engine.js';
-import { commitStaged } from '../src/warehouse/commit.js';
-import { scratchFolder, tableFile } from '../src/warehouse/layout.js';
-import { prepareWarehouse } from '../src/warehouse/prepare.js';
-import { stageViews } from '../src/warehouse/stage.js';
+import { type Engine, withEngine } from '../src/base/storage/engine.js';
+import { commitStaged } from '../src/warehouse/log/commit.js';
+import { scratchFolder, tableFile } from '../src/warehouse/log/folder/layout.js';
+import { prepareWarehouse } from '../src/warehouse/log/folder/prepare.js';
+import { stageViews } from '../src/warehouse/log/stage/stage.js';
 import { print } from './figures.js';
 import {
   engineOptions,

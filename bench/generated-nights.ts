@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type JournalFolder, journalFolder } from '../src/journal/folder.js';
-import { makeFolder } from '../src/storage/durable.js';
-import type { Engine, EngineOptions } from '../src/storage/engine.js';
-import { packageFolder } from '../src/storage/sql.js';
-import { setContract } from '../src/warehouse/journal-views.js';
-import { stateFile } from '../src/warehouse/layout.js';
-import type { StageInput } from '../src/warehouse/stage.js';
+import { makeFolder } from '../src/base/storage/durable.js';
+import type { Engine, EngineOptions } from '../src/base/storage/engine.js';
+import { packageFolder } from '../src/base/storage/sql.js';
+import { type JournalFolder, journalFolder } from '../src/warehouse/journal/folder.js';
+import { stateFile } from '../src/warehouse/log/folder/layout.js';
+import { setContract } from '../src/warehouse/log/stage/journal-views.js';
+import type { StageInput } from '../src/warehouse/log/stage/stage.js';
 
 export const WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';
 /** Bytes: what readers have with the default configuration, and what a sync has. */

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
-import { demoText } from '../src/cli/demo.js';
-import { type Io, processIo } from '../src/cli/io.js';
-import { startService } from '../src/cli/running-service.js';
-import { optionsOf, settingsWithoutConfig } from '../src/cli/serve.js';
-import { packageVersion } from '../src/cli/version.js';
-import { type DemoResult, runDemo } from '../src/demo/demo.js';
-import { addKey } from '../src/keys/manage-keys.js';
-import { createLogger } from '../src/observe/log.js';
-import { packageFolder } from '../src/storage/sql.js';
+import { demoText } from '../src/app/cli/commands/demo.js';
+import { optionsOf, settingsWithoutConfig } from '../src/app/cli/commands/serve.js';
+import { type Io, processIo } from '../src/app/cli/io.js';
+import { startService } from '../src/app/cli/serving/running-service.js';
+import { packageVersion } from '../src/app/cli/version.js';
+import { type DemoResult, runDemo } from '../src/app/demo/demo.js';
+import { createLogger } from '../src/base/observe/log.js';
+import { packageFolder } from '../src/base/storage/sql.js';
+import { addKey } from '../src/serve/keys/manage-keys.js';
 
 /**
  * The pictures of the README, and what the demo prints in it: the demo is run as of now, its report and its dashboard

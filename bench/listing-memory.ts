@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageFolder } from '../src/storage/sql.js';
+import { packageFolder } from '../src/base/storage/sql.js';
 import { median, print } from './figures.js';
 import { runProgram, startSimulator, TOKEN } from './processes.js';
 

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { packageFolder } from '../src/storage/sql.js';
-import { warehouseFolder } from '../src/warehouse/layout.js';
-import type { DataTable } from '../src/warehouse/tables.js';
+import { packageFolder } from '../src/base/storage/sql.js';
+import { warehouseFolder } from '../src/warehouse/log/folder/layout.js';
+import type { DataTable } from '../src/warehouse/log/folder/tables.js';
 import { type Aim, judge, print, RUNS, whole } from './figures.js';
 import { dateOfNight, generateCommits } from './generate-commits.js';
 import { runProgram, runScript, startSimulator, TOKEN } from './processes.js';

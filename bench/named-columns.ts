@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Reader } from '../src/analysis/reader.js';
-import { identifier } from '../src/storage/sql.js';
-import { TABLES } from '../src/warehouse/tables.js';
+import type { Reader } from '../src/answers/query/reader.js';
+import { identifier } from '../src/base/storage/sql.js';
+import { TABLES } from '../src/warehouse/log/folder/tables.js';
 
 /** What a view that analyses stand on is made of, and which column each of its own columns comes from. */
 const VIEWS: Record<string, { tables: readonly string[]; columns: Record<string, string> }> = {

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configSchema } from '../src/config/schema.js';
-import { REASONS } from '../src/journal/plan.js';
-import { createLogger } from '../src/observe/log.js';
-import { realRunEffects } from '../src/run/context.js';
-import { sync } from '../src/run/sync.js';
-import { DEMO_TOKEN, startSimulator } from '../src/simulator/simulator.js';
-import { DEMO_WEBSITE_ID } from '../src/simulator/world.js';
+import { DEMO_TOKEN, startSimulator } from '../src/app/demo/simulator/simulator.js';
+import { DEMO_WEBSITE_ID } from '../src/app/demo/simulator/world.js';
+import { configSchema } from '../src/base/config/schema.js';
+import { createLogger } from '../src/base/observe/log.js';
+import { realRunEffects } from '../src/sync/context.js';
+import { sync } from '../src/sync/sync.js';
+import { REASONS } from '../src/warehouse/journal/plan.js';
 import { judge, median, print, whole } from './figures.js';
 
 /**

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { Engine } from '../src/storage/engine.js';
+import { Engine } from '../src/base/storage/engine.js';
 
 /** What a piece of work took, in seconds: by the clock, and of the processor. */
 export interface Cost {

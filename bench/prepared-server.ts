@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { World } from '../src/simulator/world.js';
+import { World } from '../src/app/demo/simulator/world.js';
 
 /**
  * A service with next to no work of its own: every report is one prepared body of about 1.5 KB in which the page's URL

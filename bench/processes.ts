@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { packageFolder } from '../src/storage/sql.js';
+import { packageFolder } from '../src/base/storage/sql.js';
 
-const PROGRAM = join(packageFolder(), 'dist', 'src', 'cli', 'main.js');
+const PROGRAM = join(packageFolder(), 'dist', 'src', 'app', 'cli', 'main.js');
 const BUILT_BENCHES = join(packageFolder(), 'dist', 'bench');
 /** As long as the keys of real services are: masking it in every answer is part of the work. */
 export const TOKEN = 'bench-5f0c9d1e7a3b4826c1d9e0f7a6b5c4d3';

@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
-import { buildServer } from '../src/service/http.js';
-import { LiveReader } from '../src/store/live-reader.js';
-import { WarehouseStore } from '../src/store/warehouse-store.js';
+import { buildServer } from '../src/serve/api/http.js';
+import { LiveReader } from '../src/serve/store/live-reader.js';
+import { WarehouseStore } from '../src/serve/store/warehouse-store.js';
 import { MEMORY_LIMIT, WEBSITE_ID } from './generated-nights.js';
 import { TOKEN } from './processes.js';
 

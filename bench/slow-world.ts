@@ -1,5 +1,5 @@
-import { startSimulator } from '../src/simulator/simulator.js';
-import { DEMO_WEBSITE_ID } from '../src/simulator/world.js';
+import { startSimulator } from '../src/app/demo/simulator/simulator.js';
+import { DEMO_WEBSITE_ID } from '../src/app/demo/simulator/world.js';
 
 /**
  * A simulated service whose pages are visited again rarely, so that in a night about 2 % of the listing change. Says

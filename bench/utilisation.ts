@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { LIMITER_KINDS, RATE_HEADERS } from '../src/simulator/limiters.js';
+import { LIMITER_KINDS, RATE_HEADERS } from '../src/app/demo/simulator/limiters.js';
 import { type Passed, startCountingProxy } from './counting-proxy.js';
 import { judge, print, RUNS } from './figures.js';
 import { runProgram, startSimulator, TOKEN } from './processes.js';

@@ -1,5 +1,5 @@
-import { exitCodeOf, maintain } from '../src/maintain/maintain.js';
-import type { Job } from '../src/schedule/job.js';
+import type { Job } from '../src/app/daemon/job.js';
+import { exitCodeOf, maintain } from '../src/warehouse/upkeep/maintain.js';
 
 /** Removes what retention says is too old. */
 export const maintainJob: Job = {

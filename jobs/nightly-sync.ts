@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
-import { unfinishedJournals } from '../src/journal/folder.js';
-import { lastActivity } from '../src/journal/header.js';
-import { notifiedRun } from '../src/notify/notify.js';
-import { createProgress } from '../src/observe/progress.js';
-import { exitCodeOf } from '../src/run/receipt.js';
-import { sync } from '../src/run/sync.js';
-import type { Job } from '../src/schedule/job.js';
-import { timeOfId } from '../src/time.js';
-import { listTableFiles } from '../src/warehouse/layout.js';
+import type { Job } from '../src/app/daemon/job.js';
+import { notifiedRun } from '../src/app/notify/notify.js';
+import { createProgress } from '../src/base/observe/progress.js';
+import { timeOfId } from '../src/base/time.js';
+import { exitCodeOf } from '../src/sync/receipt.js';
+import { sync } from '../src/sync/sync.js';
+import { unfinishedJournals } from '../src/warehouse/journal/folder.js';
+import { lastActivity } from '../src/warehouse/journal/header.js';
+import { listTableFiles } from '../src/warehouse/log/folder/layout.js';
 
 /** One sync of every configured website, which first finishes what an earlier one left. */
 export const nightlySync: Job = {

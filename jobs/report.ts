@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withReader } from '../src/analysis/reader.js';
-import { ageRuleOf } from '../src/analysis/status-input.js';
-import { EXIT } from '../src/exit.js';
-import { reportPage } from '../src/report/page.js';
-import { readReport } from '../src/report/report.js';
-import type { Job } from '../src/schedule/job.js';
-import { makeFolder, writeDurably } from '../src/storage/durable.js';
-import { namesIn } from '../src/warehouse/layout.js';
+import { withReader } from '../src/answers/query/reader.js';
+import { reportPage } from '../src/answers/report/page.js';
+import { readReport } from '../src/answers/report/report.js';
+import { ageRuleOf } from '../src/answers/status/status-input.js';
+import type { Job } from '../src/app/daemon/job.js';
+import { EXIT } from '../src/base/exit.js';
+import { makeFolder, writeDurably } from '../src/base/storage/durable.js';
+import { namesIn } from '../src/warehouse/log/folder/layout.js';
 
 const NAME = /^indexhouse-\d{4}-\d{2}-\d{2}\.html$/;
 

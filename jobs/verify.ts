@@ -1,7 +1,7 @@
-import { statusInputOf } from '../src/analysis/status-input.js';
-import type { Job } from '../src/schedule/job.js';
-import { exitCodeOf } from '../src/verify/finding.js';
-import { verifyWarehouse } from '../src/verify/verify.js';
+import { statusInputOf } from '../src/answers/status/status-input.js';
+import type { Job } from '../src/app/daemon/job.js';
+import { exitCodeOf } from '../src/warehouse/upkeep/verify/finding.js';
+import { verifyWarehouse } from '../src/warehouse/upkeep/verify/verify.js';
 
 /** Proves that the warehouse holds what was committed; each finding is a line in the log. Repairs nothing. */
 export const verifyJob: Job = {

@@ -1,15 +1,15 @@
-import { errorBodySchema } from '../contract/key.js';
-import { jsonOf } from '../contract/validate.js';
-import { Stopped } from '../exit.js';
-import { duration } from '../observe/format.js';
-import { MINUTE_MS } from '../time.js';
-import { type Effects, realEffects } from './effects.js';
+import { type Effects, realEffects } from '../base/effects.js';
+import { Stopped } from '../base/exit.js';
+import { duration } from '../base/observe/format.js';
+import { MINUTE_MS } from '../base/time.js';
+import { jsonOf } from '../base/validate.js';
+import { errorBodySchema } from './contract/key.js';
 import { API_PLACES, type FailureKind, type Places, SourceError, TooLate } from './errors.js';
-import { type PaceNotice, Pacer } from './pacer.js';
-import { Patience } from './patience.js';
-import { readRate, retryAfterMs, ServerClock } from './rate-headers.js';
+import { type PaceNotice, Pacer } from './pace/pacer.js';
+import { Patience } from './pace/patience.js';
+import { readRate, retryAfterMs, ServerClock } from './pace/rate-headers.js';
+import type { Slot } from './pace/slot.js';
 import { Redactor } from './redact.js';
-import type { Slot } from './slot.js';
 import { type Answer, Transport } from './transport.js';
 
 const FIRST_BACKOFF_MS = 500;

@@ -1,6 +1,6 @@
-import { Failure } from '../exit.js';
-import { duration, moment } from '../observe/format.js';
-import { MINUTE_MS } from '../time.js';
+import { Failure } from '../base/exit.js';
+import { duration, moment } from '../base/observe/format.js';
+import { MINUTE_MS } from '../base/time.js';
 
 /** A difference up to this is not worth a word. */
 const NOTABLE_MS = 10 * MINUTE_MS;

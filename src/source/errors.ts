@@ -1,4 +1,4 @@
-import { Failure } from '../exit.js';
+import { Failure } from '../base/exit.js';
 
 /** How a request ended without a usable answer. A closed set, because recovery and exit codes follow from it. */
 export type FailureKind =

@@ -1,4 +1,4 @@
-import { anyForm } from '../observe/log.js';
+import { anyForm } from '../base/observe/log.js';
 
 const MASK = '***';
 /**

@@ -1,10 +1,10 @@
-import { plainTextOf } from '../contract/plain.js';
-import { urlReportSchema } from '../contract/report.js';
-import { type Issue, validate } from '../contract/validate.js';
+import { type Issue, validate } from '../base/validate.js';
 import type { Client, Purpose } from './client.js';
-import { looksLikeHtml, whyNotJson } from './coverage-window.js';
+import { plainTextOf } from './contract/plain.js';
+import { urlReportSchema } from './contract/report.js';
 import { type FailureKind, SourceError } from './errors.js';
 import { reportPath } from './links.js';
+import { looksLikeHtml, whyNotJson } from './walk/coverage-window.js';
 
 /** The outcome of requesting one page's report. Every planned report has exactly one. */
 export type ReportOutcome =

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Dispatcher, EnvHttpProxyAgent, errors, Pool as UndiciPool } from 'undici';
-import { Stopped } from '../exit.js';
-import { size } from '../observe/format.js';
+import { Stopped } from '../base/exit.js';
+import { size } from '../base/observe/format.js';
 import { API_PLACES, type Places, SourceError } from './errors.js';
 
 /** Loaded by file: the package's index also loads `fetch`, caches and cookies, which would delay every small sync. */

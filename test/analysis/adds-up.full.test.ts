@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Reader } from '../../src/analysis/reader.js';
+import type { Reader } from '../../src/answers/query/reader.js';
 import { seeds } from '../given/at-length.js';
 import { type Row, readTable } from '../given/parquet.js';
 import { randomWarehouse } from '../given/random-world.js';

@@ -1,5 +1,5 @@
-import type { CoverageEntry } from '../../src/contract/coverage.js';
-import type { UrlReport } from '../../src/contract/report.js';
+import type { CoverageEntry } from '../../src/source/contract/coverage.js';
+import type { UrlReport } from '../../src/source/contract/report.js';
 import type { GivenPage } from '../given/service.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askAnalysis } from '../../src/analysis/ask-rows.js';
-import { analyses } from '../../src/analysis/catalog.js';
-import type { Reader } from '../../src/analysis/reader.js';
-import { packageFolder } from '../../src/storage/sql.js';
-import type { Value } from '../../src/storage/values.js';
+import { askAnalysis } from '../../src/answers/query/ask-rows.js';
+import { analyses } from '../../src/answers/query/catalog.js';
+import type { Reader } from '../../src/answers/query/reader.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
+import type { Value } from '../../src/base/storage/values.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
 import { storiesWarehouse, urlOf } from './answers-given.js';
 import { analysisRows, openReader, rowsOf } from './given.js';

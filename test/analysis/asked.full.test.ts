@@ -1,12 +1,12 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askAnalysis } from '../../src/analysis/ask-rows.js';
-import { type Analysis, analyses } from '../../src/analysis/catalog.js';
-import type { Reader } from '../../src/analysis/reader.js';
-import { UsageError } from '../../src/exit.js';
-import { listTableFiles, tableFile } from '../../src/warehouse/layout.js';
-import { prepareWarehouse } from '../../src/warehouse/prepare.js';
+import { askAnalysis } from '../../src/answers/query/ask-rows.js';
+import { type Analysis, analyses } from '../../src/answers/query/catalog.js';
+import type { Reader } from '../../src/answers/query/reader.js';
+import { UsageError } from '../../src/base/exit.js';
+import { listTableFiles, tableFile } from '../../src/warehouse/log/folder/layout.js';
+import { prepareWarehouse } from '../../src/warehouse/log/folder/prepare.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { rewrite } from '../given/tamper.js';

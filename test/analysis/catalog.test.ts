@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { analyses, findAnalysis, parseAnalysis } from '../../src/analysis/catalog.js';
-import { type Parameter, type ParameterType, valuesOf } from '../../src/analysis/parameters.js';
+import { analyses, findAnalysis, parseAnalysis } from '../../src/answers/query/catalog.js';
+import { type Parameter, type ParameterType, valuesOf } from '../../src/answers/query/parameters.js';
 
 const SHOWN = '-- show n (count): how many\n';
 const HEAD = `-- title: T\n-- description: D\n-- question: Sitemaps\n-- grain: one row per x\n${SHOWN}`;

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished } from 'vitest';
-import { ageText, dataAgeOf } from '../../src/analysis/data-age.js';
-import { type AgeRule, withReader } from '../../src/analysis/reader.js';
-import { DAY_MS } from '../../src/time.js';
+import { type AgeRule, withReader } from '../../src/answers/query/reader.js';
+import { ageText, dataAgeOf } from '../../src/answers/status/data-age.js';
+import { DAY_MS } from '../../src/base/time.js';
 import { asked, call } from '../assistant/given.js';
 import { OTHER_TOKEN, SHOP_TOKEN, startDashboard } from '../dashboard/given.js';
 import { Visitor } from '../dashboard/visitor.js';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { findAnalysis } from '../../src/analysis/catalog.js';
-import { valuesOf } from '../../src/analysis/parameters.js';
-import { ask } from '../../src/analysis/question.js';
-import { Reader } from '../../src/analysis/reader.js';
-import { type Scalar, withEngine } from '../../src/storage/engine.js';
-import type { Value } from '../../src/storage/values.js';
+import { findAnalysis } from '../../src/answers/query/catalog.js';
+import { valuesOf } from '../../src/answers/query/parameters.js';
+import { ask } from '../../src/answers/query/question.js';
+import { Reader } from '../../src/answers/query/reader.js';
+import { type Scalar, withEngine } from '../../src/base/storage/engine.js';
+import type { Value } from '../../src/base/storage/values.js';
 import { temporaryFolder } from '../given/folder.js';
 
 export type Row = Record<string, Value>;

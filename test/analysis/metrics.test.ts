@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

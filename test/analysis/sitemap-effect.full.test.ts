@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Reader } from '../../src/analysis/reader.js';
-import { withEngine } from '../../src/storage/engine.js';
+import type { Reader } from '../../src/answers/query/reader.js';
+import { withEngine } from '../../src/base/storage/engine.js';
 import { temporaryFolder } from '../given/folder.js';
 import { randomWarehouse } from '../given/random-world.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';

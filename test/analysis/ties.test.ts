@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { withEngine } from '../../src/storage/engine.js';
-import { sql } from '../../src/storage/sql.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { sql } from '../../src/base/storage/sql.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const AT = '2025-03-01 02:00:00Z';

@@ -2,10 +2,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { readStatus } from '../../src/analysis/status.js';
-import { STATUS_DEFAULTS } from '../../src/analysis/status-input.js';
-import { assistantServer } from '../../src/assistant/server.js';
-import { wholeClient } from '../../src/assistant/whole-client.js';
+import { readStatus } from '../../src/answers/status/status.js';
+import { STATUS_DEFAULTS } from '../../src/answers/status/status-input.js';
+import { assistantServer } from '../../src/serve/assistant/server.js';
+import { wholeClient } from '../../src/serve/assistant/whole-client.js';
 import type { GivenPage } from '../given/service.js';
 import type { Night } from '../given/warehouse.js';
 

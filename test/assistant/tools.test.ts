@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { analyses } from '../../src/analysis/catalog.js';
+import { analyses } from '../../src/answers/query/catalog.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { asked, call, HOSTILE, NIGHTS } from './given.js';
 

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BucketConfig } from '../../src/config/bucket.js';
+import type { BucketConfig } from '../../src/base/config/bucket.js';
 import { startBucket } from '../given/bucket.js';
 import { copyTo } from '../given/bucket-copy.js';
 import { run, runProcess, start } from '../given/cli.js';

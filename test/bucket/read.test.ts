@@ -1,9 +1,9 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { BucketCache } from '../../src/bucket/cache.js';
-import { RunLock } from '../../src/warehouse/lock.js';
-import { hasIndex, updateIndex } from '../../src/warehouse/marker-index.js';
+import { BucketCache } from '../../src/warehouse/bucket/cache.js';
+import { RunLock } from '../../src/warehouse/log/folder/lock.js';
+import { hasIndex, updateIndex } from '../../src/warehouse/log/marker-index.js';
 import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copyTo, putBack } from '../given/bucket-copy.js';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { STATUS_DEFAULTS } from '../../src/analysis/status-input.js';
-import { BucketCache } from '../../src/bucket/cache.js';
-import { startService } from '../../src/cli/running-service.js';
-import { settingsWithoutFile } from '../../src/config/load.js';
-import { addKey } from '../../src/keys/manage-keys.js';
-import { createLogger } from '../../src/observe/log.js';
+import { STATUS_DEFAULTS } from '../../src/answers/status/status-input.js';
+import { startService } from '../../src/app/cli/serving/running-service.js';
+import { settingsWithoutFile } from '../../src/base/config/load.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import { addKey } from '../../src/serve/keys/manage-keys.js';
+import { BucketCache } from '../../src/warehouse/bucket/cache.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { copyTo, putBack } from '../given/bucket-copy.js';
 import { temporaryFolder } from '../given/folder.js';

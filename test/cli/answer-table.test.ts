@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseAnalysis } from '../../src/analysis/catalog.js';
-import { type Answer, answerTable } from '../../src/cli/answer-table.js';
-import type { Value } from '../../src/storage/values.js';
+import { parseAnalysis } from '../../src/answers/query/catalog.js';
+import { type Answer, answerTable } from '../../src/app/cli/output/answer-table.js';
+import type { Value } from '../../src/base/storage/values.js';
 
 const HEAD = '-- title: T\n-- description: D\n-- question: Sitemaps\n-- grain: one row per x\n';
 const SHOP = 'https://shop.example';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { programName } from '../../src/cli/io.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
+import { programName } from '../../src/app/cli/io.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { once, testAtLength } from '../given/at-length.js';
 import { run, runProcess, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -54,11 +54,11 @@ once('commands are shown as they can be typed: by name if installed, else with t
   const folder = join('/home', 'me', 'indexhouse');
   const program = (script: string, cwd: string, at = folder) => programName({ script, folder: at, cwd });
   expect(program(folder, folder)).toBe('node .');
-  expect(program(join(folder, 'dist/src/cli/indexhouse.cjs'), join(folder, 'indexhouse-demo'))).toBe('node ..');
+  expect(program(join(folder, 'dist/src/app/cli/indexhouse.cjs'), join(folder, 'indexhouse-demo'))).toBe('node ..');
   expect(program(folder, '/home/me')).toBe('node indexhouse');
   expect(program('/usr/local/bin/indexhouse', '/home/me')).toBe('indexhouse');
   const installed = '/usr/lib/node_modules/indexhouse';
-  expect(program(join(installed, 'dist/src/cli/indexhouse.cjs'), '/home/me', installed)).toBe('indexhouse');
+  expect(program(join(installed, 'dist/src/app/cli/indexhouse.cjs'), '/home/me', installed)).toBe('indexhouse');
   const { stdout } = await runProcess(['init'], { cwd: temporaryFolder() });
   expect(stdout).toMatch(/^ {2}\d\. Check everything: {3}node \S+ doctor$/m);
 });

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { describe, expect, it, test } from 'vitest';
-import { count, duration, formatCsv, formatJson, formatTable } from '../../src/cli/output.js';
+import { count, duration, formatCsv, formatJson, formatTable } from '../../src/app/cli/output/output.js';
 
 describe('formatTable', () => {
   const URL = 'https://example.com/a';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { analyses } from '../../src/analysis/catalog.js';
+import { analyses } from '../../src/answers/query/catalog.js';
 import { atLength, once, testAtLength } from '../given/at-length.js';
 import { PROGRAM, run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rebuildDuckdb } from '../../src/followers/rebuild.js';
-import { exitCodeOf, type ReplayReceipt } from '../../src/run/replay.js';
+import { exitCodeOf, type ReplayReceipt } from '../../src/sync/replay.js';
+import { rebuildDuckdb } from '../../src/warehouse/copies/rebuild.js';
 import { run, runProcess } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { contentOf, countFiles } from '../given/content.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { DAY_MS, HOUR_MS } from '../../src/time.js';
+import { DAY_MS, HOUR_MS } from '../../src/base/time.js';
 import { start } from '../given/cli.js';
 
 const startedSchema = z.object({ control_url: z.string(), night: z.number(), now: z.iso.datetime() });

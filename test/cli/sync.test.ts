@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished } from 'vitest';
-import { syncSummary } from '../../src/cli/sync.js';
-import type { WebsiteReceipt } from '../../src/run/receipt.js';
-import { problemsIn } from '../../src/run/receipt.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
+import { syncSummary } from '../../src/app/cli/commands/sync.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import type { WebsiteReceipt } from '../../src/sync/receipt.js';
+import { problemsIn } from '../../src/sync/receipt.js';
 import { once, testAtLength } from '../given/at-length.js';
 import { runProcess } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

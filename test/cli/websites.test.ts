@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { processIo } from '../../src/cli/io.js';
-import { buildProgram } from '../../src/cli/program.js';
-import { websiteIds } from '../../src/config/websites.js';
+import { processIo } from '../../src/app/cli/io.js';
+import { buildProgram } from '../../src/app/cli/program.js';
+import { websiteIds } from '../../src/base/config/websites.js';
 import { casesAtLength, once } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

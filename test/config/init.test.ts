@@ -2,10 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { schemaFor, writeStarterConfig } from '../../src/config/init.js';
-import { loadConfig } from '../../src/config/load.js';
-import { configSchema, SECTIONS } from '../../src/config/schema.js';
-import { packageFolder } from '../../src/storage/sql.js';
+import { schemaFor, writeStarterConfig } from '../../src/base/config/init.js';
+import { loadConfig } from '../../src/base/config/load.js';
+import { configSchema, SECTIONS } from '../../src/base/config/schema.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
 import { load, MINIMAL, refusal, tempFolder } from './given.js';
 
 /** The text of a new configuration in a folder. */

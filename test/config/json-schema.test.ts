@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { configJsonSchema } from '../../src/config/schema.js';
+import { configJsonSchema } from '../../src/base/config/schema.js';
 
 const FILE = new URL('../../docs/indexhouse.schema.json', import.meta.url);
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load.js';
+import { loadConfig } from '../../src/base/config/load.js';
 import { failure, load, MINIMAL, refusal, TOKEN, tempFolder, withKey } from './given.js';
 
 const REFERRING = 'api:\n  base_url: https://api.example.com\n  token: ${' + 'INDEXHOUSE_TOKEN}\n';

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
-import { loadConfig } from '../../src/config/load.js';
-import { secretsOf } from '../../src/config/websites.js';
+import { loadConfig } from '../../src/base/config/load.js';
+import { secretsOf } from '../../src/base/config/websites.js';
 import { temporaryFolder } from '../given/folder.js';
 import { failure, load, MINIMAL, withKey } from './given.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { coverageEntrySchema, coverageWindowSchema, paginationSchema } from '../../src/contract/coverage.js';
-import { urlReportSchema } from '../../src/contract/report.js';
-import { validate } from '../../src/contract/validate.js';
+import { validate } from '../../src/base/validate.js';
+import { coverageEntrySchema, coverageWindowSchema, paginationSchema } from '../../src/source/contract/coverage.js';
+import { urlReportSchema } from '../../src/source/contract/report.js';
 import { holdsHalfAPair, poolFor } from '../given/poison.js';
 
 const URL = 'https://www.example.com/';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { absoluteUrl, integer, text, timestamp } from '../../src/contract/fields.js';
-import { plainTextOf } from '../../src/contract/plain.js';
-import { urlReportSchema } from '../../src/contract/report.js';
-import { World } from '../../src/simulator/world.js';
+import { World } from '../../src/app/demo/simulator/world.js';
+import { absoluteUrl, integer, text, timestamp } from '../../src/source/contract/fields.js';
+import { plainTextOf } from '../../src/source/contract/plain.js';
+import { urlReportSchema } from '../../src/source/contract/report.js';
 
 /** JSON text of single values: what each form takes, and what only looks like it. */
 const anyValue = fc.oneof(

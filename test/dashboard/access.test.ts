@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { LiveReader } from '../../src/store/live-reader.js';
+import { LiveReader } from '../../src/serve/store/live-reader.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import {
   type Dashboard,

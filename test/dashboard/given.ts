@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { KeyDetails } from '../../src/contract/key.js';
-import { addDashboard, type DashboardOptions } from '../../src/dashboard/dashboard.js';
-import { buildServer, type ServerOptions } from '../../src/service/http.js';
-import type { Store } from '../../src/service/store.js';
-import { LiveReader } from '../../src/store/live-reader.js';
+import { buildServer, type ServerOptions } from '../../src/serve/api/http.js';
+import type { Store } from '../../src/serve/api/store.js';
+import { addDashboard, type DashboardOptions } from '../../src/serve/dashboard/dashboard.js';
+import { LiveReader } from '../../src/serve/store/live-reader.js';
+import type { KeyDetails } from '../../src/source/contract/key.js';
 import type { GivenPage } from '../given/service.js';
 import type { Night } from '../given/warehouse.js';
 import { broken, indexed, out, STRICT } from '../report/given.js';

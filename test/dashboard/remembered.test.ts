@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Reader } from '../../src/analysis/reader.js';
-import { Remembered } from '../../src/dashboard/remembered.js';
-import type { Marker } from '../../src/warehouse/markers.js';
+import type { Reader } from '../../src/answers/query/reader.js';
+import { Remembered } from '../../src/serve/dashboard/remembered.js';
+import type { Marker } from '../../src/warehouse/log/markers.js';
 
 test('what was asked is not asked again until the next commit', async () => {
   const remembered = new Remembered<{ answer: number }>();

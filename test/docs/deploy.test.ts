@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { nextTimes } from '../../src/config/cron.js';
-import { configSchema } from '../../src/config/schema.js';
+import { nextTimes } from '../../src/base/config/cron.js';
+import { configSchema } from '../../src/base/config/schema.js';
 import { run } from '../given/cli.js';
 
 const filesIn = (folder: string) =>
@@ -95,7 +95,9 @@ describe('the files of deploy', () => {
   });
 
   it('name metrics that there are', () => {
-    const sources = ['src/analysis/metrics.ts', 'src/cli/daemon-service.ts'].map((file) => readFileSync(file, 'utf8'));
+    const sources = ['src/answers/status/metrics.ts', 'src/app/cli/serving/daemon-service.ts'].map((file) =>
+      readFileSync(file, 'utf8'),
+    );
     const used = FILES.filter((file) => /prometheus|grafana/.test(file) && /\.\w+$/.test(file)).flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/\bindexhouse_(\w+)/g)].map(([, name]) => name ?? ''),
     );

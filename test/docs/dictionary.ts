@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { type Engine, withEngine } from '../../src/storage/engine.js';
-import { packageFolder, sql, sqlNames } from '../../src/storage/sql.js';
-import { createTables, TABLES, viewStatements } from '../../src/warehouse/tables.js';
+import { type Engine, withEngine } from '../../src/base/storage/engine.js';
+import { packageFolder, sql, sqlNames } from '../../src/base/storage/sql.js';
+import { createTables, TABLES, viewStatements } from '../../src/warehouse/log/folder/tables.js';
 
 export const DICTIONARY = join(packageFolder(), 'docs', 'data-dictionary.md');
 const COLUMNS = join(packageFolder(), 'docs', 'columns.yaml');

@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { z } from 'zod';
-import { analyses } from '../../src/analysis/catalog.js';
-import { processIo } from '../../src/cli/io.js';
-import { buildProgram } from '../../src/cli/program.js';
-import { configJsonSchema } from '../../src/config/schema.js';
-import { packageFolder } from '../../src/storage/sql.js';
+import { analyses } from '../../src/answers/query/catalog.js';
+import { processIo } from '../../src/app/cli/io.js';
+import { buildProgram } from '../../src/app/cli/program.js';
+import { configJsonSchema } from '../../src/base/config/schema.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
 import { ENDINGS, FACES } from '../given/endings.js';
 
 const CONTRACT = join(packageFolder(), 'docs', 'contract.md');

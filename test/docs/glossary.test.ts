@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { processIo } from '../../src/cli/io.js';
-import { buildProgram } from '../../src/cli/program.js';
+import { processIo } from '../../src/app/cli/io.js';
+import { buildProgram } from '../../src/app/cli/program.js';
 
 const GLOSSARY = 'docs/glossary.md';
 /** What native readers stumbled over; see the end of the glossary. */

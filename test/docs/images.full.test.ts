@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { demoAt, IMAGES, withDemo } from '../../bench/images.js';
-import { packageFolder } from '../../src/storage/sql.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const factsSchema = z.object({ made_at: z.iso.datetime(), story: z.array(z.string()) });

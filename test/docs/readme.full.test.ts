@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { EXIT } from '../../src/exit.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
-import { packageFolder } from '../../src/storage/sql.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { EXIT } from '../../src/base/exit.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
 import { runProcess, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 

@@ -1,12 +1,12 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { rebuildDuckdb } from '../../src/followers/rebuild.js';
-import { backUp } from '../../src/maintain/backup.js';
-import { exitCodeOf } from '../../src/run/receipt.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
-import { withEngine } from '../../src/storage/engine.js';
-import { filesOf } from '../../src/warehouse/markers.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { exitCodeOf } from '../../src/sync/receipt.js';
+import { rebuildDuckdb } from '../../src/warehouse/copies/rebuild.js';
+import { filesOf } from '../../src/warehouse/log/markers.js';
+import { backUp } from '../../src/warehouse/upkeep/backup.js';
 import { start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Receipt } from '../../src/run/receipt.js';
-import type { Table } from '../../src/warehouse/tables.js';
+import type { Receipt } from '../../src/sync/receipt.js';
+import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { type Ended, run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';

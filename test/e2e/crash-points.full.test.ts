@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { exitCodeOf } from '../../src/run/receipt.js';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { type Simulator, startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { exitCodeOf } from '../../src/sync/receipt.js';
 import { runProcess } from '../given/cli.js';
 import { contentOf, countFiles } from '../given/content.js';
 import { temporaryFolder } from '../given/folder.js';

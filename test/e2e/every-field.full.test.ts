@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { withEngine } from '../../src/storage/engine.js';
+import { type Simulator, startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { withEngine } from '../../src/base/storage/engine.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';

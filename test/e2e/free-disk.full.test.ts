@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { type Simulator, startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { readTable } from '../given/parquet.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/run/receipt.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { exitCodeOf } from '../../src/sync/receipt.js';
 import { atLength, seeds } from '../given/at-length.js';
 import { start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { coverageEntrySchema } from '../../src/contract/coverage.js';
-import { urlReportSchema } from '../../src/contract/report.js';
-import { withEngine } from '../../src/storage/engine.js';
-import { listTableFiles } from '../../src/warehouse/layout.js';
-import { tableQuery } from '../../src/warehouse/prepare.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { coverageEntrySchema } from '../../src/source/contract/coverage.js';
+import { urlReportSchema } from '../../src/source/contract/report.js';
+import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
+import { tableQuery } from '../../src/warehouse/log/folder/prepare.js';
 import { seeds } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type OddWebsite, startOddService } from '../given/odd-service.js';

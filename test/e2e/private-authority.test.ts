@@ -4,7 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { testAtLength } from '../given/at-length.js';
 import { HAS_OPENSSL, makeCertificate } from '../given/certificate.js';
 import { runProcess } from '../given/cli.js';

@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest';
-import type { CoverageEntry } from '../../src/contract/coverage.js';
-import type { FaultRates } from '../../src/simulator/faults.js';
-import { listTableFiles, stateFile } from '../../src/warehouse/layout.js';
-import type { Table } from '../../src/warehouse/tables.js';
+import type { FaultRates } from '../../src/app/demo/simulator/faults.js';
+import type { CoverageEntry } from '../../src/source/contract/coverage.js';
+import { listTableFiles, stateFile } from '../../src/warehouse/log/folder/layout.js';
+import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { atLength, seeds } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { exportAnalytics } from '../../src/followers/export-analytics.js';
-import { withEngine } from '../../src/storage/engine.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { exportAnalytics } from '../../src/warehouse/copies/export-analytics.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
 import { givenNights } from '../given/nights.js';

@@ -1,15 +1,15 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
-import { catchUp } from '../../src/followers/follower.js';
-import { IcebergTables, PUBLISHED } from '../../src/followers/iceberg/follower.js';
-import { folderPlace } from '../../src/followers/iceberg/place.js';
-import { watchCrashPoints } from '../../src/storage/crash-point.js';
-import { withEngine } from '../../src/storage/engine.js';
-import { literal } from '../../src/storage/sql.js';
-import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/layout.js';
-import { OpenWarehouse } from '../../src/warehouse/open.js';
-import { columnsOf } from '../../src/warehouse/tables.js';
+import { watchCrashPoints } from '../../src/base/storage/crash-point.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { literal } from '../../src/base/storage/sql.js';
+import { catchUp } from '../../src/warehouse/copies/follower.js';
+import { IcebergTables, PUBLISHED } from '../../src/warehouse/copies/iceberg/follower.js';
+import { folderPlace } from '../../src/warehouse/copies/iceberg/place.js';
+import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/log/folder/layout.js';
+import { columnsOf } from '../../src/warehouse/log/folder/tables.js';
+import { OpenWarehouse } from '../../src/warehouse/log/open.js';
 import { once, testAtLength } from '../given/at-length.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
 import {

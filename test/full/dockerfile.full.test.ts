@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packageFolder } from '../../src/storage/sql.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
 import { folderOnDisk } from '../given/folder.js';
 import { mayInstallTools } from '../given/packages.js';
 
@@ -10,7 +10,7 @@ const NEEDED = ['buildah', 'debootstrap', 'npm', 'unshare'];
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 /** As the image has it. */
 const USER = 1000;
-const PROGRAM = 'node /app/dist/src/cli/indexhouse.cjs';
+const PROGRAM = 'node /app/dist/src/app/cli/indexhouse.cjs';
 
 const missing = [
   ...NEEDED.filter((tool) => spawnSync('which', [tool]).status !== 0),

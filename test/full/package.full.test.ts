@@ -4,8 +4,8 @@ import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, type TestContext, test } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.js';
-import { packageFolder } from '../../src/storage/sql.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
 import { writeConfig } from '../given/config-file.js';
 import { folderOnDisk, temporaryFolder } from '../given/folder.js';
 import { installed } from '../given/packages.js';
@@ -85,7 +85,7 @@ test('the files of a release are made only for the tag of this version, with its
     components: expect.arrayContaining([expect.objectContaining({ name: '@duckdb/node-api' })]),
   });
   const ofTarball = (...args: string[]) => execFileSync('tar', [...args], { cwd: out, encoding: 'utf8' });
-  expect(ofTarball('tzf', `indexhouse-${version}.tgz`)).toContain('package/dist/src/cli/indexhouse.cjs\n');
+  expect(ofTarball('tzf', `indexhouse-${version}.tgz`)).toContain('package/dist/src/app/cli/indexhouse.cjs\n');
   const manifest = ofTarball('xzOf', `indexhouse-${version}.tgz`, 'package/package.json');
   expect(manifest).toContain('/example/indexhouse.git');
   expect(manifest).not.toContain('"prepare"');

@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Bucket, withBucket } from '../../src/bucket/client.js';
-import { keyOf } from '../../src/bucket/keys.js';
-import { BucketCopy } from '../../src/followers/bucket.js';
-import { catchUp } from '../../src/followers/follower.js';
-import { withEngine } from '../../src/storage/engine.js';
-import { scratchFolder } from '../../src/warehouse/layout.js';
-import { fileOf } from '../../src/warehouse/markers.js';
-import { OpenWarehouse } from '../../src/warehouse/open.js';
-import { DATA_TABLES } from '../../src/warehouse/tables.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { type Bucket, withBucket } from '../../src/warehouse/bucket/client.js';
+import { keyOf } from '../../src/warehouse/bucket/keys.js';
+import { BucketCopy } from '../../src/warehouse/copies/bucket.js';
+import { catchUp } from '../../src/warehouse/copies/follower.js';
+import { scratchFolder } from '../../src/warehouse/log/folder/layout.js';
+import { DATA_TABLES } from '../../src/warehouse/log/folder/tables.js';
+import { fileOf } from '../../src/warehouse/log/markers.js';
+import { OpenWarehouse } from '../../src/warehouse/log/open.js';
 import type { GivenBucket } from './bucket.js';
 import { readMarkers } from './markers.js';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BucketConfig } from '../../src/config/bucket.js';
+import type { BucketConfig } from '../../src/base/config/bucket.js';
 
 const ACCESS_KEY = 'AKIDEXAMPLE';
 export const SECRET = 'hush/hush+hush';

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { runCli } from '../../src/cli/program.js';
-import { packageFolder } from '../../src/storage/sql.js';
+import { runCli } from '../../src/app/cli/program.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
 import { atLength } from './at-length.js';
 import { forgetClocks } from './client-clock.js';
 
 /** The built program; `npm test` builds it before the tests run. */
-export const PROGRAM = join(packageFolder(), 'dist', 'src', 'cli', 'indexhouse.cjs');
+export const PROGRAM = join(packageFolder(), 'dist', 'src', 'app', 'cli', 'indexhouse.cjs');
 
 /** No command of a test works for so long, however busy the machine: one that does would run for ever. */
 const LIMIT_MS = atLength(60_000, 5 * 60_000);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { createLogger } from '../../src/observe/log.js';
-import * as run from '../../src/run/sync.js';
-import * as simulated from '../../src/simulator/simulator.js';
+import * as simulated from '../../src/app/demo/simulator/simulator.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import * as run from '../../src/sync/sync.js';
 
 /** The clocks of those who sync, by the origin of the service that they ask. */
 const clocks = new Map<string, () => number>();

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { z } from 'zod';
-import { coverageEntrySchema, paginationSchema } from '../../src/contract/coverage.js';
+import { coverageEntrySchema, paginationSchema } from '../../src/source/contract/coverage.js';
 
 const windowSchema = z.object({ urls: z.array(coverageEntrySchema), pagination: paginationSchema });
 

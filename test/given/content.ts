@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { listTableFiles, namesIn } from '../../src/warehouse/layout.js';
-import { DATA_TABLES, type Table } from '../../src/warehouse/tables.js';
+import { listTableFiles, namesIn } from '../../src/warehouse/log/folder/layout.js';
+import { DATA_TABLES, type Table } from '../../src/warehouse/log/folder/tables.js';
 import { type Row, readParquet, readTable } from './parquet.js';
 
 /** What differs between two runs that saw the same: moments of our own doing, and figures of the wire. */

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { unfinishedJournals } from '../../src/journal/folder.js';
+import { unfinishedJournals } from '../../src/warehouse/journal/folder.js';
 import type { Ended } from './cli.js';
 import { holdOpen } from './holder.js';
 import type { OddAnswer } from './odd-service.js';

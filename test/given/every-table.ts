@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import { rebuildDuckdb } from '../../src/followers/rebuild.js';
-import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/layout.js';
-import type { Table } from '../../src/warehouse/tables.js';
+import { rebuildDuckdb } from '../../src/warehouse/copies/rebuild.js';
+import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/log/folder/layout.js';
+import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { copyOf } from './folder.js';
 import { givenNights, type Night, urlOf } from './nights.js';
 import { mendPayloads } from './quarantine.js';

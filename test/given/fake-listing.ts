@@ -1,4 +1,4 @@
-import type { Pagination } from '../../src/contract/coverage.js';
+import type { Pagination } from '../../src/source/contract/coverage.js';
 
 /** How a fake listing departs from the specification. */
 export interface Departures {

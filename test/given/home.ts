@@ -1,10 +1,10 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from '../../src/observe/log.js';
-import { realRunEffects } from '../../src/run/context.js';
-import type { Receipt, WebsiteReceipt } from '../../src/run/receipt.js';
-import type { Simulator } from '../../src/simulator/simulator.js';
-import type { Finding, Verified } from '../../src/verify/finding.js';
+import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
+import type { Logger } from '../../src/base/observe/log.js';
+import { realRunEffects } from '../../src/sync/context.js';
+import type { Receipt, WebsiteReceipt } from '../../src/sync/receipt.js';
+import type { Finding, Verified } from '../../src/warehouse/upkeep/verify/finding.js';
 import { writeConfig } from './config-file.js';
 import { type StopAfter, syncNow } from './synced.js';
 import { findingsOf, verified } from './verified.js';

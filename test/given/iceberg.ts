@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { catchUp } from '../../src/followers/follower.js';
-import { readAvro } from '../../src/followers/iceberg/avro.js';
-import { type IcebergOptions, IcebergTables } from '../../src/followers/iceberg/follower.js';
-import { folderPlace } from '../../src/followers/iceberg/place.js';
-import { withEngine } from '../../src/storage/engine.js';
-import { scratchFolder } from '../../src/warehouse/layout.js';
-import { OpenWarehouse } from '../../src/warehouse/open.js';
-import type { Table } from '../../src/warehouse/tables.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { catchUp } from '../../src/warehouse/copies/follower.js';
+import { readAvro } from '../../src/warehouse/copies/iceberg/avro.js';
+import { type IcebergOptions, IcebergTables } from '../../src/warehouse/copies/iceberg/follower.js';
+import { folderPlace } from '../../src/warehouse/copies/iceberg/place.js';
+import { scratchFolder } from '../../src/warehouse/log/folder/layout.js';
+import type { Table } from '../../src/warehouse/log/folder/tables.js';
+import { OpenWarehouse } from '../../src/warehouse/log/open.js';
 
 const metadataSchema = z.object({
   'current-snapshot-id': z.int(),

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { watchCrashPoints } from '../../src/storage/crash-point.js';
+import { watchCrashPoints } from '../../src/base/storage/crash-point.js';
 
 /**
  * Copies what a process that is killed behind each of these steps leaves of a folder, while work in this process goes

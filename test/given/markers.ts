@@ -1,6 +1,6 @@
-import type { Engine } from '../../src/storage/engine.js';
-import type { Marker } from '../../src/warehouse/markers.js';
-import { OpenWarehouse } from '../../src/warehouse/open.js';
+import type { Engine } from '../../src/base/storage/engine.js';
+import type { Marker } from '../../src/warehouse/log/markers.js';
+import { OpenWarehouse } from '../../src/warehouse/log/open.js';
 
 /** Every commit of a warehouse, oldest first. */
 export async function readMarkers(engine: Engine, warehouse: string): Promise<Marker[]> {

@@ -1,8 +1,8 @@
-import type { Logger } from '../../src/observe/log.js';
-import { type RunEffects, realRunEffects } from '../../src/run/context.js';
-import { exitCodeOf, type WebsiteReceipt } from '../../src/run/receipt.js';
-import { stateFile } from '../../src/warehouse/layout.js';
-import type { Table } from '../../src/warehouse/tables.js';
+import type { Logger } from '../../src/base/observe/log.js';
+import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
+import { exitCodeOf, type WebsiteReceipt } from '../../src/sync/receipt.js';
+import { stateFile } from '../../src/warehouse/log/folder/layout.js';
+import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { sync } from './client-clock.js';
 import { copyOf, temporaryFolder } from './folder.js';
 import { type OddAnswer, startOddService } from './odd-service.js';

@@ -1,6 +1,12 @@
-import { type CoverageEntry, coverageEntrySchema } from '../../src/contract/coverage.js';
-import { type FaultKind, type FaultRates, Faults, type OperationName, violate } from '../../src/simulator/faults.js';
-import type { Simulator } from '../../src/simulator/simulator.js';
+import {
+  type FaultKind,
+  type FaultRates,
+  Faults,
+  type OperationName,
+  violate,
+} from '../../src/app/demo/simulator/faults.js';
+import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
+import { type CoverageEntry, coverageEntrySchema } from '../../src/source/contract/coverage.js';
 import type { Row } from './parquet.js';
 import { seededRandom } from './random.js';
 import type { ObservedNight } from './recomputed.js';

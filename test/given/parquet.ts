@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import { listTableFiles } from '../../src/warehouse/layout.js';
-import type { Table } from '../../src/warehouse/tables.js';
+import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
+import type { Table } from '../../src/warehouse/log/folder/tables.js';
 
 export type Row = Record<string, unknown>;
 

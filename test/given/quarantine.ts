@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { withEngine } from '../../src/storage/engine.js';
-import { listTableFiles, tableFile } from '../../src/warehouse/layout.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { listTableFiles, tableFile } from '../../src/warehouse/log/folder/layout.js';
 import { temporaryFolder } from './folder.js';
 import { readMarkers } from './markers.js';
 import { hashOf, rewrite } from './tamper.js';

@@ -1,5 +1,5 @@
-import type { CoverageEntry } from '../../src/contract/coverage.js';
-import type { UrlReport } from '../../src/contract/report.js';
+import type { CoverageEntry } from '../../src/source/contract/coverage.js';
+import type { UrlReport } from '../../src/source/contract/report.js';
 import { seededRandom } from './random.js';
 import type { GivenPage } from './service.js';
 import { type BuiltWarehouse, buildWarehouse, type Night } from './warehouse.js';

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parquetMetadata } from 'hyparquet';
 import { z } from 'zod';
-import { type Engine, withEngine } from '../../src/storage/engine.js';
-import { literal } from '../../src/storage/sql.js';
-import { createTables, TABLES, type Table } from '../../src/warehouse/tables.js';
+import { type Engine, withEngine } from '../../src/base/storage/engine.js';
+import { literal } from '../../src/base/storage/sql.js';
+import { createTables, TABLES, type Table } from '../../src/warehouse/log/folder/tables.js';
 import { temporaryFolder } from './folder.js';
 import { type Row, readParquet } from './parquet.js';
 

@@ -1,5 +1,5 @@
-import { type RemoveOptions, remove } from '../../src/maintain/remove.js';
-import { createLogger } from '../../src/observe/log.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import { type RemoveOptions, remove } from '../../src/warehouse/upkeep/remove.js';
 import { givenNights, type Night, type Nights } from './nights.js';
 import { mendPayloads } from './quarantine.js';
 import { replayNow } from './replayed.js';

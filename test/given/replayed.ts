@@ -1,6 +1,6 @@
-import type { Config } from '../../src/config/schema.js';
-import { createLogger } from '../../src/observe/log.js';
-import { type ReplayOptions, type ReplayReceipt, replay } from '../../src/run/replay.js';
+import type { Config } from '../../src/base/config/schema.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import { type ReplayOptions, type ReplayReceipt, replay } from '../../src/sync/replay.js';
 
 /** A replay in this process, without a word. */
 export function replayNow(config: Config, options: Partial<ReplayOptions> = {}): Promise<ReplayReceipt> {

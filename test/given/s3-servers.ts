@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Bucket } from '../../src/bucket/client.js';
-import type { BucketConfig } from '../../src/config/bucket.js';
+import type { BucketConfig } from '../../src/base/config/bucket.js';
+import { Bucket } from '../../src/warehouse/bucket/client.js';
 import { CACHE, mayInstallTools } from './packages.js';
 
 const VERSITYGW = 'github.com/versity/versitygw/cmd/versitygw@v1.8.0';

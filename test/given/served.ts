@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { addHealth } from '../../src/cli/running-service.js';
-import { buildServer, type ServerOptions } from '../../src/service/http.js';
-import type { Store } from '../../src/service/store.js';
-import { LiveReader } from '../../src/store/live-reader.js';
-import { WarehouseStore } from '../../src/store/warehouse-store.js';
+import { addHealth } from '../../src/app/cli/serving/running-service.js';
+import { buildServer, type ServerOptions } from '../../src/serve/api/http.js';
+import type { Store } from '../../src/serve/api/store.js';
+import { LiveReader } from '../../src/serve/store/live-reader.js';
+import { WarehouseStore } from '../../src/serve/store/warehouse-store.js';
 
 export const MEMORY_LIMIT = 256_000_000;
 

@@ -1,8 +1,8 @@
-import type { CoverageEntry } from '../../src/contract/coverage.js';
-import type { KeyDetails } from '../../src/contract/key.js';
-import type { UrlReport } from '../../src/contract/report.js';
-import { buildServer } from '../../src/service/http.js';
-import type { Store } from '../../src/service/store.js';
+import { buildServer } from '../../src/serve/api/http.js';
+import type { Store } from '../../src/serve/api/store.js';
+import type { CoverageEntry } from '../../src/source/contract/coverage.js';
+import type { KeyDetails } from '../../src/source/contract/key.js';
+import type { UrlReport } from '../../src/source/contract/report.js';
 import { datedAt } from './client-clock.js';
 
 /** A page as the test wants the service to know it: what is left out is null. */

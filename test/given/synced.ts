@@ -1,8 +1,8 @@
-import { loadConfig } from '../../src/config/load.js';
-import type { Config } from '../../src/config/schema.js';
-import type { Progress } from '../../src/observe/progress.js';
-import type { Receipt } from '../../src/run/receipt.js';
-import type { SyncOptions } from '../../src/run/sync.js';
+import { loadConfig } from '../../src/base/config/load.js';
+import type { Config } from '../../src/base/config/schema.js';
+import type { Progress } from '../../src/base/observe/progress.js';
+import type { Receipt } from '../../src/sync/receipt.js';
+import type { SyncOptions } from '../../src/sync/sync.js';
 import { sync } from './client-clock.js';
 
 export function given(file: string): Promise<Config> {

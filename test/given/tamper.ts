@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Engine, withEngine } from '../../src/storage/engine.js';
-import { literal } from '../../src/storage/sql.js';
-import { listTableFiles } from '../../src/warehouse/layout.js';
-import { copyRows } from '../../src/warehouse/sums.js';
-import { DATA_TABLES, type Table } from '../../src/warehouse/tables.js';
+import { type Engine, withEngine } from '../../src/base/storage/engine.js';
+import { literal } from '../../src/base/storage/sql.js';
+import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
+import { copyRows } from '../../src/warehouse/log/folder/sums.js';
+import { DATA_TABLES, type Table } from '../../src/warehouse/log/folder/tables.js';
 
 const MEMORY_BYTES = 256e6;
 

@@ -1,6 +1,6 @@
-import { coverageEntrySchema } from '../../src/contract/coverage.js';
-import { urlReportSchema } from '../../src/contract/report.js';
-import type { World } from '../../src/simulator/world.js';
+import type { World } from '../../src/app/demo/simulator/world.js';
+import { coverageEntrySchema } from '../../src/source/contract/coverage.js';
+import { urlReportSchema } from '../../src/source/contract/report.js';
 import { type Row, readTable } from './parquet.js';
 import { isTime } from './poison.js';
 

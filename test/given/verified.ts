@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Finding, Verified } from '../../src/verify/finding.js';
-import { verify } from '../../src/verify/verify.js';
+import type { Finding, Verified } from '../../src/warehouse/upkeep/verify/finding.js';
+import { verify } from '../../src/warehouse/upkeep/verify/verify.js';
 
 const MEMORY_LIMIT_BYTES = 256e6;
 

@@ -1,5 +1,5 @@
-import { type WalkDeps, type WalkResult, walkListing } from '../../src/source/walk.js';
-import type { AcceptedWindow, Interrupted } from '../../src/source/walk-state.js';
+import { type WalkDeps, type WalkResult, walkListing } from '../../src/source/walk/walk.js';
+import type { AcceptedWindow, Interrupted } from '../../src/source/walk/walk-state.js';
 
 /** An upper bound that no walk of the small worlds of these tests may need. */
 const REQUESTS_AT_MOST = 20_000;

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, configSchema } from '../../src/config/schema.js';
-import { createLogger } from '../../src/observe/log.js';
-import { type RunEffects, realRunEffects } from '../../src/run/context.js';
-import type { Receipt, WebsiteReceipt } from '../../src/run/receipt.js';
-import { prepareWarehouse } from '../../src/warehouse/prepare.js';
+import { type Config, configSchema } from '../../src/base/config/schema.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
+import type { Receipt, WebsiteReceipt } from '../../src/sync/receipt.js';
+import { prepareWarehouse } from '../../src/warehouse/log/folder/prepare.js';
 import { sync } from './client-clock.js';
 import { type GivenPage, startScriptedService, TOKEN } from './service.js';
 

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { JournalError } from '../../src/journal/header.js';
-import { ListingJournal, readListing } from '../../src/journal/listing.js';
-import { ReportsJournal, readReports } from '../../src/journal/reports.js';
 import { judgeReport } from '../../src/source/report.js';
+import { JournalError } from '../../src/warehouse/journal/header.js';
+import { ListingJournal, readListing } from '../../src/warehouse/journal/listing.js';
+import { ReportsJournal, readReports } from '../../src/warehouse/journal/reports.js';
 import { atLength } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { temporaryFolder } from '../given/folder.js';

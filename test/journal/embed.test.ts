@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { urlReportSchema } from '../../src/contract/report.js';
-import type { JournalFolder } from '../../src/journal/folder.js';
-import { PlanReader } from '../../src/journal/plan.js';
-import { ReportsJournal, readReports } from '../../src/journal/reports.js';
+import type { Engine } from '../../src/base/storage/engine.js';
+import { urlReportSchema } from '../../src/source/contract/report.js';
 import { judgeReport, type ReportOutcome } from '../../src/source/report.js';
-import type { Engine } from '../../src/storage/engine.js';
+import type { JournalFolder } from '../../src/warehouse/journal/folder.js';
+import { PlanReader } from '../../src/warehouse/journal/plan.js';
+import { ReportsJournal, readReports } from '../../src/warehouse/journal/reports.js';
 import { atLength, once } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { emptyJournal, openEngine, readByDuckDB } from '../given/journal.js';

@@ -2,9 +2,9 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { JournalError } from '../../src/journal/header.js';
-import { readLineGroups } from '../../src/journal/lines.js';
-import { PlanReader } from '../../src/journal/plan.js';
+import { JournalError } from '../../src/warehouse/journal/header.js';
+import { readLineGroups } from '../../src/warehouse/journal/lines.js';
+import { PlanReader } from '../../src/warehouse/journal/plan.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const line = z.object({ text: z.string() });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Stopped } from '../../src/exit.js';
-import { ListingJournal, readListing } from '../../src/journal/listing.js';
-import { type WalkResult, walkListing } from '../../src/source/walk.js';
+import { Stopped } from '../../src/base/exit.js';
+import { type WalkResult, walkListing } from '../../src/source/walk/walk.js';
+import { ListingJournal, readListing } from '../../src/warehouse/journal/listing.js';
 import { atLength } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { temporaryFolder } from '../given/folder.js';

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JournalFolder } from '../../src/journal/folder.js';
-import { ListingJournal, readListing } from '../../src/journal/listing.js';
-import { ReportsJournal, readReports } from '../../src/journal/reports.js';
-import { readWindow } from '../../src/source/coverage-window.js';
 import { judgeReport } from '../../src/source/report.js';
-import type { AcceptedWindow } from '../../src/source/walk-state.js';
-import { firstWalk } from '../../src/source/walk-state.js';
+import { readWindow } from '../../src/source/walk/coverage-window.js';
+import type { AcceptedWindow } from '../../src/source/walk/walk-state.js';
+import { firstWalk } from '../../src/source/walk/walk-state.js';
+import type { JournalFolder } from '../../src/warehouse/journal/folder.js';
+import { ListingJournal, readListing } from '../../src/warehouse/journal/listing.js';
+import { ReportsJournal, readReports } from '../../src/warehouse/journal/reports.js';
 import { atLength, once } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { temporaryFolder } from '../given/folder.js';

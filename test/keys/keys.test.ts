@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/exit.js';
-import { readKeys, type StoredKey } from '../../src/keys/key-file.js';
-import { LiveKeys } from '../../src/keys/live-keys.js';
-import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
-import { WarehouseError } from '../../src/warehouse/prepare.js';
+import { UsageError } from '../../src/base/exit.js';
+import { readKeys, type StoredKey } from '../../src/serve/keys/key-file.js';
+import { LiveKeys } from '../../src/serve/keys/live-keys.js';
+import { addKey, revokeKey } from '../../src/serve/keys/manage-keys.js';
+import { WarehouseError } from '../../src/warehouse/log/folder/prepare.js';
 import { PROGRAM, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withEngine } from '../../src/storage/engine.js';
-import { listTableFiles } from '../../src/warehouse/layout.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
 import { leftBehind } from '../given/left-behind.js';
 import { readMarkers } from '../given/markers.js';

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.js';
-import { watchCrashPoints } from '../../src/storage/crash-point.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { watchCrashPoints } from '../../src/base/storage/crash-point.js';
 import { run, runProcess } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { contentOf } from '../given/content.js';

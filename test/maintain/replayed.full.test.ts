@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { withReader } from '../../src/analysis/reader.js';
-import { rebuildDuckdb } from '../../src/followers/rebuild.js';
+import { withReader } from '../../src/answers/query/reader.js';
+import { rebuildDuckdb } from '../../src/warehouse/copies/rebuild.js';
 import { givenNights } from '../given/nights.js';
 import { mendPayloads } from '../given/quarantine.js';
 import { replayNow } from '../given/replayed.js';

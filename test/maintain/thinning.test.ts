@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { thin } from '../../src/maintain/thinning.js';
-import type { Marker } from '../../src/warehouse/markers.js';
+import type { Marker } from '../../src/warehouse/log/markers.js';
+import { thin } from '../../src/warehouse/upkeep/thinning.js';
 
 /** Commits by their dates; `partial` and `replay` behind the date say what is special about one. */
 function markersOn(...commits: string[]): Marker[] {

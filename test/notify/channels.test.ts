@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ping, send } from '../../src/notify/channels.js';
-import { newMessage } from '../../src/notify/message.js';
-import { noticeOf } from '../../src/notify/notice.js';
+import { ping, send } from '../../src/app/notify/channels.js';
+import { newMessage } from '../../src/app/notify/message.js';
+import { noticeOf } from '../../src/app/notify/notice.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
-import { createLogger } from '../../src/observe/log.js';
+import { createLogger } from '../../src/base/observe/log.js';
 import { configFor } from '../given/warehouse.js';
 
 export interface Got {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { age, ago, size } from '../../src/observe/format.js';
+import { age, ago, size } from '../../src/base/observe/format.js';
 
 test('no age is negative, whatever the clock says', () => {
   expect([age(-1), ago(-86_400_000), age(0), ago(65_000)]).toEqual(['just now', 'just now', '0ms', '1m 5s ago']);

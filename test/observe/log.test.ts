@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLogger, type LoggerOptions } from '../../src/observe/log.js';
+import { createLogger, type LoggerOptions } from '../../src/base/observe/log.js';
 
 const SECRET = 'k9+/"Q=z\\%w';
 

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createProgress } from '../../src/observe/progress.js';
+import { createProgress } from '../../src/base/observe/progress.js';
 
 const CLEAR = '\r\x1b[2K';
 

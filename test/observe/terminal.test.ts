@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { colorsWanted, safe, safeLines } from '../../src/observe/terminal.js';
+import { colorsWanted, safe, safeLines } from '../../src/base/observe/terminal.js';
 
 describe('safe', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type NextRun, nextRun, type PlannedPage } from '../../src/plan/next-run.js';
+import { type NextRun, nextRun, type PlannedPage } from '../../src/answers/plan/next-run.js';
 import { configFor } from '../given/warehouse.js';
 
 /** Nobody listens there: whoever asks for anything fails. */

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { planText } from '../../src/cli/plan-text.js';
-import { costSentence, listingRequests, sharesOf } from '../../src/plan/cost.js';
-import { WarehouseError } from '../../src/warehouse/prepare.js';
+import { costSentence, listingRequests, sharesOf } from '../../src/answers/plan/cost.js';
+import { planText } from '../../src/app/cli/output/plan-text.js';
+import { WarehouseError } from '../../src/warehouse/log/folder/prepare.js';
 import { casesAtLength, once } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights, type Nights, urlOf } from '../given/nights.js';

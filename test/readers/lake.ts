@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Reader } from '../../src/analysis/reader.js';
-import { packageFolder } from '../../src/storage/sql.js';
+import type { Reader } from '../../src/answers/query/reader.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
 import { analysisRows, type Row, rowsOf } from '../analysis/given.js';
 
 const FOLDER = join(packageFolder(), 'sql', 'lake');

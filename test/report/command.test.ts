@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { UsageError } from '../../src/exit.js';
-import { listTableFiles } from '../../src/warehouse/layout.js';
-import { prepareWarehouse } from '../../src/warehouse/prepare.js';
+import { UsageError } from '../../src/base/exit.js';
+import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
+import { prepareWarehouse } from '../../src/warehouse/log/folder/prepare.js';
 import { once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';

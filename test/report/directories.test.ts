@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withReader } from '../../src/analysis/reader.js';
+import { withReader } from '../../src/answers/query/reader.js';
 import { analysisRows } from '../analysis/given.js';
 import { givenWarehouse, indexed, out } from './given.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { QuestionError } from '../../src/analysis/errors.js';
-import { shareChart } from '../../src/html/charts/trend-chart.js';
+import { shareChart } from '../../src/answers/html/charts/trend-chart.js';
+import { QuestionError } from '../../src/answers/query/errors.js';
 import { describeAtLength, once } from '../given/at-length.js';
 import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
 import { words } from './parsed.js';

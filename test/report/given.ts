@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
-import { withReader } from '../../src/analysis/reader.js';
-import { reportPage } from '../../src/report/page.js';
-import { type Report, type ReportOptions, readReport } from '../../src/report/report.js';
+import { withReader } from '../../src/answers/query/reader.js';
+import { reportPage } from '../../src/answers/report/page.js';
+import { type Report, type ReportOptions, readReport } from '../../src/answers/report/report.js';
 import type { GivenPage } from '../given/service.js';
 import { type BuiltWarehouse, buildWarehouse, type Night } from '../given/warehouse.js';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { escaped, pageLink, shortened } from '../../src/html/html.js';
-import { reportMail } from '../../src/report/mail.js';
+import { escaped, pageLink, shortened } from '../../src/answers/html/html.js';
+import { reportMail } from '../../src/answers/report/mail.js';
 import { givenWarehouse, indexed, out, reportOf } from './given.js';
 import { parsed } from './parsed.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Headline } from '../../src/report/headline.js';
-import type { CommonRow, EventRow } from '../../src/report/rows.js';
-import { eventsIn, storyOf } from '../../src/report/story.js';
+import type { Headline } from '../../src/answers/report/headline.js';
+import type { CommonRow, EventRow } from '../../src/answers/report/rows.js';
+import { eventsIn, storyOf } from '../../src/answers/report/story.js';
 
 const PERIOD = {
   since: '2025-03-09',

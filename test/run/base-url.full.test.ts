@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { type Simulator, startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';

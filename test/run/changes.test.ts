@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { Engine } from '../../src/storage/engine.js';
+import { Engine } from '../../src/base/storage/engine.js';
 import { once, testAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
 

@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { expect, onTestFinished, test } from 'vitest';
-import { createLogger } from '../../src/observe/log.js';
-import { exitCodeOf } from '../../src/run/receipt.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
-import { idAfter, timeOfId } from '../../src/time.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import { idAfter, timeOfId } from '../../src/base/time.js';
+import { exitCodeOf } from '../../src/sync/receipt.js';
 import { atLength, once, testAtLength } from '../given/at-length.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startDaemonService } from '../../src/cli/daemon-service.js';
-import { createLogger } from '../../src/observe/log.js';
-import { JobBoard } from '../../src/schedule/job-board.js';
+import { startDaemonService } from '../../src/app/cli/serving/daemon-service.js';
+import { JobBoard } from '../../src/app/daemon/job-board.js';
+import { createLogger } from '../../src/base/observe/log.js';
 import { atLength } from '../given/at-length.js';
 import { type Ended, type RunOptions, run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

@@ -1,9 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { BusyError } from '../../src/exit.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
-import { RunLock } from '../../src/warehouse/lock.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { BusyError } from '../../src/base/exit.js';
+import { RunLock } from '../../src/warehouse/log/folder/lock.js';
 import { atLength, once, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

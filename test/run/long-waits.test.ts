@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createLogger } from '../../src/observe/log.js';
-import { exitCodeOf, type Receipt } from '../../src/run/receipt.js';
-import type { Simulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import { exitCodeOf, type Receipt } from '../../src/sync/receipt.js';
 import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { startSimulator, sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { Engine } from '../../src/storage/engine.js';
+import { Engine } from '../../src/base/storage/engine.js';
 import { casesAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { globExpression } from '../../src/config/globs.js';
-import { Engine } from '../../src/storage/engine.js';
-import { sql } from '../../src/storage/sql.js';
+import { globExpression } from '../../src/base/config/globs.js';
+import { Engine } from '../../src/base/storage/engine.js';
+import { sql } from '../../src/base/storage/sql.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
 

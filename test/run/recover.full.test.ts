@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Simulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { startSimulator } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
 import { Home, type HomeSync } from '../given/home.js';

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { configSchema } from '../../src/config/schema.js';
-import { setPlanOrder } from '../../src/journal/plan-order.js';
-import { Engine } from '../../src/storage/engine.js';
-import { sql } from '../../src/storage/sql.js';
-import { DAY_MS, HOUR_MS } from '../../src/time.js';
+import { configSchema } from '../../src/base/config/schema.js';
+import { Engine } from '../../src/base/storage/engine.js';
+import { sql } from '../../src/base/storage/sql.js';
+import { DAY_MS, HOUR_MS } from '../../src/base/time.js';
+import { setPlanOrder } from '../../src/warehouse/journal/plan-order.js';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 

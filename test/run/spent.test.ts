@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createLogger } from '../../src/observe/log.js';
+import { createLogger } from '../../src/base/observe/log.js';
 import { Client } from '../../src/source/client.js';
 import { givenNights } from '../given/nights.js';
 

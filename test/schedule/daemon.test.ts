@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Config } from '../../src/config/schema.js';
-import { BusyError, Stopped } from '../../src/exit.js';
-import { createLogger } from '../../src/observe/log.js';
-import { runDaemon } from '../../src/schedule/daemon.js';
-import type { Job, JobContext } from '../../src/schedule/job.js';
-import { JobBoard } from '../../src/schedule/job-board.js';
+import { runDaemon } from '../../src/app/daemon/daemon.js';
+import type { Job, JobContext } from '../../src/app/daemon/job.js';
+import { JobBoard } from '../../src/app/daemon/job-board.js';
+import type { Config } from '../../src/base/config/schema.js';
+import { BusyError, Stopped } from '../../src/base/exit.js';
+import { createLogger } from '../../src/base/observe/log.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const NIGHTLY = '0 2 * * *';

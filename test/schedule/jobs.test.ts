@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nightlySync } from '../../jobs/nightly-sync.js';
-import { journalFolder } from '../../src/journal/folder.js';
-import { listTableFiles } from '../../src/warehouse/layout.js';
+import { journalFolder } from '../../src/warehouse/journal/folder.js';
+import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf } from '../given/folder.js';

@@ -2,9 +2,13 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { type DaemonServiceOptions, readInOtherProcess, startDaemonService } from '../../src/cli/daemon-service.js';
-import { createLogger } from '../../src/observe/log.js';
-import { JobBoard } from '../../src/schedule/job-board.js';
+import {
+  type DaemonServiceOptions,
+  readInOtherProcess,
+  startDaemonService,
+} from '../../src/app/cli/serving/daemon-service.js';
+import { JobBoard } from '../../src/app/daemon/job-board.js';
+import { createLogger } from '../../src/base/observe/log.js';
 import { once, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { lastTime, longestGap, nextTimes } from '../../src/config/cron.js';
-import { configSchema } from '../../src/config/schema.js';
-import { jobNamed, timetable, whichJobs } from '../../src/schedule/timetable.js';
-import { DAY_MS, HOUR_MS } from '../../src/time.js';
+import { jobNamed, timetable, whichJobs } from '../../src/app/daemon/timetable.js';
+import { lastTime, longestGap, nextTimes } from '../../src/base/config/cron.js';
+import { configSchema } from '../../src/base/config/schema.js';
+import { DAY_MS, HOUR_MS } from '../../src/base/time.js';
 
 function timesOf(schedule: Record<string, string | false>) {
   const api = { base_url: 'https://api.example.com', token: 'abc' };

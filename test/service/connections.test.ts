@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { errorBodySchema } from '../../src/contract/key.js';
-import type { ConnectionLimits } from '../../src/service/connections.js';
-import { buildServer } from '../../src/service/http.js';
+import type { ConnectionLimits } from '../../src/serve/api/connections.js';
+import { buildServer } from '../../src/serve/api/http.js';
+import { errorBodySchema } from '../../src/source/contract/key.js';
 import { connection } from '../given/client.js';
 import { storeOf } from '../given/service.js';
 

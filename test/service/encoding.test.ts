@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coverageWindowSchema } from '../../src/contract/coverage.js';
-import { buildServer } from '../../src/service/http.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
-import { worldStore } from '../../src/simulator/store.js';
-import { World } from '../../src/simulator/world.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { worldStore } from '../../src/app/demo/simulator/store.js';
+import { World } from '../../src/app/demo/simulator/world.js';
+import { buildServer } from '../../src/serve/api/http.js';
+import { coverageWindowSchema } from '../../src/source/contract/coverage.js';
 
 const HEADERS = { authorization: 'Bearer demo-token' };
 

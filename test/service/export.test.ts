@@ -1,10 +1,10 @@
 import { get, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { CoverageEntry } from '../../src/contract/coverage.js';
-import type { ConnectionLimits } from '../../src/service/connections.js';
-import { buildServer } from '../../src/service/http.js';
-import type { Store } from '../../src/service/store.js';
+import type { ConnectionLimits } from '../../src/serve/api/connections.js';
+import { buildServer } from '../../src/serve/api/http.js';
+import type { Store } from '../../src/serve/api/store.js';
+import type { CoverageEntry } from '../../src/source/contract/coverage.js';
 import { entryOf, keyTo } from '../given/service.js';
 
 const BATCH = Array.from({ length: 1000 }, (_, number) => entryOf({ url: `https://w.example/${number}` }));

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addressesIn, isLoopback } from '../../src/service/addresses.js';
-import { refuseOtherHosts } from '../../src/service/hosts.js';
-import { buildServer, type ServerOptions } from '../../src/service/http.js';
+import { addressesIn, isLoopback } from '../../src/serve/api/addresses.js';
+import { refuseOtherHosts } from '../../src/serve/api/hosts.js';
+import { buildServer, type ServerOptions } from '../../src/serve/api/http.js';
 import { storeOf } from '../given/service.js';
 
 function server(setup: ServerOptions['setup'], options: ServerOptions = {}) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { errorBodySchema } from '../../src/contract/key.js';
-import { buildServer } from '../../src/service/http.js';
-import { paginationOf } from '../../src/service/pagination.js';
-import type { Store } from '../../src/service/store.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { buildServer } from '../../src/serve/api/http.js';
+import { paginationOf } from '../../src/serve/api/pagination.js';
+import type { Store } from '../../src/serve/api/store.js';
+import { errorBodySchema } from '../../src/source/contract/key.js';
 
 it('answers a page of two websites from the one that the key may read', async () => {
   const shared = { domain: 'shared.example', pages: 30 };

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { paginationSchema } from '../../src/contract/coverage.js';
-import { keyDetailsSchema } from '../../src/contract/key.js';
-import { urlReportSchema } from '../../src/contract/report.js';
-import { buildServer, type ServerOptions } from '../../src/service/http.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
-import { worldStore } from '../../src/simulator/store.js';
-import { World } from '../../src/simulator/world.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { worldStore } from '../../src/app/demo/simulator/store.js';
+import { World } from '../../src/app/demo/simulator/world.js';
+import { buildServer, type ServerOptions } from '../../src/serve/api/http.js';
+import { paginationSchema } from '../../src/source/contract/coverage.js';
+import { keyDetailsSchema } from '../../src/source/contract/key.js';
+import { urlReportSchema } from '../../src/source/contract/report.js';
 
 const schemaSchema = z.looseObject({
   required: z.array(z.string()),

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorBodySchema } from '../../src/contract/key.js';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { type Simulator, startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { errorBodySchema } from '../../src/source/contract/key.js';
 import { connection } from '../given/client.js';
 
 const KEY = 'Authorization: Bearer good\r\n';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { errorBodySchema } from '../../src/contract/key.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
+import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { errorBodySchema } from '../../src/source/contract/key.js';
 
 it('limits each key by itself and says where it stands on every answer', async () => {
   let now = 1_800_000_000_000;

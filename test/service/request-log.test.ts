@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { TOKENS } from '../../src/keys/token.js';
-import { addressesIn } from '../../src/service/addresses.js';
-import { buildServer } from '../../src/service/http.js';
-import { requestLog } from '../../src/service/request-log.js';
+import { addressesIn } from '../../src/serve/api/addresses.js';
+import { buildServer } from '../../src/serve/api/http.js';
+import { requestLog } from '../../src/serve/api/request-log.js';
+import { TOKENS } from '../../src/serve/keys/token.js';
 import { storeOf } from '../given/service.js';
 
 const TOKEN = `ih_${'x'.repeat(43)}`;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { coverageWindowSchema } from '../../src/contract/coverage.js';
-import { urlReportSchema } from '../../src/contract/report.js';
-import { Faults, violate } from '../../src/simulator/faults.js';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { Faults, violate } from '../../src/app/demo/simulator/faults.js';
+import { type Simulator, startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { coverageWindowSchema } from '../../src/source/contract/coverage.js';
+import { urlReportSchema } from '../../src/source/contract/report.js';
 
 let simulator: Simulator;
 beforeAll(async () => {

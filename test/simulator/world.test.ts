@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type CoverageEntry, coverageEntrySchema } from '../../src/contract/coverage.js';
-import { COVERAGE_STATES, KNOWN_VALUES } from '../../src/contract/known-values.js';
-import { urlReportSchema } from '../../src/contract/report.js';
-import { validate } from '../../src/contract/validate.js';
-import { type PageTruth, World, type WorldOptions } from '../../src/simulator/world.js';
+import { type PageTruth, World, type WorldOptions } from '../../src/app/demo/simulator/world.js';
+import { validate } from '../../src/base/validate.js';
+import { type CoverageEntry, coverageEntrySchema } from '../../src/source/contract/coverage.js';
+import { COVERAGE_STATES, KNOWN_VALUES } from '../../src/source/contract/known-values.js';
+import { urlReportSchema } from '../../src/source/contract/report.js';
 import { atLength, once } from '../given/at-length.js';
 
 const MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { entryText } from '../../src/journal/listing.js';
-import { World } from '../../src/simulator/world.js';
-import { readWindow } from '../../src/source/coverage-window.js';
+import { World } from '../../src/app/demo/simulator/world.js';
+import { readWindow } from '../../src/source/walk/coverage-window.js';
+import { entryText } from '../../src/warehouse/journal/listing.js';
 import { atLength, once } from '../given/at-length.js';
 
 const WORLD = new World({ websites: [{ id: 'w', pages: 300 }] });

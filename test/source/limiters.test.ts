@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITER_KINDS, type LimiterKind, RATE_HEADERS } from '../../src/simulator/limiters.js';
+import { LIMITER_KINDS, type LimiterKind, RATE_HEADERS } from '../../src/app/demo/simulator/limiters.js';
 import { atLength, once } from '../given/at-length.js';
 import { PacedKey, type PacedKeyOptions } from '../given/paced-key.js';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Stopped } from '../../src/exit.js';
-import { realEffects } from '../../src/source/effects.js';
+import { realEffects } from '../../src/base/effects.js';
+import { Stopped } from '../../src/base/exit.js';
 import { TooLate } from '../../src/source/errors.js';
-import { type PaceNotice, Pacer, type PacerOptions } from '../../src/source/pacer.js';
-import type { Slot } from '../../src/source/slot.js';
+import { type PaceNotice, Pacer, type PacerOptions } from '../../src/source/pace/pacer.js';
+import type { Slot } from '../../src/source/pace/slot.js';
 import { PacedKey } from '../given/paced-key.js';
 import { settled, VirtualTime } from '../given/virtual-time.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRate, retryAfterMs, ServerClock } from '../../src/source/rate-headers.js';
+import { readRate, retryAfterMs, ServerClock } from '../../src/source/pace/rate-headers.js';
 
 const NOW = Date.parse('2026-03-01T02:00:00.000Z');
 const SECONDS = NOW / 1000;

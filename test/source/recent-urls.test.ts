@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecentUrls } from '../../src/source/walk-state.js';
+import { RecentUrls } from '../../src/source/walk/walk-state.js';
 
 const CAPACITY = 4;
 /** Adds the page of this name, or goes back by so many entries. */

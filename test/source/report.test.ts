@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { urlReportSchema } from '../../src/contract/report.js';
+import { urlReportSchema } from '../../src/source/contract/report.js';
 import { judgeReport } from '../../src/source/report.js';
 
 const PAGE = 'https://www.example.com/a';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Stopped } from '../../src/exit.js';
+import { Stopped } from '../../src/base/exit.js';
 import { Client } from '../../src/source/client.js';
 import { SourceError } from '../../src/source/errors.js';
 import { Transport, type TransportOptions } from '../../src/source/transport.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstWalk, newRecentUrls } from '../../src/source/walk-state.js';
+import { firstWalk, newRecentUrls } from '../../src/source/walk/walk-state.js';
 import { atLength, once } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { happenings, MovingListing } from '../given/moving-listing.js';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { packageFolder } from '../../src/storage/sql.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
 
 /** An import of more than types. */
 const LOADS_DUCKDB = /^import (?!type )[^;]*?from '@duckdb\/node-api'/m;

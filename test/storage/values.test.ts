@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Engine } from '../../src/storage/engine.js';
-import type { Value } from '../../src/storage/values.js';
+import { Engine } from '../../src/base/storage/engine.js';
+import type { Value } from '../../src/base/storage/values.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const clean: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { WindowBounds } from '../../src/service/pagination.js';
-import { Blocks } from '../../src/store/blocks.js';
+import type { WindowBounds } from '../../src/serve/api/pagination.js';
+import { Blocks } from '../../src/serve/store/blocks.js';
 
 const COUNT = 47;
 const LIST = Array.from({ length: COUNT }, (_, number) => number);

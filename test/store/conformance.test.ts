@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type CoverageEntry, coverageEntrySchema, coverageWindowSchema } from '../../src/contract/coverage.js';
-import { errorBodySchema, keyDetailsSchema } from '../../src/contract/key.js';
-import { type UrlReport, urlReportSchema } from '../../src/contract/report.js';
-import type { Simulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
+import { type CoverageEntry, coverageEntrySchema, coverageWindowSchema } from '../../src/source/contract/coverage.js';
+import { errorBodySchema, keyDetailsSchema } from '../../src/source/contract/key.js';
+import { type UrlReport, urlReportSchema } from '../../src/source/contract/report.js';
 import { atLength, once } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { Documented } from '../given/documented.js';

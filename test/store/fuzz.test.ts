@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { coverageWindowSchema } from '../../src/contract/coverage.js';
-import { errorBodySchema } from '../../src/contract/key.js';
-import { urlReportSchema } from '../../src/contract/report.js';
+import { coverageWindowSchema } from '../../src/source/contract/coverage.js';
+import { errorBodySchema } from '../../src/source/contract/key.js';
+import { urlReportSchema } from '../../src/source/contract/report.js';
 import { atLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../given/served.js';

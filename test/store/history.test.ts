@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { coverageEntrySchema, coverageWindowSchema } from '../../src/contract/coverage.js';
+import { coverageEntrySchema, coverageWindowSchema } from '../../src/source/contract/coverage.js';
 import { Documented } from '../given/documented.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../given/served.js';

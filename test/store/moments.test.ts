@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { coverageEntrySchema, coverageWindowSchema } from '../../src/contract/coverage.js';
+import { coverageEntrySchema, coverageWindowSchema } from '../../src/source/contract/coverage.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../given/served.js';
 import { type GivenPage, type ScriptedService, startScriptedService } from '../given/service.js';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect } from 'vitest';
 import { z } from 'zod';
-import { withReader } from '../../src/analysis/reader.js';
-import { coverageEntrySchema, coverageWindowSchema } from '../../src/contract/coverage.js';
-import { pagesQuery, readPages } from '../../src/dashboard/pages/pages.js';
+import { withReader } from '../../src/answers/query/reader.js';
+import { pagesQuery, readPages } from '../../src/serve/dashboard/pages/pages.js';
+import { coverageEntrySchema, coverageWindowSchema } from '../../src/source/contract/coverage.js';
 import { once, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../given/served.js';

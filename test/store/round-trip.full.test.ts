@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { withReader } from '../../src/analysis/reader.js';
-import { buildServer } from '../../src/service/http.js';
-import { LiveReader } from '../../src/store/live-reader.js';
-import { WarehouseStore } from '../../src/store/warehouse-store.js';
+import { withReader } from '../../src/answers/query/reader.js';
+import { buildServer } from '../../src/serve/api/http.js';
+import { LiveReader } from '../../src/serve/store/live-reader.js';
+import { WarehouseStore } from '../../src/serve/store/warehouse-store.js';
 import { datedAt, startSimulator } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 import { syncAt } from '../given/warehouse.js';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { listTableFiles } from '../../src/warehouse/layout.js';
-import type { Table } from '../../src/warehouse/tables.js';
+import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
+import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { copyOf } from '../given/folder.js';
 import { serveWarehouse } from '../given/served.js';
 import type { GivenPage } from '../given/service.js';

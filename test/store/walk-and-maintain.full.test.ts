@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { coverageEntrySchema, coverageWindowSchema } from '../../src/contract/coverage.js';
+import { coverageEntrySchema, coverageWindowSchema } from '../../src/source/contract/coverage.js';
 import { serveWarehouse } from '../given/served.js';
 import { at, buildNights, HOUR_MS, maintainAt, NOW } from '../given/thinned.js';
 

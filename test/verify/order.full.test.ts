@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { listTableFiles } from '../../src/warehouse/layout.js';
+import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
 import { rewrite } from '../given/tamper.js';
 import { findingsOf } from '../given/verified.js';
 import { buildWarehouse, type Night } from '../given/warehouse.js';

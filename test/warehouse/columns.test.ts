@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { attachForWriting, createDatabase, createViews } from '../../src/followers/duckdb.js';
-import { withEngine } from '../../src/storage/engine.js';
-import { packageFolder, sqlNames } from '../../src/storage/sql.js';
-import { createTables, TABLES } from '../../src/warehouse/tables.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { packageFolder, sqlNames } from '../../src/base/storage/sql.js';
+import { attachForWriting, createDatabase, createViews } from '../../src/warehouse/copies/duckdb.js';
+import { createTables, TABLES } from '../../src/warehouse/log/folder/tables.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const FILE = join(packageFolder(), 'sql', 'columns.json');

@@ -2,10 +2,10 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { readStatus } from '../../src/analysis/status.js';
-import { followDuckdb } from '../../src/followers/rebuild.js';
-import { withEngine } from '../../src/storage/engine.js';
-import { stateFile, tableFile } from '../../src/warehouse/layout.js';
+import { readStatus } from '../../src/answers/status/status.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { followDuckdb } from '../../src/warehouse/copies/rebuild.js';
+import { stateFile, tableFile } from '../../src/warehouse/log/folder/layout.js';
 import { openReader, type Row, rowsOf } from '../analysis/given.js';
 import { atLength, casesAtLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { withEngine } from '../../src/storage/engine.js';
+import { withEngine } from '../../src/base/storage/engine.js';
 import { filesOfTable } from '../given/every-table.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';

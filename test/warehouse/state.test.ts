@@ -1,10 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { withEngine } from '../../src/storage/engine.js';
-import { namesIn, stateFolder } from '../../src/warehouse/layout.js';
-import { currentState } from '../../src/warehouse/state.js';
+import { type Simulator, startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { namesIn, stateFolder } from '../../src/warehouse/log/folder/layout.js';
+import { currentState } from '../../src/warehouse/log/state.js';
 import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { rebuildDuckdb } from '../../src/followers/rebuild.js';
-import { createLogger } from '../../src/observe/log.js';
-import { replay } from '../../src/run/replay.js';
-import { withEngine } from '../../src/storage/engine.js';
-import { sql } from '../../src/storage/sql.js';
-import { createTables } from '../../src/warehouse/tables.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { sql } from '../../src/base/storage/sql.js';
+import { replay } from '../../src/sync/replay.js';
+import { rebuildDuckdb } from '../../src/warehouse/copies/rebuild.js';
+import { createTables } from '../../src/warehouse/log/folder/tables.js';
 import { once, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights, type Nights } from '../given/nights.js';

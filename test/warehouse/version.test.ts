@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { readStatus } from '../../src/analysis/status.js';
+import { readStatus } from '../../src/answers/status/status.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { givenNights } from '../given/nights.js';

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { HOUR_MS, MINUTE_MS } from '../../src/time.js';
+import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
 import { writeConfig } from '../given/config-file.js';
 import type { SmallDisk } from '../given/small-disk.js';
 import { Machine } from './machine.js';

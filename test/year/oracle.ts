@@ -1,6 +1,6 @@
-import type { CoverageEntry } from '../../src/contract/coverage.js';
-import { World } from '../../src/simulator/world.js';
-import { DAY_MS, HOUR_MS } from '../../src/time.js';
+import { World } from '../../src/app/demo/simulator/world.js';
+import { DAY_MS, HOUR_MS } from '../../src/base/time.js';
+import type { CoverageEntry } from '../../src/source/contract/coverage.js';
 import { type Plan, type Span, YEAR } from './plan.js';
 
 /** As the configuration of the test says. */

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/time.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
 import { seededRandom } from '../given/random.js';
 
 export const YEAR = 2027;

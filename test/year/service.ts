@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { buildServer } from '../../src/service/http.js';
-import { worldStore } from '../../src/simulator/store.js';
+import { worldStore } from '../../src/app/demo/simulator/store.js';
+import { buildServer } from '../../src/serve/api/http.js';
 import { isIn, newWorld, worldNight } from './oracle.js';
 import type { Plan } from './plan.js';
 

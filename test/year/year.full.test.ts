@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { timeOfId } from '../../src/time.js';
+import { timeOfId } from '../../src/base/time.js';
 import { temporaryFolder } from '../given/folder.js';
 import { readTable } from '../given/parquet.js';
 import { SmallDisk } from '../given/small-disk.js';

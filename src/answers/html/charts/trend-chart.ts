@@ -1,0 +1,194 @@
+import { counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
+import type { Html } from '../html.js';
+import { type ChartOption, figure, GRID, LABEL, legend, NAMES, type Naming, STILL, VALUES } from './draw.js';
+import { type Colour, colour } from './palette.js';
+
+const HEIGHT = 240;
+const SHARE_HEIGHT = 180;
+const MOST_DAYS_WITH_DOTS = 31;
+/** Shown for a date without counts. */
+const UNLISTED = 'no complete listing that night';
+/** How far the axis of shares goes below a share that never changed. */
+const SHARE_BELOW = 0.05;
+
+/** Dates, `YYYY-MM-DD`, both ends included. */
+export interface Span {
+  since: string;
+  until: string;
+}
+
+/** One date of the trend. The counts are null without a complete listing. */
+export interface Day {
+  date: string;
+  counts: Counts | null;
+  /** The date has a listing, but none that is complete. */
+  partial: boolean;
+}
+
+export interface Counts {
+  pages: number;
+  indexed: number;
+  not_indexed: number;
+  without_data: number;
+}
+
+const STATES: { key: Exclude<keyof Counts, 'pages'>; colour: Colour }[] = [
+  { key: 'indexed', colour: 'indexed' },
+  { key: 'not_indexed', colour: 'notIndexed' },
+  { key: 'without_data', colour: 'noData' },
+];
+
+/** What the colours of the trend mean. @param isShaded whether the chart shades a period */
+export function trendLegend(days: readonly Day[], isShaded = false): Html {
+  return legend(
+    ['indexed', 'indexed'],
+    ['not-indexed', 'not indexed'],
+    ['no-data', 'without data: never inspected'],
+    ...(days.some(({ partial }) => partial) ? [['partial', UNLISTED] as const] : []),
+    ...(isShaded ? [['period', 'the period of this report'] as const] : []),
+  );
+}
+
+/** How many pages were in the index and out of it, day by day; nights without a complete listing are marked. */
+export function trendChart(id: string, days: readonly Day[], period: Span): Html {
+  return figure(trendNaming(id, days), HEIGHT, () => trendOption(days, period));
+}
+
+function trendNaming(id: string, days: readonly Day[]): Naming {
+  return { id, title: 'Pages by index state, day by day', description: described(days) };
+}
+
+function trendOption(days: readonly Day[], period: Span): ChartOption {
+  return {
+    grid: GRID,
+    xAxis: dates(days),
+    yAxis: VALUES,
+    series: [
+      ...STATES.map(({ key, colour: name }, at) => ({
+        ...STILL,
+        type: 'bar' as const,
+        stack: 'pages',
+        barCategoryGap: '18%',
+        barMaxWidth: 30,
+        itemStyle: { color: colour(name) },
+        data: days.map(({ counts }) => counts?.[key] ?? '-'),
+        ...(at === 0 ? { markArea: shaded(days, period) } : {}),
+      })),
+      {
+        ...STILL,
+        type: 'scatter',
+        symbol: 'triangle',
+        symbolSize: 9,
+        symbolOffset: [0, -6],
+        itemStyle: { color: colour('partial') },
+        data: days.map(({ partial }) => (partial ? 0 : '-')),
+        z: 5,
+      },
+    ],
+  };
+}
+
+/** A date that stands out, with its change in indexed pages. */
+export interface Mark {
+  snapshot_date: string;
+  change: number;
+}
+
+/** The share of the pages that is indexed, on a scale that shows small changes; a pointer reads each date. */
+export function shareChart(id: string, days: readonly Day[], { period, marks = [] }: ShownShare): Html {
+  const shares = days.map(({ counts }) => shareOf(counts?.indexed ?? null, counts?.pages ?? null));
+  const marked = new Map(marks.map(({ snapshot_date, change }) => [snapshot_date, change]));
+  const jumps = marks.map(({ snapshot_date, change }) => `${snapshot_date}: ${signed(change)} indexed.`).join(' ');
+  const description = `${described(days)} ${jumps}`.trim();
+  const naming = { id, title: 'Share of the pages that is indexed, day by day', description };
+  const option = (): ChartOption => ({
+    grid: { ...GRID, top: marks.length > 0 ? 28 : GRID.top, right: 24 },
+    xAxis: dates(days),
+    yAxis: {
+      ...VALUES,
+      scale: true,
+      minInterval: 0.001,
+      // Left alone, the library puts a single value in the middle of an axis that ends far above 100%.
+      min: ({ min, max }) => (min === max ? Math.max(0, min - SHARE_BELOW) : null),
+      max: ({ min, max }) => (min === max || max + (max - min) / 2 > 1 ? 1 : null),
+      axisLabel: { ...LABEL, formatter: (share: number) => percent(share) },
+    },
+    series: [
+      {
+        ...STILL,
+        type: 'line',
+        // The dots show which dates are known.
+        connectNulls: true,
+        symbol: 'circle',
+        symbolSize: days.length > MOST_DAYS_WITH_DOTS ? 3 : 6,
+        lineStyle: { color: colour('indexed'), width: 2 },
+        itemStyle: { color: colour('indexed') },
+        data: shares.map((share) => share ?? '-'),
+        markArea: shaded(days, period),
+      },
+      {
+        ...STILL,
+        type: 'scatter',
+        symbol: 'circle',
+        symbolSize: 10,
+        itemStyle: { color: colour('partial') },
+        label: {
+          ...LABEL,
+          show: true,
+          position: 'left',
+          color: colour('partial'),
+          textBorderWidth: 0,
+          formatter: ({ dataIndex }: { dataIndex: number }) => {
+            const change = marked.get(days[dataIndex]?.date ?? '') ?? 0;
+            return `${change < 0 ? '▼' : '▲'} ${signed(change)}`;
+          },
+        },
+        data: days.map(({ date }, at) => ({
+          value: marked.has(date) ? (shares[at] ?? '-') : '-',
+          // On the side without the line, where there is room.
+          label: { position: at * 6 < days.length ? 'right' : 'left' },
+        })),
+        z: 5,
+      },
+    ],
+  });
+  return figure(naming, SHARE_HEIGHT, option, days.map(readingOf));
+}
+
+interface ShownShare {
+  period: Span;
+  marks?: readonly Mark[];
+}
+
+function dates(days: readonly Day[]): NonNullable<ChartOption['xAxis']> {
+  return {
+    ...NAMES,
+    type: 'category',
+    data: days.map(({ date }) => date),
+    axisLabel: { ...LABEL, hideOverlap: true, formatter: dayOfMonth },
+  };
+}
+
+/** The period of the report, where the chart shows more than that. */
+function shaded(days: readonly Day[], { since, until }: Span) {
+  const first = days.find(({ date }) => date >= since)?.date;
+  if (first === undefined || first === days[0]?.date) return { data: [] };
+  const data: [{ xAxis: string }, { xAxis: string }][] = [[{ xAxis: first }, { xAxis: until }]];
+  return { silent: true, itemStyle: { color: colour('period'), opacity: 1 }, data };
+}
+
+function readingOf({ date, counts }: Day): string {
+  if (counts === null) return `${date}: ${UNLISTED}.`;
+  const { indexed, pages } = counts;
+  return `${date}: ${indexed} of ${counted(pages, 'page')} indexed (${percent(shareOf(indexed, pages))}).`;
+}
+
+function described(days: readonly Day[]): string {
+  const known = days.filter(({ counts }) => counts !== null);
+  const texts = [...new Set([...known.slice(0, 1), ...known.slice(-1)])].map(readingOf);
+  const partial = days.filter((day) => day.partial);
+  return [
+    ...texts,
+    ...(partial.length > 0 ? [`${counted(partial.length, 'night')} without a complete listing.`] : []),
+  ].join(' ');
+}

@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import type { Parameters, Scalar } from '../../base/storage/engine.js';
+import { sql } from '../../base/storage/sql.js';
+import type { Value } from '../../base/storage/values.js';
+import { DamageError } from '../../warehouse/log/folder/damage.js';
+import { type Analysis, findAnalysis } from './catalog.js';
+import { QuestionError } from './errors.js';
+import { checkPeriod, valuesOf } from './parameters.js';
+import { ask, type Question, type Result } from './question.js';
+import type { Reader } from './reader.js';
+
+/** Runs a built-in analysis and reads its whole answer into memory. */
+export async function askAnalysis(
+  reader: Reader,
+  name: string,
+  given: Readonly<Record<string, string>> = {},
+): Promise<{ columns: string[]; rows: Value[][] }> {
+  const question = await questionOf(reader, findAnalysis(name), new Map(Object.entries(given)));
+  const { columns, parts } = await ask(reader, question);
+  const rows: Value[][] = [];
+  for await (const part of parts) rows.push(...part);
+  return { columns, rows };
+}
+
+/**
+ * An analysis with its parameters, as a question to this warehouse.
+ *
+ * @throws UsageError for wrong parameters, including a website or page that the warehouse does not have
+ */
+export async function questionOf(
+  reader: Reader,
+  analysis: Analysis,
+  given: ReadonlyMap<string, string>,
+): Promise<Question> {
+  const { name } = analysis;
+  const parameters = valuesOf(analysis, given, reader.today);
+  // The default end is the newest snapshot's date. A period may begin after it, and then has no rows.
+  if (given.has('until') && (given.has('since') || !reader.isEmpty)) checkPeriod(analysis, parameters);
+  // Before the first snapshot, no website or page is known, so naming one is not an error.
+  if (reader.isEmpty) return { name, sql: analysis.sql, parameters };
+  const { website, url } = parameters;
+  const id = typeof website === 'string' ? await reader.websiteId(website) : null;
+  if (typeof url === 'string') await checkPage(reader, name, { url, website: id });
+  return {
+    name,
+    sql: analysis.sql,
+    parameters: typeof website === 'string' ? { ...parameters, website: id } : parameters,
+    website: id,
+  };
+}
+
+const hasPage = z.object({ is_there: z.boolean() });
+const nearPage = z.object({ url: z.string() });
+
+/** @throws QuestionError for a page that is not in the warehouse; it suggests similar pages */
+async function checkPage(reader: Reader, name: string, page: { url: string; website: string | null }): Promise<void> {
+  const [found] = await askRows(reader, 'query/has_page', hasPage, page, page.website);
+  if (found?.is_there) return;
+  const near = await askRows(reader, 'query/near_pages', nearPage, page, page.website);
+  const list = near.map(({ url }) => `\n  ${url}`).join('');
+  throw new QuestionError(
+    `${name}: no page ${page.url} in the warehouse. Give its whole URL, as in the listing` +
+      (list === '' ? '' : `. Near it:${list}`),
+  );
+}
+
+/**
+ * Runs a statement of `sql/`, by its name such as `report/snapshots`, and validates each row.
+ *
+ * @param website the id of the only website that it is about; null: it may read of all
+ */
+export async function askRows<T>(
+  reader: Reader,
+  name: string,
+  schema: z.ZodType<T>,
+  parameters: Parameters,
+  website: string | null = websiteIn(parameters),
+): Promise<T[]> {
+  reader.nextTurn();
+  return reader.rows(schema, sql(name), parameters, website);
+}
+
+/** The only website that a statement of ours reads: the one that it is given. */
+function websiteIn({ website }: Parameters): string | null {
+  return typeof website === 'string' ? website : null;
+}
+
+/**
+ * Asks about several websites at once (null) or, if files of some of them are damaged, about one after the other.
+ *
+ * @returns the rows, and the errors of the websites that cannot be read
+ */
+export async function askEach<T>(
+  websites: readonly string[],
+  ask: (website: string | null) => Promise<T[]>,
+): Promise<{ rows: T[]; errors: Map<string, DamageError> }> {
+  const errors = new Map<string, DamageError>();
+  const rows = await ask(null).catch(async (error) => {
+    if (!(error instanceof DamageError)) throw error;
+    const each: T[] = [];
+    for (const website of websites) {
+      const own = await ask(website).catch((cause) => {
+        if (!(cause instanceof DamageError)) throw cause;
+        errors.set(website, cause);
+        return [];
+      });
+      each.push(...own);
+    }
+    return each;
+  });
+  return { rows, errors };
+}
+
+/** Runs a built-in analysis for one website or for all (null), and validates each row. */
+export async function askOf<T>(
+  reader: Reader,
+  name: string,
+  schema: z.ZodType<T>,
+  website: string | null,
+  given: Readonly<Record<string, string>> = {},
+): Promise<T[]> {
+  const answer = await askAnalysis(reader, name, { ...given, ...(website === null ? {} : { website }) });
+  const records = answer.rows.map((row) => Object.fromEntries(answer.columns.map((column, at) => [column, row[at]])));
+  return z.array(schema).parse(records);
+}
+
+const countRow = z.object({ rows: z.int() });
+
+/** How many rows a statement of `sql/` selects. */
+export async function countSelected(reader: Reader, name: string, selection: Parameters): Promise<number> {
+  const text = `select count(*)::integer as rows from (${sql(name)}\n)`;
+  const [counted] = await askText(reader, text, countRow, selection);
+  return counted?.rows ?? 0;
+}
+
+/** A statement of `sql/`, by its name, with its parameters, and the columns to read. */
+interface Selected {
+  name: string;
+  selection: Parameters;
+  columns: readonly string[];
+}
+
+/**
+ * Runs a statement of `sql/` over a window of the rows of another one, which it reads as `selected`. The other one
+ * returns its sort key as `ascending` or `descending`, with the other null. Unknown keys come last; ties are sorted by
+ * `url`.
+ */
+export async function askSelected<T>(
+  reader: Reader,
+  body: string,
+  schema: z.ZodType<T>,
+  { selected, skip, limit }: { selected: Selected; skip: number; limit: number },
+): Promise<T[]> {
+  const window = `${selectedText(selected)} limit $limit::bigint offset $skip::bigint`;
+  const text = `with selected as materialized (${window})\n${body}`;
+  return askText(reader, text, schema, { ...selected.selection, limit, skip });
+}
+
+/** All rows that a statement as for `askSelected` selects, in parts and in order. */
+export function askAllSelected(
+  reader: Reader,
+  { selection, ...selected }: Omit<Selected, 'selection'> & { selection: Readonly<Record<string, Scalar>> },
+): Promise<Result> {
+  return ask(reader, { name: selected.name, sql: selectedText(selected), parameters: selection });
+}
+
+/** @param where which of the selected rows */
+export function selectedText({ name, columns }: Omit<Selected, 'selection'>, where = 'true'): string {
+  return `select ${columns.join(', ')} from (${sql(name)}\n) where ${where} order by ascending nulls last, descending desc nulls last, url`;
+}
+
+/** Runs a statement of `sql/` over these columns of the rows of another one, which it reads as `selected`. */
+export async function askAbout<T>(
+  reader: Reader,
+  name: string,
+  schema: z.ZodType<T>,
+  { selected, columns, parameters }: { selected: string; columns: readonly string[]; parameters: Parameters },
+): Promise<T[]> {
+  const text = `with selected as (select ${columns.join(', ')} from (${sql(selected)}\n))\n${sql(name)}`;
+  return askText(reader, text, schema, parameters);
+}
+
+async function askText<T>(reader: Reader, text: string, schema: z.ZodType<T>, parameters: Parameters): Promise<T[]> {
+  reader.nextTurn();
+  return reader.rows(schema, text, parameters);
+}

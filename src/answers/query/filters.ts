@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { nearest } from '../../base/config/suggest.js';
+import { askRows } from './ask-rows.js';
+import type { Question } from './question.js';
+import type { Reader } from './reader.js';
+
+const MOST_NAMED = 5;
+const NEED_TWO = ', and two are needed to compare: there will be rows after the next `indexhouse sync`.';
+const texts = z.array(z.string()).nullable();
+const knownFilters = z.object({
+  has_directory: z.boolean(),
+  has_state: z.boolean(),
+  directories: texts,
+  states: texts,
+});
+
+/** What analyses read that need two snapshots: changes between nights, or an earlier listing. */
+const COMPARES_NIGHTS = /\bpage_changes\b|\bearlier listing\b/;
+const nights = z.object({ snapshots: z.int() });
+
+/** Why an answer has no rows: there is nothing to compare yet, or filters match no page; and which values exist. */
+export async function whyNoRows(reader: Reader, { sql, parameters, website: only }: Question): Promise<string[]> {
+  if ('since' in parameters && COMPARES_NIGHTS.test(sql)) {
+    const [{ snapshots } = { snapshots: 0 }] = await askRows(reader, 'query/snapshot_counts', nights, {}, only);
+    if (snapshots < 2) return [`${snapshots === 1 ? 'There is one snapshot' : 'There is no snapshot yet'}${NEED_TWO}`];
+  }
+  const { website = null, directory = null, state = null } = parameters;
+  if (directory === null && state === null) return [];
+  const asked = { website, directory, state };
+  const [known] = await askRows(reader, 'query/known_filters', knownFilters, asked, only);
+  if (known === undefined) return [];
+  return [
+    ...(known.has_directory ? [] : [noneOf(`below ${directory}`, String(directory), known.directories ?? [])]),
+    ...(known.has_state ? [] : [noneOf(`in the state ${state}`, String(state), known.states ?? [])]),
+  ];
+}
+
+function noneOf(where: string, given: string, known: readonly string[]): string {
+  const meant = nearest(given, known);
+  if (meant !== null) return `No page is ${where}. Did you mean ${meant}?`;
+  const rest = known.length > MOST_NAMED ? ', …' : '';
+  return `No page is ${where}. There are: ${known.slice(0, MOST_NAMED).join(', ')}${rest}`;
+}

@@ -1,0 +1,305 @@
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { type NamedWebsite, websiteIds } from '../../base/config/websites.js';
+import { Engine, type Parameters } from '../../base/storage/engine.js';
+import { literal, sql } from '../../base/storage/sql.js';
+import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
+import { type DamagedFile, DamageError, damagedFile, firstLine } from '../../warehouse/log/folder/damage.js';
+import { websitesIn } from '../../warehouse/log/folder/layout.js';
+import { checkWarehouseThere, listFiles, unlistedIn, withEmpty } from '../../warehouse/log/folder/prepare.js';
+import { type DataTable, hasRowPerFile, TABLES, type Table } from '../../warehouse/log/folder/tables.js';
+import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
+import { OpenWarehouse } from '../../warehouse/log/open.js';
+import { readableFolders } from '../../warehouse/log/own-log.js';
+import { readStates, type StateOptions } from '../../warehouse/log/state.js';
+import { lockDown, viewSources } from './sources.js';
+
+/** When data is too old. */
+export interface AgeRule {
+  /** Milliseconds: a newest snapshot that is older is stale. */
+  maxAge: number;
+  /** Websites that are configured: beside theirs, the age of others does not count. None: every website's counts. */
+  websites: readonly { id: string }[];
+}
+
+export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
+  /** Folder of the warehouse; it may be read-only. */
+  warehouse: string;
+  /** Bytes. */
+  memoryLimit: number;
+  /** If the folder is a copy of a bucket: why it is not what the bucket should hold; null if it is. */
+  cache?: { readonly failure: string | null } | undefined;
+  /** Ids: of other websites it reads nothing, and its engine can read no file of theirs. Left out: all. */
+  websites?: readonly string[] | undefined;
+  /** Bytes that questions may spill to disk. Left out: as DuckDB has it. */
+  spillLimit?: number;
+  /** When its data is too old. Left out: `DEFAULT_AGE_RULE`. */
+  ageRule?: AgeRule | undefined;
+}
+
+/** A website, its name in its newest snapshot or else its id, and when that began, ISO 8601. */
+export interface Newest extends Record<'id' | 'name' | 'snapshotAt', string> {}
+
+/** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
+const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
+
+/** What a reader and its further connections see. */
+interface Seen {
+  log: OpenWarehouse;
+  /** The files of what was named so far, by source and website. Pending while they are checked, one source at a time. */
+  listed: Map<string, Promise<string[]>>;
+  checking: Promise<unknown>;
+  /** Whether a question needed files that were left in the bucket. */
+  lacksHistory: boolean;
+}
+
+/**
+ * A warehouse at one moment: every table and view, over the files of exactly the commits that are there when it opens.
+ * It takes no lock, so that it and a sync cannot block each other. Its engine can read the log and the states, and
+ * nothing else on the machine; `ask` restricts users' questions to tables and views.
+ *
+ * The files of a table are checked when a question first names it; only those of one website, if the question is only
+ * about that one. If one cannot be read, the question fails. A missing or damaged state is then rebuilt from the log, and
+ * kept if the warehouse can be written.
+ */
+export class Reader {
+  #turn = 0;
+  /** What this connection can read so far, and of which website; null: of all. */
+  readonly #listed = new Set<Table>();
+  #website: string | null = null;
+
+  private constructor(
+    readonly engine: Engine,
+    /** Null for a further connection, whose folder belongs to the first reader. */
+    private readonly ownFolder: string | null,
+    /** A temporary folder: the only one besides the warehouse that the engine may read. */
+    readonly folder: string,
+    readonly options: ReaderOptions,
+    private readonly seen: Seen,
+    /** The first reader's, which lists files for all. */
+    private readonly first: Engine = engine,
+  ) {}
+
+  /** @throws WarehouseError if there is no warehouse */
+  static async open(options: ReaderOptions): Promise<Reader> {
+    const warehouse = resolve(options.warehouse);
+    await checkWarehouseThere(warehouse);
+    const folder = makeTemporary('reader');
+    const engine = await Engine.open({ memoryLimit: options.memoryLimit, temporary: folder, sharedViews: true });
+    try {
+      // Footers are read once, when a table is first named, and files are not checked for changes, because they never change.
+      await engine.run('set parquet_metadata_cache = true');
+      await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
+      const { websites, spillLimit } = options;
+      if (spillLimit !== undefined) await engine.run(`set max_temp_directory_size = '${spillLimit}B'`);
+      const log = websites
+        ? await OpenWarehouse.readOwn(engine, warehouse, folder, websites)
+        : await OpenWarehouse.list(engine, warehouse, folder);
+      await viewSources(engine, log.schemas);
+      const seen = { log, listed: new Map(), checking: Promise.resolve(), lacksHistory: false };
+      await lockDown(engine, [...readableFolders(warehouse, websites), folder]);
+      return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
+    } catch (error) {
+      engine.close();
+      removeTemporary(folder);
+      throw error;
+    }
+  }
+
+  /** Every commit that can be read, oldest first. @throws Error before `loadMarkers` */
+  get markers(): readonly Marker[] {
+    return this.seen.log.all;
+  }
+
+  /** Reads all markers into memory. */
+  loadMarkers(): Promise<void> {
+    return this.seen.log.load(null);
+  }
+
+  /** The commits of a website, oldest first. @throws DamageError if one of its markers cannot be read */
+  markersOf(websiteId: string): Marker[] {
+    this.seen.log.check(websiteId);
+    return markersOf(this.markers, websiteId);
+  }
+
+  /** The files that are seen to be damaged without reading their rows. */
+  async findTorn(): Promise<DamagedFile[]> {
+    return [...this.seen.log.damaged, ...(await this.seen.log.findTorn())];
+  }
+
+  /** Whether an answer lacks listings or reports that were left in the bucket. */
+  get lacksHistory(): boolean {
+    return this.seen.lacksHistory;
+  }
+
+  /** Its websites, once for each name that they ever had. */
+  websites(): Promise<NamedWebsite[]> {
+    return this.seen.log.websites();
+  }
+
+  /** The id of a website that a user names by id or name. @throws UsageError for one that the warehouse does not have */
+  async websiteId(given: string): Promise<string> {
+    // Of a folder's name nothing has to be read.
+    const known = this.options.websites ?? (await websitesIn(this.options.warehouse));
+    if (known.includes(given)) return given;
+    const [id = given] = websiteIds([given], await this.websites(), 'the warehouse');
+    return id;
+  }
+
+  /** The newest snapshot of one website, or of each (null), by id. */
+  async newest(websiteId: string | null): Promise<Newest[]> {
+    const all = new Map((await this.seen.log.named()).map((one) => [one.id, { ...one, name: one.name ?? one.id }]));
+    const asked = [...all.values()].filter(({ id }) => websiteId === null || id === websiteId);
+    return asked.sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  /** Some files of a table, in the form that our own statements expect. */
+  filled(table: Table, files: readonly string[]): string[] {
+    return withEmpty(this.seen.log.schemas, table, files);
+  }
+
+  /** The files of a table in one snapshot's commits, in the form that our own statements expect. */
+  filesOfSnapshot(table: DataTable, snapshotId: string): string[] {
+    const markers = this.markers.filter((marker) => marker.snapshotId === snapshotId);
+    return this.filled(table, filesOf(this.seen.log.path, markers, table));
+  }
+
+  /** The summaries of some snapshots' listings. */
+  filesOfListings(snapshotIds: readonly string[]): string[] {
+    const markers = this.markers.filter(({ snapshotId }) => snapshotIds.includes(snapshotId));
+    return this.filled('coverage_summary', filesOf(this.seen.log.path, markers, 'coverage_summary'));
+  }
+
+  /** The files that differ from their commit, and the states that cannot be read. */
+  async findChanged(): Promise<DamagedFile[]> {
+    const { log } = this.seen;
+    await this.loadMarkers();
+    const changed = await log.findChanged();
+    for (const newest of newestMarkers(log.markers)) {
+      const file = stateFileOf(log.path, newest);
+      const read = this.engine.rows(z.unknown(), 'select max(hash(columns(*))) from read_parquet($file)', { file });
+      await read.catch((error) => changed.push(damagedFile('page_state', file, `cannot be read: ${firstLine(error)}`)));
+    }
+    return changed;
+  }
+
+  /** Counts queries: the engine drops an answer that is still being read when the next query starts. */
+  get turn(): number {
+    return this.#turn;
+  }
+
+  nextTurn(): number {
+    this.#turn += 1;
+    return this.#turn;
+  }
+
+  /**
+   * Runs a query. While it names a table whose files were not checked yet, checks them and runs it again.
+   *
+   * @param website the only one that the query is about; null: it is about all
+   * @throws DamageError if one of its files cannot be read; CheckpointError if nothing is left to rebuild a state from
+   */
+  async withTables<T>(ask: () => Promise<T>, website: string | null = null): Promise<T> {
+    await this.#turnTo(website);
+    try {
+      return await ask();
+    } catch (error) {
+      const source = TABLES.find((one) => one === unlistedIn(error));
+      if (source === undefined || this.#listed.has(source)) throw error;
+      await this.#list(source);
+      return this.withTables(ask, website);
+    }
+  }
+
+  async #turnTo(website: string | null): Promise<void> {
+    if (website === this.#website) return;
+    for (const source of this.#listed) await listFiles(this.engine, source, null);
+    this.#listed.clear();
+    this.#website = website;
+  }
+
+  /** Runs one query and validates each row, like `Engine.rows`. */
+  rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}, website?: string | null): Promise<T[]> {
+    return this.withTables(() => this.engine.rows(schema, query, parameters), website);
+  }
+
+  async #list(source: Table): Promise<void> {
+    const { listed, checking } = this.seen;
+    const website = this.#website;
+    const name = JSON.stringify([source, website]);
+    const files = listed.get(name) ?? checking.then(() => this.#filesOf(source, website));
+    listed.set(name, files);
+    // The next question tries again.
+    this.seen.checking = files.catch(() => listed.delete(name));
+    await listFiles(this.engine, source, await files);
+    this.#listed.add(source);
+  }
+
+  /** The files of a source, of a website or of all (null). @throws DamageError if one of them cannot be read */
+  async #filesOf(table: Table, website: string | null): Promise<string[]> {
+    const { log } = this.seen;
+    if (hasRowPerFile(table)) return this.#rows(table, website);
+    await log.load(website === null ? null : [website]);
+    log.check(website);
+    const asked = website === null ? log.markers : markersOf(log.markers, website);
+    if (table === 'page_state') {
+      const { memoryLimit, onRebuilt } = this.options;
+      const options = { memoryLimit, temporary: this.folder, onRebuilt };
+      return this.filled(table, await readStates(this.first, { path: log.path, markers: asked }, options));
+    }
+    const files = log.files(table, website);
+    if (asked.some(({ absent }) => Object.hasOwn(absent, table))) this.seen.lacksHistory = true;
+    const all = this.filled(table, files);
+    await log.needing(table, files, () => this.first.run(sql('query/look_at_files'), { files: all }));
+    return all;
+  }
+
+  /** Copies many small files into one. */
+  async #rows(table: Exclude<Table, 'page_state'>, website: string | null): Promise<string[]> {
+    const { log } = this.seen;
+    const copied = join(this.folder, `${table}-${this.seen.listed.size}.parquet`);
+    const where = website === null ? 'true' : `website_id = ${literal(website)}`;
+    const files = log.files(table, website);
+    const query = `from (${log.query(table, files)}) where ${where}`;
+    await log.needing(table, files, () => this.first.copy(query, copied, 'format parquet'));
+    return [copied];
+  }
+
+  /** Whether there is no snapshot yet. */
+  get isEmpty(): boolean {
+    return this.seen.log.newestDate === null;
+  }
+
+  /** The date of the newest snapshot, `YYYY-MM-DD`; today's in UTC if there is none. */
+  get today(): string {
+    return this.seen.log.newestDate ?? new Date().toISOString().slice(0, 10);
+  }
+
+  /** Another connection to the same data, for a query beside this reader's. Close it before this reader. */
+  async connect(): Promise<Reader> {
+    return new Reader(await this.engine.connect(), null, this.folder, this.options, this.seen, this.first);
+  }
+
+  close(): void {
+    this.engine.close();
+    if (this.ownFolder !== null) removeTemporary(this.ownFolder);
+  }
+}
+
+/**
+ * Opens a reader, hands it to `use`, and closes it whatever happens.
+ *
+ * @throws DamageError if `use` failed on a file that cannot be read, or whose bytes are not those that were committed
+ */
+export async function withReader<T>(options: ReaderOptions, use: (reader: Reader) => Promise<T>): Promise<T> {
+  const reader = await Reader.open(options);
+  try {
+    return await use(reader);
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof DamageError || !OF_DAMAGE.test(error.message)) throw error;
+    const damaged = await reader.findChanged();
+    throw damaged.length > 0 ? new DamageError(damaged, { cause: error }) : error;
+  } finally {
+    reader.close();
+  }
+}

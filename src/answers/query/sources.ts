@@ -1,0 +1,19 @@
+import type { Engine } from '../../base/storage/engine.js';
+import { literal } from '../../base/storage/sql.js';
+import { listedQuery, listFiles, withEmpty } from '../../warehouse/log/folder/prepare.js';
+import { TABLES, viewStatements } from '../../warehouse/log/folder/tables.js';
+
+/** Makes all tables and views, whose files are yet to be listed. */
+export async function viewSources(engine: Engine, schemas: string): Promise<void> {
+  for (const table of TABLES) await listFiles(engine, table, withEmpty(schemas, table, []));
+  for (const table of TABLES) await engine.view(table, listedQuery(table, table));
+  for (const statement of viewStatements()) await engine.run(statement);
+  for (const table of TABLES) await listFiles(engine, table, null);
+}
+
+/** Restricts the engine to these folders from now on, and locks its settings. */
+export async function lockDown(engine: Engine, folders: string[]): Promise<void> {
+  await engine.run(`set allowed_directories = [${folders.map(literal).join(', ')}]`);
+  await engine.run('set enable_external_access = false');
+  await engine.run('set lock_configuration = true');
+}

@@ -1,0 +1,70 @@
+import type { Figure } from '../../base/observe/format.js';
+import type { Period } from './period.js';
+import type { ChangesRow, TrendRow, WebsiteRow } from './rows.js';
+
+/** Counts of the newest complete listing, and of the one that it is compared with. */
+const STOCKS = ['pages', 'indexed', 'without_data'] as const;
+/** Pages that did this in the period, and in as many days right before it, if those are known, too. */
+const FLOWS = [
+  'newly_indexed',
+  'deindexed',
+  'appeared',
+  'disappeared',
+  'canonical_flips',
+  'robots_blocked',
+  'robots_unblocked',
+] as const;
+
+type Figures = Record<(typeof STOCKS)[number] | (typeof FLOWS)[number], Figure>;
+
+export interface Headline extends Figures {
+  /** Date of the newest complete listing that the figures come from, the latest of several websites; null without one. */
+  listed_on: string | null;
+  /** Date of the listing that they are compared with, the earliest of several; null without one. */
+  compared_with: string | null;
+}
+
+/** All that the headline of one website needs. */
+export interface HeadlineInput {
+  website: WebsiteRow;
+  trend: readonly TrendRow[];
+  changes: ChangesRow | undefined;
+  previous: ChangesRow | undefined;
+  period: Period;
+}
+
+export function headlineOf({ website, trend, changes, previous, period }: HeadlineInput): Headline {
+  const countsOn = (date: string | null) => trend.find(({ snapshot_date }) => snapshot_date === date);
+  const [now, before] = [countsOn(website.now_date), countsOn(website.before_date)];
+  // The first listing has nothing to compare with, so a website's changes are known from its second one on.
+  const knowsPrevious = website.first_date < period.previous.since;
+  return {
+    listed_on: website.now_date,
+    compared_with: website.before_date,
+    ...each(STOCKS, (key) => ({ now: now?.[key] ?? 0, before: before?.[key] ?? null })),
+    ...each(FLOWS, (key) => ({
+      now: changes?.[key] ?? 0,
+      before: knowsPrevious ? (previous?.[key] ?? 0) : null,
+    })),
+  };
+}
+
+/** The headline of several websites together. A figure is compared only if each website's is. */
+export function totalOf(headlines: readonly Headline[]): Headline {
+  const dates = (key: 'listed_on' | 'compared_with') => headlines.flatMap((headline) => headline[key] ?? []).sort();
+  return {
+    listed_on: dates('listed_on').at(-1) ?? null,
+    compared_with: dates('compared_with')[0] ?? null,
+    ...each([...STOCKS, ...FLOWS], (key) => headlines.map((headline) => headline[key]).reduce(added, NOTHING)),
+  };
+}
+
+const NOTHING: Figure = { now: 0, before: 0 };
+
+function added({ now, before }: Figure, other: Figure): Figure {
+  return { now: now + other.now, before: before === null || other.before === null ? null : before + other.before };
+}
+
+function each<K extends string>(keys: readonly K[], figureOf: (key: K) => Figure): Record<K, Figure> {
+  return Object.fromEntries(keys.map((key) => [key, figureOf(key)])) as Record<K, Figure>;
+}

@@ -1,0 +1,105 @@
+import {
+  changeOf,
+  count,
+  dayOfMonth,
+  type Figure,
+  percent,
+  points,
+  shareOf,
+  signed,
+} from '../../../base/observe/format.js';
+import { dated, number, tiles } from '../../html/cells.js';
+import { type Html, html, type Part } from '../../html/html.js';
+import { type Column, table } from '../../html/table.js';
+import type { Headline } from '../headline.js';
+import type { Period } from '../period.js';
+import type { Report } from '../report.js';
+import type { BalanceRow } from '../rows.js';
+import type { WebsiteFacts } from '../section.js';
+import { nameOf, note, part } from './part.js';
+
+/** The numbers that a reader looks for first, each with its earlier value. */
+export function headlinePart(headline: Headline, { days }: Period): Html {
+  const { pages, indexed, robots_blocked, robots_unblocked, listed_on, compared_with } = headline;
+  const stock = (value: Part) => (listed_on === null ? '–' : value);
+  const since = (figure: Figure): Part => {
+    const change = changeOf(figure);
+    return change === null || compared_with === null ? null : `${signed(change)} since ${dayOfMonth(compared_with)}`;
+  };
+  const before = ({ before: then }: Figure): Part =>
+    then === null ? null : `${count(then)} in the ${days === 1 ? 'day' : `${days} days`} before`;
+  const flow = (name: string, figure: Figure) => [name, count(figure.now), before(figure)] as const;
+  const share = shareOf(indexed.now, pages.now);
+  const shareBefore = shareOf(indexed.before, pages.before);
+  return tiles(
+    ['Pages monitored', stock(count(pages.now)), since(pages)],
+    [
+      'Indexed',
+      stock(html`${count(indexed.now)} <small>${percent(share)}</small>`),
+      since(indexed),
+      share !== null && shareBefore !== null ? points(shareBefore, share) : null,
+    ],
+    flow('Newly indexed', headline.newly_indexed),
+    flow('De-indexed', headline.deindexed),
+    flow('Appeared', headline.appeared),
+    flow('Disappeared', headline.disappeared),
+    flow('Canonical flips', headline.canonical_flips),
+    [...flow('Newly blocked by robots.txt', robots_blocked), `${count(robots_unblocked.now)} unblocked`],
+  );
+}
+
+const BALANCE = [
+  ['newly_indexed', '+', 'newly indexed'],
+  ['appeared_indexed', '+', 'new in the listing'],
+  ['deindexed', '−', 'de-indexed'],
+  ['data_lost', '−', 'without data now'],
+  ['gone', '−', 'no longer listed'],
+  ['unlisted', '−', 'missing in the newest listing'],
+] as const;
+
+/** How the earlier number of indexed pages became the current one, as a sum; parts that are 0 are left out. */
+export function balanceNote(rows: readonly BalanceRow[]): Part {
+  if (rows.length === 0) return null;
+  const sum = (key: keyof Omit<BalanceRow, 'website_id'>) => rows.reduce((total, row) => total + row[key], 0);
+  const terms = BALANCE.flatMap(([key, sign, name]) => {
+    const pages = sum(key);
+    const turned = sign === '+' ? '−' : '+';
+    return pages === 0 ? [] : [` ${pages < 0 ? turned : sign} ${count(Math.abs(pages))} ${name}`];
+  });
+  return note(
+    `${count(sum('indexed_before'))} indexed before${terms.join('')} = ${count(sum('indexed'))} indexed now.`,
+  );
+}
+
+/** One line per website; those that lost most come first. */
+export function overviewPart({ websites, period }: Report): Html {
+  const loss = ({ headline }: WebsiteFacts) => changeOf(headline.indexed) ?? 0;
+  const sorted = [...websites].sort((one, other) => loss(one) - loss(other));
+  const columns: Column<WebsiteFacts>[] = [
+    { head: 'Website', cell: nameOf },
+    number('Pages', ({ headline }) => headline.pages.now),
+    number('Indexed', ({ headline }) => headline.indexed.now),
+    number('Share', ({ headline: { indexed, pages } }) => shareOf(indexed.now, pages.now), percent),
+    number('Change', ({ headline }) => changeOf(headline.indexed), signed),
+    number('Newly indexed', ({ headline }) => headline.newly_indexed.now),
+    number('De-indexed', ({ headline }) => headline.deindexed.now),
+    number('Flips', ({ headline }) => headline.canonical_flips.now),
+    number('Blocked', ({ headline }) => headline.robots_blocked.now),
+    { head: 'Newest listing', cell: (facts) => newest(facts, period.since) },
+  ];
+  return part(
+    'Websites',
+    table(columns, sorted),
+    note(
+      'Change: of the indexed pages since the listing before the period, or since the first one. ' +
+        'Flips: pages whose canonical changed. Blocked: pages newly blocked by robots.txt.',
+    ),
+  );
+}
+
+function newest({ headline: { listed_on }, snapshots }: WebsiteFacts, since: string): Html {
+  const partial = snapshots.at(-1)?.listing_status === 'partial' ? html`, then <b class="bad">partial</b>` : null;
+  if (listed_on === null) return html`<b class="bad">none complete</b>`;
+  const date = dated(listed_on);
+  return html`${listed_on < since ? html`<b class="bad">${date}</b>` : date}${partial}`;
+}

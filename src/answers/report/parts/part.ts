@@ -1,0 +1,44 @@
+import { queryCommand } from '../../../base/observe/format.js';
+import { type Html, html, type Part, shortened } from '../../html/html.js';
+import type { Column } from '../../html/table.js';
+import type { Moves, WebsiteFacts } from '../section.js';
+
+const NAME_CHARACTERS = 80;
+
+/** A part of a section, with its heading. */
+export function part(title: string, ...content: Part[]): Html {
+  return html`<section class="part"><h3>${title}</h3>
+${content}
+</section>
+`;
+}
+
+export function note(...content: Part[]): Html {
+  return html`<p class="note">${content}</p>`;
+}
+
+/** An analysis as a command to type. */
+export function command(name: string, parameters: Readonly<Record<string, string>>): Html {
+  return html`<code>${queryCommand(name, parameters)}</code>`;
+}
+
+/** What a website is called; its id if it has no name. */
+export function nameOf({ website: { website_id, website_name } }: WebsiteFacts): string {
+  return shortened(website_name || website_id, NAME_CHARACTERS);
+}
+
+function nameOfWebsite({ websites }: Pick<Moves, 'websites'>, id: string): string {
+  const facts = websites.find(({ website }) => website.website_id === id);
+  return facts ? nameOf(facts) : shortened(id, NAME_CHARACTERS);
+}
+
+/** The column that names the website of a row, in a section about several. */
+export function websiteColumn(section: Pick<Moves, 'websites'>): Column<{ website_id: string }>[] {
+  if (section.websites.length <= 1) return [];
+  return [{ head: 'Website', cell: ({ website_id }) => nameOfWebsite(section, website_id) }];
+}
+
+/** The parameter that limits an analysis to the website of a section; none if it has several. */
+export function websiteParameter({ websites: [first, second] }: Pick<Moves, 'websites'>): Record<string, string> {
+  return first && !second ? { website: first.website.website_id } : {};
+}

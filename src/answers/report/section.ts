@@ -1,0 +1,213 @@
+import { addDays } from '../../base/time.js';
+import type { Age } from '../html/charts/bar-charts.js';
+import { askOf, askRows } from '../query/ask-rows.js';
+import type { Reader } from '../query/reader.js';
+import { type Headline, totalOf } from './headline.js';
+import type { Period } from './period.js';
+import {
+  balanceRow,
+  type CommonRow,
+  crawlAgeRow,
+  deindexedCommonRow,
+  directoryRow,
+  driftRow,
+  eventRow,
+  fallenRow,
+  flipCommonRow,
+  flipRow,
+  rejectedRow,
+  reportAgeRow,
+  type SnapshotRow,
+  type StateRow,
+  sitemapRow,
+  staleRow,
+  stateRow,
+  type TransitionRow,
+  type TrendRow,
+  transitionRow,
+  type WebsiteRow,
+} from './rows.js';
+import { storyOf } from './story.js';
+import { trendOf } from './trend.js';
+
+const FLIPS_LISTED = 15;
+const STALE_PAGES_LISTED = 10;
+const SITEMAPS_READ = 1000;
+const FALLEN_STATES = 8;
+const FALLEN_SAMPLES = 5;
+const COMMON_LISTED = 12;
+const COMMON_READ = 60;
+const ODDITIES_LISTED = 10;
+/** Pages not crawled for this many days are listed. A span of `SPANS` begins here. */
+export const STALE_DAYS = 31;
+/** The spans of the macro `age_span`, and those of them that are stale. */
+export const SPANS = ['0-1 days', '2-7 days', '8-14 days', '15-30 days', '31-90 days', 'over 90 days', 'never'];
+const STALE_SPANS = new Set(SPANS.slice(4));
+/** A value stands out if its share among changed pages exceeds that among all pages by this much. */
+const LEAST_EXCESS = 0.02;
+
+/** What is known about one website before its section is read. */
+export interface WebsiteFacts {
+  website: WebsiteRow;
+  /** Up to the end of the period. */
+  trend: TrendRow[];
+  /** Those that the trend shows, oldest first. */
+  snapshots: SnapshotRow[];
+  headline: Headline;
+  /** How often pages fell out of the index; a page may count several times. */
+  deindexed_times: number;
+  /** How often selected and declared canonicals changed. */
+  canonical_flip_times: number;
+}
+
+/** What a report shows of one website, or of many together. */
+export type Section = Awaited<ReturnType<typeof readSection>>;
+
+/** What happened, when and where: the first part of a report, which the dashboard also shows. */
+export type Moves = Awaited<ReturnType<typeof readMoves>>;
+
+/** Reads the section of these websites: one, or all that the warehouse has. */
+export async function readSection(reader: Reader, websites: WebsiteFacts[], period: Period) {
+  const { since, until } = period;
+  const scope = scopeOf(reader, websites, period);
+  const { website } = scope;
+  const moves = await readMoves(reader, websites, period);
+  const deindexed = await readDeindexed(scope, websites);
+  const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
+  return {
+    ...moves,
+    story: storyOf({ ...moves, common: deindexed.common }, period),
+    transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
+    deindexed,
+    flips: await readFlips(scope, websites),
+    ...(await readAges(scope)),
+    drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),
+    rejected: await askRows(reader, 'report/rejected', rejectedRow, { website, since, until, limit: ODDITIES_LISTED }),
+  };
+}
+
+/** Reads what happened to these websites: one, or all that the warehouse has. */
+export async function readMoves(reader: Reader, websites: WebsiteFacts[], period: Period) {
+  const { since, until, shown } = period;
+  const { website } = scopeOf(reader, websites, period);
+  // If there is no listing before the period, the first one in it, as in the headline.
+  const compared = (website === null ? null : websites[0]?.website.before_date) ?? addDays(since, -1);
+  return {
+    websites,
+    headline: totalOf(websites.map(({ headline }) => headline)),
+    trend: trendOf(
+      websites.flatMap(({ trend }) => trend),
+      websites.flatMap(({ snapshots }) => snapshots),
+      shown,
+    ),
+    events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
+    balance: await askOf(reader, 'index_balance', balanceRow, website, { since, until, total: 'true' }),
+    states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, { since: compared, until })),
+    sitemaps: await askRows(reader, 'report/sitemaps', sitemapRow, { website, since, until, limit: SITEMAPS_READ }),
+    directories: await askOf(reader, 'coverage_by_directory', directoryRow, website, {
+      since: compared,
+      until,
+      limit: 'none',
+    }),
+  };
+}
+
+interface Scope {
+  reader: Reader;
+  /** Its id; null for all. */
+  website: string | null;
+  since: string;
+  until: string;
+}
+
+function scopeOf(reader: Reader, [first, second]: readonly WebsiteFacts[], { since, until }: Period): Scope {
+  return { reader, website: first && !second ? first.website.website_id : null, since, until };
+}
+
+async function readDeindexed(scope: Scope, websites: readonly WebsiteFacts[]) {
+  const { reader, website, since, until } = scope;
+  return {
+    samples: await askRows(reader, 'report/fallen_by_state', fallenRow, {
+      website,
+      since,
+      until,
+      states: FALLEN_STATES,
+      samples: FALLEN_SAMPLES,
+    }),
+    total: websites.reduce((sum, { deindexed_times }) => sum + deindexed_times, 0),
+    common: await readCommon(scope),
+  };
+}
+
+/** What pages that fell out of the index have in common, the largest first. */
+export async function readCommon({ reader, website, since, until }: Scope): Promise<CommonRow[]> {
+  const values = { since, until, reindexed: 'true', limit: String(COMMON_READ) };
+  return standingOut(await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, values));
+}
+
+async function readFlips({ reader, website, since, until }: Scope, websites: readonly WebsiteFacts[]) {
+  const rows = { since, until, limit: String(FLIPS_LISTED) };
+  const values = { website, since, until, limit: COMMON_READ };
+  return {
+    rows: await askOf(reader, 'canonical_flips', flipRow, website, rows),
+    total: websites.reduce((sum, { canonical_flip_times }) => sum + canonical_flip_times, 0),
+    common: standingOut(await askRows(reader, 'report/flips_in_common', flipCommonRow, values)),
+  };
+}
+
+function standingOut(rows: readonly CommonRow[]): CommonRow[] {
+  return rows.filter(({ share, overall_share }) => share - overall_share >= LEAST_EXCESS).slice(0, COMMON_LISTED);
+}
+
+async function readAges({ reader, website }: Scope) {
+  const crawls = await askOf(reader, 'crawl_freshness', crawlAgeRow, website);
+  const reports = await askOf(reader, 'report_ages', reportAgeRow, website);
+  const given = { days: String(STALE_DAYS), limit: String(STALE_PAGES_LISTED) };
+  const ages = agesOf(crawls.map(({ last_crawl, pages }) => ({ span: last_crawl, pages })));
+  return {
+    crawl_ages: ages,
+    stale: {
+      rows: await askOf(reader, 'pages_not_crawled', staleRow, website, given),
+      total: ages.reduce((sum, { span, pages }) => sum + (STALE_SPANS.has(span) ? pages : 0), 0),
+    },
+    report_ages: agesOf(reports.map(({ report_age, pages }) => ({ span: report_age, pages }))),
+  };
+}
+
+/** Every span, even without pages, summed over the websites. */
+function agesOf(ages: readonly Age[]): Age[] {
+  return SPANS.map((span) => ({
+    span,
+    pages: ages.reduce((sum, age) => sum + (age.span === span ? age.pages : 0), 0),
+  }));
+}
+
+/** The moves of several websites together, most pages first. */
+function together(rows: readonly TransitionRow[]): Omit<TransitionRow, 'website_id'>[] {
+  const moves = new Map<string, Omit<TransitionRow, 'website_id'>>();
+  for (const { from_state, to_state, pages } of rows) {
+    const key = JSON.stringify([from_state, to_state]);
+    moves.set(key, { from_state, to_state, pages: pages + (moves.get(key)?.pages ?? 0) });
+  }
+  return [...moves.values()].sort((one, other) => other.pages - one.pages);
+}
+
+/** The states of several websites together: out of the index, without data, in the index; most pages first. */
+function statesTogether(rows: readonly StateRow[]): StateRow[] {
+  const states = new Map<string, StateRow>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.index_summary, row.index_coverage_state]);
+    const known = states.get(key);
+    const sum = known && { ...known, pages: known.pages + row.pages, pages_change: plus(known, row), trend: null };
+    states.set(key, sum ?? row);
+  }
+  return [...states.values()].sort((one, other) => groupOf(one) - groupOf(other) || other.pages - one.pages);
+}
+
+function plus({ pages_change: one }: StateRow, { pages_change: other }: StateRow): number | null {
+  return one === null || other === null ? null : one + other;
+}
+
+function groupOf({ index_summary }: StateRow): number {
+  return index_summary === null ? 1 : index_summary === 'Indexed' ? 2 : 0;
+}

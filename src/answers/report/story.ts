@@ -1,0 +1,96 @@
+import { changeOf, count, counted, dayOfMonth, percent, shareOf } from '../../base/observe/format.js';
+import { shortened } from '../html/html.js';
+import type { Headline } from './headline.js';
+import type { Period } from './period.js';
+import type { CommonRow, EventRow } from './rows.js';
+
+const MOST_EVENTS = 2;
+const MOST_CAUSES = 2;
+const NAME_CHARACTERS = 80;
+
+const CAUSES: Record<string, string> = {
+  directory: 'in the directory',
+  template: 'of the form',
+  sitemap: 'in the sitemap',
+  canonical: 'with the canonical:',
+};
+
+/** The input of a story; events and causes with the largest first. */
+export interface Facts {
+  headline: Headline;
+  events: readonly EventRow[];
+  common: readonly CommonRow[];
+}
+
+/**
+ * What happened, in a few sentences: how much is indexed, when, where and through which state that broke its trend, and
+ * what the pages that fell out had in common. Plain text that contains names from the service.
+ */
+export function storyOf({ headline, events, common }: Facts, period: Period): string[] {
+  const sentence = headlineSentence(headline);
+  if (sentence === null) return [];
+  const shown = eventsIn(events, period).slice(0, MOST_EVENTS);
+  const causes = headline.deindexed.now > 0 ? causeSentence(common) : null;
+  return [sentence, ...shown.map(eventSentence), ...(causes === null ? [] : [causes])];
+}
+
+/** The events of a period: those of whole websites before those of directories and states, the largest first. */
+export function eventsIn(events: readonly EventRow[], { since, until }: Pick<Period, 'since' | 'until'>): EventRow[] {
+  const rank = ({ what }: EventRow) => ['website', 'directory', 'state'].indexOf(what);
+  return events
+    .filter(({ snapshot_date }) => snapshot_date >= since && snapshot_date <= until)
+    .sort((one, other) => rank(one) - rank(other) || Math.abs(other.change) - Math.abs(one.change));
+}
+
+/** How much is indexed, and how much more or less than before; null without a complete listing. */
+function headlineSentence({ pages, indexed, deindexed, compared_with, listed_on }: Headline): string | null {
+  if (listed_on === null) return null;
+  const change = changeOf(indexed);
+  const than = change === null || compared_with === null ? '' : `, ${moreOrFewer(change)} ${dayOfMonth(compared_with)}`;
+  const fell = compared_with === null ? '' : ` ${counted(deindexed.now, 'page')} fell out of the index.`;
+  const share = percent(shareOf(indexed.now, pages.now));
+  const are = indexed.now === 1 ? 'is' : 'are';
+  return `${count(indexed.now)} of ${counted(pages.now, 'page')} ${are} indexed${share ? ` (${share})` : ''}${than}.${fell}`;
+}
+
+function moreOrFewer(change: number): string {
+  if (change === 0) return 'as many as on';
+  return `${count(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than on`;
+}
+
+/** One night that broke its trend: `On Nov 18, 188 fewer pages were indexed than the night before: 208 left, …`. */
+export function eventSentence(event: EventRow): string {
+  const { snapshot_date, nights, what, name, change, direction, moved } = event;
+  const where = what === 'directory' ? ` in ${cut(name)}` : '';
+  const were = what === 'state' ? `in the state “${cut(name)}”` : 'indexed';
+  const fewer = `${count(Math.abs(change))} ${change < 0 ? 'fewer' : 'more'} pages${where} were ${were}`;
+  const than = nights === 1 ? 'than the night before' : `than ${nights} nights before`;
+  const parts = [`${count(moved)} ${direction}`, ...mostOf(event)];
+  return `On ${dayOfMonth(snapshot_date)}, ${fewer} ${than}: ${parts.join(', ')}.`;
+}
+
+function mostOf({ what, direction, directory, directory_pages, state, state_pages }: EventRow): string[] {
+  return [
+    ...(what === 'directory' || directory === null
+      ? []
+      : [`${count(directory_pages ?? 0)} of them in ${cut(directory)}`]),
+    ...(state === null ? [] : [`${count(state_pages ?? 0)} ${direction === 'left' ? 'to' : 'from'} “${cut(state)}”`]),
+  ];
+}
+
+function causeSentence(common: readonly CommonRow[]): string | null {
+  const causes = common.flatMap(({ dimension, value, share, overall_share }) => {
+    const what = CAUSES[dimension];
+    // An unknown value, such as `(no report)`, is not a cause.
+    return what === undefined || value.startsWith('(')
+      ? []
+      : [`${percent(share)} were ${what} ${cut(value)} (${percent(overall_share)} of all that were indexed)`];
+  });
+  if (causes.length === 0) return null;
+  return `Of the pages that fell out, ${causes.slice(0, MOST_CAUSES).join(', and ')}.`;
+}
+
+/** A name from the service, which may be of any length. */
+function cut(name: string | null): string {
+  return shortened(name ?? '', NAME_CHARACTERS);
+}

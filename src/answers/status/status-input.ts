@@ -1,0 +1,53 @@
+import { longestGap } from '../../base/config/cron.js';
+import type { Config } from '../../base/config/schema.js';
+import { HOUR_MS, timeOfId } from '../../base/time.js';
+import { followersOf } from '../../warehouse/copies/follow.js';
+import { newestFile, websitesIn } from '../../warehouse/log/folder/layout.js';
+import { DEFAULT_AGE_RULE } from './data-age.js';
+import type { StatusInput } from './status.js';
+
+/** DuckDB's memory if only a folder is given. */
+export const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
+
+/** The defaults of the configuration, used if only a folder is given. */
+export const STATUS_DEFAULTS = {
+  memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES,
+  resumeWithin: 6 * HOUR_MS,
+  maxRejectRatio: 0.01,
+  ...DEFAULT_AGE_RULE,
+};
+
+export function statusInputOf(config: Config): StatusInput {
+  const { warehouse, sync, quality } = config;
+  return {
+    warehouse: warehouse.path,
+    memoryLimit: warehouse.memory_limit,
+    resumeWithin: sync.resume_within,
+    maxRejectRatio: quality.max_reject_ratio,
+    ...ageRuleOf(config),
+    followers: followersOf(config),
+    now: Date.now(),
+  };
+}
+
+/** When data is too old, and which websites are configured. */
+export function ageRuleOf(config: Config) {
+  const websites = config.websites === 'all' ? [] : config.websites;
+  return { maxAge: maxAgeOf(config), websites: websites.map(({ id, name }) => ({ id, name: name ?? null })) };
+}
+
+/** The age above which a snapshot is stale, in milliseconds. If the nightly sync is switched off, one a day is assumed. */
+export function maxAgeOf({ status, schedule }: Config): number {
+  if (status.max_age !== 'auto') return status.max_age;
+  const cron = schedule['nightly-sync'];
+  return (cron && 2 * (longestGap(cron, schedule.time_zone) ?? 0)) || STATUS_DEFAULTS.maxAge;
+}
+
+/** The configured websites whose newest snapshot is stale, from the names of files alone; those without one are not. */
+export async function staleWebsites(config: Config, now: number): Promise<string[]> {
+  const { websites, warehouse } = config;
+  const ids = websites === 'all' ? await websitesIn(warehouse.path) : websites.map(({ id }) => id);
+  const newest = await Promise.all(ids.map((id) => newestFile(warehouse.path, 'snapshots', id)));
+  const maxAge = maxAgeOf(config);
+  return ids.filter((_, at) => now - timeOfId(newest[at] ?? '') > maxAge);
+}

@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { shellWord } from '../../base/observe/format.js';
+import type { Engine } from '../../base/storage/engine.js';
+import { sql } from '../../base/storage/sql.js';
+import { KNOWN_VALUES } from '../../source/contract/known-values.js';
+import { type DamagedFile, DamageError } from '../../warehouse/log/folder/damage.js';
+import { markersOf, newestMarkers } from '../../warehouse/log/markers.js';
+import { OpenWarehouse } from '../../warehouse/log/open.js';
+import { readStates, type StateOptions } from '../../warehouse/log/state.js';
+import type { ReaderOptions } from '../query/reader.js';
+
+const time = z.iso.datetime();
+
+export const websiteRow = z.object({
+  website_id: z.string(),
+  website_name: z.string().nullable(),
+  /** False if the configuration lists websites, and not this one: nothing about it is worth a warning. */
+  is_configured: z.boolean().default(true),
+  /** How many snapshots there are. */
+  snapshots: z.int(),
+  /** The newest one; null before the first. */
+  last_snapshot: z
+    .object({
+      snapshot_id: z.string(),
+      run_id: z.string(),
+      snapshot_at: time,
+      snapshot_date: z.string(),
+      finished_at: time,
+      age_seconds: z.int(),
+      listing_status: z.enum(['complete', 'partial']),
+      pages_expected: z.int().nullable(),
+      pages_listed: z.int(),
+      pages_rejected: z.int(),
+      reports_status: z.string(),
+      reports_planned: z.int(),
+      reports_fetched: z.int(),
+      reports_missing: z.int(),
+      reports_failed: z.int(),
+      reports_rejected: z.int(),
+    })
+    .nullable(),
+  /** The newest run that ended, with or without a snapshot. */
+  last_run: z
+    .object({
+      run_id: z.string(),
+      started_at: time,
+      finished_at: time,
+      outcome: z.enum(['committed', 'failed']),
+      error: z.string().nullable(),
+      requests_sent: z.int(),
+      requests_throttled: z.int(),
+      requests_retried: z.int(),
+      utilisation: z.number().nullable(),
+    })
+    .nullable(),
+  /** The pages that are monitored now, how many of them have a report, and the ages of those reports. */
+  pages: z
+    .object({
+      monitored: z.int(),
+      with_report: z.int(),
+      oldest_report_seconds: z.int().nullable(),
+      median_report_seconds: z.int().nullable(),
+      p90_report_seconds: z.int().nullable(),
+      report_share: z.number(),
+    })
+    .nullable(),
+});
+/** One website as the warehouse knows it. Times are ISO 8601 in UTC. */
+export type WebsiteStatus = z.infer<typeof websiteRow>;
+
+/** What a website is called: its name, or else its id. */
+export function nameOf({ website_id, website_name }: Pick<WebsiteStatus, 'website_id' | 'website_name'>): string {
+  return website_name ?? website_id;
+}
+
+/** What to say about a website that is no longer configured. */
+export function notConfigured({ website_id }: Pick<WebsiteStatus, 'website_id'>): string {
+  return `${website_id} is no longer configured; \`indexhouse remove --website ${shellWord(website_id)}\` removes it`;
+}
+
+const NOTHING = {
+  website_name: null,
+  is_configured: true,
+  snapshots: 0,
+  last_snapshot: null,
+  last_run: null,
+  pages: null,
+};
+
+const driftRow = z.object({
+  website_id: z.string(),
+  source: z.string(),
+  kind: z.string(),
+  field: z.string(),
+  value: z.string().nullable(),
+  occurrences: z.int(),
+  sample: z.string().nullable(),
+});
+/** Drift that a website's newest snapshot showed for the first time. */
+export type NewDrift = z.infer<typeof driftRow>;
+
+/** Such as `new value index_summary = Maybe`. */
+export function driftText({ kind, field, value }: Pick<NewDrift, 'kind' | 'field' | 'value'>): string {
+  return `${kind.replaceAll('_', ' ')} ${field}${value === null ? '' : ` = ${value}`}`;
+}
+
+const pageStateRow = z.object({
+  website_id: z.string(),
+  /** `other`: not in the contract; `none`: the service sent none. */
+  verdict: z.string(),
+  state: z.string(),
+  pages: z.int(),
+});
+/** How many monitored pages of a website have a verdict and a coverage state. */
+export type PageState = z.infer<typeof pageStateRow>;
+
+export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
+  warehouse: string;
+  /** Bytes. */
+  memoryLimit: number;
+  /** Websites that are configured, shown even before their first run. */
+  websites: readonly { id: string; name: string | null }[];
+  /** Milliseconds since 1970. */
+  now: number;
+  /** As `ReaderOptions` have it. */
+  cache?: ReaderOptions['cache'];
+}
+
+/** What the Parquet files that can be read say about each website, the others, and the log that was read for it. */
+export async function readWebsites(engine: Engine, input: WebsitesInput, temporary: string) {
+  const { warehouse } = input;
+  const log = await OpenWarehouse.list(engine, warehouse, temporary);
+  await log.load(null);
+  const states = await readableStates(log, input, temporary);
+  const found = [...log.damaged, ...(await log.findTorn()), ...states.damaged];
+  for (const table of ['snapshots', 'runs', 'drift_observations'] as const) found.push(...(await log.mount(table)));
+  const damaged = [...new Map(found.map((file) => [file.path, file])).values()];
+  await engine.view('page_state', log.query('page_state', states.files));
+  const checked_at = new Date(input.now).toISOString();
+  const known = await engine.rows(websiteRow, sql('status/websites'), { checked_at });
+  const drift = await engine.rows(driftRow, sql('status/new_drift'));
+  const { index_summary: known_summaries = [], index_coverage_state: known_states = [] } = KNOWN_VALUES.coverage;
+  await engine.set({ known_summaries: [...known_summaries], known_states: [...known_states] });
+  const pageStates = await engine.rows(pageStateRow, sql('status/page_states'));
+  const ids = new Set([...input.websites.map(({ id }) => id), ...known.map(({ website_id }) => website_id)]);
+  const websites = [...ids].map((website_id) => {
+    const website = known.find((one) => one.website_id === website_id) ?? { ...NOTHING, website_id };
+    const own = input.websites.find(({ id }) => id === website_id);
+    const is_configured = own !== undefined || input.websites.length === 0;
+    return { ...website, website_name: own?.name ?? website.website_name, is_configured };
+  });
+  // Of a mistyped id there are only runs, which say nothing.
+  const isShown = ({ is_configured, snapshots }: WebsiteStatus) => is_configured || snapshots > 0;
+  return { log, websites: websites.filter(isShown), drift, pageStates, damaged };
+}
+
+/** The states of the websites whose log can be read. */
+async function readableStates(log: OpenWarehouse, { memoryLimit, onRebuilt }: WebsitesInput, temporary: string) {
+  const files: string[] = [];
+  const damaged: DamagedFile[] = [];
+  for (const { websiteId } of newestMarkers(log.markers)) {
+    try {
+      log.check(websiteId);
+      const own = { path: log.path, markers: markersOf(log.markers, websiteId) };
+      files.push(...(await readStates(log.engine, own, { memoryLimit, temporary, onRebuilt })));
+    } catch (error) {
+      if (!(error instanceof DamageError)) throw error;
+      damaged.push(...error.damaged);
+    }
+  }
+  return { files, damaged };
+}

@@ -1,0 +1,28 @@
+import { resolve } from 'node:path';
+import { UsageError } from '../../../base/exit.js';
+import { size } from '../../../base/observe/format.js';
+import { safe } from '../../../base/observe/terminal.js';
+import { backUp } from '../../../warehouse/upkeep/backup.js';
+import type { Globals } from '../command.js';
+import { readerOptions } from '../configured.js';
+import { EXIT, type Io } from '../io.js';
+import { count, formatJson } from '../output/output.js';
+import { checkOutside } from '../output/sink.js';
+
+export interface Flags extends Globals {
+  warehouse?: string;
+  keys?: boolean;
+}
+
+/** `indexhouse backup`: a copy of the warehouse, while it is in use. */
+export async function run(flags: Flags, io: Io, [folder]: string[]): Promise<number> {
+  if (folder === undefined) throw new UsageError('name the folder to copy to: indexhouse backup <folder>');
+  const { warehouse } = await readerOptions(flags, io);
+  const target = resolve(io.cwd, folder);
+  await checkOutside(warehouse, target);
+  const receipt = await backUp(warehouse, target, { keys: flags.keys === true });
+  const { files, bytes, unchanged } = receipt;
+  const text = `Copied ${count(files)} files (${size(bytes)}) to ${safe(target)}; ${count(unchanged)} were there already.\n`;
+  io.stdout.write(flags.json ? formatJson(receipt) : text);
+  return EXIT.done;
+}

@@ -1,0 +1,76 @@
+import { checkLease } from '../../../warehouse/bucket/lease.js';
+import { exitCodeOf, type MaintainReceipt, maintain } from '../../../warehouse/upkeep/maintain.js';
+import type { Globals } from '../command.js';
+import { configOf, loggerOf } from '../configured.js';
+import { type Io, widthOf } from '../io.js';
+import { count, figures, formatJson, formatTable, size, warningLines } from '../output/output.js';
+
+const NOT_CONFIGURED = `No retention configured; everything is kept. To change that, add to indexhouse.yaml, for example:
+
+retention:
+  parquet_keep_daily: 400d    # older files of coverage and url_reports are thinned
+  parquet_then: monthly       # to the last complete snapshot of each month; or weekly
+`;
+
+export interface Flags extends Globals {
+  dryRun?: boolean;
+}
+
+/** `indexhouse maintain`: removes what retention says is too old. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const config = await configOf(flags, io, { withoutTokens: true });
+  if (!flags.dryRun) await checkLease({ config, warehouse: config.warehouse.path, log: loggerOf(flags, io, config) });
+  const receipt = await maintain({ config, dryRun: flags.dryRun ?? false });
+  io.stdout.write(flags.json ? formatJson(receipt) : summary(receipt, widthOf(io.stdout)));
+  return exitCodeOf(receipt);
+}
+
+/** The receipt as text. */
+function summary(receipt: MaintainReceipt, width: number | undefined): string {
+  const parts = [
+    receipt.configured ? '' : NOT_CONFIGURED,
+    receipt.thinned_before === null ? '' : parquetText(receipt, width),
+    removedText(receipt),
+    warningLines(receipt.followers.flatMap(({ reason }) => (reason ? [reason] : []))),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+const BECAUSE: Record<MaintainReceipt['parquet'][number]['kept'][number]['reason'], string> = {
+  recent: 'not old enough',
+  last_of_period: 'last of its week or month',
+  newest_listing: 'newest complete listing',
+  replayed: 'replayed',
+  last_listings: 'last listing of a page',
+  newest_reports: 'newest report of a page',
+};
+
+function parquetText(
+  { parquet, thinned_before, thinned_to, dry_run }: MaintainReceipt,
+  width: number | undefined,
+): string {
+  const title = `Parquet files before ${thinned_before}, thinned to ${thinned_to}${dry_run ? ' (dry run: nothing is changed)' : ''}\n`;
+  if (parquet.length === 0) return `${title}\nNone.\n`;
+  const rows = parquet.map(({ website_id, table, files, rows, bytes, first_date, last_date, kept }) => {
+    const stays = kept.map((one) => `${count(one.files)} ${BECAUSE[one.reason]}`).join(', ');
+    const dates = first_date === null ? '' : `${first_date} to ${last_date}`;
+    return [website_id, table, count(files), count(rows), files === 0 ? '' : size(bytes), dates, stays];
+  });
+  const columns = ['website', 'table', ...figures('files', 'rows', 'size'), 'dates', 'files that stay'];
+  return `${title}\n${formatTable(columns, rows, { width })}`;
+}
+
+function removedText({ deleted, waiting, dry_run }: MaintainReceipt): string {
+  const lines = [];
+  if (deleted.files > 0) {
+    const done = dry_run ? 'Would delete' : 'Deleted';
+    lines.push(`${done} ${count(deleted.files)} files removed more than an hour ago: ${size(deleted.bytes)}.\n`);
+  }
+  if (waiting.files > 0) {
+    const are = dry_run ? 'would be' : 'are';
+    lines.push(
+      `${count(waiting.files)} files (${size(waiting.bytes)}) ${are} removed; \`indexhouse maintain\` deletes them after an hour.\n`,
+    );
+  }
+  return lines.join('');
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { readStatus } from '../../../answers/status/status.js';
+import { STATUS_DEFAULTS, statusInputOf } from '../../../answers/status/status-input.js';
+import { assistantServer } from '../../../serve/assistant/server.js';
+import { wholeClient } from '../../../serve/assistant/whole-client.js';
+import { checkWarehouseThere } from '../../../warehouse/log/folder/prepare.js';
+import type { Globals } from '../command.js';
+import { configOf, loggerOf, READERS, type Reading, reading } from '../configured.js';
+import { EXIT, type Io, stoppable } from '../io.js';
+import { refreshing } from '../serving/refreshing.js';
+import { packageVersion } from '../version.js';
+
+/** How long what was asked before the client closed its end may still be answered. */
+const GRACE_MS = 5000;
+
+export interface Flags extends Globals {
+  warehouse?: string;
+  history?: string;
+}
+
+/** `indexhouse mcp`: answers an AI assistant over stdin and stdout, until it closes stdin. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  return reading(flags, io, (options) => answerUntilClosed(options, flags, io));
+}
+
+async function answerUntilClosed(options: Reading, flags: Flags, io: Io): Promise<number> {
+  const { warehouse, cache } = options;
+  const status = { ...(await statusInput(flags, io)), warehouse, cache };
+  await checkWarehouseThere(warehouse);
+  const log = loggerOf(flags, io);
+  const refresh = cache && refreshing(cache, log);
+  const answering = new Set<Promise<unknown>>();
+  const client = wholeClient({
+    ...options,
+    version: await packageVersion(),
+    onUnreadable: (file, reason) => log.error({ file, reason }, 'a file of the warehouse cannot be read'),
+    status: () => readStatus({ ...status, now: Date.now() }),
+  });
+  const server = assistantServer(client, {
+    onError: (error) => log.error({ err: error }, 'a question could not be answered'),
+    onCall: (answer) => void answering.add(answer.finally(() => answering.delete(answer))),
+  });
+  try {
+    await stoppable(io, async (signal) => {
+      const gone = Promise.race([once(io.stdin, 'end', { signal }), once(io.stdin, 'close', { signal })]);
+      await server.connect(new StdioServerTransport(io.stdin, io.stdout));
+      log.info({ warehouse: cache?.url ?? warehouse }, 'answering on stdin and stdout');
+      await gone.catch(() => null);
+      // A call begins, and an answer is written, after what is under way now.
+      await setImmediate();
+      await Promise.race([
+        Promise.all(answering),
+        delay(GRACE_MS, undefined, { signal, ref: false }).catch(() => null),
+      ]);
+      await setImmediate();
+    });
+  } finally {
+    clearInterval(refresh);
+    await server.close();
+    client.close();
+  }
+  return EXIT.done;
+}
+
+async function statusInput(flags: Flags, io: Io) {
+  return flags.warehouse === undefined ? statusInputOf(await configOf(flags, io, READERS)) : STATUS_DEFAULTS;
+}

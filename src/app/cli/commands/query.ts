@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { questionOf } from '../../../answers/query/ask-rows.js';
+import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../../../answers/query/catalog.js';
+import { describe } from '../../../answers/query/parameters.js';
+import type { Reader } from '../../../answers/query/reader.js';
+import { dataAgeOf } from '../../../answers/status/data-age.js';
+import { UsageError } from '../../../base/exit.js';
+import type { Globals } from '../command.js';
+import { exitFor, reading, writeAge, writeHistory } from '../configured.js';
+import { EXIT, type Io } from '../io.js';
+import { formatJson } from '../output/output.js';
+import { type Asked, answered, writeAnswer } from '../output/query-output.js';
+import { checkOutside, checkSink, type SinkFlags, sinkOf } from '../output/sink.js';
+
+const PARAMETER = /^(\w+)=([\s\S]*)$/;
+
+const foot = (program: string) => `
+Details:   ${program} query --describe <name>
+Run:       ${program} query <name> [--param name=value]
+Your SQL:  ${program} query --sql "select …"
+`;
+
+export interface Flags extends Globals, SinkFlags {
+  sql?: string;
+  file?: string;
+  param?: string[];
+  columns?: string[];
+  describe?: string;
+  warehouse?: string;
+  history?: string;
+}
+
+/** `indexhouse query`: built-in or ad hoc SQL, read-only, over the Parquet files. */
+export async function run(flags: Flags, io: Io, words: string[]): Promise<number> {
+  const name = oneName(words);
+  const given = parametersOf([...(flags.param ?? []), ...words.filter((word) => PARAMETER.test(word))]);
+  const ways = [name, flags.sql, flags.file, flags.describe].filter((way) => way !== undefined);
+  if (ways.length > 1) throw new UsageError('use one of: the name of an analysis, --sql, --file, --describe');
+  if (ways.length === 0 || flags.describe !== undefined) {
+    io.stdout.write(catalogText(flags.describe, flags.json === true, io));
+    return EXIT.done;
+  }
+  const sink = sinkOf(flags, io);
+  await checkSink(sink);
+  const asked = await questionTo({ ...flags, name }, given, io.cwd);
+  return reading(flags, io, async (options) => {
+    if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
+    await answered(options, io, async (reader) => {
+      const question = await asked(reader);
+      const covered = await reader.newest(question.question.website ?? null);
+      writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
+      await writeAnswer(reader, question, sink);
+      await writeHistory(reader, io);
+    });
+    return exitFor(options.cache, io);
+  });
+}
+
+/** A word without `=` is the name; the others are parameters. */
+function oneName(words: string[]): string | undefined {
+  const [name, second] = words.filter((word) => !PARAMETER.test(word));
+  if (second !== undefined) throw new UsageError(`one analysis at a time; pass parameters as --param name=value`);
+  return name;
+}
+
+function parametersOf(texts: string[]): Map<string, string> {
+  const given = new Map<string, string>();
+  for (const text of texts) {
+    const [, name, value] = PARAMETER.exec(text) ?? [];
+    if (name === undefined || value === undefined) throw new UsageError(`--param takes name=value (given: ${text})`);
+    if (given.has(name)) throw new UsageError(`the parameter ${name} is given twice`);
+    given.set(name, value);
+  }
+  return given;
+}
+
+/** The user's question. The parameters of an analysis depend on the warehouse. */
+async function questionTo(
+  { name, sql, file, columns }: Flags & { name?: string | undefined },
+  given: Map<string, string>,
+  cwd: string,
+): Promise<(reader: Reader) => Promise<Asked>> {
+  if (name === undefined) {
+    const text = sql ?? (await readSql(resolve(cwd, file ?? '')));
+    const question = { name: file ?? '--sql', sql: text, parameters: Object.fromEntries(given), columns };
+    return async () => ({ question, analysis: null, hasDefaultLimit: false });
+  }
+  const analysis = findAnalysis(name);
+  const hasDefaultLimit = !given.has('limit');
+  return async (reader) => {
+    const question = { ...(await questionOf(reader, analysis, given)), columns };
+    return { question, analysis, hasDefaultLimit };
+  };
+}
+
+async function readSql(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`cannot read ${file}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
+}
+
+/** The list of all analyses, or the details of one, with its SQL. */
+function catalogText(name: string | undefined, json: boolean, { program }: Io): string {
+  if (name === undefined) return json ? formatJson(analyses()) : `${catalog(analyses())}${foot(program)}`;
+  const analysis = findAnalysis(name);
+  return json ? formatJson(analysis) : details(analysis);
+}
+
+/** One line per analysis, grouped by question. */
+function catalog(all: readonly Analysis[]): string {
+  const longest = Math.max(...all.map(({ name }) => name.length));
+  const groups = QUESTIONS.map(
+    (question) => [question, all.filter((analysis) => analysis.question === question)] as const,
+  );
+  return groups
+    .filter(([, group]) => group.length > 0)
+    .map(([question, group]) => {
+      const lines = group.map(({ name, title }) => `  ${name.padEnd(longest)}  ${title}\n`);
+      return `${question}\n${lines.join('')}`;
+    })
+    .join('\n');
+}
+
+function details(analysis: Analysis): string {
+  const { name, title, description, grain, parameters, sql } = analysis;
+  const lines = parameters.map((parameter) => `  ${describe(parameter)}\n`);
+  const taken = lines.length > 0 ? `\nParameters:\n${lines.join('')}` : '';
+  // Without its header, whose content is printed above.
+  const statement = sql.slice(sql.search(/^(?!--)/m));
+  return `${name}: ${title}\n\n${description}\nGives ${grain}.\n${taken}\n${statement}\n`;
+}

@@ -1,0 +1,58 @@
+import { createInterface } from 'node:readline/promises';
+import { UsageError } from '../../../base/exit.js';
+import { safe } from '../../../base/observe/terminal.js';
+import { readKeys } from '../../../serve/keys/key-file.js';
+import { followersOf } from '../../../warehouse/copies/follow.js';
+import { titleOf } from '../../../warehouse/copies/follower.js';
+import { type Removal, remove } from '../../../warehouse/upkeep/remove.js';
+import type { Globals } from '../command.js';
+import { configOf, loggerOf } from '../configured.js';
+import { EXIT, type Io } from '../io.js';
+import { counted, formatJson, recordTable } from '../output/output.js';
+
+export interface Flags extends Globals {
+  website?: string;
+  snapshot?: string;
+  yes?: boolean;
+}
+
+/** `indexhouse remove`: removes a website, or one snapshot. */
+export async function run({ website, snapshot, yes, ...flags }: Flags, io: Io): Promise<number> {
+  if ((website === undefined) === (snapshot === undefined))
+    throw new UsageError('name one of --website and --snapshot');
+  const config = await configOf(flags, io, { withoutTokens: true });
+  const keys: string[] = [];
+  const confirm = async (removal: Removal) => {
+    // They stay: a key may name a website before its first sync.
+    const all = removal.snapshot_id === null ? await readKeys(config.warehouse.path) : [];
+    keys.push(...all.filter(({ websites }) => websites.includes(removal.website_id)).map(({ label }) => label));
+    if (!flags.json) io.stdout.write(planText(removal, { followers: followersOf(config).map(titleOf), keys }));
+    if (yes || (!flags.json && (await isConfirmed(io)))) return;
+    if (flags.json) io.stdout.write(formatJson({ ...removal, keys, removed: false }));
+    throw new UsageError('nothing was removed; --yes removes it without a question');
+  };
+  const receipt = await remove({ config, target: { website, snapshot }, confirm, log: loggerOf(flags, io) });
+  io.stdout.write(flags.json ? formatJson({ ...receipt, keys }) : 'Removed.\n');
+  return receipt.followers.some(({ behind }) => behind > 0) ? EXIT.warnings : EXIT.done;
+}
+
+async function isConfirmed({ stdin, stdout }: Io): Promise<boolean> {
+  if (!stdin.isTTY || !stdout.isTTY) return false;
+  const lines = createInterface({ input: stdin, output: stdout, prompt: 'Remove this for good? Type yes: ' });
+  lines.prompt();
+  const { value } = await lines[Symbol.asyncIterator]().next();
+  lines.close();
+  return value === 'yes';
+}
+
+function planText(removal: Removal, { followers, keys }: Record<'followers' | 'keys', string[]>): string {
+  const { website_id, snapshot_id, snapshots, first_date, last_date, tables, derived_again } = removal;
+  const what = snapshot_id ? `Snapshot ${snapshot_id} of ${website_id}` : `Website ${website_id}`;
+  const lines = [
+    `It goes from the Parquet files, ${followers.join(', ')}.`,
+    ...(derived_again > 0 ? [`The changes of ${counted(derived_again, 'later commit')} are derived again.`] : []),
+    ...keys.map((label) => `The key "${label}" of \`indexhouse serve\` names it, and stays.`),
+  ].map((line) => `${safe(line)}\n`);
+  const title = safe(`${what}: ${counted(snapshots, 'snapshot')}, ${first_date ?? 'none'} to ${last_date ?? 'none'}`);
+  return `${title}\n\n${recordTable(tables)}\n${lines.join('')}`;
+}

@@ -1,0 +1,124 @@
+import { open, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { reportMail } from '../../../answers/report/mail.js';
+import { isReport, MARK_BYTES, reportPage } from '../../../answers/report/page.js';
+import { type Report, readReport } from '../../../answers/report/report.js';
+import { ageSentence, ageText } from '../../../answers/status/data-age.js';
+import { nameOf } from '../../../answers/status/website-status.js';
+import { UsageError } from '../../../base/exit.js';
+import { changeOf, counted, type Figure, percent, shareOf, signed } from '../../../base/observe/format.js';
+import { safe } from '../../../base/observe/terminal.js';
+import { writeDurably } from '../../../base/storage/durable.js';
+import type { Globals } from '../command.js';
+import { exitFor, reading, writeAge, writeHistory } from '../configured.js';
+import { type Io, widthOf } from '../io.js';
+import { count, figures, formatJson, formatTable, wrapped } from '../output/output.js';
+import { answered } from '../output/query-output.js';
+import { checkOutside, fileOf } from '../output/sink.js';
+import { packageVersion } from '../version.js';
+
+export interface Flags extends Globals {
+  out: string;
+  format?: 'html' | 'mail';
+  website?: string;
+  since?: string;
+  until?: string;
+  warehouse?: string;
+  history?: string;
+}
+
+/** `indexhouse report`: one self-contained HTML file with charts. Reads only, never blocked by a sync. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const file = fileOf(flags.out, io);
+  if (file === undefined && flags.json)
+    throw new UsageError('--json and --out - cannot be combined: both write to stdout');
+  return reading(flags, io, async (where) => {
+    if (file !== undefined) {
+      await checkOutside(where.warehouse, file);
+      await checkReportFile(file);
+    }
+    const { website, since, until } = flags;
+    const options = { website, since, until, version: await packageVersion(), now: Date.now() };
+    const report = await answered(where, io, async (reader) => {
+      const made = await readReport(reader, options);
+      await writeHistory(reader, io);
+      return made;
+    });
+    const page = flags.format === 'mail' ? reportMail(report) : reportPage(report);
+    if (file === undefined || flags.json) writeAge(report.age, flags, io);
+    if (file === undefined) io.stdout.write(page);
+    else {
+      await writeDurably(file, page);
+      io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));
+    }
+    return exitFor(where.cache, io);
+  });
+}
+
+/**
+ * Checks that the file can be written, and overwrites nothing but an earlier report.
+ *
+ * @throws UsageError if the report could not be written, or would overwrite something else
+ */
+async function checkReportFile(out: string): Promise<void> {
+  const folder = dirname(resolve(out));
+  const parent = await stat(folder).catch(() => null);
+  if (!parent?.isDirectory()) throw new UsageError(`--out ${out}: folder ${folder} does not exist`);
+  const found = await stat(out).catch(() => null);
+  if (!found) return;
+  if (!found.isFile()) throw new UsageError(`--out ${out} is not a file: name a file`);
+  // An empty file, such as `mktemp` makes, has nothing to lose.
+  if (found.size === 0 || isReport(await beginningOf(out))) return;
+  throw new UsageError(`--out ${out} exists and is not an indexhouse report: choose another name, or delete it first`);
+}
+
+/** The first bytes of a file, as text; empty if it cannot be read. */
+async function beginningOf(file: string): Promise<string> {
+  const handle = await open(file, 'r').catch(() => null);
+  if (!handle) return '';
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MARK_BYTES), 0, MARK_BYTES, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Where the report is, and its headline, for people. */
+function reportText(report: Report, file: string, width: number | undefined): string {
+  const { age, period, total, websites, sections } = report;
+  const [only, second] = websites;
+  const subject = only && !second ? nameOf(only.website) : `${websites.length} websites`;
+  const share = percent(shareOf(total.indexed.now, total.pages.now));
+  const stock = (name: string, figure: Figure) => [name, count(figure.now), signed(changeOf(figure))];
+  const flow = (name: string, { now }: Figure) => [name, count(now), ''];
+  const since = total.compared_with === null ? '' : `since ${total.compared_with}`;
+  const table = formatTable(
+    [safe(subject), ...figures('now'), { name: since, align: 'left' }],
+    [
+      stock('pages monitored', total.pages),
+      stock(share ? `indexed (${share})` : 'indexed', total.indexed),
+      flow('newly indexed', total.newly_indexed),
+      flow('de-indexed', total.deindexed),
+      flow('appeared', total.appeared),
+      flow('disappeared', total.disappeared),
+      flow('canonical flips', total.canonical_flips),
+      flow('newly blocked by robots.txt', total.robots_blocked),
+    ],
+  );
+  const days = `${period.since} to ${period.until} (${counted(period.days, 'day')})`;
+  const story = (sections.length === 1 ? sections[0]?.story : null) ?? [];
+  const paragraphs = story.map((sentence) => `${wrapped(safe(sentence), width)}\n`).join('');
+  const time = age ? `${wrapped(safe(ageSentence(age)), width)}\n\n` : '';
+  return `${time}${paragraphs}${paragraphs && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;
+}
+
+/** The same for programs: each figure now and before (null if there is nothing to compare with). */
+function reportJson({ made_at, age, period, total, websites }: Report, file: string): string {
+  const { since, until, days } = period;
+  const each = websites.map(({ website: { website_id, website_name }, headline }) => {
+    return { website_id, website_name, ...headline };
+  });
+  const stale = age?.old ? ageText(age) : null;
+  return formatJson({ file, made_at, as_of: age?.as_of, stale, since, until, days, total, websites: each });
+}

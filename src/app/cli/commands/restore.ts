@@ -1,0 +1,106 @@
+import { DEFAULT_MEMORY_LIMIT_BYTES } from '../../../answers/status/status-input.js';
+import { type BucketConfig, bucketUrl } from '../../../base/config/bucket.js';
+import { Failure, UsageError } from '../../../base/exit.js';
+import { size } from '../../../base/observe/format.js';
+import { safe, safeLines } from '../../../base/observe/terminal.js';
+import { exists, makeFolder } from '../../../base/storage/durable.js';
+import { damageIn } from '../../../warehouse/bucket/cache.js';
+import { type Bucket, withBucket } from '../../../warehouse/bucket/client.js';
+import { type Fetched, type FetchOptions, restore } from '../../../warehouse/bucket/restore.js';
+import { takeOver } from '../../../warehouse/bucket/take-over.js';
+import { removeDatabase } from '../../../warehouse/copies/native-file.js';
+import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
+import { RunLock } from '../../../warehouse/log/folder/lock.js';
+import { checkPath } from '../../../warehouse/log/folder/prepare.js';
+import { readRestored } from '../../../warehouse/log/folder/restored.js';
+import { dropIndex } from '../../../warehouse/log/marker-index.js';
+import type { Globals } from '../command.js';
+import { configOf, folderOf, historyDaysOf } from '../configured.js';
+import { EXIT, type Io } from '../io.js';
+import { count, formatJson } from '../output/output.js';
+
+export interface Flags extends Globals {
+  from?: string;
+  history?: string;
+  ifMissing?: boolean;
+  takeOver?: boolean;
+  warehouse?: string;
+}
+
+/** `indexhouse restore`: restores a warehouse from the bucket that holds its copy. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const { config, warehouse, memoryLimit } = await placesOf(flags, io);
+  const historyDays = flags.history === undefined ? null : historyDaysOf(flags.history);
+  checkPath('the warehouse', warehouse);
+  if (flags.takeOver && (flags.from !== undefined || flags.warehouse !== undefined))
+    throw new UsageError('--take-over is for the configured warehouse and bucket: leave out --from and --warehouse');
+  const isThere = await exists(warehouseFolder(warehouse).identity);
+  if (isThere && flags.ifMissing) {
+    io.stdout.write(flags.json ? formatJson({ warehouse, restored: false }) : `${safe(warehouse)} is there already.\n`);
+    return EXIT.done;
+  }
+  if (isThere && !flags.takeOver && (await readRestored(warehouse)) === null) {
+    throw new UsageError(`${warehouse} is there already and was not changed: name another folder, or use --if-missing`);
+  }
+  const options = { historyDays, memoryLimit };
+  const work = (bucket: Bucket) => restoreFrom(bucket, warehouse, options, flags, io);
+  return withBucket(config, work, { env: io.env });
+}
+
+async function restoreFrom(bucket: Bucket, warehouse: string, options: FetchOptions, flags: Flags, io: Io) {
+  await makeFolder(warehouse);
+  const lock = await RunLock.take(warehouse, 'restore');
+  try {
+    await dropIndex(warehouse);
+    const before = await readRestored(warehouse);
+    const fetched: (Fetched & { set_aside?: string | null }) | null = flags.takeOver
+      ? await takeOver(bucket, warehouse, options)
+      : await restore(bucket, warehouse, options);
+    if (fetched === null) return nothingThere(bucket, flags, io);
+    // It lacks the rows of what came now: the next sync makes it again.
+    if (before && fetched.history_from !== before.history_from)
+      await removeDatabase(warehouseFolder(warehouse).database);
+    const left =
+      fetched.left > 0 ? ` ${count(fetched.left)} files before ${fetched.history_from} were left there.` : '';
+    const aside = fetched.set_aside ? ` ${setAsideText(fetched.set_aside)}` : '';
+    const text = `Restored ${safe(warehouse)} from ${bucket.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}${aside}\n`;
+    io.stdout.write(flags.json ? formatJson({ warehouse, restored: true, ...fetched }) : text);
+    const reason = damageIn(bucket.url, fetched.damaged);
+    if (reason === null) return EXIT.done;
+    io.stderr.write(`${safeLines(`indexhouse: ${reason}`)}\n`);
+    return EXIT.warnings;
+  } finally {
+    lock.release();
+  }
+}
+
+function setAsideText(folder: string): string {
+  return `What only this folder had is in ${safe(folder)} there: keep or delete it.`;
+}
+
+/** An empty bucket is a failure, unless `--if-missing` allows it, as for the first machine ever. */
+function nothingThere({ url }: Bucket, { ifMissing, json }: Flags, { stdout }: Io): number {
+  if (!ifMissing) throw new Failure(`there is no warehouse at ${url}: check the address and its prefix`);
+  stdout.write(json ? formatJson({ restored: false }) : `There is no warehouse at ${url} yet: nothing to restore.\n`);
+  return EXIT.done;
+}
+
+/** With both flags no configuration is needed. */
+async function placesOf({ from, warehouse, ...flags }: Flags, io: Io) {
+  const named = from === undefined ? undefined : addressOf(from);
+  if (named !== undefined && warehouse !== undefined) {
+    return { config: { url: named }, warehouse: folderOf(warehouse, io), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES };
+  }
+  const configured = await configOf(flags, io, { withoutTokens: true, orBucket: warehouse !== undefined });
+  const url = named ?? configured.bucket?.url;
+  if (url === undefined) throw new UsageError('name the bucket: --from s3://name/prefix, or the section bucket');
+  const config: BucketConfig = { ...configured.bucket, url };
+  const { path, memory_limit: memoryLimit } = configured.warehouse;
+  return { config, warehouse: warehouse === undefined ? path : folderOf(warehouse, io), memoryLimit };
+}
+
+function addressOf(text: string): string {
+  const parsed = bucketUrl().safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`--from ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
+}

@@ -1,0 +1,70 @@
+import { UsageError } from '../../../base/exit.js';
+import { makeFolder } from '../../../base/storage/durable.js';
+import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
+import { RunLock } from '../../../warehouse/log/folder/lock.js';
+import { type RecordedContext, runDaemon, runRecorded } from '../../daemon/daemon.js';
+import { JobBoard } from '../../daemon/job-board.js';
+import { jobNamed, timetable, whichJobs } from '../../daemon/timetable.js';
+import { hourlyCheck } from '../../notify/hourly.js';
+import type { Globals } from '../command.js';
+import { configOf, loggerOf } from '../configured.js';
+import { EXIT, type Io, stoppable } from '../io.js';
+import { packageVersion } from '../version.js';
+
+export interface Flags extends Globals {
+  once?: string;
+  host: string;
+  port?: number;
+}
+
+/** `indexhouse schedule`: the daemon. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const config = await configOf(flags, io);
+  const jobs = timetable(config);
+  const version = await packageVersion();
+  return stoppable(io, async (signal) => {
+    const log = loggerOf(flags, io, config);
+    const context = { config, version, log, signal, board: await JobBoard.open(config.warehouse.path, log) };
+    if (flags.once !== undefined) return runOnce(flags.once, context);
+    const lock = await daemonLock(config.warehouse.path);
+    try {
+      const daemon = () => runDaemon({ ...context, jobs, hourly: hourlyCheck(context) });
+      await (flags.port === undefined ? daemon() : served({ host: flags.host, port: flags.port }, context, io, daemon));
+    } finally {
+      lock.release();
+    }
+    return EXIT.done;
+  });
+}
+
+/** @throws BusyError if a daemon runs already: two would run each job twice, and overwrite each other's `jobs.json` */
+async function daemonLock(warehouse: string): Promise<RunLock> {
+  await makeFolder(warehouse);
+  return RunLock.take(warehouse, 'a second `indexhouse schedule`', warehouseFolder(warehouse).scheduleLock);
+}
+
+/** Runs the daemon while `/metrics` and the like are served. */
+async function served(
+  address: { host: string; port: number },
+  context: RecordedContext,
+  { env }: Io,
+  daemon: () => Promise<void>,
+): Promise<void> {
+  // Loaded here, because most daemons serve nothing.
+  const { readInOtherProcess, startDaemonService } = await import('../serving/daemon-service.js');
+  const { config, signal } = context;
+  const names = timetable(config).flatMap(({ name, cron }) => (cron === null ? [] : [name]));
+  const readMetrics = () => readInOtherProcess(config, { env, signal });
+  const service = await startDaemonService({ ...context, ...address, names, readMetrics });
+  try {
+    await daemon();
+  } finally {
+    await service.close();
+  }
+}
+
+async function runOnce(name: string, context: RecordedContext): Promise<number> {
+  const job = jobNamed(name);
+  if (!job) throw new UsageError(`--once ${name} is not a job. ${whichJobs(name)}`);
+  return runRecorded({ name, job }, context);
+}

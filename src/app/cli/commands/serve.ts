@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import type { StatusInput } from '../../../answers/status/status.js';
+import { STATUS_DEFAULTS, statusInputOf } from '../../../answers/status/status-input.js';
+import type { Overrides } from '../../../base/config/overrides.js';
+import type { Config } from '../../../base/config/schema.js';
+import { UsageError } from '../../../base/exit.js';
+import { shellWord } from '../../../base/observe/format.js';
+import { escapedJson, safe } from '../../../base/observe/terminal.js';
+import { isLoopback } from '../../../serve/api/addresses.js';
+import { readKeys, type StoredKey } from '../../../serve/keys/key-file.js';
+import type { BucketCache, PlaceSettings } from '../../../warehouse/bucket/cache.js';
+import { checkWarehouseThere, timeZoneOf } from '../../../warehouse/log/folder/prepare.js';
+import type { Globals } from '../command.js';
+import { configOf, inFolder, loggerOf, READERS, settingsOf } from '../configured.js';
+import { EXIT, type Io, stoppable, widthOf } from '../io.js';
+import { formatTable } from '../output/output.js';
+import { type RunningService, type ServiceOptions, startService } from '../serving/running-service.js';
+
+export interface Flags extends Globals {
+  host?: string;
+  port?: string;
+  rateLimit?: string;
+  prefix: string;
+  warehouse?: string;
+  history?: string;
+}
+
+interface Settings extends PlaceSettings, Pick<Config, 'service'> {
+  status: StatusInput;
+}
+
+/** `indexhouse serve`: serves the service's own HTTP API from the warehouse, until it is stopped. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const settings = await settingsFor(flags, io);
+  return inFolder(
+    settings,
+    io,
+    async (place) => {
+      const keys = await keysOf(place.warehouse, settings, flags, io);
+      const options = { ...optionsOf(settings, place), prefix: flags.prefix, log: loggerOf(flags, io) };
+      await serveUntilStopped(options, io, (service) => {
+        const shown = { service, settings, keys, addCommand: addCommand(flags, io) };
+        io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));
+      });
+      return EXIT.done;
+    },
+    flags.history,
+  );
+}
+
+/** Serves a warehouse until the process is asked to stop. */
+export async function serveUntilStopped(
+  options: Omit<ServiceOptions, 'timeZone'>,
+  io: Io,
+  onStarted: (service: RunningService) => void,
+): Promise<void> {
+  await stoppable(io, async (signal) => {
+    const timeZone = (await timeZoneOf(options.warehouse)) ?? 'UTC';
+    const service = await startService({ ...options, timeZone });
+    try {
+      onStarted(service);
+      if (!signal.aborted) await once(signal, 'abort');
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+/** With --warehouse no configuration is needed; environment variables still apply. */
+async function settingsFor(flags: Flags, io: Io): Promise<Settings> {
+  const { host, port, rateLimit, warehouse } = flags;
+  const overrides = { service: { host, port, requests_per_minute: rateLimit } };
+  if (warehouse !== undefined) return settingsWithoutConfig(warehouse, io, overrides);
+  const config = await configOf(flags, io, { ...READERS, overrides });
+  return { ...config, status: statusInputOf(config) };
+}
+
+/** The settings for a warehouse without configuration. */
+export function settingsWithoutConfig(
+  warehouse: string,
+  io: Pick<Io, 'env' | 'cwd'>,
+  overrides: Overrides = {},
+): Settings {
+  return { ...settingsOf(warehouse, io, overrides), status: { ...STATUS_DEFAULTS, warehouse, now: 0 } };
+}
+
+/** The options to serve a warehouse in this folder. */
+export function optionsOf(
+  { warehouse: { memory_limit: memoryLimit }, service, status }: Settings,
+  place: { warehouse: string; cache?: BucketCache },
+) {
+  return { ...place, memoryLimit, service, status: { ...status, ...place } };
+}
+
+/** @throws UsageError if other machines could connect and no key exists to authenticate them */
+async function keysOf(warehouse: string, { service }: Settings, flags: Flags, io: Io): Promise<StoredKey[]> {
+  await checkWarehouseThere(warehouse);
+  const keys = await readKeys(warehouse);
+  if (keys.length > 0 || isLoopback(service.host)) return keys;
+  throw new UsageError(
+    `${service.host} can be reached from other machines, and no key exists yet. ` +
+      `Add one first: ${addCommand(flags, io)}`,
+  );
+}
+
+interface Started {
+  service: RunningService;
+  settings: Settings;
+  keys: readonly StoredKey[];
+  addCommand: string;
+}
+
+/** One line, so that a parent process can read until its end. */
+function summary({ service: { url, websites }, settings, keys }: Started): string {
+  const perMinute = settings.service.requests_per_minute;
+  const requests_per_minute = Number.isFinite(perMinute) ? perMinute : 'unlimited';
+  const warehouse = settings.warehouse.path;
+  return `${escapedJson(JSON.stringify({ base_url: url, warehouse, websites, keys: keys.length, requests_per_minute }))}\n`;
+}
+
+function greeting(
+  { service: { url, websites }, settings, keys, addCommand }: Started,
+  width: number | undefined,
+): string {
+  const rows = websites.map(({ id, name }) => [id, name]);
+  const table = formatTable(['website', 'name'], rows, { width });
+  const none = 'No snapshots yet. New ones are served without a restart.\n';
+  const first = encodeURIComponent(websites[0]?.id ?? '');
+  const path = first === '' ? '/v1' : `/v1/urls/${first}?limit=2`;
+  const noKey = `No keys yet, so every request gets a 401. Add one:\n  ${addCommand}\n\n`;
+  return `Serving ${safe(settings.warehouse.path)} at ${url}
+Dashboard: ${url}/
+API docs:  ${url}/docs
+
+${websites.length === 0 ? none : table}
+${keys.length === 0 ? noKey : ''}Try, with the token of a key in INDEXHOUSE_KEY:
+  curl -H "Authorization: Bearer $INDEXHOUSE_KEY" ${shellWord(url + path)}
+
+Stop with Ctrl-C.
+`;
+}
+
+/** The command that adds a key to this warehouse. */
+function addCommand({ warehouse, config }: Flags, { program }: Io): string {
+  const place =
+    warehouse !== undefined ? ` --warehouse ${shellWord(warehouse)}` : config ? ` --config ${shellWord(config)}` : '';
+  return `${program} keys add --label reader --website all${place}`;
+}

@@ -1,0 +1,152 @@
+import { readStatus, type Status } from '../../../answers/status/status.js';
+import { STATUS_DEFAULTS, statusInputOf } from '../../../answers/status/status-input.js';
+import type { UnfinishedRun } from '../../../answers/status/unfinished-runs.js';
+import { driftText, type NewDrift, nameOf, notConfigured } from '../../../answers/status/website-status.js';
+import { isBucketUrl } from '../../../base/config/bucket.js';
+import { safe } from '../../../base/observe/terminal.js';
+import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
+import { checkFolder } from '../../../warehouse/log/folder/prepare.js';
+import type { Globals } from '../command.js';
+import { configOf, exitFor, inFolder, READERS, rebuiltLog, settingsOf } from '../configured.js';
+import { type Io, widthOf } from '../io.js';
+import { age, ago, count, formatJson, formatTable, percent } from '../output/output.js';
+
+const OF_ALL_REPORTS = ['pages with a report', 'oldest', 'median'];
+/** How many lines of drift to print. */
+const DRIFT_SHOWN = 10;
+
+export interface Flags extends Globals {
+  warehouse?: string;
+  metrics?: boolean;
+}
+
+/** `indexhouse status`: how the warehouse is doing. Sends no request, and writes nothing. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const { settings, input } = await inputOf(flags, io);
+  return inFolder(settings, io, async ({ warehouse, cache }) => {
+    await checkFolder(warehouse);
+    const name = settings.warehouse.path;
+    const status = { ...(await readStatus({ ...input, warehouse, cache })), warehouse: name };
+    if (flags.metrics) {
+      // Loaded here, because nothing else needs it.
+      const { metricsOf } = await import('../../../answers/status/metrics.js');
+      io.stdout.write(await metricsOf(status));
+    } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
+    return status.exit_code || exitFor(cache, io);
+  });
+}
+
+async function inputOf(flags: Flags, io: Io) {
+  const onRebuilt = rebuiltLog(flags, io);
+  if (flags.warehouse) {
+    return { settings: settingsOf(flags.warehouse, io), input: { ...STATUS_DEFAULTS, now: Date.now(), onRebuilt } };
+  }
+  const settings = await configOf(flags, io, READERS);
+  return { settings, input: { ...statusInputOf(settings), onRebuilt } };
+}
+
+function printed(status: Status, width: number | undefined): string {
+  const { websites, unfinished, followers, running, warnings, warehouse, quarantine, new_drift, notices } = status;
+  const none = websites.every(({ last_snapshot }) => last_snapshot === null);
+  const lines = [
+    ...(none ? ['No snapshots yet. `indexhouse sync` creates the first one.'] : []),
+    // Who only reads a bucket does not know.
+    ...(isBucketUrl(warehouse)
+      ? []
+      : [running ? `A run is in progress: ${running.holder}.` : 'No run is in progress.']),
+    ...websites.filter(({ is_configured }) => !is_configured).map(notConfigured),
+    ...unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`),
+    ...followers
+      .filter(({ name, error }) => name !== 'analytics' && error === null)
+      .map((follower) => followerLine(follower)),
+    ...quarantine.filter(({ waiting }) => waiting > 0).map((one) => quarantineLine(one, status)),
+    ...driftLines(new_drift, status),
+    ...notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
+    ...warnings.map((warning) => `! ${warning}`),
+  ];
+  const text = lines.map((line) => `${safe(line)}\n`).join('');
+  return `Warehouse: ${safe(warehouse)}\n\n${websiteTables(status, width)}${text}`;
+}
+
+/** The tables about websites; empty ones are left out. */
+function websiteTables({ websites, checked_at }: Status, width: number | undefined): string {
+  const ageOf = (seconds: number | null | undefined) => (seconds == null ? '' : age(seconds * 1000));
+  const snapshots = websites.map((website) => {
+    const { last_snapshot: last, last_run: run } = website;
+    return [
+      ...[nameOf(website), last?.snapshot_at ?? 'never', ageOf(last?.age_seconds), last?.listing_status],
+      ...[last?.pages_listed, last?.pages_expected, last?.pages_rejected],
+      run
+        ? `${run.outcome === 'failed' ? 'FAILED' : run.outcome} ${ago(Date.parse(checked_at) - Date.parse(run.finished_at))}`
+        : '',
+    ];
+  });
+  // Left out if it is 0 in every row, so that the rest fits into a terminal.
+  const haveFailed = websites.some(({ last_snapshot: last }) => (last?.reports_failed ?? 0) > 0);
+  const reports = websites.flatMap((website) => {
+    const { last_snapshot: last, pages } = website;
+    if (!last) return [];
+    const known = [
+      percent(pages?.report_share),
+      ageOf(pages?.oldest_report_seconds),
+      ageOf(pages?.median_report_seconds),
+    ];
+    const counts = [last.reports_fetched, ...(haveFailed ? [last.reports_failed] : []), last.reports_planned];
+    return [[nameOf(website), last.reports_status, ...counts, ...known]];
+  });
+  const requests = websites.flatMap((website) => {
+    const { last_run: run } = website;
+    if (!run) return [];
+    const { requests_sent, requests_throttled, requests_retried, utilisation } = run;
+    return [[nameOf(website), requests_sent, requests_throttled, requests_retried, percent(utilisation)]];
+  });
+  const tables: [columns: string[], rows: unknown[][]][] = [
+    [['website', 'last snapshot', 'age', 'listing', 'listed', 'expected', 'rejected', 'last run'], snapshots],
+    [['website', 'last reports', 'fetched', ...(haveFailed ? ['failed'] : []), 'planned', ...OF_ALL_REPORTS], reports],
+    [['website', 'last requests', 'throttled', 'retried', 'utilised'], requests],
+  ];
+  const filled = tables.filter(([, rows]) => rows.length > 0);
+  return filled.map(([columns, rows]) => `${formatTable(columns, rows, { width })}\n`).join('');
+}
+
+function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {
+  const since = run.started_at ? `begun ${ago(Date.parse(checked_at) - Date.parse(run.started_at))}, ` : '';
+  const last = `last written ${ago(Date.parse(checked_at) - Date.parse(run.last_activity_at))}`;
+  const reached = {
+    listing: `listing ${run.pages_read === null ? '' : count(run.pages_read)} of ${run.pages_expected === null ? 'an unknown number of' : count(run.pages_expected)} pages`,
+    reports: `reports ${count(run.reports_done ?? 0)} of ${count(run.reports_planned ?? 0)}`,
+    commit: 'all fetched, not committed yet',
+  }[run.stage];
+  return `${nameOf(run)}, ${reached}, ${since}${last} (run ${run.run_id})`;
+}
+
+function followerLine(follower: FollowerLag): string {
+  const { behind, exact, held } = follower;
+  const title = titleOf(follower).replace(/^the /, 'The ');
+  const far = behind === 0 && exact ? 'is up to date' : `is ${exact ? '' : 'at least '}${behind} behind`;
+  return `${title} ${far}${held ? `, held by ${held.holder} (${held.access})` : ''}.`;
+}
+
+function quarantineLine({ website_id, waiting }: Status['quarantine'][number], status: Status): string {
+  const records = waiting === 1 ? '1 record waits' : `${count(waiting)} records wait`;
+  return `${nameIn(status, website_id)}: ${records} in quarantine; after an upgrade, \`indexhouse replay\` commits those that are valid now.`;
+}
+
+/** The line of a channel that has refused no notices; other channels get a warning. */
+function noticesLine({ channel, notices }: Status['notices'][number]): string {
+  return `${notices === 1 ? '1 notice waits' : `${count(notices)} notices wait`} for ${channel}; \`indexhouse notify\` sends what waits.`;
+}
+
+/** What is new since last time, the most frequent first; the rest is in `api_drift`. */
+function driftLines(drift: readonly NewDrift[], status: Status): string[] {
+  const lines = drift.slice(0, DRIFT_SHOWN).map((one) => {
+    const { website_id, source, occurrences } = one;
+    return `New since last time, ${nameIn(status, website_id)}: ${driftText(one)} in ${source} (${count(occurrences)}×)`;
+  });
+  const more = drift.length - lines.length;
+  return more > 0 ? [...lines, `… and ${count(more)} more: \`indexhouse query --sql "from api_drift"\``] : lines;
+}
+
+function nameIn({ websites }: Status, id: string): string {
+  return websites.find(({ website_id }) => website_id === id)?.website_name ?? id;
+}

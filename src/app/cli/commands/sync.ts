@@ -1,0 +1,174 @@
+import type { Config } from '../../../base/config/schema.js';
+import { secretsOf } from '../../../base/config/websites.js';
+import { createLogger, type LogLevel } from '../../../base/observe/log.js';
+import { createProgress, type Progress } from '../../../base/observe/progress.js';
+import { colorsWanted, safe } from '../../../base/observe/terminal.js';
+import { chosenWebsites } from '../../../sync/choose-websites.js';
+import { realRunEffects } from '../../../sync/context.js';
+import { problemsIn, type Receipt, type WebsiteReceipt } from '../../../sync/receipt.js';
+import { sync } from '../../../sync/sync.js';
+import { exitCodeOf, type Problem } from '../../../warehouse/log/verdict.js';
+import { configOf } from '../configured.js';
+import { type Io, stoppable, widthOf } from '../io.js';
+import { count, counted, duration, figures, formatJson, formatTable, percent, warningLines } from '../output/output.js';
+import { packageVersion } from '../version.js';
+import type { RunFlags } from './plan.js';
+
+const MAY_BE_LEFT_OUT = new Set(['missing', 'failed', 'rejected', 'utilised']);
+/** What ended the fetching early. */
+const CUT_BY: Readonly<Record<string, string>> = {
+  budget: 'budget reached',
+  deadline: 'deadline reached',
+  interrupted: 'the run was interrupted',
+  failed: 'reports failed',
+};
+
+export interface Flags extends RunFlags {
+  recover?: boolean;
+  retryFor?: string;
+}
+
+/** `indexhouse sync`: one run now. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const config = await configOf(flags, io, {
+    overrides: {
+      reports: { max_per_run: flags.maxReports, deadline: flags.deadline },
+      sync: { retry_for: flags.retryFor },
+    },
+  });
+  const receipt = await syncOnce(config, flags, io);
+  const problems = problemsIn(receipt, config.quality.max_reject_ratio);
+  const names = namesOf(config.websites);
+  io.stdout.write(flags.json ? formatJson(receipt) : syncSummary(receipt, problems, names, widthOf(io.stdout)));
+  return exitCodeOf(problems);
+}
+
+async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> {
+  const { log, progress } = display(flags.logLevel ?? 'info', io, secretsOf(config));
+  const version = await packageVersion();
+  const retryFor = flags.retryFor === undefined ? 0 : config.sync.retry_for;
+  const recoverOnly = flags.recover ?? false;
+  return stoppable(io, async (signal) => {
+    const websites = await chosenWebsites(flags.website ?? [], config, { effects: realRunEffects, signal });
+    const given = { config, version, websites, recoverOnly, retryFor, log, progress, signal };
+    if (config.notify.channels.length === 0) return sync(given);
+    const { notifiedRun } = await import('../../notify/notify.js');
+    return notifiedRun({ config, log, isNight: !recoverOnly }, (onLongOutage) => sync({ ...given, onLongOutage }));
+  });
+}
+
+/** Log levels with which people read the log, mostly in a mail from cron. */
+const READ_BY_PEOPLE: ReadonlySet<LogLevel> = new Set(['warn', 'error', 'fatal']);
+
+/** Logs and a progress line that share stderr without overwriting each other. */
+export function display(level: LogLevel, { stderr, env }: Io, secrets: string[] = []) {
+  const color = colorsWanted(stderr, env);
+  const progress: Progress = createProgress({
+    stream: stderr,
+    isTerminal: stderr.isTTY === true,
+    color,
+    log: (line) => log.info(line),
+  });
+  const pretty = stderr.isTTY === true || READ_BY_PEOPLE.has(level);
+  const log = createLogger({ level, destination: progress.logStream, pretty, color, secrets });
+  return { log, progress };
+}
+
+function namesOf(configured: Config['websites']): (id: string) => string {
+  const names = new Map(configured === 'all' ? [] : configured.map(({ id, name }) => [id, name] as const));
+  return (id) => names.get(id) ?? id;
+}
+
+/**
+ * The receipt as text: one line per website, why reports were fetched, what is left, what is wrong, and how it ended.
+ *
+ * @param problems what is wrong with the receipt
+ * @param nameOf what a website is called
+ * @param width cells of the terminal; undefined for a file or a pipe
+ */
+export function syncSummary(
+  { run_id, websites, error }: Receipt,
+  problems: readonly Problem[],
+  nameOf: (websiteId: string) => string,
+  width: number | undefined,
+): string {
+  const warnings = problems.map(({ website_id, message }) =>
+    website_id ? `${nameOf(website_id)}: ${message}` : message,
+  );
+  const end = `${warningLines(warnings)}\n${lastLine(websites, problems)}\n`;
+  if (error !== undefined) return end.trimStart();
+  if (websites.length === 0) return `No interrupted run.\n${end}`;
+  const lines = [
+    ...reasonsLine(websites),
+    ...websites.flatMap((website) => leftLine(website, nameOf(website.website_id))),
+    ...websites.flatMap((website) => troubleLine(website, nameOf(website.website_id))),
+  ];
+  const notes = lines.length > 0 ? `\n${lines.map((line) => `${safe(line)}\n`).join('')}` : '';
+  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${notes}${end}`;
+}
+
+/** How the run ended, as its exit code has it. */
+function lastLine(websites: readonly WebsiteReceipt[], problems: readonly Problem[]): string {
+  const exitCode = exitCodeOf(problems);
+  const committed = websites.filter(({ status }) => status === 'committed').length;
+  const synced =
+    committed === websites.length
+      ? counted(committed, 'website')
+      : `${committed} of ${counted(websites.length, 'website')}`;
+  if (exitCode === 0) return `Done: ${synced} synced.`;
+  const how = exitCode === 1 ? 'Failed' : 'Completed with warnings';
+  return `${how}: ${synced} synced, ${counted(problems.length, 'warning')} (exit code ${exitCode}).`;
+}
+
+/** Leaves out figures that are 0 in every row, so that the rest fits into a terminal. */
+function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width: number | undefined): string {
+  const columns: [name: string, textOf: (website: WebsiteReceipt) => string | null][] = [
+    ['pages', ({ pages }) => count(pages.listed)],
+    ['reports', ({ reports, reports_status }) => `${count(reports.fetched)} (${reports_status ?? 'none'})`],
+    ['missing', ({ reports }) => count(reports.missing)],
+    ['failed', ({ reports }) => count(reports.failed)],
+    ['rejected', ({ pages, reports }) => count(pages.rejected + reports.rejected)],
+    ['requests', ({ requests }) => count(requests.sent)],
+    ['utilised', ({ utilisation }) => percent(utilisation) || null],
+    ['took', ({ duration_ms }) => duration(duration_ms)],
+  ];
+  const shown = columns.filter(
+    ([name, textOf]) => !MAY_BE_LEFT_OUT.has(name) || websites.some((website) => (textOf(website) ?? '0') !== '0'),
+  );
+  const rows = websites.map((website) => [
+    nameOf(website.website_id),
+    website.resumed ? `${website.status} (resumed)` : website.status,
+    website.listing_status,
+    ...shown.map(([, textOf]) => textOf(website)),
+  ]);
+  const heads = ['website', 'status', 'listing', ...figures(...shown.map(([name]) => name))];
+  return formatTable(heads, rows, { width });
+}
+
+/** The reasons of all websites together, in the order of the plan. */
+function reasonsLine(websites: WebsiteReceipt[]): string[] {
+  const total = new Map<string, number>();
+  for (const { reports } of websites) {
+    for (const [reason, planned] of Object.entries(reports.by_reason)) {
+      total.set(reason, (total.get(reason) ?? 0) + planned);
+    }
+  }
+  const parts = [...total].flatMap(([reason, planned]) => (planned > 0 ? [`${count(planned)} ${reason}`] : []));
+  return parts.length > 0 ? [`Reports by reason: ${parts.join(', ')}`] : [];
+}
+
+function leftLine({ reports, reports_status }: WebsiteReceipt, name: string): string[] {
+  const left = reports.left ?? 0;
+  if (left <= 0) return [];
+  const cut = CUT_BY[reports_status ?? ''];
+  const were = `${count(left)} ${left === 1 ? 'report was' : 'reports were'} left for the next run${cut ? ` (${cut})` : ''}`;
+  return [`${name}: ${were}; it starts with ${left === 1 ? 'it' : 'the most informative ones'}.`];
+}
+
+function troubleLine({ requests: { sent, throttled, retried } }: WebsiteReceipt, name: string): string[] {
+  const parts = [
+    ...(throttled > 0 ? [`${count(throttled)} throttled`] : []),
+    ...(retried > 0 ? [`${count(retried)} retried`] : []),
+  ];
+  return parts.length > 0 ? [`${name}: ${count(sent)} requests, of which ${parts.join(', ')}.`] : [];
+}

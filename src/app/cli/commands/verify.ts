@@ -1,0 +1,43 @@
+import { safe } from '../../../base/observe/terminal.js';
+import { exists } from '../../../base/storage/durable.js';
+import { checkLease } from '../../../warehouse/bucket/lease.js';
+import { followersOf } from '../../../warehouse/copies/follow.js';
+import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
+import { exitCodeOf, type Verified } from '../../../warehouse/upkeep/verify/finding.js';
+import { verifyWarehouse } from '../../../warehouse/upkeep/verify/verify.js';
+import type { Globals } from '../command.js';
+import { configOf, exitFor, loggerOf, reading } from '../configured.js';
+import type { Io } from '../io.js';
+import { count, counted, formatJson } from '../output/output.js';
+
+const SIGN = { difference: '✗', lag: '!', note: '·' } as const;
+
+export interface Flags extends Globals {
+  repair?: boolean;
+  history?: string;
+  warehouse?: string;
+}
+
+/** `indexhouse verify`: proves that nothing is lost and that every follower equals the log. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  return reading(flags, io, async ({ cache, ...place }) => {
+    const { warehouse } = place;
+    // A copy of the Parquet files has no followers.
+    const isCopy = cache !== undefined || !(await exists(warehouseFolder(warehouse).database));
+    const config = flags.warehouse === undefined && !cache ? await configOf(flags, io, { withoutTokens: true }) : null;
+    if (config && flags.repair) await checkLease({ config, warehouse, log: loggerOf(flags, io, config) });
+    const followers = config ? followersOf(config) : isCopy ? [] : undefined;
+    const verified = await verifyWarehouse({ ...place, followers }, flags.repair === true);
+    io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));
+    return exitCodeOf(verified) || exitFor(cache, io);
+  });
+}
+
+function verifiedText({ snapshots, files, rows, findings, repaired }: Verified): string {
+  const lines = findings.map(({ level, message, remedy }) => `${SIGN[level]} ${safe(message)}\n    ${safe(remedy)}\n`);
+  const done = repaired.map((what) => `✓ ${safe(what)}\n`);
+  const wrong = findings.filter(({ level }) => level !== 'note').length;
+  const all = `${count(snapshots)} snapshots, ${count(files)} files, ${count(rows)} rows: `;
+  const found = wrong === 0 ? 'no differences found' : `${counted(wrong, 'problem')} found`;
+  return `${lines.join('')}${done.join('')}${all}${found}\n`;
+}

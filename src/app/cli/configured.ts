@@ -1,0 +1,152 @@
+import { resolve } from 'node:path';
+import type { Reader, ReaderOptions } from '../../answers/query/reader.js';
+import { ageText, type DataAge } from '../../answers/status/data-age.js';
+import { ageRuleOf, DEFAULT_MEMORY_LIMIT_BYTES } from '../../answers/status/status-input.js';
+import { isBucketUrl } from '../../base/config/bucket.js';
+import { loadConfig, settingsWithoutFile } from '../../base/config/load.js';
+import type { Overrides } from '../../base/config/overrides.js';
+import { daysOrUnlimited } from '../../base/config/scalars.js';
+import type { Config } from '../../base/config/schema.js';
+import { secretsOf } from '../../base/config/websites.js';
+import { UsageError } from '../../base/exit.js';
+import { ago } from '../../base/observe/format.js';
+import { createLogger, type Logger } from '../../base/observe/log.js';
+import { colorsWanted, safeLines } from '../../base/observe/terminal.js';
+import { DAY_MS } from '../../base/time.js';
+import type { BucketCache, PlaceSettings } from '../../warehouse/bucket/cache.js';
+import { historyNotice, readRestored } from '../../warehouse/log/folder/restored.js';
+import type { Globals } from './command.js';
+import { EXIT, type Io } from './io.js';
+
+/**
+ * Loads the configuration that the flags name.
+ *
+ * @param options `withoutTokens`: for commands that send no request; `orBucket`: for those that can read a bucket
+ * @throws UsageError if the warehouse is a bucket and `orBucket` is not set
+ */
+export async function configOf(
+  flags: Globals,
+  { env, cwd }: Io,
+  { orBucket = false, ...options }: { withoutTokens?: boolean; overrides?: Overrides; orBucket?: boolean } = {},
+): Promise<Config> {
+  const config = await loadConfig({ file: flags.config, env, cwd, ...options });
+  if (!orBucket) checkFolder(config.warehouse.path);
+  return config;
+}
+
+/** The warehouse to read: the folder that a flag names, or that of the configuration. */
+export async function readerOptions(flags: Globals & { warehouse?: string }, io: Io): Promise<ReaderOptions> {
+  const onRebuilt = rebuiltLog(flags, io);
+  if (flags.warehouse !== undefined) {
+    return { warehouse: folderOf(flags.warehouse, io), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, onRebuilt };
+  }
+  const { warehouse } = await configOf(flags, io, { withoutTokens: true });
+  return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, onRebuilt };
+}
+
+/** The folder that a flag names. @throws UsageError if it names a bucket */
+export function folderOf(flag: string, { cwd }: Io): string {
+  checkFolder(flag);
+  return resolve(cwd, flag);
+}
+
+function checkFolder(place: string): void {
+  if (!isBucketUrl(place)) return;
+  throw new UsageError(
+    `${place} is a bucket, which only query, report, status, verify, serve, mcp, keys and doctor read: name a folder instead; ` +
+      `\`indexhouse restore --from ${place} --warehouse <folder>\` fills one`,
+  );
+}
+
+/** Listings and reports that readers fetch from a bucket, if they are not asked for more. */
+const DEFAULT_HISTORY = '100d';
+
+/** What a reader is to read: a folder, or a bucket by way of the folder that keeps what was fetched from there. */
+export type Reading = ReaderOptions & { cache?: BucketCache | undefined };
+
+/** Hands the warehouse that the flags or the configuration name to a reader, which has it until `use` ends. */
+export async function reading<T>(
+  flags: Globals & { warehouse?: string; history?: string },
+  io: Io,
+  use: (options: Reading) => Promise<T>,
+): Promise<T> {
+  const onRebuilt = rebuiltLog(flags, io);
+  const config = flags.warehouse === undefined ? await configOf(flags, io, READERS) : null;
+  const settings = config ?? settingsOf(flags.warehouse ?? '', io);
+  const options = {
+    memoryLimit: settings.warehouse.memory_limit,
+    onRebuilt,
+    ageRule: config ? ageRuleOf(config) : undefined,
+  };
+  return inFolder(settings, io, (place) => use({ ...place, ...options }), flags.history);
+}
+
+/** How commands that only read load the configuration. */
+export const READERS = { withoutTokens: true, orBucket: true } as const;
+
+/** The settings for a warehouse that a flag names, without a configuration. */
+export function settingsOf(place: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>, overrides: Overrides = {}) {
+  const path = isBucketUrl(place) ? place : resolve(cwd, place);
+  return settingsWithoutFile({ env, cwd }, { ...overrides, warehouse: { path } });
+}
+
+/** Hands the folder of a warehouse to `use`: its own, or the one that caches what is fetched from its bucket. */
+export async function inFolder<T>(
+  settings: PlaceSettings,
+  io: Io,
+  use: (place: { warehouse: string; cache?: BucketCache }) => Promise<T>,
+  history = DEFAULT_HISTORY,
+): Promise<T> {
+  const { path } = settings.warehouse;
+  if (!isBucketUrl(path)) return use({ warehouse: path });
+  const { fetchedCache } = await import('./serving/fetched-cache.js');
+  const cache = await fetchedCache(settings, historyDaysOf(history), io);
+  try {
+    return await use({ warehouse: cache.folder, cache });
+  } finally {
+    await cache.close();
+  }
+}
+
+/** How many days of listings and reports to fetch; null for all. @param text such as `30d` */
+export function historyDaysOf(text: string): number | null {
+  const parsed = daysOrUnlimited().safeParse(text);
+  if (!parsed.success) throw new UsageError(`--history ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
+  return Number.isFinite(parsed.data) ? Math.round(parsed.data / DAY_MS) : null;
+}
+
+/** Logs each state that had to be rebuilt from the log. */
+export function rebuiltLog(flags: Globals, io: Io): (websiteId: string, file: string) => void {
+  return (website_id, file) => loggerOf(flags, io).info({ website_id, file }, 'rebuilt the state from the log');
+}
+
+/** The exit code of an answer. Warns on stderr if it is from an old copy of a bucket. */
+export function exitFor(cache: BucketCache | undefined, { stderr }: Io): number {
+  if (!cache?.failure) return EXIT.done;
+  const warning = `answered from what was fetched ${ago(Date.now() - cache.readAt)}: ${cache.failure}`;
+  stderr.write(`${safeLines(`indexhouse: ${warning}`)}\n`);
+  return EXIT.warnings;
+}
+
+/** Says on stderr as of when an answer is; with `--log-level warn`, only if it is too old. */
+export function writeAge(age: DataAge | null, { logLevel = 'info' }: Globals, { stderr }: Pick<Io, 'stderr'>): void {
+  const shown = ['trace', 'debug', 'info', ...(age?.old == null ? [] : ['warn'])];
+  if (age === null || !shown.includes(logLevel)) return;
+  stderr.write(`${safeLines(`indexhouse: ${ageText(age)}`)}\n`);
+}
+
+/** Says on stderr which history an answer lacks. */
+export async function writeHistory({ lacksHistory, options }: Reader, { stderr }: Io): Promise<void> {
+  const restored = lacksHistory ? await readRestored(options.warehouse) : null;
+  if (restored) stderr.write(`${safeLines(`indexhouse: ${historyNotice(restored)}`)}\n`);
+}
+
+/** A logger on stderr that masks the configuration's tokens. */
+export function loggerOf(flags: Globals, io: Io, config?: Config): Logger {
+  return createLogger({
+    level: flags.logLevel ?? 'info',
+    destination: io.stderr,
+    color: colorsWanted(io.stderr, io.env),
+    secrets: config ? secretsOf(config) : [],
+  });
+}

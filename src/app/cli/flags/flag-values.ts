@@ -1,0 +1,73 @@
+import { InvalidArgumentError } from 'commander';
+import { isCalendarDate } from '../../../base/time.js';
+import { PREFIX_FORM } from '../../../serve/api/addresses.js';
+
+/** Those that `completion` knows. */
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+/** The options of commands that can read a bucket. */
+export const PLACE = [
+  '--warehouse <place>',
+  'the warehouse, instead of the configured one: a folder, or s3://name/prefix',
+] as const;
+export const HISTORY = [
+  '--history <days>',
+  'listings and reports of the last days to copy from s3://, or "unlimited" (default: 100d)',
+] as const;
+/** The option of commands that take a folder, not a bucket. */
+export const WAREHOUSE = ['--warehouse <folder>', 'the warehouse folder, instead of the configured one'] as const;
+
+/** Reads a whole number. */
+export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`;
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
+}
+
+/** Reads a calendar date, such as 2026-11-01. */
+export function calendarDate(text: string): string {
+  if (isCalendarDate(text)) return text;
+  throw new InvalidArgumentError('It must be a date such as 2026-11-01.');
+}
+
+/** Collects an option that may be repeated. */
+export function repeated(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}
+
+/** Reads names that are separated by commas. */
+export function columnNames(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.some((name) => name === '')) throw new InvalidArgumentError('Write them like url,snapshot_date.');
+  return names;
+}
+
+/** Reads a path prefix. */
+export function prefix(text: string): string {
+  if (PREFIX_FORM.test(text)) return text;
+  throw new InvalidArgumentError('Write it like /tenant/api.');
+}
+
+/** Reads requests a minute, or `unlimited`. */
+export function requestRate(text: string): number | 'unlimited' {
+  return text === 'unlimited' ? text : wholeNumber(1, 1_000_000_000)(text);
+}
+
+/** Only the form is read here; kinds and rates are checked where they are used. */
+export function faultRates(text: string): unknown {
+  if (!text.startsWith('{')) return Object.fromEntries(text.split(',').map(faultRate));
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError('It is not JSON. Write {"reset": 0.01} or reset=0.01,503=0.02.');
+  }
+}
+
+function faultRate(text: string): [string, number] {
+  const [, kind, rate] = /^(\w+)=(\d*\.?\d+)$/.exec(text.trim()) ?? [];
+  if (kind === undefined) throw new InvalidArgumentError(`"${text}" is not of the form kind=rate.`);
+  return [kind, Number(rate)];
+}

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import type { Define } from '../command.js';
+import { calendarDate, wholeNumber } from './flag-values.js';
+
+const WEBSITES = ['-w, --website <id...>', 'only these websites, by id or name'] as const;
+
+const PLAN_HELP = `
+Shows how many requests the next run takes, how long that is at the configured pace, when everything is fresh, and which
+pages come first. Reads the newest snapshots and sends no request; before the first one, it says what it cannot know.
+
+Examples:
+  indexhouse plan                                 before any run
+  indexhouse plan --max-reports 500 --deadline 2h what a smaller run would leave for later`;
+
+const SYNC_HELP = `
+Examples:
+  indexhouse sync                                 one run now, every configured website
+  indexhouse sync --website example.com --max-reports 0   the listing of one website only
+  indexhouse sync --deadline 6h --json            for a script: stop fetching after six hours
+  indexhouse sync --recover                       only finish an interrupted run`;
+
+const SCHEDULE_HELP = `
+Examples:
+  indexhouse schedule                      run until stopped; each job at its time under \`schedule\`
+  indexhouse schedule --once nightly-sync  run a job now, as the daemon would, and exit with its exit code
+  indexhouse schedule --port 9464          with /healthz, /readyz and /metrics for Prometheus
+
+SIGTERM or Ctrl-C stops it cleanly: a sync that is running leaves a journal, and the next one resumes it.`;
+
+const REPLAY_HELP = `
+Records that break the API's contract are quarantined with their original text. After an upgrade whose contract accepts
+them, this command commits them under their original date, once and without a request. The originals stay in
+rejected_records.
+
+Examples:
+  indexhouse replay --dry-run             what would be committed now
+  indexhouse replay --since 2026-11-01    only snapshots of this date and later`;
+
+/** The commands that fetch, or estimate what fetching costs. */
+export function runCommands(define: Define): Command[] {
+  return [
+    withRunFlags(define('plan', () => import('../commands/plan.js')))
+      .description('what the next run costs, when everything is fresh, and what comes first')
+      .addHelpText('after', PLAN_HELP),
+    withRunFlags(define('sync', () => import('../commands/sync.js')))
+      .description('fetch the listing and the reports of each website, and commit a snapshot')
+      .option('--recover', 'only finish an interrupted run')
+      .option('--retry-for <duration>', 'wait this long for an outage to pass, such as 6h, and resume')
+      .addHelpText('after', SYNC_HELP),
+    define('schedule', () => import('../commands/schedule.js'))
+      .description('run as a daemon: each job at its scheduled time')
+      .option('--once <job>', 'run this job now and exit')
+      .option(
+        '--port <number>',
+        'serve /healthz, /readyz and /metrics there; 0 picks a free port',
+        wholeNumber(0, 65_535),
+      )
+      .option('--host <address>', 'address for --port; beyond loopback /metrics needs a key', '127.0.0.1')
+      .addHelpText('after', SCHEDULE_HELP),
+    define('replay', () => import('../commands/replay.js'))
+      .description('validate quarantined records again and commit what is valid now, without a request')
+      .option(...WEBSITES)
+      .option('--since <date>', 'only snapshots of this date or later, such as 2026-11-01', calendarDate)
+      .option('--dry-run', 'only show what would be committed')
+      .addHelpText('after', REPLAY_HELP),
+  ];
+}
+
+/** The options that say which run it is. */
+function withRunFlags(command: Command): Command {
+  return command
+    .option(...WEBSITES)
+    .option('--max-reports <number>', 'reports to fetch at most; 0: the listing only', wholeNumber())
+    .option('--deadline <duration>', 'stop fetching reports after this long, such as 6h, and commit what is there');
+}

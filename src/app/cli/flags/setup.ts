@@ -1,0 +1,99 @@
+import { Argument, type Command, Option } from 'commander';
+import { LIMITER_KINDS, RATE_HEADERS } from '../../demo/simulator/limiters.js';
+import type { Define } from '../command.js';
+import { faultRates, requestRate, SHELLS, wholeNumber } from './flag-values.js';
+
+const DEMO_HELP = `
+Examples:
+  indexhouse demo
+  indexhouse demo --serve
+  indexhouse demo --nights 60 --pages 500 --folder /tmp/demo`;
+
+const SIMULATE_HELP = `
+The world begins so many --nights ago and has reached this hour. Time stands still until you advance it; then crawls,
+changes and ages are those of a night later:
+  curl -X POST http://127.0.0.1:8089/control/advance?nights=1
+
+Fault kinds: 429, 500, 503, reset, redirect, html, invalid_json, slow, truncated, violation, wrong_url.
+Each rate is the share of requests that fail this way.
+
+Examples:
+  indexhouse simulate
+  indexhouse simulate --pages 20000 --rate-limit unlimited --faults reset=0.01,503=0.02
+  indexhouse simulate --website shop blog --seed 7 --nights 30 --prefix /tenant/api
+  indexhouse simulate --start 2026-01-01T02:00:00Z      the same dates each time`;
+
+const COMPLETION_HELP = `
+Examples:
+  source <(indexhouse completion bash)        in ~/.bashrc
+  source <(indexhouse completion zsh)         in ~/.zshrc, after compinit
+  indexhouse completion fish | source         in ~/.config/fish/config.fish`;
+
+/** The commands to start with. */
+export function setupCommands(define: Define): Command[] {
+  return [
+    define('init', () => import('../commands/init.js')).description(
+      'write a commented indexhouse.yaml (never over an existing one)',
+    ),
+    define('doctor', () => import('../commands/doctor.js')).description(
+      'check config, token, access to each website, folder, locks, disk and clock',
+    ),
+    simulateCommand(define),
+    define('demo', () => import('../commands/demo.js'))
+      .description('try everything: a simulated service, two weeks of nightly syncs, first answers')
+      .option('--folder <folder>', 'folder for the demo; replaces that of an earlier demo', 'indexhouse-demo')
+      .option('--pages <number>', 'pages of the site', wholeNumber(10, 100_000), 3000)
+      .option('--nights <number>', 'nights to sync', wholeNumber(1, 400), 14)
+      .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
+      .option('--serve', 'then serve the dashboard, with a key for it, until Ctrl-C')
+      .addHelpText('after', DEMO_HELP),
+    define('completion', () => import('../commands/completion.js'))
+      .description('print a script that completes commands and flags in your shell')
+      .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
+      .argument('[words...]', 'behind --, by the script: the words so far; prints what may come next')
+      .addHelpText('after', COMPLETION_HELP),
+  ];
+}
+
+function simulateCommand(define: Define): Command {
+  return define('simulate', () => import('../commands/simulate.js'))
+    .description(
+      'run a seeded, evolving upstream service with fault injection, for trying out and testing; POST /control/advance?nights=1 advances it and its dates by a night',
+    )
+    .option('--port <number>', 'port to listen on; 0 picks a free one', wholeNumber(0, 65_535), 8089)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
+    .option('--pages <number>', 'pages of each website', wholeNumber(0, 5_000_000), 3000)
+    .option('--website <id...>', 'ids of the websites', ['645f2e5cd8cd9b7bd8b55ab1'])
+    .option('--token <token>', 'API key with access to them', 'demo-token')
+    .option('--nights <number>', 'nights to simulate first', wholeNumber(0, 10_000), 0)
+    .option('--start <time>', 'time of the first night, ISO 8601 (default: so that the last night is now)')
+    .option<number | 'unlimited'>(
+      '--rate-limit <per minute>',
+      'requests per minute for the key, or "unlimited"',
+      requestRate,
+      60,
+    )
+    .option('--rate-window <seconds>', 'seconds over which the rate limit counts', wholeNumber(1, 86_400), 60)
+    .addOption(
+      new Option(
+        '--limiter <kind>',
+        'how the rate limit counts: windows from the first request, windows by the clock, a sliding window, or a bucket',
+      )
+        .choices(LIMITER_KINDS)
+        .default('first-request'),
+    )
+    .addOption(
+      new Option(
+        '--rate-headers <meaning>',
+        "what X-RateLimit-Reset means: the window's boundary, a window from now, the next request, the full allowance; off: no rate headers",
+      )
+        .choices(RATE_HEADERS)
+        .default('boundary'),
+    )
+    .option('--max-limit <entries>', 'largest window of the listing', wholeNumber(1, 1_000_000), 1000)
+    .option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api', '')
+    .addOption(new Option('--faults <rates>', 'JSON, or kind=rate,…').argParser(faultRates).default({}, 'none'))
+    .option('--nasty', 'add pages whose URLs are hard to encode', false)
+    .addHelpText('after', SIMULATE_HELP);
+}

@@ -1,0 +1,169 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { metricsOf } from '../../../answers/status/metrics.js';
+import { readStatus, type Status, type StatusInput } from '../../../answers/status/status.js';
+import type { Config } from '../../../base/config/schema.js';
+import type { Logger } from '../../../base/observe/log.js';
+import { addressesIn } from '../../../serve/api/addresses.js';
+import { presentedKey, readableBy } from '../../../serve/api/admission.js';
+import { refuseOtherHosts } from '../../../serve/api/hosts.js';
+import { buildServer } from '../../../serve/api/http.js';
+import { requestLog } from '../../../serve/api/request-log.js';
+import type { Store } from '../../../serve/api/store.js';
+import { addAssistant } from '../../../serve/assistant/http.js';
+import { KeyClients } from '../../../serve/assistant/key-clients.js';
+import { addDashboard } from '../../../serve/dashboard/dashboard.js';
+import { LiveKeys } from '../../../serve/keys/live-keys.js';
+import { TOKENS } from '../../../serve/keys/token.js';
+import { LiveReader, type ServedWebsite } from '../../../serve/store/live-reader.js';
+import { QuestionQueue } from '../../../serve/store/question-queue.js';
+import { WarehouseStore } from '../../../serve/store/warehouse-store.js';
+import type { KeyDetails } from '../../../source/contract/key.js';
+import type { BucketCache } from '../../../warehouse/bucket/cache.js';
+import { packageVersion } from '../version.js';
+import { addMetrics, drained, listen, remembered } from './http-server.js';
+import { refreshing } from './refreshing.js';
+
+const METRICS_FOR_MS = 10_000;
+
+export interface ServiceOptions {
+  warehouse: string;
+  /** DuckDB's, in bytes. */
+  memoryLimit: number;
+  /** IANA name, of the warehouse's dates. */
+  timeZone: string;
+  /** Path in front of `/v1`, or an empty text. */
+  prefix: string;
+  service: Config['service'];
+  /** For reading the metrics, and for the age of the data. */
+  status: StatusInput;
+  log: Logger;
+  /** Of a warehouse in a bucket, which is asked for new commits now and then. */
+  cache?: BucketCache | undefined;
+  refreshMs?: number;
+}
+
+export interface RunningService {
+  /** Base address, prefix included. */
+  url: string;
+  websites: readonly ServedWebsite[];
+  /** Accepts no more connections, lets requests in flight finish, and closes everything. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves a warehouse over HTTP until it is closed.
+ *
+ * @throws Failure if it cannot listen on the address
+ * @throws WarehouseError if there is no warehouse
+ */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const onUnreadable = (file: string, reason: string) =>
+    options.log.error({ file, reason }, 'a file of the warehouse cannot be read');
+  const queue = new QuestionQueue();
+  const reader = new LiveReader({ ...options, ageRule: options.status, queue, onUnreadable });
+  const keys = new LiveKeys(options.warehouse, () => reader.websites());
+  const findKey = (token: string): Promise<KeyDetails | null> => keys.find(token);
+  const store = new WarehouseStore({ ...options, reader, findKey });
+  const { service, prefix, cache } = options;
+  const log = requestLog(options.log, TOKENS, service.access_log ? 'info' : 'debug');
+  const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
+  const status = remembered(METRICS_FOR_MS, () => readStatus({ ...options.status, now: Date.now() }));
+  const statusInput = options.status;
+  const clients = new KeyClients({ ...options, queue, version: await packageVersion(), status, statusInput });
+  const app = buildServer(store, {
+    ...log,
+    prefix,
+    representations: true,
+    defaultLimit: service.page_size,
+    maxLimit: service.max_page_size,
+    rateLimit: Number.isFinite(service.requests_per_minute) ? service.requests_per_minute : undefined,
+    connections: { perAddress: service.connections_per_address },
+    trustProxy: addressesIn(service.trust_proxy),
+    onError,
+    extend: (scope, api) => addAssistant(scope, api, { clients, onError }),
+    setup: (server) => {
+      log.setup?.(server);
+      addHealth(server, { reader, findKey, prefix, cache });
+      addMetrics(server, `${prefix}/metrics`, metricsOfKey(status, findKey));
+      refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
+      const { secure_cookies: secureCookie } = service;
+      addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, onError });
+    },
+  });
+  const refresh = cache && refreshing(cache, options.log, options.refreshMs);
+  const close = async (): Promise<void> => {
+    clearInterval(refresh);
+    await app.close();
+    reader.interrupt();
+    clients.close();
+    reader.close();
+  };
+  try {
+    const websites = await reader.websites();
+    const address = await listen(app, service);
+    const end = async (): Promise<void> => {
+      reader.refuse();
+      await drained(app, () => reader.interrupt());
+      await close();
+    };
+    return { url: address + prefix, websites, close: end };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * Adds `/livez`, a 200 as long as this process answers at all, `/readyz`, a 200 once websites can be read, and `/healthz`:
+ * whether every request can be answered or, with a key, every request of that key. A degraded service still answers
+ * requests that need no unreadable file, so that is a 200, too.
+ */
+export function addHealth(
+  app: FastifyInstance,
+  {
+    reader,
+    findKey,
+    prefix,
+    cache,
+  }: { reader: LiveReader; findKey: Store['findKey']; prefix: string; cache?: BucketCache | undefined },
+): void {
+  app.get(`${prefix}/livez`, async (_, reply) => {
+    reply.header('cache-control', 'no-store');
+    return { status: 'ok' };
+  });
+  app.get(`${prefix}/readyz`, async (_, reply) => {
+    reply.header('cache-control', 'no-store');
+    await reader.websites();
+    return { status: 'ready' };
+  });
+  app.get(`${prefix}/healthz`, async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    const hasKey = request.headers.authorization !== undefined;
+    const readable = hasKey ? readableBy(await presentedKey(request, { findKey })) : null;
+    const isAsked = (id: string): boolean => readable === null || readable.includes(id);
+    const [websites, commits] = [await reader.websites(), await reader.markers()];
+    const unreadable = reader.unreadable(isAsked);
+    return {
+      status: unreadable === 0 && !cache?.failure ? 'ok' : 'degraded',
+      websites: websites.filter(({ id }) => isAsked(id)).length,
+      commits: commits.filter(({ websiteId }) => isAsked(websiteId)).length,
+      unreadable_files: unreadable,
+      ...(cache ? { bucket_read_at: new Date(cache.readAt).toISOString() } : {}),
+    };
+  });
+}
+
+/** The metrics of the websites that a request's key may read, cached for all requests. */
+function metricsOfKey(
+  status: () => Promise<Status>,
+  findKey: Store['findKey'],
+): (request: FastifyRequest) => Promise<string> {
+  return async (request) => {
+    const readable = readableBy(await presentedKey(request, { findKey }));
+    const found = await status();
+    const ofKey = <T extends { website_id: string }>(all: T[]) =>
+      all.filter((one) => readable.includes(one.website_id));
+    const [websites, quarantine, damaged] = [ofKey(found.websites), ofKey(found.quarantine), ofKey(found.damaged)];
+    return metricsOf({ ...found, websites, quarantine, damaged });
+  };
+}

@@ -1,0 +1,178 @@
+import { lastTime, nextTimes } from '../../base/config/cron.js';
+import { BusyError, EXIT, Failure, Stopped } from '../../base/exit.js';
+import type { Logger } from '../../base/observe/log.js';
+import { HOUR_MS, MINUTE_MS } from '../../base/time.js';
+import type { JobContext } from './job.js';
+import type { JobBoard } from './job-board.js';
+import type { TimedJob } from './timetable.js';
+
+/** How often to check the clock, because timers stand still while a machine sleeps. */
+const LOOK_MS = 10 * MINUTE_MS;
+
+export interface DaemonOptions extends JobContext {
+  jobs: readonly TimedJob[];
+  board: JobBoard;
+  /** Called every hour; it never throws. */
+  hourly?: () => Promise<unknown>;
+}
+
+/**
+ * Runs each job at its times until the signal fires; then asks running jobs to stop, and waits for them.
+ * A job never runs twice at once, and one that fails does not end the daemon.
+ */
+export async function runDaemon(options: DaemonOptions): Promise<void> {
+  const { jobs, log, signal } = options;
+  const timed = jobs.flatMap((job) => (job.cron === null ? [] : [new Timed({ ...job, cron: job.cron }, options)]));
+  for (const { name, cron } of jobs) if (cron === null) log.info({ job: name }, 'switched off');
+  if (timed.length === 0) log.warn('every job under `schedule` is switched off: nothing will run');
+  const checks = hourly(options);
+  for (const job of timed) await job.begin();
+  while (!signal.aborted) {
+    const now = Date.now();
+    for (const job of timed) job.look(now);
+    const next = Math.min(...timed.map(({ next }) => next), Date.now() + LOOK_MS);
+    await passing(next - Date.now(), signal);
+  }
+  const running = timed.filter((job) => job.running !== null);
+  log.info({ running: running.length }, running.length > 0 ? 'stopping; waiting for running jobs' : 'stopping');
+  await Promise.all([checks, ...running.map((job) => job.running)]);
+}
+
+/** A job that is not switched off, and its times. */
+class Timed {
+  /** When it runs next, in milliseconds since 1970; Infinity if its expression has no further date. */
+  next = Number.POSITIVE_INFINITY;
+  /** Settles when the current run ends. */
+  running: Promise<void> | null = null;
+  readonly #log: Logger;
+
+  constructor(
+    private readonly timed: TimedJob & { cron: string },
+    private readonly options: DaemonOptions,
+  ) {
+    this.#log = options.log.child({ job: timed.name });
+  }
+
+  /** Sets the first time. Starts the job at once if it missed its time, or to resume an interrupted run. */
+  async begin(): Promise<void> {
+    const { config, board } = this.options;
+    const { name, job } = this.timed;
+    const now = Date.now();
+    this.#setNext(now);
+    this.#logNext();
+    const { last } = board.figuresOf(name);
+    const recorded = last && Date.parse(last.begun_at);
+    const lastBegun = job.lastBegun ? await job.lastBegun(config) : recorded;
+    const due = lastBegun === null ? null : this.#last(now, Math.max(now - config.schedule.catch_up, lastBegun + 1));
+    if (due !== null) this.#log.info({ due: new Date(due) }, 'catching up: no process was running at that time');
+    else if (await job.isUnfinished?.(config)) this.#log.info('resuming what another process left unfinished');
+    else return;
+    this.#start(0);
+  }
+
+  /** Starts the job if its time has come: once, however many of its times have passed since the last check. */
+  look(now: number): void {
+    const { catch_up, jitter } = this.options.config.schedule;
+    if (now < this.next) return;
+    const due = this.#last(now, this.next) ?? this.next;
+    this.#setNext(now);
+    if (this.running) this.#log.warn('skipped: the job is still running');
+    else if (now - due > Math.max(catch_up, MINUTE_MS)) {
+      this.#log.warn({ due: new Date(due) }, 'missed: the process was not running at that time');
+    } else this.#start(Math.floor(Math.random() * jitter));
+  }
+
+  #start(delay: number): void {
+    const { signal } = this.options;
+    const run = async () => {
+      await passing(delay, signal);
+      if (signal.aborted) return;
+      await runJob(this.timed, { ...this.options, log: this.#log });
+      if (!signal.aborted) this.#logNext();
+    };
+    this.running = run().finally(() => {
+      this.running = null;
+    });
+  }
+
+  #last(now: number, since: number): number | null {
+    return lastTime(this.timed.cron, this.options.config.schedule.time_zone, { now, since });
+  }
+
+  #setNext(now: number): void {
+    const [next] = nextTimes(this.timed.cron, this.options.config.schedule.time_zone, 1, new Date(now));
+    this.next = next?.getTime() ?? Number.POSITIVE_INFINITY;
+    this.options.board.setNext(this.timed.name, next ?? null);
+  }
+
+  #logNext(): void {
+    if (Number.isFinite(this.next))
+      this.#log.info({ cron: this.timed.cron, next_run: new Date(this.next) }, 'next run');
+  }
+}
+
+/** Runs a job once, and logs its result or its failure. */
+async function runJob(timed: Pick<TimedJob, 'name' | 'job'>, options: RecordedContext): Promise<void> {
+  const { log, signal } = options;
+  // A signal of its own, so that the run's listeners do not accumulate on the daemon's.
+  const own = new AbortController();
+  const stop = () => own.abort();
+  signal.addEventListener('abort', stop, { once: true });
+  const startedAt = Date.now();
+  try {
+    log.info('started');
+    const exitCode = await runRecorded(timed, { ...options, signal: own.signal });
+    log.info({ exit_code: exitCode, duration_ms: Date.now() - startedAt }, 'ended');
+  } catch (error) {
+    logFailure(error, log);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+export interface RecordedContext extends JobContext {
+  board: JobBoard;
+}
+
+/** Runs a job once, and records its start and end. @throws what the job throws */
+export async function runRecorded(
+  { name, job }: Pick<TimedJob, 'name' | 'job'>,
+  { board, ...context }: RecordedContext,
+): Promise<number> {
+  await board.begun(name);
+  try {
+    const exitCode = await job.run(context);
+    await board.ended(name, exitCode);
+    return exitCode;
+  } catch (error) {
+    await board.ended(name, error instanceof Failure ? error.exitCode : EXIT.failed);
+    throw error;
+  }
+}
+
+function logFailure(error: unknown, log: Logger): void {
+  if (error instanceof BusyError) log.warn(error.message);
+  else if (error instanceof Stopped) log.info(error.message);
+  else log.error({ err: error }, 'failed; it runs again at its next scheduled time');
+}
+
+async function hourly({ signal, hourly: work }: DaemonOptions): Promise<void> {
+  while (!signal.aborted) {
+    await passing(HOUR_MS, signal);
+    if (!signal.aborted) await work?.();
+  }
+}
+
+/** Waits, at most until the signal fires. Keeps the process alive meanwhile. */
+function passing(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, Math.max(0, ms));
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  });
+}

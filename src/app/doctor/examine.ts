@@ -1,0 +1,213 @@
+import { totalmem } from 'node:os';
+import { isBucketUrl } from '../../base/config/bucket.js';
+import { ConfigError } from '../../base/config/errors.js';
+import type { Config } from '../../base/config/schema.js';
+import { apiAccess, type Website, websitesFor } from '../../base/config/websites.js';
+import { messageOf } from '../../base/exit.js';
+import { size as sized } from '../../base/observe/format.js';
+import { Clients } from '../../source/clients.js';
+import { SourceError } from '../../source/errors.js';
+import type { Answer } from '../../source/transport.js';
+import { type RunEffects, realRunEffects } from '../../sync/context.js';
+import { bucketOf, cacheFolder } from '../../warehouse/bucket/cache.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import {
+  askForKey,
+  checkBaseUrl,
+  checkClock,
+  checkToken,
+  checkWebsite,
+  type KeyAnswer,
+  type WebsiteCheck,
+} from './service.js';
+import {
+  checkBucket,
+  checkCache,
+  checkFolder,
+  checkStatus,
+  checkWriter,
+  latestSnapshot,
+  nearestExisting,
+} from './warehouse.js';
+
+/** A night's bytes for each page: its coverage row and report in Parquet, and the same in indexhouse.duckdb. */
+const BYTES_PER_PAGE = 38 + 60 + 80 + 146;
+/** Fewer nights than this that fit on the disk are worth a warning. */
+const FEW_NIGHTS = 30;
+/** DuckDB exceeds its limit, and Node needs memory, too. */
+const SAFE_SHARE_OF_MEMORY = 0.75;
+
+/** A throttled key makes requests wait for minutes; after this long, the check reports what it knows. */
+const PATIENCE_MS = 120_000;
+
+const disk = resultsOf('disk');
+const memory = resultsOf('memory');
+
+export interface DoctorEffects extends RunEffects {
+  /** The most memory that this process may use, in bytes. */
+  availableMemory(): number;
+}
+
+const realDoctorEffects: DoctorEffects = {
+  ...realRunEffects,
+  availableMemory: () => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
+};
+
+/**
+ * Checks everything that a sync needs, with one request for the key and one for each website. Changes nothing.
+ *
+ * @param load the configuration; throws ConfigError
+ * @returns whether the configuration could be used, too
+ */
+export async function examine(
+  load: () => Promise<Config>,
+  signal: AbortSignal,
+  effects: DoctorEffects = realDoctorEffects,
+): Promise<{ findings: CheckResult[]; configured: boolean }> {
+  const { config, found } = await checkConfig(load);
+  if (config === null) return { findings: found, configured: false };
+  const service = await examineService(config, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), effects);
+  const place = isBucketUrl(config.warehouse.path)
+    ? await examineBucket(config, effects)
+    : await examineFolder(config, effects, service.pages);
+  const memory = checkMemory(config, effects.availableMemory());
+  return { findings: [...found, ...service.findings, ...place, memory], configured: true };
+}
+
+/** @param pages of all websites, as far as the service counts them */
+async function examineFolder(config: Config, effects: DoctorEffects, pages: number): Promise<CheckResult[]> {
+  const free = await effects.freeDisk(await nearestExisting(config.warehouse.path));
+  return [
+    await guarded('warehouse', () => checkFolder(config)),
+    await guarded('status', () => checkStatus(config)),
+    await guarded('bucket', () => checkWriter(config)),
+    checkDisk(config, free, pages),
+  ].flat();
+}
+
+/** Checks the bucket for a machine that only reads. */
+async function examineBucket(config: Config, effects: DoctorEffects): Promise<CheckResult[]> {
+  const free = await effects.freeDisk(await nearestExisting(cacheFolder(config)));
+  return [
+    await guarded('bucket', () => checkBucket(bucketOf(config))),
+    await guarded('cache', () => checkCache(config, free)),
+  ];
+}
+
+/** Makes a check that throws a finding, too, so that the other findings are still shown. */
+async function guarded<T extends CheckResult | CheckResult[]>(
+  check: string,
+  run: () => Promise<T>,
+): Promise<T | CheckResult> {
+  try {
+    return await run();
+  } catch (error) {
+    const message = `could not be checked: ${messageOf(error)}`;
+    return resultsOf(check).error(message, 'Check the warehouse: `indexhouse verify`.');
+  }
+}
+
+async function examineService(
+  config: Config,
+  signal: AbortSignal,
+  effects: DoctorEffects,
+): Promise<{ findings: CheckResult[]; pages: number }> {
+  const seen: Answer[] = [];
+  // No retries, because the question is whether it works now.
+  const once = { ...config, api: { ...config.api, max_attempts: 1 } };
+  const clients = new Clients(once, { effects, signal, onAnswer: (answer) => seen.push(answer) });
+  try {
+    const key = await askForKey(clients, config);
+    const websites = await examineWebsites(config, clients, key);
+    const services = [apiAccess(config), ...websitesFor(config, key.details)].map((access) => {
+      return { baseUrl: access.baseUrl, ahead: clients.clientOf(access).clockAhead };
+    });
+    const { max_clock_skew: limit } = config.sync;
+    const clock = checkClock({ now: effects.now(), limit, services, latest: await latestSnapshot(config) });
+    const first = [checkBaseUrl(config, key, seen[0] ?? null), checkToken(key, config.websites), clock];
+    const pages = websites.reduce((all, website) => all + website.pages, 0);
+    return { findings: [...first, ...websites.map(({ finding }) => finding)], pages };
+  } finally {
+    await clients.close();
+  }
+}
+
+async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer): Promise<WebsiteCheck[]> {
+  const websites = websitesFor(config, key.details);
+  const asked = websites.filter((website) => mayAsk(website, config, key));
+  const isBaseFound = !(key.error instanceof SourceError && key.error.kind === 'not_found');
+  const isOfKey = (website: Website) => website.baseUrl === config.api.base_url && website.token === config.api.token;
+  const known = key.details?.websites_access.map(({ _id, url }) => `${_id} (${url})`) ?? [];
+  const checks = await Promise.all(
+    asked.map((website) => {
+      // What the service says about `api.token` says nothing about another key.
+      const context = isOfKey(website) ? { known, isBaseFound } : { known: [], isBaseFound: true };
+      const input = { counts: { sent: 0, throttled: 0, retried: 0 }, ...context };
+      return checkWebsite(website, clients.clientOf(website), input);
+    }),
+  );
+  const skipped = websites.length - asked.length;
+  if (skipped === 0) return checks;
+  const finding = resultsOf('website').warning(
+    `${skipped} of ${websites.length} websites were not checked because of the problems above`,
+    'Fix these and run `indexhouse doctor` again.',
+  );
+  return [...checks, { finding, pages: 0 }];
+}
+
+/** Whether a request can succeed: not after a refused token, or if nothing answers. */
+function mayAsk(website: Website, { api }: Config, { error }: KeyAnswer): boolean {
+  if (!(error instanceof SourceError)) return error === null;
+  if (website.baseUrl !== api.base_url) return true;
+  if (error.kind === 'unauthorized') return website.token !== api.token;
+  return !['network', 'certificate', 'timeout', 'redirect'].includes(error.kind);
+}
+
+/**
+ * Whether the configuration can be read.
+ *
+ * @param load throws ConfigError for what is wrong
+ * @returns the configuration, or null if nothing else can be checked
+ */
+async function checkConfig(load: () => Promise<Config>): Promise<{ config: Config | null; found: CheckResult[] }> {
+  try {
+    const loaded = await load();
+    return { config: loaded, found: [resultsOf('config').ok(`${loaded.file} is valid`)] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { config: null, found: problemsIn(error) };
+  }
+}
+
+function problemsIn({ problems }: ConfigError): CheckResult[] {
+  return problems.map(({ file, line, column, path, message, remedy }) => {
+    const place = line === null ? file : `${file}:${line}:${column}`;
+    return resultsOf('config').error(`${place}: ${path === '' ? '' : `${path} `}${message}`, remedy);
+  });
+}
+
+/** @param free bytes; @param pages of all websites, as far as the service counts them */
+function checkDisk({ warehouse }: Config, free: number, pages: number): CheckResult {
+  const least = warehouse.min_free_disk;
+  const nightly = pages * BYTES_PER_PAGE;
+  const estimate = pages > 0 ? `; ${pages} pages take about ${sized(nightly)} a night` : '';
+  const message = `${sized(free)} free, of which ${sized(least)} stay free (min_free_disk)${estimate}`;
+  if (free < least)
+    return disk.error(message, 'Free some space: below warehouse.min_free_disk no reports are fetched.');
+  if (nightly * FEW_NIGHTS > free - least) {
+    return disk.warning(message, `Free some space: this lasts ${Math.floor((free - least) / nightly)} nights.`);
+  }
+  return disk.ok(message);
+}
+
+/** @param available bytes of the machine or of the container */
+function checkMemory({ warehouse }: Config, available: number): CheckResult {
+  const limit = warehouse.memory_limit;
+  const message = `memory_limit is ${sized(limit)}, the machine has ${sized(available)}`;
+  if (limit <= available * SAFE_SHARE_OF_MEMORY) return memory.ok(message);
+  const fitting = `${Math.max(64, Math.floor((available * SAFE_SHARE_OF_MEMORY) / 2e6))}MB`;
+  return memory.warning(
+    message,
+    `Lower warehouse.memory_limit to about ${fitting}, or the system may kill the process.`,
+  );
+}

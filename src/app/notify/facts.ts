@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { askRows } from '../../answers/query/ask-rows.js';
+import type { Reader } from '../../answers/query/reader.js';
+import { staleText } from '../../answers/status/data-age.js';
+import { type WebsiteStatus, websiteRow } from '../../answers/status/website-status.js';
+import type { Config } from '../../base/config/schema.js';
+import { counted, duration } from '../../base/observe/format.js';
+import { sql } from '../../base/storage/sql.js';
+import { DAY_MS } from '../../base/time.js';
+import { type Notice, noticeOf, type Website } from './notice.js';
+import { ofSnapshot, snapshotRow } from './rules.js';
+
+/** The most snapshots of a website that one check examines, however long ago the last check was. */
+const MOST_SNAPSHOTS = 7;
+
+const failedRow = z.object({
+  website_id: z.string(),
+  run_id: z.string(),
+  error: z.string(),
+  failed: z.int(),
+  since: z.string(),
+});
+
+export interface Facts {
+  notices: Notice[];
+  /** The newest snapshot of each website, by its id: it and older ones have been examined. */
+  seen: Record<string, string>;
+  /** When a website without a finished run was first noticed, ISO 8601 by its id. */
+  unsynced: Record<string, string>;
+}
+
+export interface FactsInput {
+  config: Pick<Config, 'notify' | 'quality' | 'websites'>;
+  /** From the previous check. For a website that it lacks, only the newest snapshot is examined. */
+  seen: Readonly<Record<string, string>>;
+  /** From the previous check. */
+  unsynced: Readonly<Record<string, string>>;
+  /** Milliseconds: the age above which a snapshot is stale. */
+  maxAge: number;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** What the rules find in a warehouse: failed runs, old snapshots, and what is wrong with new snapshots. */
+export async function readFacts(reader: Reader, input: FactsInput): Promise<Facts> {
+  const { config, seen, now } = input;
+  await reader.engine.run(sql('notify/places_of'));
+  const checked_at = new Date(now).toISOString();
+  const known = (await askRows(reader, 'status/websites', websiteRow, { checked_at })).filter(isConfigured(config));
+  const websites = known.map((website) => ({ ...website, website_name: nameOf(website, config) }));
+  const snapshots = (await askRows(reader, 'notify/snapshots', snapshotRow, { newest: MOST_SNAPSHOTS })).flatMap(
+    (snapshot) => {
+      const website = websites.find(({ website_id }) => website_id === snapshot.website_id);
+      const last = seen[snapshot.website_id];
+      const isNew =
+        last === undefined ? website?.last_snapshot?.snapshot_id === snapshot.snapshot_id : last < snapshot.snapshot_id;
+      return website && isNew ? [{ ...snapshot, website_name: website.website_name }] : [];
+    },
+  );
+  const unsynced = unsyncedSince(known, input);
+  const notices = [
+    ...(await failedRuns(reader, websites, input)),
+    ...websites.flatMap((one) => stale(one, input)),
+    ...Object.entries(unsynced).flatMap(([id, since]) => neverSynced(id, since, input)),
+  ];
+  for (const snapshot of snapshots) notices.push(...(await ofSnapshot(reader, snapshot, config)));
+  const newest = websites.flatMap(({ website_id, last_snapshot }) =>
+    last_snapshot ? [[website_id, last_snapshot.snapshot_id]] : [],
+  );
+  return { notices, seen: { ...seen, ...Object.fromEntries(newest) }, unsynced };
+}
+
+/** Nothing is reported about a website that is no longer configured, such as the age of its snapshots. */
+function isConfigured({ websites }: Pick<Config, 'websites'>): (website: Website) => boolean {
+  return ({ website_id }) => websites === 'all' || websites.some(({ id }) => id === website_id);
+}
+
+/** Counts from the first check that did not find the website, because nothing records when it was configured. */
+function unsyncedSince(known: readonly Website[], { config, unsynced, now }: FactsInput): Record<string, string> {
+  const ids = config.websites === 'all' ? [] : config.websites.map(({ id }) => id);
+  const missing = ids.filter((id) => !known.some(({ website_id }) => website_id === id));
+  return Object.fromEntries(missing.map((id) => [id, unsynced[id] ?? new Date(now).toISOString()]));
+}
+
+function nameOf({ website_id, website_name }: Website, { websites }: Pick<Config, 'websites'>): string | null {
+  const named = websites === 'all' ? undefined : websites.find(({ id }) => id === website_id)?.name;
+  return named ?? website_name;
+}
+
+async function failedRuns(reader: Reader, websites: WebsiteStatus[], { config }: FactsInput): Promise<Notice[]> {
+  if (!config.notify.failed) return [];
+  const failed = await askRows(reader, 'notify/failed_runs', failedRow, {});
+  return failed.flatMap(({ website_id, run_id, error, failed, since }) => {
+    const website = websites.find((one) => one.website_id === website_id);
+    const before = failed > 1 ? `; so did ${counted(failed - 1, 'run')} before it` : '';
+    return website ? [failedNotice(website, run_id, `${error}${before}`, { count: failed, since })] : [];
+  });
+}
+
+/** A run that got no snapshot of a website. */
+export function failedNotice(
+  website: Website,
+  runId: string,
+  error: string,
+  { count, since }: Pick<Notice, 'count' | 'since'>,
+): Notice {
+  const what = `the last run got no snapshot: ${error}`;
+  return noticeOf(website, runId, { kind: 'failed', what, count, since, command: 'indexhouse status' });
+}
+
+/** Reported once after each run, because the notice's id contains that of the newest run. */
+function stale(website: WebsiteStatus, { config, maxAge }: FactsInput): Notice[] {
+  const { last_snapshot: last, last_run } = website;
+  const what = last && staleText(last.age_seconds * 1000, maxAge);
+  if (!config.notify.stale || !last || !what) return [];
+  const given = {
+    what,
+    count: Math.floor(last.age_seconds / 86_400),
+    since: last.snapshot_at,
+    command: 'indexhouse status',
+  };
+  return [noticeOf(website, last_run?.run_id ?? last.snapshot_id, { kind: 'stale', ...given })];
+}
+
+/** A website that has been configured for longer than `maxAge`, without a snapshot. */
+function neverSynced(id: string, since: string, { config, maxAge, now }: FactsInput): Notice[] {
+  const age = now - Date.parse(since);
+  if (!config.notify.stale || age <= maxAge) return [];
+  const website = { website_id: id, website_name: nameOf({ website_id: id, website_name: null }, config) };
+  const what = `no snapshot yet, and it has been configured for ${duration(age)}`;
+  const given = { what, count: Math.floor(age / DAY_MS), since, command: 'indexhouse status' };
+  return [noticeOf(website, `unsynced-${since}`, { kind: 'stale', ...given })];
+}

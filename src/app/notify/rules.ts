@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import { askRows } from '../../answers/query/ask-rows.js';
+import type { Reader } from '../../answers/query/reader.js';
+import { driftText } from '../../answers/status/website-status.js';
+import { globExpression } from '../../base/config/globs.js';
+import type { Drop } from '../../base/config/notify.js';
+import type { Config } from '../../base/config/schema.js';
+import { count, counted, percent, queryCommand } from '../../base/observe/format.js';
+import { problemsOf } from '../../warehouse/log/verdict.js';
+import { type Kind, type Notice, noticeOf, type Website } from './notice.js';
+
+/** A drop of fewer pages is noise, whatever its share. */
+const LEAST_DROP_PAGES = 10;
+const EXAMPLES = 5;
+
+/** A snapshot and the listings before it, as `notify/snapshots` returns them. */
+export const snapshotRow = z.object({
+  website_id: z.string(),
+  snapshot_id: z.string(),
+  snapshot_at: z.string(),
+  snapshot_date: z.string(),
+  listing_status: z.enum(['complete', 'partial']),
+  pages_listed: z.int(),
+  pages_rejected: z.int(),
+  reports_status: z.string(),
+  reports_planned: z.int(),
+  reports_failed: z.int(),
+  reports_rejected: z.int(),
+  error: z.string().nullable(),
+  before_id: z.string().nullable(),
+  before_date: z.string().nullable(),
+  partial_nights: z.int(),
+  partial_since: z.string(),
+});
+type Snapshot = z.infer<typeof snapshotRow> & Website;
+
+const driftRow = z.object({
+  kind: z.string(),
+  field: z.string(),
+  value: z.string().nullable(),
+  occurrences: z.int(),
+  sample: z.string().nullable(),
+});
+
+const directoryRow = z.object({ directory: z.string(), now: z.int(), before: z.int() });
+
+const placesRow = z.object({
+  pages: z.int(),
+  directory: z.string().nullable(),
+  directory_pages: z.int().nullable(),
+  state: z.string().nullable(),
+  examples: z.array(z.string()),
+});
+type Places = z.infer<typeof placesRow>;
+
+/** The notices about one snapshot. */
+export async function ofSnapshot(
+  reader: Reader,
+  snapshot: Snapshot,
+  { notify, quality }: Pick<Config, 'notify' | 'quality'>,
+): Promise<Notice[]> {
+  return [
+    ...(await drops(reader, snapshot, notify)),
+    ...(await changed(reader, snapshot, 'watched', notify.watch.length > 0 ? 0 : false, globExpression(notify.watch))),
+    ...(await changed(reader, snapshot, 'robots_blocked', notify.robots_blocked)),
+    ...(await changed(reader, snapshot, 'canonical_flips', notify.canonical_flips)),
+    ...ends(snapshot, { notify, quality }),
+    ...(notify.drift ? await drift(reader, snapshot) : []),
+  ];
+}
+
+/** Losses between two complete listings: of the website, or else of the directories that lost too many pages. */
+async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']): Promise<Notice[]> {
+  const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date: since } = snapshot;
+  if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
+  if (rules.indexed_drop === false && rules.directory_drop === false) return [];
+  const summaries = reader.filesOfListings([now, before]);
+  const directories = await askRows(reader, 'notify/directories', directoryRow, { snapshot: now, summaries });
+  const total = { now: sum(directories, 'now'), before: sum(directories, 'before') };
+  // A quarantined page may still be indexed.
+  const isTooMany = (fall: Fall, limit: Drop) => isDrop({ ...fall, now: fall.now + snapshot.pages_rejected }, limit);
+  const command = queryCommand('compare', { website, since, until: snapshot_date, pages: 'true' });
+  if (isTooMany(total, rules.indexed_drop)) {
+    const places = await fallen(reader, { before, now, directory: null });
+    const what = `indexed pages fell ${fell(total)} since ${since}${mostly(places)}`;
+    const given = { kind: 'indexed_drop', what, count: lossOf(total), since, command, ...where(places) } as const;
+    return [noticeOf(snapshot, now, given)];
+  }
+  const lost = directories.filter((one) => isTooMany(one, rules.directory_drop));
+  const [worst] = lost.toSorted((one, other) => lossOf(other) - lossOf(one));
+  if (!worst) return [];
+  const { directory } = worst;
+  const places = await fallen(reader, { before, now, directory });
+  const more = lost.length > 1 ? `; in all, ${count(lost.length)} directories lost too many` : '';
+  const what = `indexed pages of ${directory} fell ${fell(worst)} since ${since}${more}`;
+  const given = {
+    kind: 'directory_drop',
+    what,
+    count: lossOf(worst),
+    since,
+    command,
+    ...where(places),
+    directory,
+  } as const;
+  return [noticeOf(snapshot, now, given)];
+}
+
+interface Fall {
+  now: number;
+  before: number;
+}
+
+function lossOf({ now, before }: Fall): number {
+  return before - now;
+}
+
+function isDrop(fall: Fall, limit: Drop): boolean {
+  const lost = lossOf(fall);
+  if (limit === false || lost <= 0) return false;
+  if ('pages' in limit) return lost > limit.pages;
+  return lost >= LEAST_DROP_PAGES && lost > limit.share * fall.before;
+}
+
+function fell({ now, before }: Fall): string {
+  return `from ${count(before)} to ${count(now)} (−${percent((before - now) / before)})`;
+}
+
+function sum(falls: readonly Fall[], key: keyof Fall): number {
+  return falls.reduce((total, fall) => total + fall[key], 0);
+}
+
+async function fallen(
+  reader: Reader,
+  given: { before: string; now: string; directory: string | null },
+): Promise<Places> {
+  return onePlaces(await askRows(reader, 'notify/fallen_pages', placesRow, given));
+}
+
+function onePlaces([places]: Places[]): Places {
+  return places ?? { pages: 0, directory: null, directory_pages: null, state: null, examples: [] };
+}
+
+function mostly({ directory, directory_pages }: Places): string {
+  return directory === null ? '' : `; ${count(directory_pages ?? 0)} of those that left were in ${directory}`;
+}
+
+function where({ directory, state, examples }: Places) {
+  return { directory, state, examples };
+}
+
+const CHANGES: Record<
+  'watched' | 'robots_blocked' | 'canonical_flips',
+  { one: string; what: string; analysis: string; dated: boolean }
+> = {
+  watched: { one: 'watched page', what: 'left the index', analysis: 'deindexed_pages', dated: true },
+  robots_blocked: { one: 'page', what: 'newly blocked by robots.txt', analysis: 'robots_blocked', dated: false },
+  canonical_flips: {
+    one: 'page',
+    what: 'whose canonical changed',
+    analysis: 'canonical_flips',
+    dated: true,
+  },
+};
+
+/** @param above the rule reports more pages than these; false: it is off */
+async function changed(
+  reader: Reader,
+  snapshot: Snapshot,
+  kind: Kind & keyof typeof CHANGES,
+  above: number | false,
+  pattern: string | null = null,
+): Promise<Notice[]> {
+  if (above === false) return [];
+  const { website_id: website, snapshot_id, snapshot_date } = snapshot;
+  const changes = reader.filesOfSnapshot('page_changes', snapshot_id);
+  const given = { website, snapshot: snapshot_id, changes, kind, pattern };
+  const places = onePlaces(await askRows(reader, 'notify/changed_pages', placesRow, given));
+  if (places.pages <= above) return [];
+  const { one, what, analysis, dated } = CHANGES[kind];
+  const command = queryCommand(analysis, { website, ...(dated && { since: snapshot_date }) });
+  const about = {
+    kind,
+    what: `${counted(places.pages, one)} ${what}`,
+    count: places.pages,
+    since: snapshot.before_date,
+  };
+  return [noticeOf(snapshot, snapshot_id, { ...about, command, ...where(places) })];
+}
+
+/** What was wrong with the end of the run that committed the snapshot. */
+function ends(snapshot: Snapshot, { notify, quality }: Pick<Config, 'notify' | 'quality'>): Notice[] {
+  const { snapshot_id, snapshot_at, partial_nights: nights, partial_since } = snapshot;
+  const { reports_planned: planned, reports_failed: failed, reports_rejected: rejected } = snapshot;
+  const { pages_listed: listed, pages_rejected } = snapshot;
+  const counts = { pages: { listed, rejected: pages_rejected }, reports: { planned, failed, rejected } };
+  const end = { ...snapshot, ...counts, status: 'committed' as const };
+  return problemsOf(end, quality.max_reject_ratio).flatMap(({ kind, message, count }) => {
+    const given = { kind, what: message, count, since: snapshot_at, command: 'indexhouse status' };
+    if (kind === 'reports' || kind === 'rejects') {
+      return notify[kind] ? [noticeOf(snapshot, snapshot_id, given)] : [];
+    }
+    if (notify.partial_nights === false || nights < notify.partial_nights) return [];
+    const what = `${message} (${counted(nights, 'night')} in a row)`;
+    return [noticeOf(snapshot, snapshot_id, { ...given, what, count: nights, since: partial_since })];
+  });
+}
+
+async function drift(reader: Reader, snapshot: Snapshot): Promise<Notice[]> {
+  const { website_id: website, snapshot_id, snapshot_at, snapshot_date } = snapshot;
+  const rows = await askRows(reader, 'notify/new_drift', driftRow, { website, snapshot: snapshot_id });
+  if (rows.length === 0) return [];
+  const named = rows.slice(0, EXAMPLES).map(driftText);
+  const more = rows.length > EXAMPLES ? `, and ${count(rows.length - EXAMPLES)} more` : '';
+  const what = `the service sent for the first time: ${named.join(', ')}${more}`;
+  const examples = [...new Set(rows.flatMap(({ sample }) => sample ?? []))].slice(0, EXAMPLES);
+  const command = queryCommand('drift_diary', { website, since: snapshot_date });
+  return [
+    noticeOf(snapshot, snapshot_id, { kind: 'drift', what, count: rows.length, since: snapshot_at, examples, command }),
+  ];
+}

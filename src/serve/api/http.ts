@@ -1,0 +1,158 @@
+import swaggerUi from '@fastify/swagger-ui';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import type { KeyDetails } from '../../source/contract/key.js';
+import { PREFIX_FORM } from './addresses.js';
+import type { Interface } from './admission.js';
+import { AGE_HEADERS, RATE_HEADERS } from './answers.js';
+import { CONNECTION_LIMITS, type ConnectionLimits, limitedServer } from './connections.js';
+import { errorBody, publicError, ServiceError } from './errors.js';
+import { addHistoryOperations } from './history-operations.js';
+import { type Described, describeRoutes } from './openapi.js';
+import { addOperations } from './operations.js';
+import { DEFAULT_LIMIT_ENTRIES, DEFAULT_MAX_LIMIT_ENTRIES } from './pagination.js';
+import { type Limiter, limiterOf } from './rate-limit.js';
+import { refuseAmbiguous, refuseUnknown } from './refusals.js';
+import { addRepresentations } from './representation.js';
+import type { Store } from './store.js';
+
+const MAX_WEBSITE_ID_CHARACTERS = 4000;
+const HEADERS = { 'x-content-type-options': 'nosniff' };
+
+/** Lets the page of the interface load its own files and ask this service, and nothing else. */
+const DOCS_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export interface ServerOptions {
+  /** Path in front of `/v1`, e.g. `/tenant/api`. Default: none. */
+  prefix?: string;
+  /** Window size when a request names none (default 100, never above `maxLimit`). */
+  defaultLimit?: number;
+  /** Largest window (default 1000), which a larger `limit` gets, too. */
+  maxLimit?: number;
+  /** Requests per minute for each key. Default: unlimited, without rate headers. */
+  rateLimit?: number | undefined;
+  /** Instead of `rateLimit`: a limiter of another kind. */
+  limiter?: Limiter | undefined;
+  /** Whether answers carry an `ETag` and are compressed for clients that accept that. */
+  representations?: boolean;
+  /** Milliseconds since 1970, for the rate limit. */
+  clock?: () => number;
+  /** Called with the key of a request. */
+  onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
+  /** How long a client may take, and how many connections it may hold. Default: `CONNECTION_LIMITS`. */
+  connections?: Partial<ConnectionLimits>;
+  /** Whether this address is a proxy to trust about a client's address, the host and the protocol. Default: none. */
+  trustProxy?: (address: string) => boolean;
+  /** Called with the scope of the API and what its operations share: routes that are added here take the same keys. */
+  extend?: (scope: FastifyInstance, service: Interface) => void;
+  /** Called before the routes exist: hooks added here see every request first and every answer last. */
+  setup?: (app: FastifyInstance) => void;
+  /** Called with every error that a client sees as a 500. */
+  onError?: (error: unknown) => void;
+}
+
+/**
+ * The specification's HTTP interface over a store: key details, coverage listing, URL report. The server is not yet
+ * listening. Throws a `TypeError` for an unusable prefix or limit.
+ */
+export function buildServer(store: Store, options: ServerOptions = {}): FastifyInstance {
+  const service = interfaceOf(store, options);
+  const app = plainServer(options);
+  if (options.representations) addRepresentations(app);
+  const described = {
+    prefix: options.prefix ?? '',
+    isRateLimited: service.limiter !== null,
+    keyHeaders: [...(store.dataAge ? AGE_HEADERS : []), ...(service.limiter ? RATE_HEADERS : [])],
+    isCacheable: options.representations ?? false,
+  };
+  const { prefix } = described;
+  void app.register((scope) => addInterface(scope, service, described), { prefix });
+  void app.register(async (scope) => options.extend?.(scope, service), { prefix });
+  return app;
+}
+
+/** A server with nothing but what `setup` adds: limits of connections, error bodies, and refusals of everything else. */
+export function plainServer(
+  options: Pick<ServerOptions, 'trustProxy' | 'connections' | 'setup' | 'onError'>,
+): FastifyInstance {
+  const isProxy = options.trustProxy ?? (() => false);
+  const app = Fastify({
+    serverFactory: (handler) => limitedServer(handler, { ...CONNECTION_LIMITS, isProxy, ...options.connections }),
+    trustProxy: isProxy,
+    exposeHeadRoutes: true,
+    forceCloseConnections: true,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: MAX_WEBSITE_ID_CHARACTERS },
+    // No hook sees what causes these, such as an address that cannot be decoded.
+    frameworkErrors: (error, _request, reply) => void sendError(error, reply.headers(HEADERS)),
+    // `limitedServer` answers them.
+    clientErrorHandler: () => {},
+  });
+  app.setErrorHandler((error, _request, reply) => sendError(error, reply, options.onError));
+  const refuse = refuseUnknown(app);
+  options.setup?.(app);
+  addHeaders(app);
+  refuseAmbiguous(app);
+  refuse();
+  return app;
+}
+
+function interfaceOf(store: Store, options: ServerOptions): Interface {
+  const { prefix = '', maxLimit = DEFAULT_MAX_LIMIT_ENTRIES, rateLimit, clock } = options;
+  if (!PREFIX_FORM.test(prefix)) throw new TypeError(`Unusable path prefix "${prefix}": write it like /tenant/api.`);
+  if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
+  const defaultLimit = Math.min(options.defaultLimit ?? DEFAULT_LIMIT_ENTRIES, maxLimit);
+  const limiter = options.limiter ?? (rateLimit === undefined ? null : limiterOf(rateLimit, { clock }));
+  return {
+    store,
+    limits: { defaultLimit, maxLimit },
+    limiter,
+    onKey: options.onKey,
+    onError: options.onError,
+  };
+}
+
+/** Adds what every answer carries; while the server shuts down, also that its connection closes. */
+function addHeaders(app: FastifyInstance): void {
+  let hasListened = false;
+  app.addHook('onListen', async () => {
+    hasListened = true;
+  });
+  app.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
+  app.addHook('onSend', async (_request, reply) => {
+    if (hasListened && !app.server.listening) reply.header('connection', 'close');
+  });
+}
+
+/** Adds the operations and their description, in a scope without whatever else is served. */
+async function addInterface(app: FastifyInstance, service: Interface, described: Described): Promise<void> {
+  app.setValidatorCompiler(validatorCompiler);
+  // The schemas of answers only describe them; a test checks that answers match.
+  app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
+  await describeRoutes(app, described);
+  addOperations(app, service);
+  if (service.store.hasHistory) addHistoryOperations(app, service);
+  await addDescription(app, described.prefix);
+}
+
+/** Adds the API's description for people and for programs. It contains no secret, so it needs no key. */
+async function addDescription(app: FastifyInstance, indexPrefix: string): Promise<void> {
+  app.get('/openapi.json', { schema: { hide: true } }, async (_, reply) => {
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger(), null, 2));
+  });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    indexPrefix,
+    staticCSP: DOCS_POLICY,
+    theme: { title: 'indexhouse: the interface' },
+    uiConfig: { layout: 'BaseLayout', docExpansion: 'list', displayRequestDuration: true },
+  });
+}
+
+function sendError(error: unknown, reply: FastifyReply, onError?: (error: unknown) => void): FastifyReply {
+  const { status, message, headers } = publicError(error);
+  if (!(error instanceof ServiceError) && status === 500) onError?.(error);
+  return reply.code(status).headers(headers).removeHeader('content-encoding').send(errorBody(status, message));
+}

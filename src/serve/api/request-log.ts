@@ -1,0 +1,51 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { safe } from '../../base/observe/terminal.js';
+import type { ServerOptions } from './http.js';
+
+interface Log {
+  isLevelEnabled(level: string): boolean;
+  debug(line: object, message: string): void;
+  info(line: object, message: string): void;
+}
+
+/** A path may hold a page URL of any length. */
+const MAX_PATH_CHARACTERS = 2000;
+/** Parameters that somebody might put a secret into. */
+const SECRET_PARAMETERS = /([?&][\w.-]*(?:token|key|secret|password|authorization)=)[^&]*/gi;
+
+/**
+ * Makes a server log each request: method, path, status, milliseconds, bytes of the body, the label of its key and the
+ * address that it came from.
+ *
+ * @param tokens matches what looks like a token and is not logged, in case a path contains one
+ * @param level of the log lines; where the logger leaves it out, this does nothing
+ */
+export function requestLog(
+  log: Log,
+  tokens: RegExp,
+  level: 'debug' | 'info' = 'debug',
+): Pick<ServerOptions, 'onKey' | 'setup'> {
+  if (!log.isLevelEnabled(level)) return {};
+  const labels = new WeakMap<FastifyRequest, string>();
+  return {
+    onKey: (request, key) => void labels.set(request, key.api_key_label),
+    setup: (app) => {
+      app.addHook('onResponse', async (request, reply) => {
+        const { method, ip: address } = request;
+        const bare = request.url.replace(SECRET_PARAMETERS, '$1[secret]').replace(tokens, '[secret]');
+        const path = safe(bare.slice(0, MAX_PATH_CHARACTERS));
+        const ms = Math.round(reply.elapsedTime * 10) / 10;
+        const key = labels.get(request) ?? null;
+        const [status, bytes] = [reply.statusCode, bodyBytes(request, reply)];
+        log[level]({ method, path, status, ms, bytes, key, address }, 'answered');
+      });
+    },
+  };
+}
+
+/** Length of the body that was sent; null for a stream, whose length is not counted. */
+function bodyBytes({ method }: FastifyRequest, reply: FastifyReply): number | null {
+  if (method === 'HEAD' || reply.statusCode === 304) return 0;
+  const length = reply.getHeader('content-length');
+  return length === undefined ? null : Number(length);
+}

@@ -1,0 +1,93 @@
+import type { CoverageEntry } from '../../source/contract/coverage.js';
+import type { KeyDetails } from '../../source/contract/key.js';
+import type { UrlReport } from '../../source/contract/report.js';
+import type { ServedSnapshot } from '../../source/contract/served.js';
+import type { ListingQuery, Moment } from './listing-query.js';
+import type { WindowBounds } from './pagination.js';
+
+/** Whose request it is, and whether the client still waits for the answer. */
+export interface RequestContext {
+  /** The key's `_id`: a store that is busy lets keys take turns. */
+  keyId: string;
+  /** Aborted when the client is gone, to stop whatever is still computed for it. */
+  signal: AbortSignal;
+}
+
+/** Which state of a website an answer shows, if the store keeps history. */
+export interface ShownState {
+  /** Names the state: a request for it shows the same again, whatever was committed since. */
+  version?: string;
+  /** When the newest walk that is shown began. */
+  observedAt?: Date;
+}
+
+/** Which state a listing shows, and how many entries it has. */
+export interface ListingFacts extends ShownState {
+  /** All entries that match. */
+  count: number;
+}
+
+/** A window of a listing. */
+export interface ListingWindow extends ListingFacts {
+  entries: CoverageEntry[];
+}
+
+/** A whole listing, in batches of some thousand entries: memory does not grow with the number of pages. */
+export interface ListingStream extends ListingFacts {
+  /** Read it to its end or leave it by `return()`; it throws the signal's reason once the client is gone. */
+  batches: AsyncIterable<CoverageEntry[]>;
+}
+
+/** A window of the snapshots that `as_of` and `snapshot` can show, newest first. */
+export interface SnapshotWindow {
+  snapshots: ServedSnapshot[];
+  /** All that the website has. */
+  count: number;
+}
+
+/** What is known of some pages, and which state that is if all of it is of one website. */
+export interface FoundReports extends ShownState {
+  /** Each from the first of the websites that monitors the page, or did then. */
+  reports: ReadonlyMap<string, UrlReport>;
+  /** Those of the pages that another website monitors now. */
+  elsewhere: ReadonlySet<string>;
+}
+
+/**
+ * What the HTTP API reads from: the simulator's world or a warehouse. Neither knows about HTTP. Every method rejects
+ * with the signal's reason once its client is gone, and with a ServiceError 503 if the store is too busy.
+ */
+export interface Store {
+  /**
+   * Whether it keeps history and can filter and sort. If so, it gets the query beyond the specification, and has
+   * `streamListing` and `listSnapshots`. If not, those parameters are ignored, like any that a service does not know.
+   */
+  readonly hasHistory?: boolean;
+  /** The key that a bearer token belongs to, or null. `websites_access` says what it may read. */
+  findKey(token: string): Promise<KeyDetails | null>;
+  hasWebsite(websiteId: string): Promise<boolean>;
+  /** When the newest snapshot of a website began (of several, the oldest of these), and that it is too old, in words. */
+  dataAge?(websiteIds: readonly string[]): Promise<{ asOf: string; stale: string | null } | null>;
+  /**
+   * A window of a website's listing in its stable order, and the number of all monitored pages.
+   *
+   * @throws ServiceError 404 if the query names a state that the store does not have
+   */
+  listCoverage(
+    websiteId: string,
+    window: WindowBounds,
+    query: ListingQuery,
+    context: RequestContext,
+  ): Promise<ListingWindow>;
+  /** The same as one stream from the first entry to the last. Throws as `listCoverage` does. */
+  streamListing?(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream>;
+  /** Some of the snapshots of a website whose listings are kept. */
+  listSnapshots?(websiteId: string, window: WindowBounds, context: RequestContext): Promise<SnapshotWindow>;
+  /** The reports of pages of some websites. */
+  findReports(
+    urls: readonly string[],
+    websiteIds: readonly string[],
+    moment: Moment,
+    context: RequestContext,
+  ): Promise<FoundReports>;
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { questionOf } from '../../answers/query/ask-rows.js';
+import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../../answers/query/catalog.js';
+import { whyNoRows } from '../../answers/query/filters.js';
+import type { Parameter } from '../../answers/query/parameters.js';
+import { basisOf, basisSchema } from './basis.js';
+import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, text, type Window, windowInput } from './rows.js';
+import { type Client, type Tool, type ToolAnswer, toolOf } from './tool.js';
+
+/** Ends the description of each tool that returns rows. */
+export const WINDOW_TEXT = `Returns ${DEFAULT_ROWS} rows unless \`limit\` says otherwise (at most ${MOST_ROWS}); \`total\` counts all, and \`next_offset\` is the \`offset\` of the next ones.`;
+const names = analyses().map(({ name }) => name);
+const scalar = z.union([text(), z.number(), z.boolean()]);
+
+const answerOutput = z.object({
+  analysis: z.string(),
+  grain: z.string().describe('What one row stands for.'),
+  parameters: z.record(z.string(), scalar.nullable()).describe('As they were used; null: no restriction.'),
+  ...rowsOutput,
+  notes: z.array(z.string()).describe('Why there are no rows, if a filter is the reason.'),
+  basis: basisSchema,
+});
+type Answer = z.infer<typeof answerOutput>;
+
+/** Runs an analysis on a client's websites. The window replaces the analysis's own limit. */
+async function runAnalysis(
+  client: Client,
+  { name, given, window }: { name: string; given: Readonly<Record<string, unknown>>; window: Window },
+  signal: AbortSignal,
+): Promise<ToolAnswer<Answer>> {
+  const analysis = findAnalysis(name);
+  const values = Object.entries(given).filter(([, value]) => value !== undefined);
+  const texts = new Map(values.map(([key, value]) => [key, String(value)]));
+  if (analysis.parameters.some(isLimit)) texts.set('limit', 'none');
+  const content = await client.ask(signal, async (reader) => {
+    const question = await questionOf(reader, analysis, texts);
+    const { limit: _, ...parameters } = question.parameters;
+    const rows = await readRows(reader, question, window);
+    return {
+      analysis: name,
+      grain: analysis.grain,
+      parameters,
+      ...rows,
+      notes: rows.total === 0 ? await whyNoRows(reader, question) : [],
+      basis: await basisOf(reader, question.website ?? null, client.now()),
+    };
+  });
+  return { content, text: rowsText(content) };
+}
+
+/** Tools have a limit of their own. */
+function isLimit({ name }: Parameter): boolean {
+  return name === 'limit';
+}
+
+function ownParameters({ parameters }: Analysis): Parameter[] {
+  return parameters.filter((parameter) => !isLimit(parameter));
+}
+
+const parameterOutput = z.object({
+  name: z.string(),
+  type: z.string(),
+  required: z.boolean(),
+  default: z.string().nullable().describe('`all` and `none`: no restriction.'),
+  description: z.string(),
+});
+
+const listTool = toolOf({
+  name: 'list_analyses',
+  title: 'List the analyses',
+  description: `The built-in analyses, grouped by the question that they answer, with the names of their parameters. With \`name\`: what that one counts, its grain, and type, default and meaning of each parameter. Read it before run_analysis. Its \`basis\` also names the websites and the dates that there are. Example: {"name": "deindexed_pages"}`,
+  input: z.strictObject({ name: z.enum(names).optional().describe('Only this analysis, in full.') }),
+  output: z.object({
+    analyses: z.array(
+      z.object({ name: z.string(), title: z.string(), question: z.string(), parameters: z.array(z.string()) }),
+    ),
+    details: z
+      .object({
+        description: z.string(),
+        grain: z.string(),
+        parameters: z.array(parameterOutput),
+        columns: z.array(z.object({ column: z.string(), kind: z.string(), heading: z.string() })),
+      })
+      .nullable()
+      .describe('Of the analysis that was asked for. `columns` are the main ones: rows have more.'),
+    basis: basisSchema,
+  }),
+  run: async (client, { name }, signal) => {
+    const basis = await client.ask(signal, (reader) => basisOf(reader, null, client.now()));
+    const shown = QUESTIONS.flatMap((question) => analyses().filter((analysis) => analysis.question === question));
+    const chosen = shown.filter((analysis) => name === undefined || analysis.name === name);
+    const content = {
+      analyses: chosen.map(briefly),
+      details: name === undefined ? null : detailsOf(findAnalysis(name)),
+      basis,
+    };
+    return { content, text: `${chosen.length} of ${shown.length} analyses.` };
+  },
+});
+
+function briefly(analysis: Analysis) {
+  const { name, title, question } = analysis;
+  return { name, title, question, parameters: ownParameters(analysis).map((parameter) => parameter.name) };
+}
+
+function detailsOf(analysis: Analysis) {
+  const { description, grain, shown } = analysis;
+  const parameters = ownParameters(analysis).map((each) => ({ ...each, required: each.default === null }));
+  return { description, grain, parameters, columns: shown };
+}
+
+const runTool = toolOf({
+  name: 'run_analysis',
+  title: 'Run an analysis',
+  description: `Runs one of the built-in analyses that list_analyses names: compare (two dates or directories side by side), events (nights that broke the trend) and many more. They count pages of a website per night (snapshot), and shares are from 0 to 1. Dates are snapshot dates: \`2026-11-01\`, \`today\`, \`yesterday\` or \`6 days ago\`, counted from the newest snapshot; both ends of a period are included. \`website\` takes an id or a name; left out, all websites are answered for. ${WINDOW_TEXT} Example: {"name": "deindexed_pages", "parameters": {"since": "6 days ago", "directory": "/blog/"}}`,
+  input: z.strictObject({
+    name: z.enum(names),
+    parameters: z.record(z.string(), scalar).default({}).describe('By their names; those left out have their default.'),
+    ...windowInput,
+  }),
+  output: answerOutput,
+  run: (client, { name, parameters, limit, offset }, signal) =>
+    runAnalysis(client, { name, given: parameters, window: { limit, offset } }, signal),
+});
+
+export const analysisTools: readonly Tool[] = [listTool, runTool];

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { askRows } from '../../answers/query/ask-rows.js';
+import type { Reader } from '../../answers/query/reader.js';
+import { ageSentence, dataAge, dataAgeOf } from '../../answers/status/data-age.js';
+import { counted } from '../../base/observe/format.js';
+import { DAY_MS } from '../../base/time.js';
+
+/** The most websites that an answer names. */
+const MOST_WEBSITES = 20;
+
+const basisRow = z.object({
+  website_id: z.string(),
+  website_name: z.string().nullable(),
+  snapshot_id: z.string(),
+  snapshot_date: z.string(),
+  snapshot_at: z.string(),
+  listing_status: z.string(),
+  snapshots: z.int(),
+  first_snapshot_date: z.string(),
+  pages: z.int(),
+  pages_with_report: z.int(),
+  newest_report_at: z.string().nullable(),
+  median_report_at: z.string().nullable(),
+  oldest_report_at: z.string().nullable(),
+});
+
+/** The snapshots and reports that an answer is based on, in the output of every tool. */
+export const basisSchema = z.object({
+  age: dataAge.nullable().describe('As of when the answer is; null before the first snapshot.'),
+  websites: z
+    .array(
+      z.object({
+        website_id: z.string(),
+        website_name: z.string().nullable(),
+        newest_snapshot: z.object({
+          snapshot_id: z.string(),
+          date: z.string(),
+          begun_at: z.string().describe('UTC.'),
+          listing_status: z.string().describe('`partial`: some pages may be missing.'),
+        }),
+        snapshots: z.number().describe('How many snapshots there are.'),
+        first_snapshot_date: z.string(),
+        pages: z.number().describe('Pages that are monitored now.'),
+        pages_with_report: z.number(),
+        report_age_days: z
+          .object({ newest: z.number(), median: z.number(), oldest: z.number() })
+          .nullable()
+          .describe('How old the reports are; null without any.'),
+      }),
+    )
+    .describe('The websites that the answer is about.'),
+  more_websites: z.number().describe('Websites that are not named here.'),
+});
+export type Basis = z.infer<typeof basisSchema>;
+
+/**
+ * Reads which snapshots an answer is based on, and how old the reports are.
+ *
+ * @param website an id; null: all that the reader sees
+ * @param now milliseconds since 1970
+ */
+export async function basisOf(reader: Reader, website: string | null, now: number): Promise<Basis> {
+  const rows = await askRows(reader, 'assistant/basis', basisRow, { website }, website);
+  return {
+    age: await dataAgeOf(reader, await reader.newest(website), now),
+    websites: rows.slice(0, MOST_WEBSITES).map((row) => websiteBasis(row, now)),
+    more_websites: Math.max(0, rows.length - MOST_WEBSITES),
+  };
+}
+
+function websiteBasis(row: z.infer<typeof basisRow>, now: number): Basis['websites'][number] {
+  const { snapshot_id, snapshot_date: date, snapshot_at: begun_at, listing_status, ...known } = row;
+  const { newest_report_at: newest, median_report_at: median, oldest_report_at: oldest, ...rest } = known;
+  const days = (at: string) => daysSince(at, now);
+  return {
+    ...rest,
+    newest_snapshot: { snapshot_id, date, begun_at, listing_status },
+    report_age_days:
+      newest && median && oldest ? { newest: days(newest), median: days(median), oldest: days(oldest) } : null,
+  };
+}
+
+/** With one decimal; never negative, even if this machine's clock is slow. */
+function daysSince(at: string, now: number): number {
+  return Math.max(0, Math.round(((now - Date.parse(at)) / DAY_MS) * 10) / 10);
+}
+
+/** An answer after as of when it is and before its basis, without any text that a website or the service chose. */
+export function withBasis(text: string, { age, websites, more_websites }: Basis): string {
+  const time = age ? `${ageSentence({ ...age, website: null, why: '`basis.age` says of what, and why' })} ` : '';
+  if (websites.length === 0) return `${time}${text} There is no snapshot yet.`;
+  const snapshots = websites.reduce((sum, website) => sum + website.snapshots, 0);
+  const ages = websites.flatMap(({ report_age_days }) => report_age_days ?? []);
+  const reports =
+    ages.length === 0
+      ? 'No page has a report.'
+      : `Reports are ${Math.min(...ages.map(({ newest }) => newest))} to ${Math.max(...ages.map(({ oldest }) => oldest))} days old.`;
+  const named = counted(websites.length + more_websites, 'website');
+  return `${time}${text} Based on ${counted(snapshots, 'snapshot')} of ${named}. ${reports}`;
+}

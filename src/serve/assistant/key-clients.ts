@@ -1,0 +1,113 @@
+import { basename } from 'node:path';
+import type { Reader } from '../../answers/query/reader.js';
+import { judged, type Status, type StatusInput } from '../../answers/status/status.js';
+import type { KeyDetails } from '../../source/contract/key.js';
+import { readableBy } from '../api/admission.js';
+import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
+import { runSql } from './run-sql.js';
+import type { Client } from './tool.js';
+
+/** Each keeps a database open. If more are needed, the one that was unused for longest is closed. */
+const MOST_READERS = 4;
+/** For each reader, independent of the limit of `serve`: DuckDB caches what it has read up to this limit. */
+const MEMORY_LIMIT_BYTES = 512_000_000;
+
+export interface KeyClientOptions extends LiveReaderOptions {
+  version: string;
+  /** The status of the whole warehouse. */
+  status(): Promise<Status>;
+  statusInput: StatusInput;
+  now?: () => number;
+}
+
+interface Opened {
+  reader: LiveReader;
+  users: number;
+}
+
+/** Clients that see the websites of their key: each set of websites has a reader of its own, which sees no others. */
+export class KeyClients {
+  /** By set of websites; the most recently used comes last. */
+  readonly #readers = new Map<string, Opened>();
+
+  constructor(private readonly options: KeyClientOptions) {}
+
+  /** @param gone aborted when the client's connection ends */
+  clientOf(key: KeyDetails, gone: AbortSignal): Client {
+    const { version, now = Date.now, warehouse } = this.options;
+    const websites = [...new Set(readableBy(key))].sort();
+    const ask = <T>(signal: AbortSignal, work: (reader: Reader, signal: AbortSignal) => Promise<T>) =>
+      this.#ask(websites, { keyId: key._id, signal: AbortSignal.any([signal, gone]) }, work);
+    return {
+      websites,
+      now,
+      version,
+      ask,
+      status: async () => statusOf(await this.options.status(), websites, this.options.statusInput),
+      query: (signal, sql, window) =>
+        ask(signal, (_, stopped) => runSql({ warehouse, websites, sql, ...window }, stopped)),
+    };
+  }
+
+  close(): void {
+    for (const { reader } of this.#readers.values()) reader.close();
+    this.#readers.clear();
+  }
+
+  async #ask<T>(
+    websites: readonly string[],
+    context: { keyId: string; signal: AbortSignal },
+    work: (reader: Reader, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const name = JSON.stringify(websites);
+    const opened = this.#readers.get(name) ?? { reader: this.#open(websites), users: 0 };
+    this.#readers.delete(name);
+    this.#readers.set(name, opened);
+    opened.users++;
+    this.#closeUnused();
+    try {
+      return await opened.reader.ask(context, 'slow', work);
+    } finally {
+      opened.users--;
+    }
+  }
+
+  #open(websites: readonly string[]): LiveReader {
+    const memoryLimit = Math.min(this.options.memoryLimit, MEMORY_LIMIT_BYTES);
+    return new LiveReader({ ...this.options, ageRule: this.options.statusInput, memoryLimit, websites });
+  }
+
+  #closeUnused(): void {
+    for (const [name, { reader, users }] of this.#readers) {
+      if (this.#readers.size <= MOST_READERS) return;
+      if (users > 0) continue;
+      this.#readers.delete(name);
+      reader.close();
+    }
+  }
+}
+
+/** The part of a status about these websites, without paths of this machine. */
+function statusOf(status: Status, websites: readonly string[], input: StatusInput): Status {
+  const own = <R extends { website_id: string }>(rows: readonly R[]) =>
+    rows.filter(({ website_id }) => websites.includes(website_id));
+  const found = {
+    ...status,
+    warehouse: '',
+    websites: own(status.websites),
+    running: own(status.unfinished).some(({ in_progress }) => in_progress) ? status.running : null,
+    waiting: null,
+    removal: null,
+    clock: null,
+    failed: Object.fromEntries(Object.entries(status.failed).filter(([id]) => websites.includes(id))),
+    unfinished: [],
+    set_aside: [],
+    followers: [],
+    page_states: own(status.page_states),
+    new_drift: own(status.new_drift),
+    quarantine: own(status.quarantine),
+    notices: [],
+    damaged: own(status.damaged).map((file) => ({ ...file, path: basename(file.path) })),
+  };
+  return judged(found, input);
+}

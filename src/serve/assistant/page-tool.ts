@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { askRows, questionOf } from '../../answers/query/ask-rows.js';
+import { findAnalysis } from '../../answers/query/catalog.js';
+import type { Reader } from '../../answers/query/reader.js';
+import { basisOf, basisSchema } from './basis.js';
+import { fitted, readRows, rowsOutput, rowsText, text, windowInput } from './rows.js';
+import { toolOf } from './tool.js';
+
+/** Several websites may monitor the same page. */
+const MOST_WEBSITES = 5;
+
+const facts = z.record(z.string(), z.unknown());
+const stateRow = z.looseObject({ website_id: z.string(), report_snapshot_id: z.string().nullable() });
+const reportRow = z.looseObject({});
+const websiteRow = z.object({ website_id: z.string() });
+
+export const pageTool = toolOf({
+  name: 'page',
+  title: 'Everything of one page',
+  description:
+    'What is known of one page, by its whole URL: sentences on what it is now (index, crawl, canonical, sitemap, fetch, robots.txt, report, listing) and what changed, newest night first; its state as columns; and its newest URL report with all fields of the service. One row of `rows` is a sentence, or a night with a change. Times are in UTC. An unknown URL is an error that lists similar ones. Example: {"url": "https://www.example.com/blog/guide"}',
+  input: z.strictObject({
+    url: text().describe("The page's whole URL, as it is listed."),
+    website: text().optional().describe('Id or name of one website, where several monitor the page.'),
+    ...windowInput,
+  }),
+  output: z.object({
+    url: z.string(),
+    ...rowsOutput,
+    pages: z
+      .array(
+        z.object({
+          website_id: z.string(),
+          state: facts.describe('Last listing, last report, and when it was seen; columns of `page_state`.'),
+          report: facts.nullable().describe('The newest report; columns of `url_reports`. Null without one.'),
+        }),
+      )
+      .describe('The page, once for each website that lists it.'),
+    basis: basisSchema,
+  }),
+  run: async (client, { url, website, limit, offset }, signal) => {
+    const given = new Map(Object.entries({ url, ...(website === undefined ? {} : { website }) }));
+    const content = await client.ask(signal, async (reader) => {
+      const question = await questionOf(reader, findAnalysis('page'), given);
+      const asked = question.website ?? null;
+      return {
+        url,
+        ...(await readRows(reader, question, { limit, offset })),
+        pages: await readPages(reader, url, asked),
+        basis: await basisOf(reader, asked, client.now()),
+      };
+    });
+    return { content, text: rowsText(content) };
+  },
+});
+
+async function readPages(reader: Reader, url: string, website: string | null) {
+  const listing = await askRows(reader, 'assistant/page_websites', websiteRow, { url, website, limit: MOST_WEBSITES });
+  const pages: { website_id: string; state: z.infer<typeof facts>; report: z.infer<typeof facts> | null }[] = [];
+  for (const { website_id } of listing) {
+    const [state] = await askRows(reader, 'dashboard/page', stateRow, { website: website_id, url }, website_id);
+    if (!state) continue;
+    const asked = { website: website_id, url, snapshot: state.report_snapshot_id };
+    const [report] = asked.snapshot === null ? [] : await askRows(reader, 'dashboard/page_report', reportRow, asked);
+    pages.push({ website_id, state: fittedRecord(state), report: report ? fittedRecord(report) : null });
+  }
+  return pages;
+}
+
+function fittedRecord(row: Readonly<Record<string, unknown>>): z.infer<typeof facts> {
+  const values = z.record(z.string(), z.json()).parse(row);
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, fitted(value)]));
+}

@@ -1,0 +1,81 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { QuestionError } from '../../answers/query/errors.js';
+import { packageFolder } from '../../base/storage/sql.js';
+import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
+import type { Rows } from './rows.js';
+import { type SqlRequest, sqlAnswer } from './sql-request.js';
+
+const PROGRAM = ['dist', 'src', 'serve', 'assistant', 'sql-process.js'];
+/** From the start of the process to its answer. */
+export const TIME_LIMIT_MS = 20_000;
+const COUNT_MS = 3000;
+export const MEMORY_LIMIT_BYTES = 512_000_000;
+const SPILL_LIMIT_BYTES = 1_000_000_000;
+/** What Node.js and DuckDB need in addition. */
+const PROCESS_BYTES = 400_000_000;
+const HEAP_MB = 256;
+
+type Asked = Pick<SqlRequest, 'warehouse' | 'websites' | 'sql' | 'limit' | 'offset'>;
+
+/**
+ * Runs one statement in a separate process, which can only open the files of these websites, and has neither the
+ * environment nor the time to do harm.
+ *
+ * @throws QuestionError if the statement is refused
+ */
+export async function runSql(
+  request: Asked,
+  signal: AbortSignal,
+  { timeLimitMs = TIME_LIMIT_MS, memoryLimit = MEMORY_LIMIT_BYTES } = {},
+): Promise<Rows> {
+  const folder = makeTemporary('sql');
+  const child = fork(join(packageFolder(), ...PROGRAM), [], {
+    cwd: folder,
+    env: { TMPDIR: folder },
+    execArgv: [`--max-old-space-size=${HEAP_MB}`],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  const limits = { memoryLimit, spillLimit: SPILL_LIMIT_BYTES, processLimit: memoryLimit + PROCESS_BYTES };
+  const kill = () => child.kill('SIGKILL');
+  const late = setTimeout(kill, timeLimitMs);
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    signal.throwIfAborted();
+    child.send({ ...request, ...limits, countMs: COUNT_MS });
+    const startedAt = performance.now();
+    const answer = await answerOf(child);
+    signal.throwIfAborted();
+    if (answer === null) throw endedEarly(performance.now() - startedAt >= timeLimitMs, timeLimitMs);
+    if ('refused' in answer) throw new QuestionError(answer.refused);
+    if ('failed' in answer) throw new Error(answer.failed);
+    return answer.rows;
+  } finally {
+    clearTimeout(late);
+    signal.removeEventListener('abort', kill);
+    kill();
+    await ended;
+    removeTemporary(folder);
+  }
+}
+
+/** The answer of the process; null if it ended without one. */
+async function answerOf(child: ChildProcess) {
+  const message = await new Promise<unknown>((resolve, reject) => {
+    child.once('message', resolve);
+    child.once('exit', () => resolve(null));
+    child.once('error', reject);
+  });
+  return message === null ? null : sqlAnswer.parse(message);
+}
+
+function endedEarly(isLate: boolean, timeLimitMs: number): QuestionError {
+  if (isLate) {
+    return new QuestionError(
+      `query_sql: stopped after ${timeLimitMs / 1000} s: select fewer rows, a shorter period or one website`,
+    );
+  }
+  return new QuestionError('query_sql: the statement needed too much memory: select fewer rows or shorter values');
+}

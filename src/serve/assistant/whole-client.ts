@@ -1,0 +1,28 @@
+import type { Status } from '../../answers/status/status.js';
+import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
+import { runSql } from './run-sql.js';
+import type { Client } from './tool.js';
+
+export interface WholeOptions extends LiveReaderOptions {
+  version: string;
+  status(): Promise<Status>;
+  now?: () => number;
+}
+
+/** A client that may see the whole warehouse, because the user who starts the program can read its files. */
+export function wholeClient({ version, status, now = Date.now, ...options }: WholeOptions): Client & { close(): void } {
+  const reader = new LiveReader(options);
+  return {
+    websites: null,
+    now,
+    version,
+    ask: (signal, work) => reader.ask({ keyId: 'stdio', signal }, 'slow', work),
+    status,
+    query: (signal, sql, window) =>
+      reader.ask({ keyId: 'stdio', signal }, 'slow', (_, stopped) => {
+        const { warehouse } = options;
+        return runSql({ warehouse, websites: null, sql, ...window }, stopped);
+      }),
+    close: () => reader.close(),
+  };
+}

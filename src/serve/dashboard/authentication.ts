@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { duration } from '../../base/observe/format.js';
+import type { KeyDetails } from '../../source/contract/key.js';
+import { ServiceError } from '../api/errors.js';
+
+const SESSION_COOKIE = 'indexhouse_session';
+/** Says only that the form was ours. */
+const FORM_COOKIE = 'indexhouse_form';
+const MOST_TOKEN_CHARACTERS = 4000;
+const SESSION_SECONDS = 12 * 60 * 60;
+const ID_BYTES = 32;
+/** Per key: a script that signs in again and again replaces its own oldest sessions, and no others. */
+const MOST_SESSIONS_OF_A_KEY = 100;
+
+export interface AuthenticationOptions {
+  findKey(token: string): Promise<KeyDetails | null>;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** Path of the dashboard: its cookies go nowhere else. */
+  base: string;
+  /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. */
+  secureCookie: boolean;
+  /** Counts wrong keys by the address that they come from; `increment: false` only reads the count. */
+  countWrong(request: FastifyRequest, options?: { increment: boolean }): Promise<WrongKeys>;
+}
+
+type WrongKeys = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>;
+
+const signInForm = z.object({ token: z.string().max(MOST_TOKEN_CHARACTERS), to: z.string().optional() });
+
+/** Sign-in with an API key, the session that follows, and sign-out. */
+export class Authentication {
+  readonly #sessions: Sessions;
+
+  constructor(private readonly options: AuthenticationOptions) {
+    this.#sessions = new Sessions(options.now);
+  }
+
+  /** The key that a request is signed in with, as it is now; null if signed out. */
+  async keyOf(request: FastifyRequest): Promise<KeyDetails | null> {
+    const id = cookieOf(request, SESSION_COOKIE);
+    const token = id === null ? null : this.#sessions.tokenOf(id);
+    return token === null ? null : this.options.findKey(token);
+  }
+
+  /** Call it with each response that contains a form. */
+  handOut(request: FastifyRequest, reply: FastifyReply): void {
+    this.#setCookie(request, reply, { name: FORM_COOKIE, value: '1', maxAge: SESSION_SECONDS });
+  }
+
+  /**
+   * Opens a session for the key of a form.
+   *
+   * @returns where to redirect to, and the key; null if it is unknown
+   * @throws ServiceError 400, 403 for another site's form, 429 after too many wrong keys
+   */
+  async signIn(request: FastifyRequest, reply: FastifyReply): Promise<{ to: string; key: KeyDetails | null }> {
+    this.#refuseForeign(request);
+    const form = signInForm.safeParse(request.body);
+    if (!form.success) throw new ServiceError(400, 'An API key is needed to sign in.');
+    const to = inside(form.data.to, this.options.base);
+    const token = form.data.token.trim();
+    refuseGuesses(await this.options.countWrong(request, { increment: false }), 1);
+    const key = token === '' ? null : await this.options.findKey(token);
+    if (key === null) {
+      refuseGuesses(await this.options.countWrong(request), 0);
+      return { to, key };
+    }
+    this.#close(request);
+    const value = this.#sessions.open(key._id, token);
+    this.#setCookie(request, reply, { name: SESSION_COOKIE, value, maxAge: SESSION_SECONDS });
+    return { to, key };
+  }
+
+  /** @throws ServiceError 403 for another site's form */
+  signOut(request: FastifyRequest, reply: FastifyReply): void {
+    this.#refuseForeign(request);
+    this.#close(request);
+    this.#setCookie(request, reply, { name: SESSION_COOKIE, value: '', maxAge: 0 });
+  }
+
+  #refuseForeign(request: FastifyRequest): void {
+    const hasOwnCookie = [SESSION_COOKIE, FORM_COOKIE].some((name) => cookieOf(request, name) !== null);
+    if (!isOwnForm(request, hasOwnCookie)) throw new ServiceError(403, 'This form was sent from another site.');
+  }
+
+  #close(request: FastifyRequest): void {
+    const id = cookieOf(request, SESSION_COOKIE);
+    if (id !== null) this.#sessions.close(id);
+  }
+
+  /** No script can read the cookies, and other sites send them only when one of their links is followed. */
+  #setCookie(request: FastifyRequest, reply: FastifyReply, cookie: { name: string; value: string; maxAge: number }) {
+    const { base: path, secureCookie } = this.options;
+    const secure = secureCookie || request.protocol === 'https';
+    const { name, value, maxAge } = cookie;
+    void reply.setCookie(name, value, { path, maxAge, httpOnly: true, sameSite: 'lax', secure });
+  }
+}
+
+/** The cookie's value; null without it. Parsed here, because a request may be refused before a hook has parsed it. */
+function cookieOf({ server, headers }: FastifyRequest, name: string): string | null {
+  return server.parseCookie(headers.cookie ?? '')[name] ?? null;
+}
+
+/** @param needed how many more wrong keys must be allowed */
+function refuseGuesses(wrong: WrongKeys, needed: number): void {
+  if (wrong.isAllowed || (!wrong.isExceeded && wrong.remaining >= needed)) return;
+  const seconds = Math.max(1, wrong.ttlInSeconds);
+  const headers = { 'retry-after': String(seconds) };
+  throw new ServiceError(429, `Too many wrong keys: try again in ${duration(seconds * 1000)}.`, headers);
+}
+
+/** A path within the dashboard, whatever was requested: signing in never redirects to another site. */
+function inside(to: string | undefined, base: string): string {
+  const home = `${base}/`;
+  if (to === undefined || !URL.canParse(to, 'http://here')) return home;
+  const { origin, pathname, search } = new URL(to, 'http://here');
+  return origin === 'http://here' && pathname.startsWith(home) ? pathname + search : home;
+}
+
+/**
+ * Whether a form was sent by one of the dashboard's own pages, as far as the browser says. An `Origin` other than `null`
+ * must be ours.
+ *
+ * Browsers send `Origin: null` from pages without a referrer, as ours are. Then `Sec-Fetch-Site` decides, which they send
+ * only over TLS or on loopback; elsewhere one of our cookies is required, which no other site's form can send. A request
+ * without any of these headers does not come from a browser.
+ */
+function isOwnForm({ headers, host }: FastifyRequest, hasOwnCookie: boolean): boolean {
+  const { origin } = headers;
+  const isOurs = URL.canParse(origin ?? '') && new URL(origin ?? '').host === host.toLowerCase();
+  if (origin !== undefined && origin !== 'null' && !isOurs) return false;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  return origin !== 'null' || hasOwnCookie;
+}
+
+interface Session {
+  keyId: string;
+  token: string;
+  /** Milliseconds since 1970. */
+  endsAt: number;
+}
+
+/**
+ * Who is signed in. Held in memory, so a restart signs everybody out. The browser gets a random id and never the token;
+ * the token stays here because a key that is revoked or loses a website must do so for open sessions too.
+ */
+class Sessions {
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(private readonly now: () => number) {}
+
+  /** Opens a session, and returns its id. */
+  open(keyId: string, token: string): string {
+    for (const [id, { endsAt }] of this.#sessions) if (endsAt <= this.now()) this.#sessions.delete(id);
+    const [oldest, ...others] = [...this.#sessions].filter(([, session]) => session.keyId === keyId);
+    if (oldest && others.length + 1 >= MOST_SESSIONS_OF_A_KEY) this.#sessions.delete(oldest[0]);
+    const id = randomBytes(ID_BYTES).toString('base64url');
+    this.#sessions.set(id, { keyId, token, endsAt: this.now() + SESSION_SECONDS * 1000 });
+    return id;
+  }
+
+  /** The token that a session was opened with; null if it has ended or never existed. */
+  tokenOf(id: string): string | null {
+    const session = this.#sessions.get(id);
+    return session && this.now() < session.endsAt ? session.token : null;
+  }
+
+  close(id: string): void {
+    this.#sessions.delete(id);
+  }
+}

@@ -1,0 +1,57 @@
+import type { Html } from '../../answers/html/html.js';
+import type { Reader } from '../../answers/query/reader.js';
+import type { DataAge } from '../../answers/status/data-age.js';
+import type { KeyDetails } from '../../source/contract/key.js';
+import type { Marker } from '../../warehouse/log/markers.js';
+import type { ServedWebsite } from '../store/live-reader.js';
+
+/** What the dashboard needs for a page: the signed-in key, the request, and a way to read the warehouse. */
+export interface DashboardContext {
+  /** Path of the dashboard, without a trailing slash. */
+  base: string;
+  key: KeyDetails;
+  /** The parsed query string, not yet checked. */
+  query: unknown;
+  /** Milliseconds since 1970: what ages are counted to. */
+  now: number;
+  /** How old the data is that the page shows. */
+  age: DataAge | null;
+  /** The websites that have a snapshot, from memory. */
+  websites(): Promise<readonly ServedWebsite[]>;
+  /** Every commit, oldest first, from memory. Each state of the warehouse has its own list. */
+  markers(): Promise<readonly Marker[]>;
+  /** Asks a question of one state of the warehouse. */
+  ask<T>(question: (reader: Reader) => Promise<T>): Promise<T>;
+}
+
+/** The context of a request for a page of a website. */
+export interface WebsiteContext extends DashboardContext {
+  /** One that the key may read. */
+  website: ServedWebsite;
+}
+
+export interface Content {
+  title: string;
+  content: Html;
+}
+
+/** The pages that each website has. */
+export const ROUTES = ['overview', 'changes', 'pages', 'page', 'compare', 'runs'] as const;
+export type Route = (typeof ROUTES)[number];
+/** Lists as files. */
+export const FILES = { 'pages.csv': 'csv', 'pages.json': 'json' } as const;
+export type File = keyof typeof FILES;
+
+type Values = Readonly<Record<string, string | number | undefined>>;
+
+/** The address of a website's page with these parameters; missing and empty ones are left out. */
+export function linkTo(
+  { base, website }: Pick<WebsiteContext, 'base' | 'website'>,
+  route: Route | File,
+  values: Values = {},
+): string {
+  const path = `${base}/websites/${encodeURIComponent(website.id)}${route === 'overview' ? '' : `/${route}`}`;
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+  if (given.length === 0) return path;
+  return `${path}?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
+}

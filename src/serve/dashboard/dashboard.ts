@@ -1,0 +1,211 @@
+import cookies from '@fastify/cookie';
+import rateLimit from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Html } from '../../answers/html/html.js';
+import type { KeyDetails } from '../../source/contract/key.js';
+import { WarehouseError } from '../../warehouse/log/folder/prepare.js';
+import { clientSignal, readableBy } from '../api/admission.js';
+import { publicError, ServiceError } from '../api/errors.js';
+import type { LiveReader, ServedWebsite } from '../store/live-reader.js';
+import { addAssets, HEADERS } from './assets.js';
+import { Authentication } from './authentication.js';
+import {
+  type Content,
+  type DashboardContext,
+  FILES,
+  linkTo,
+  ROUTES,
+  type Route,
+  type WebsiteContext,
+} from './context.js';
+import { sendPages } from './download.js';
+import { layout, problemPage, signInPage } from './layout.js';
+import { changesPage } from './pages/changes.js';
+import { comparePage } from './pages/compare.js';
+import { overviewPage } from './pages/overview.js';
+import { pagePage } from './pages/page.js';
+import { pagesPage } from './pages/pages.js';
+import { runsPage } from './pages/runs.js';
+import { findWebsite, websitesPage } from './pages/websites.js';
+import { readQuery } from './query.js';
+
+const MOST_FORM_BYTES = 65_536;
+/** Percent-encoded again, such a path still fits into the headers of a request. */
+const MOST_PATH_CHARACTERS = 12_000;
+/** Per client address. */
+const WRONG_KEYS_A_MINUTE = 10;
+const MINUTE_MS = 60_000;
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+export interface DashboardOptions {
+  /** Answers all queries of the dashboard. The caller closes it. */
+  reader: Pick<LiveReader, 'ask' | 'dataAge' | 'markers' | 'websites'>;
+  /** The key of a token, or null; called for every request, so that a revoked key loses access at once. */
+  findKey(token: string): Promise<KeyDetails | null>;
+  /** Milliseconds since 1970: what ages, sessions and limits are counted by. */
+  now?: () => number;
+  /** Path in front of `/dashboard`, the same as in front of `/v1`. Default: none. */
+  prefix?: string;
+  /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. Default: no. */
+  secureCookie?: boolean;
+  /** Called with the key that a request is signed in with. */
+  onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
+  /** Called with every error that a browser sees as a 500. */
+  onError?: (error: unknown) => void;
+}
+
+/** The pages of a website. Each reads what its address asks for, and may throw a `ServiceError`. */
+const PAGES: Readonly<Record<Route, (context: WebsiteContext) => Promise<Content>>> = {
+  overview: overviewPage,
+  changes: changesPage,
+  pages: pagesPage,
+  page: pagePage,
+  compare: comparePage,
+  runs: runsPage,
+};
+
+/** What all routes of the dashboard need. */
+interface Site {
+  /** Path of the dashboard, without a trailing slash. */
+  base: string;
+  authentication: Authentication;
+  options: DashboardOptions;
+}
+
+type Send = (context: DashboardContext, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/**
+ * Adds the dashboard at `/dashboard`, and a redirect to it at `/`: HTML pages about the websites that an API key may
+ * read, for users who sign in with it. Call it before the server is ready.
+ */
+export function addDashboard(app: FastifyInstance, options: DashboardOptions): void {
+  const { prefix = '', now = Date.now, findKey, secureCookie = false } = options;
+  const base = `${prefix}/dashboard`;
+  app.get(`${prefix}/`, async (_request, reply) => reply.headers(HEADERS).redirect(`${base}/`, 303));
+  void app.register(
+    async (scope) => {
+      await scope.register(cookies);
+      await scope.register(rateLimit, { global: false });
+      const countWrong = scope.createRateLimit({ max: WRONG_KEYS_A_MINUTE, timeWindow: MINUTE_MS });
+      const authentication = new Authentication({ findKey, now, base, secureCookie, countWrong });
+      scope.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
+      acceptForms(scope);
+      const site = { base, authentication, options };
+      addProblems(scope, site);
+      addAssets(scope);
+      addSignIn(scope, site);
+      addPages(scope, site);
+    },
+    { prefix: base },
+  );
+}
+
+/** Accepts only the fields of a form as a request's body. */
+function acceptForms(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser(
+    FORM_TYPE,
+    { parseAs: 'string', bodyLimit: MOST_FORM_BYTES },
+    async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
+  );
+}
+
+function addSignIn(scope: FastifyInstance, { base, authentication, options }: Site): void {
+  const signInQuery = z.object({ to: z.string().max(MOST_PATH_CHARACTERS).default('') });
+  scope.get('/sign-in', async (request, reply) => {
+    const { to } = readQuery(signInQuery, request.query);
+    authentication.handOut(request, reply);
+    return sendPage(reply, signInPage(base, { to, problem: null }));
+  });
+  scope.post('/sign-in', async (request, reply) => {
+    const { to, key } = await authentication.signIn(request, reply);
+    if (key) return reply.redirect(to === `${base}/` ? await homeOf(base, key, options.reader) : to, 303);
+    authentication.handOut(request, reply);
+    return sendPage(reply.code(401), signInPage(base, { to, problem: 'This API key is not known.' }));
+  });
+  scope.post('/sign-out', async (request, reply) => {
+    authentication.signOut(request, reply);
+    return reply.redirect(`${base}/sign-in`, 303);
+  });
+}
+
+/** Where a visitor starts: at the list of websites, or at the overview of the only one. */
+async function homeOf(base: string, key: KeyDetails, reader: DashboardOptions['reader']): Promise<string> {
+  const [granted, another] = key.websites_access;
+  const only = granted && !another && (await reader.websites()).find(({ id }) => id === granted._id);
+  return only ? linkTo({ base, website: only }, 'overview') : `${base}/`;
+}
+
+function addPages(scope: FastifyInstance, { base, authentication, options }: Site): void {
+  const { reader, onKey, now = Date.now } = options;
+  const add = (path: string, send: Send): void => {
+    scope.get(path, async (request, reply) => {
+      const key = await authentication.keyOf(request);
+      if (!key) return reply.redirect(signInLink(base, request.url), 303);
+      onKey?.(request, key);
+      const context = { keyId: key._id, signal: clientSignal(reply) };
+      const ask: DashboardContext['ask'] = (question) => reader.ask(context, 'slow', question);
+      const [websites, markers] = [() => reader.websites(), () => reader.markers()];
+      const { websiteId } = z.object({ websiteId: z.string().optional() }).parse(request.params);
+      const age = await reader.dataAge(websiteId === undefined ? readableBy(key) : [websiteId], now());
+      return send({ base, key, query: request.query, now: now(), age, websites, markers, ask }, request, reply);
+    });
+  };
+  add('/', async (context, _request, reply) => {
+    const view = { base, title: 'Websites', keyLabel: context.key.api_key_label, age: context.age };
+    return sendPage(reply, layout(view, await websitesPage(context)));
+  });
+  for (const route of ROUTES) {
+    const path = route === 'overview' ? '' : `/${route}`;
+    add(`/websites/:websiteId${path}`, async (context, request, reply) =>
+      sendPage(reply, await websitePage(route, context, request)),
+    );
+  }
+  for (const [file, format] of Object.entries(FILES)) {
+    add(`/websites/:websiteId/${file}`, async (context, request, reply) =>
+      sendPages(format, { ...context, website: await websiteIn(context, request) }, reply),
+    );
+  }
+}
+
+/** The sign-in page, which returns to `to` afterwards unless that is too long. */
+function signInLink(base: string, to: string): string {
+  const query = to.length > MOST_PATH_CHARACTERS ? '' : `?to=${encodeURIComponent(to)}`;
+  return `${base}/sign-in${query}`;
+}
+
+const websiteParameters = z.object({ websiteId: z.string() });
+
+async function websiteIn(context: DashboardContext, request: FastifyRequest): Promise<ServedWebsite> {
+  return findWebsite(context, websiteParameters.parse(request.params).websiteId);
+}
+
+async function websitePage(route: Route, context: DashboardContext, request: FastifyRequest): Promise<Html> {
+  const website = await websiteIn(context, request);
+  const { title, content } = await PAGES[route]({ ...context, website });
+  const { base, key, age } = context;
+  return layout({ base, title, keyLabel: key.api_key_label, at: { website, route }, age }, content);
+}
+
+function addProblems(scope: FastifyInstance, { base, authentication, options }: Site): void {
+  const send = async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const isMissing = error instanceof WarehouseError;
+    const shown = isMissing ? new ServiceError(503, 'No warehouse yet: the first sync creates it.') : error;
+    const { status, message, headers } = publicError(shown);
+    if (status === 500) options.onError?.(error);
+    // If even the key cannot be read, the page is shown as to a visitor.
+    const key = await authentication.keyOf(request).catch(() => null);
+    const view = problemPage(base, { status, message, keyLabel: key?.api_key_label ?? null });
+    // A request that is refused before it reaches the dashboard lacks the dashboard's headers.
+    return sendPage(reply.code(status).headers({ ...HEADERS, ...headers }), view);
+  };
+  scope.setErrorHandler(send);
+  scope.setNotFoundHandler((request, reply) =>
+    send(new ServiceError(404, 'There is nothing at this address.'), request, reply),
+  );
+}
+
+function sendPage(reply: FastifyReply, page: Html): FastifyReply {
+  return reply.type('text/html; charset=utf-8').send(page.text);
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
+import { askAbout } from '../../answers/query/ask-rows.js';
+import type { Reader } from '../../answers/query/reader.js';
+import { SPANS } from '../../answers/report/section.js';
+import { count } from '../../base/observe/format.js';
+import type { Parameters } from '../../base/storage/engine.js';
+
+const VALUES_LISTED = 12;
+const VALUE_CHARACTERS = 80;
+/** The value for unknown values, and for pages in no sitemap. */
+export const UNKNOWN_VALUE = '-';
+
+const facetRow = z.object({ facet: z.string(), value: z.string().nullable(), pages: z.int() });
+export type FacetRow = z.infer<typeof facetRow>;
+
+/** What a list of pages can be narrowed down by: its parameter in the address, its heading, and what a value is called. */
+interface Facet {
+  name: 'indexed' | 'state' | 'directory' | 'sitemap' | 'canonical' | 'crawl';
+  heading: string;
+  label(value: string): string;
+}
+
+const INDEXED: Readonly<Record<string, string>> = { yes: 'yes', no: 'no', '-': 'without data' };
+const CANONICALS: Readonly<Record<string, string>> = {
+  match: 'as declared',
+  differ: 'differs',
+  undeclared: 'none declared',
+  '-': 'unknown',
+};
+
+const FACETS: readonly Facet[] = [
+  { name: 'indexed', heading: 'Indexed', label: (value) => INDEXED[value] ?? value },
+  { name: 'state', heading: 'State', label: (value) => (value === UNKNOWN_VALUE ? 'unknown' : value) },
+  { name: 'directory', heading: 'Directory', label: (value) => value },
+  { name: 'sitemap', heading: 'Sitemap', label: (value) => (value === UNKNOWN_VALUE ? 'in none' : value) },
+  { name: 'canonical', heading: 'Canonical', label: (value) => CANONICALS[value] ?? value },
+  { name: 'crawl', heading: 'Last crawl', label: (value) => value },
+];
+export type Chosen = Readonly<Partial<Record<Facet['name'], string | undefined>>>;
+
+/** How many of the currently selected pages have which value. @param parameters those of `selected_pages.sql` */
+export async function readFacets(reader: Reader, parameters: Parameters): Promise<FacetRow[]> {
+  return askAbout(reader, 'dashboard/facets', facetRow, {
+    selected: 'dashboard/selected_pages',
+    columns: ['index_status', 'index_coverage_state', 'directory', 'all_sitemaps', 'canonicals', 'crawl_span'],
+    parameters: { ...parameters, values: VALUES_LISTED },
+  });
+}
+
+/** Links that narrow a list of pages down, each with the number of pages left, and links that undo this. */
+export function facetLinks(
+  rows: readonly FacetRow[],
+  chosen: Chosen,
+  linkOf: (facet: Facet['name'], value: string | undefined) => string,
+): Html {
+  const parts = FACETS.map(({ name, heading, label }): Part => {
+    const active = chosen[name];
+    const items =
+      active === undefined
+        ? inOrder(name, rows).flatMap(({ facet, value, pages }) =>
+            facet === name ? [valueLink(name, value, pages)] : [],
+          )
+        : [
+            html`<li><a href="${linkOf(name, undefined)}">${shownValue(label(active))} <span aria-hidden="true">✕</span><span class="unseen"> (take back)</span></a></li>`,
+          ];
+    return items.length === 0 ? null : html`<div><h2>${heading}</h2><ul>${items}</ul></div>\n`;
+
+    function valueLink(facet: Facet['name'], known: string | null, pages: number): Html {
+      const value = known ?? UNKNOWN_VALUE;
+      return html`<li><a href="${linkOf(facet, value)}">${shownValue(label(value))}</a> <span>${count(pages)}</span></li>\n`;
+    }
+  });
+  return html`<details class="facets"><summary>Narrow down</summary><nav aria-label="Narrow down">
+${parts}</nav></details>`;
+}
+
+/** Ages are sorted by age, everything else by the number of pages, as it was read. */
+function inOrder(name: Facet['name'], rows: readonly FacetRow[]): readonly FacetRow[] {
+  if (name !== 'crawl') return rows;
+  return rows.toSorted((one, other) => SPANS.indexOf(one.value ?? '') - SPANS.indexOf(other.value ?? ''));
+}
+
+function shownValue(text: string): string {
+  return shortened(text, VALUE_CHARACTERS);
+}

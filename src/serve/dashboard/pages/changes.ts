@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { dated, UNKNOWN } from '../../../answers/html/cells.js';
+import { html, type Part, shortened } from '../../../answers/html/html.js';
+import type { Column } from '../../../answers/html/table.js';
+import { askRows, askSelected, countSelected } from '../../../answers/query/ask-rows.js';
+import type { Reader } from '../../../answers/query/reader.js';
+import { count } from '../../../base/observe/format.js';
+import type { Parameters } from '../../../base/storage/engine.js';
+import { sql } from '../../../base/storage/sql.js';
+import { type Marker, markersOf } from '../../../warehouse/log/markers.js';
+import { type Content, linkTo, type WebsiteContext } from '../context.js';
+import { type Choice, filterForm, type Select } from '../filter-form.js';
+import { nameOf } from '../layout.js';
+import { list, rowsSelect } from '../list.js';
+import { checkPage, datesQuery, filterText, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
+import { Remembered } from '../remembered.js';
+import { changeName, pageTimelineLink, periodLinks, sharedOrigin } from '../values.js';
+
+const CHANGES_CHARACTERS = 600;
+const NIGHTS = ['1', '7', '30', '90'] as const;
+/** The value for changes of every kind. */
+const EVERY_KIND = 'all';
+
+const changesQuery = z.object({
+  ...pagingQuery,
+  ...datesQuery,
+  /** Used if no date is given. */
+  nights: z.enum(NIGHTS).default('7').transform(Number),
+  kind: filterText,
+  q: filterText,
+  directory: filterText,
+});
+type ChangesQuery = z.infer<typeof changesQuery>;
+
+/** What changed about one page in one night. */
+export const changeRow = z.object({
+  snapshot_date: z.string(),
+  url: z.string(),
+  is_loss: z.boolean(),
+  index_change: z.string().nullable(),
+  other_changes: z.string().nullable(),
+});
+export type ChangeRow = z.infer<typeof changeRow>;
+
+const kindRow = z.object({ change: z.string(), changes: z.int(), noise: z.int() });
+
+type Changes = Awaited<ReturnType<typeof readChanges>>;
+
+const LISTS = new Remembered<Changes>();
+
+/** What changed in the last nights or between two dates, a row for each page and night. */
+export async function changesPage(context: WebsiteContext): Promise<Content> {
+  const query = readQuery(changesQuery, context.query);
+  const changes = await LISTS.ask(context, query, (reader) => readChanges(reader, context.website.id, query));
+  const { q, kind, directory, nights, per, page: _page, ...dates } = query;
+  const asked = { ...dates, ...(isDated(query) ? {} : { nights }), kind, q, directory, per };
+  const title = `Changes of ${nameOf(context.website)}`;
+  const { from, to } = changes;
+  const content = html`<h1>${title}</h1>
+${periodLinks(NIGHTS, { one: 'night', chosen: isDated(query) ? null : nights, linkOf: (span) => linkTo(context, 'changes', { nights: span, kind, q, directory, per }) })}
+${filterForm(linkTo(context, 'changes'), {
+  q: q ?? '',
+  fields: [
+    { name: 'directory', label: 'Directory', type: 'search', value: directory ?? '' },
+    { name: 'from', label: 'From', type: 'date', value: from },
+    { name: 'to', label: 'To', type: 'date', value: to },
+  ],
+  selects: selectsOf(query, changes),
+})}
+${list({
+  id: 'changes',
+  one: 'change',
+  caption: `One row per page and night from ${from} to ${to}: newest night first, then what matters most for the index`,
+  columns: columnsOf(context, sharedOrigin(changes.rows)),
+  empty: 'No matching changes in these nights.',
+  query,
+  ...changes,
+  linkOf: (page) => linkTo(context, 'changes', { ...asked, page }),
+})}`;
+  return { title, content };
+}
+
+/** A window of the changes. @throws ServiceError 404 for a page after the last one */
+async function readChanges(reader: Reader, website: string, query: ChangesQuery) {
+  const newest = newestDates(reader.markers, website, query.nights);
+  const from = query.from ?? (query.to === undefined ? newest.at(-1) : undefined) ?? query.to ?? reader.today;
+  const to = query.to ?? newest[0] ?? reader.today;
+  const selection = { website, from, to, url_contains: query.q ?? null, directory: query.directory ?? null };
+  const kinds = await askRows(reader, 'dashboard/changes_by_kind', kindRow, selection);
+  const of = { ...selection, url: null, kind: query.kind ?? null };
+  const found = await countSelected(reader, 'dashboard/changes', of);
+  checkPage(query, found);
+  return { from, to, kinds, count: found, rows: await askChanges(reader, of, query) };
+}
+
+function isDated({ from, to }: ChangesQuery): boolean {
+  return from !== undefined || to !== undefined;
+}
+
+/** What changed about one page, a window of its nights. @throws ServiceError 404 for a page after the last one */
+export async function readChangesOf(
+  reader: Reader,
+  website: string,
+  url: string,
+  { kind, ...paging }: Paging & { kind: string | null },
+) {
+  const everywhere = { website, from: null, to: null, url_contains: null, directory: null };
+  const of = { ...everywhere, url, kind };
+  const found = await countSelected(reader, 'dashboard/changes', of);
+  checkPage(paging, found);
+  return { count: found, rows: await askChanges(reader, of, paging) };
+}
+
+/** @param selection as `changes.sql` takes it */
+function askChanges(reader: Reader, selection: Parameters, paging: Paging): Promise<ChangeRow[]> {
+  const selected = { name: 'dashboard/changes', selection, columns: ['snapshot_date', 'url', 'descending'] };
+  return askSelected(reader, sql('dashboard/changes_in_words'), changeRow, {
+    selected,
+    skip: skipOf(paging),
+    limit: paging.per,
+  });
+}
+
+/** The newest dates on which a website has snapshots, newest first. */
+export function newestDates(markers: readonly Marker[], website: string, nights: number): string[] {
+  const dates = markersOf(markers, website).flatMap(({ kind, date }) => (kind === 'snapshot' ? [date] : []));
+  return [...new Set(dates)].sort().reverse().slice(0, nights);
+}
+
+function columnsOf(context: WebsiteContext, origin: string | null): Column<ChangeRow>[] {
+  return [
+    { head: 'Page', cell: ({ url }) => pageTimelineLink(context, url, origin) },
+    { head: 'Night', cell: ({ snapshot_date }) => dated(snapshot_date) },
+    { head: 'Index', cell: indexChange },
+    { head: 'What else changed', cell: ({ other_changes }) => otherChanges(other_changes) },
+  ];
+}
+
+export function indexChange({ index_change: change, is_loss }: ChangeRow): Part {
+  if (change === null) return UNKNOWN;
+  return is_loss
+    ? html`<b class="bad"><span aria-hidden="true">▼ </span>${change}</b>`
+    : html`<b><span aria-hidden="true">▲ </span>${change}</b>`;
+}
+
+export function otherChanges(changes: string | null): Part {
+  return changes === null ? UNKNOWN : html`<span class="url">${shortened(changes, CHANGES_CHARACTERS)}</span>`;
+}
+
+function selectsOf({ kind, per }: ChangesQuery, { kinds }: Changes): Select[] {
+  const named = (change: string, changes: number): Choice => [change, `${changeName(change)} (${count(changes)})`];
+  const isOffered = kind === undefined || kind === EVERY_KIND || kinds.some(({ change }) => change === kind);
+  const noise = kinds.reduce((sum, row) => sum + row.noise, 0);
+  const offered = [
+    ...Object.entries({
+      '': 'all but crawls and first reports',
+      [EVERY_KIND]: `all, with crawls and first reports (${count(noise)})`,
+    }),
+    ...kinds.map(({ change, changes }) => named(change, changes)),
+    ...(isOffered ? [] : [named(kind, 0)]),
+  ];
+  return [{ name: 'kind', label: 'Kind', chosen: kind ?? '', choices: offered }, rowsSelect(per)];
+}

@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { html, type Part } from '../../../answers/html/html.js';
+import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
+import type { Reader } from '../../../answers/query/reader.js';
+import { type Content, linkTo, type WebsiteContext } from '../context.js';
+import { facetLinks, readFacets } from '../facets.js';
+import { type Boxes, type Field, filterForm, type Select } from '../filter-form.js';
+import { nameOf } from '../layout.js';
+import { list, rowsSelect } from '../list.js';
+import {
+  askFor,
+  columnsOf,
+  columnsQuery,
+  headOf,
+  PAGE_COLUMNS,
+  type PageColumn,
+  pageRow,
+  readsOf,
+  SORTED_BY,
+} from '../page-columns.js';
+import {
+  checkPage,
+  datesQuery,
+  filterText,
+  MOST_URL_CHARACTERS,
+  type Paging,
+  pagingQuery,
+  readQuery,
+  skipOf,
+} from '../query.js';
+import { Remembered } from '../remembered.js';
+import { sharedOrigin } from '../values.js';
+
+const MOST_STATE_CHARACTERS = 4000;
+/** What may have changed between two dates, as in `page_changes`, and what that is called. */
+const CHANGED = {
+  any: 'in some way',
+  deindexed: 'fell out of the index',
+  indexed: 'entered the index',
+  coverage_state: 'state',
+  searchengine_canonical: 'canonical',
+  appeared: 'appeared',
+  disappeared: 'disappeared',
+} as const;
+
+export const pagesQuery = z.object({
+  ...pagingQuery,
+  ...datesQuery,
+  q: filterText,
+  state: z.string().max(MOST_STATE_CHARACTERS).optional(),
+  indexed: z.enum(['yes', 'no', '-']).optional(),
+  directory: filterText,
+  sitemap: z.string().max(MOST_URL_CHARACTERS).optional(),
+  canonical: z.enum(['match', 'differ', 'undeclared', '-']).optional(),
+  crawl: filterText,
+  changed: z.enum(Object.keys(CHANGED) as [keyof typeof CHANGED]).optional(),
+  monitored: z.enum(['gone', 'all']).optional(),
+  columns: columnsQuery,
+  sort: z.enum([...SORTED_BY, ...SORTED_BY.map((name) => `-${name}` as const)]).default('url'),
+});
+export type PagesQuery = z.infer<typeof pagesQuery>;
+
+const LISTS = new Remembered<Awaited<ReturnType<typeof readPages>>>();
+
+/** A window of the pages of a website, filtered and sorted. */
+export async function pagesPage(context: WebsiteContext): Promise<Content> {
+  const query = readQuery(pagesQuery, context.query);
+  const pages = await LISTS.ask(context, query, (reader) => readPages(reader, context.website.id, query));
+  const { page: _page, per, sort, columns: shown, ...filters } = query;
+  const asked = { per, ...filters, columns: askFor(shown) };
+  const { state, indexed, directory, sitemap, canonical, crawl } = filters;
+  const narrowed = { state, indexed, directory, sitemap, canonical, crawl };
+  const linkWith = (values: Readonly<Record<string, string | undefined>>) =>
+    linkTo(context, 'pages', { ...asked, sort, ...values });
+  const title = `Pages of ${nameOf(context.website)}`;
+  const content = html`<h1>${title}</h1>
+${filterForm(linkTo(context, 'pages'), {
+  q: query.q ?? '',
+  fields: fieldsOf(query),
+  selects: selectsOf(query),
+  boxes: boxesOf(shown),
+  kept: { sort, ...narrowed },
+})}
+${list({
+  id: 'pages',
+  one: 'page',
+  caption: 'Current state of the pages',
+  columns: columnsOf(shown, { ...context, origin: sharedOrigin(pages.rows) }),
+  empty: 'No matching pages.',
+  query,
+  ...pages,
+  above: downloads(context, { ...asked, sort }, pages.count),
+  beside: facetLinks(pages.facets, narrowed, (facet, value) => `${linkWith({ [facet]: value })}#results`),
+  sort: { by: sort, linkOf: (by) => `${linkWith({ sort: by })}#results` },
+  linkOf: (page) => `${linkWith({})}&page=${page}`,
+})}`;
+  return { title, content };
+}
+
+/** One window of the selected pages. @throws ServiceError 404 for a page after the last one */
+export async function readPages(reader: Reader, website: string, query: PagesQuery & Paging) {
+  const selection = selectionOf(website, query);
+  const facets = await readFacets(reader, selection);
+  // Each page has exactly one value of this facet.
+  const count = facets.reduce((sum, { facet, pages }) => sum + (facet === 'indexed' ? pages : 0), 0);
+  checkPage(query, count);
+  const name = 'dashboard/selected_pages';
+  // Finds the pages first, and then reads the other columns of these few.
+  const text = selectedText({ name, columns: readsOf(query.columns) }, 'whole_url in (select whole_url from selected)');
+  const rows = await askSelected(reader, text, pageRow, {
+    selected: { name, selection, columns: ['whole_url'] },
+    skip: skipOf(query),
+    limit: query.per,
+  });
+  return { facets, count, rows };
+}
+
+/** Which pages of a website, as `selected_pages.sql` takes it. */
+export function selectionOf(website: string, query: PagesQuery) {
+  const {
+    q = null,
+    state = null,
+    directory = null,
+    sitemap = null,
+    crawl = null,
+    indexed = null,
+    canonical = null,
+  } = query;
+  const { from = null, to = null, sort } = query;
+  const changed = query.changed ?? (from === null && to === null ? null : 'any');
+  // Pages that disappeared are among those that are gone.
+  const monitored = query.monitored ?? (changed === 'disappeared' ? 'all' : null);
+  const narrowed = { directory, sitemap, crawl, state, indexed, canonical, monitored };
+  return { website, url_contains: q, ...narrowed, changed, from, to, sort };
+}
+
+/** Links to the same pages, with the same columns, as files. */
+function downloads(
+  context: WebsiteContext,
+  asked: Readonly<Record<string, string | number | undefined>>,
+  pages: number,
+): Part {
+  if (pages === 0) return null;
+  const { per: _per, ...values } = asked;
+  const link = (route: 'pages.csv' | 'pages.json', name: string) =>
+    html`<a href="${linkTo(context, route, values)}" download="">${name}</a>`;
+  return html`<p class="downloads">Download all of them: ${link('pages.csv', 'CSV')} ${link('pages.json', 'JSON')}</p>`;
+}
+
+function boxesOf(shown: readonly PageColumn[]): Boxes {
+  const always: PageColumn = 'url';
+  return {
+    name: 'columns',
+    label: 'Columns',
+    legend: `Columns besides “${headOf(always)}”`,
+    choices: PAGE_COLUMNS.filter((name) => name !== always).map((name) => [name, headOf(name)]),
+    chosen: shown,
+    always,
+  };
+}
+
+function fieldsOf({ from = '', to = '' }: PagesQuery): Field[] {
+  return [
+    { name: 'from', label: 'Changed from', type: 'date', value: from },
+    { name: 'to', label: 'to', type: 'date', value: to },
+  ];
+}
+
+function selectsOf({ changed, monitored, per }: PagesQuery): Select[] {
+  const times = { '': 'now', gone: 'gone', all: 'now or earlier' };
+  const changes: [string, string][] = [['', 'no matter'], ...Object.entries(CHANGED)];
+  return [
+    { name: 'changed', label: 'What changed', chosen: changed ?? '', choices: changes },
+    { name: 'monitored', label: 'Monitored', chosen: monitored ?? '', choices: Object.entries(times) },
+    rowsSelect(per),
+  ];
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { text, tiles, time } from '../../../answers/html/cells.js';
+import { html, type Part } from '../../../answers/html/html.js';
+import { type Column, table } from '../../../answers/html/table.js';
+import { askOf, askRows } from '../../../answers/query/ask-rows.js';
+import type { Reader } from '../../../answers/query/reader.js';
+import {
+  DRIFT_COLUMNS,
+  listingStatus,
+  REJECTED_COLUMNS,
+  reportAges,
+  runColumns,
+} from '../../../answers/report/parts/quality.js';
+import { driftRow, type RunRow, rejectedRow, reportAgeRow, runRow } from '../../../answers/report/rows.js';
+import { duration, count as shown } from '../../../base/observe/format.js';
+import { ServiceError } from '../../api/errors.js';
+import { type Content, linkTo, type WebsiteContext } from '../context.js';
+import { nameOf } from '../layout.js';
+import { list } from '../list.js';
+import { type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
+import { newestDates } from './changes.js';
+
+const NIGHTS_LOOKED_AT = 30;
+const REPORT_ROWS = 10;
+const ODDITIES_LISTED = 50;
+/** More than are shown: if the id is also another website's name, its rows come, too, and are then left out. */
+const DRIFT_READ = 500;
+
+const RUN_COLUMNS: readonly Column<RunRow>[] = [
+  { head: 'Started', cell: (run) => time(run.started_at) },
+  ...runColumns<RunRow>((run) => (run.outcome === 'failed' ? failure(run) : listingStatus(run))),
+];
+
+/** What each run fetched, what it cost, and what broke the contract. */
+export async function runsPage(context: WebsiteContext): Promise<Content> {
+  const query = readQuery(z.object(pagingQuery), context.query);
+  const runs = await context.ask((reader) => readRuns(reader, context.website.id, query));
+  const name = nameOf(context.website);
+  const content = html`<h1>Runs and quality of ${name}</h1>
+${query.page === 1 ? newestRun(runs.rows[0]) : null}
+<section aria-labelledby="h-runs"><h2 id="h-runs">Runs</h2>
+${list({
+  id: 'runs',
+  one: 'run',
+  caption: 'Runs, newest first',
+  columns: RUN_COLUMNS,
+  empty: 'No runs yet.',
+  query,
+  ...runs,
+  linkOf: (page) => linkTo(context, 'runs', { per: query.per, page }),
+})}</section>
+<section aria-labelledby="h-age"><h2 id="h-age">Age of the reports</h2>
+${reportAges('ages', runs.ages)}</section>
+<section aria-labelledby="h-rejected"><h2 id="h-rejected">Quarantined records</h2>
+${rejectedTable(runs)}</section>
+<section aria-labelledby="h-drift"><h2 id="h-drift">New in the service’s answers</h2>
+${table(DRIFT_COLUMNS, runs.drift, {
+  id: 'drift',
+  caption: 'What the service sent that its contract does not foresee, newest first',
+  empty: 'Nothing so far.',
+})}</section>`;
+  return { title: `Runs of ${name}`, content };
+}
+
+/** A window of a website's runs, and the quality of their data. @throws ServiceError 404 */
+async function readRuns(reader: Reader, website: string, query: Paging) {
+  const rows = await askRows(reader, 'dashboard/runs', runRow, { website, limit: query.per, skip: skipOf(query) });
+  const count = rows[0]?.runs ?? 0;
+  if (count === 0 && query.page > 1) throw new ServiceError(404, `There is no page ${query.page}.`);
+  const dates = newestDates(reader.markers, website, NIGHTS_LOOKED_AT);
+  const [since, until] = [dates.at(-1) ?? reader.today, dates[0] ?? reader.today];
+  const period = { website, since, until, limit: ODDITIES_LISTED };
+  // Quarantined records and drift in the period of these runs, newest first.
+  const rejected = await askRows(reader, 'report/rejected', rejectedRow, period);
+  const drift = await askOf(reader, 'drift_diary', driftRow, website, { limit: String(DRIFT_READ) });
+  const ages = await askOf(reader, 'report_ages', reportAgeRow, website);
+  return {
+    count,
+    rows,
+    since,
+    ages: ages.slice(0, REPORT_ROWS).map(({ report_age, pages }) => ({ span: report_age, pages })),
+    rejected,
+    drift: drift.slice(0, ODDITIES_LISTED),
+  };
+}
+
+/** What the newest run fetched and what it cost. */
+function newestRun(run: RunRow | undefined): Part {
+  if (!run) return null;
+  const { requests_sent, requests_throttled, reports_fetched, reports_failed, reports_missing } = run;
+  const known = (figure: number | null) => (figure === null ? '–' : shown(figure));
+  return tiles(
+    [
+      'Run of',
+      run.started_at.slice(0, 10),
+      run.outcome === 'failed' ? 'failed' : `took ${duration(run.took_seconds * 1000)}`,
+    ],
+    ['Requests', known(requests_sent), `${known(requests_throttled)} throttled`],
+    ['Reports fetched', known(reports_fetched), `${known(reports_failed)} failed, ${known(reports_missing)} missing`],
+    ['Pages listed', known(run.pages_listed), `${known(run.pages_rejected)} rejected`],
+  );
+}
+
+function failure({ error }: RunRow): Part {
+  return html`<b class="bad">failed</b>${error === null ? null : html`: ${text(error)}`}`;
+}
+
+function rejectedTable({ rejected, since }: Awaited<ReturnType<typeof readRuns>>): Part {
+  const total = rejected[0]?.total ?? 0;
+  const cut = total > rejected.length ? `: the most frequent ${rejected.length} of ${total} problems` : '';
+  return table(REJECTED_COLUMNS, rejected, {
+    id: 'rejected',
+    caption: `Records that broke the contract since ${since}${cut}`,
+    empty: `No record was quarantined since ${since}.`,
+  });
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { dated, number } from '../../../answers/html/cells.js';
+import { type Html, html, type Part } from '../../../answers/html/html.js';
+import type { Column } from '../../../answers/html/table.js';
+import { askEach, askRows } from '../../../answers/query/ask-rows.js';
+import type { Reader } from '../../../answers/query/reader.js';
+import { percent, shareOf } from '../../../base/observe/format.js';
+import { ServiceError } from '../../api/errors.js';
+import type { ServedWebsite } from '../../store/live-reader.js';
+import { type DashboardContext, linkTo } from '../context.js';
+import { nameOf } from '../layout.js';
+import { list } from '../list.js';
+import { checkPage, pagingQuery, readQuery, skipOf } from '../query.js';
+
+const websiteRow = z.object({
+  website_id: z.string(),
+  website_name: z.string().nullable(),
+  /** Null before the first snapshot. */
+  newest_date: z.string().nullable(),
+  listing_status: z.string().nullable(),
+  /** Whether there was a run. */
+  is_known: z.boolean(),
+  /** Null before the first snapshot, like the next field. */
+  pages: z.int().nullable(),
+  indexed: z.int().nullable(),
+});
+/** With its name in the newest snapshot, or else the name that the key has for it. */
+type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite; isReadable?: boolean };
+
+/** A website whose files are damaged. */
+const DAMAGED = {
+  isReadable: false,
+  website_name: null,
+  newest_date: null,
+  listing_status: null,
+  is_known: true,
+  pages: null,
+  indexed: null,
+};
+
+/** The websites that a key may read, each once. @throws ServiceError 404 after the last page of the list */
+export async function websitesPage({ base, key, query: given, ask }: DashboardContext): Promise<Html> {
+  const query = readQuery(z.object(pagingQuery), given);
+  const names = new Map(key.websites_access.map(({ _id, url }) => [_id, url]));
+  checkPage(query, names.size);
+  const rows = await ask((reader) => readRows(reader, names, { limit: query.per, skip: skipOf(query) }));
+  return html`<h1>Websites</h1>
+${list({
+  id: 'websites',
+  one: 'website',
+  caption: 'Websites that this key has access to',
+  columns: columnsOf(base),
+  empty: 'This key has no access to any website.',
+  query,
+  rows,
+  count: names.size,
+  linkOf: (page) => `${base}/?per=${query.per}&page=${page}`,
+})}`;
+}
+
+async function readRows(
+  reader: Reader,
+  names: ReadonlyMap<string, string>,
+  window: { limit: number; skip: number },
+): Promise<WebsiteRow[]> {
+  const ids = [...names.keys()];
+  const { rows, errors } = await askEach(ids, (website) => {
+    const asked = website === null ? { websites: ids, ...window } : { websites: [website], limit: 1, skip: 0 };
+    return askRows(reader, 'dashboard/websites', websiteRow, asked, website);
+  });
+  const shown: WebsiteRow[] = rows.map((row) => {
+    const { website_id: id, website_name: name } = row;
+    return { ...row, website: { id, name: name ?? names.get(id) ?? '' } };
+  });
+  if (errors.size === 0) return shown;
+  const damaged = [...errors.keys()].map((id) => ({
+    ...DAMAGED,
+    website_id: id,
+    website: { id, name: names.get(id) ?? '' },
+  }));
+  return [...shown, ...damaged].slice(window.skip, window.skip + window.limit);
+}
+
+/**
+ * A website by its id, if the key may read it. Any other gets the same answer as one that does not exist.
+ *
+ * @throws ServiceError 404
+ */
+export async function findWebsite({ key, websites, ask }: DashboardContext, id: string): Promise<ServedWebsite> {
+  const granted = key.websites_access.find(({ _id }) => _id === id);
+  if (!granted) throw new ServiceError(404, 'There is no such website, or this key has no access to it.');
+  const served = (await websites()).find((website) => website.id === id);
+  if (served) return served;
+  // It may have a run but no snapshot.
+  const [row] = await ask((reader) => readRows(reader, new Map([[id, granted.url]]), { limit: 1, skip: 0 }));
+  if (!row?.is_known) throw new ServiceError(404, 'This website has no run yet.');
+  return row.website;
+}
+
+function columnsOf(base: string): Column<WebsiteRow>[] {
+  return [
+    { head: 'Website', cell: (row) => nameLink(base, row) },
+    number('Pages', ({ pages }) => pages),
+    number('Indexed', ({ indexed }) => indexed),
+    number('Share', ({ indexed, pages }) => shareOf(indexed, pages), percent),
+    { head: 'Newest snapshot', cell: newest },
+  ];
+}
+
+function nameLink(base: string, { website, is_known }: WebsiteRow): Part {
+  const name = nameOf(website);
+  return is_known ? html`<a href="${linkTo({ base, website }, 'overview')}">${name}</a>` : name;
+}
+
+function newest({ newest_date, listing_status, isReadable }: WebsiteRow): Part {
+  if (isReadable === false) return html`<b class="bad">cannot be read</b>`;
+  if (newest_date === null) return 'none yet';
+  const partial = listing_status === 'partial' ? html`, <b class="bad">partial</b>` : null;
+  return html`${dated(newest_date)}${partial}`;
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { ServiceError } from '../api/errors.js';
+
+const MOST_TEXT_CHARACTERS = 500;
+/** A page with a longer URL is listed, but has no page of its own. `sql/dashboard` cuts URLs slightly above this. */
+export const MOST_URL_CHARACTERS = 16_000;
+export const ROWS_A_PAGE = ['25', '50', '100', '200'] as const;
+const DEFAULT_ROWS_A_PAGE = '50';
+
+/** A window of a list. */
+export interface Paging {
+  /** From 1. */
+  page: number;
+  /** Rows per page, at most 200. */
+  per: number;
+}
+
+/** The query parameters of every list. */
+export const pagingQuery = {
+  page: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/)
+    .default('1')
+    .transform(Number),
+  per: z.enum(ROWS_A_PAGE).default(DEFAULT_ROWS_A_PAGE).transform(Number),
+};
+
+/** A search text or a chosen value. */
+export const filterText = z.string().max(MOST_TEXT_CHARACTERS).optional();
+
+/** The first and last date of a span. */
+export const datesQuery = { from: z.iso.date().optional(), to: z.iso.date().optional() };
+
+/**
+ * Parses a query string. Empty fields of a form count as missing; unknown parameters are ignored.
+ *
+ * @throws ServiceError 400 that names the parameter
+ */
+export function readQuery<T>(schema: z.ZodType<T>, query: unknown): T {
+  const given = z.record(z.string(), z.unknown()).parse(query);
+  const parsed = schema.safeParse(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')));
+  if (parsed.success) return parsed.data;
+  throw new ServiceError(400, `The address has no valid value for “${String(parsed.error.issues[0]?.path[0])}”.`);
+}
+
+/** @throws ServiceError 404 for a page after the last one */
+export function checkPage({ page, per }: Paging, rows: number): void {
+  const last = Math.max(1, Math.ceil(rows / per));
+  if (page > last) throw new ServiceError(404, `There is no page ${page}: the last one is ${last}.`);
+}
+
+export function skipOf({ page, per }: Paging): number {
+  return (page - 1) * per;
+}

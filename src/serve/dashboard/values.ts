@@ -1,0 +1,69 @@
+import { UNKNOWN } from '../../answers/html/cells.js';
+import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
+import { counted } from '../../base/observe/format.js';
+import { DAY_MS } from '../../base/time.js';
+import { linkTo, type WebsiteContext } from './context.js';
+import { MOST_URL_CHARACTERS } from './query.js';
+
+const URL_CHARACTERS = 72;
+const ORIGIN = /^https?:\/\/[^/?#]+(?=\/)/i;
+const CHANGES: Readonly<Record<string, string>> = {
+  deindexed: 'de-indexed',
+  data_lost: 'data lost',
+  coverage_state: 'coverage state',
+  searchengine_canonical: 'canonical (search engine)',
+  user_canonical: 'canonical (declared)',
+  canonicals_match: 'canonicals match',
+  robots_blocked: 'blocked by robots.txt',
+  robots_unblocked: 'unblocked by robots.txt',
+  fetch_status: 'page fetch',
+  indexing_allowed: 'indexing allowed',
+};
+
+/** What a kind of change is called. */
+export function changeName(change: string): string {
+  return CHANGES[change] ?? change;
+}
+
+/** The scheme and host that all addresses of a list have; null if they differ. */
+export function sharedOrigin(rows: readonly { url: string }[]): string | null {
+  const [first, ...others] = new Set(rows.map(({ url }) => ORIGIN.exec(url)?.[0]));
+  return others.length > 0 ? null : (first ?? null);
+}
+
+/**
+ * A page's address, as a link to what the dashboard knows about it.
+ *
+ * @param origin of the whole list: it is read aloud and copied, but not shown in each row
+ */
+export function pageTimelineLink(
+  context: Pick<WebsiteContext, 'base' | 'website'>,
+  url: string,
+  origin: string | null = null,
+): Html {
+  const isWithin = origin !== null && url.startsWith(`${origin}/`);
+  const path = shortened(isWithin ? url.slice(origin.length) : url, URL_CHARACTERS);
+  const shown = isWithin ? html`<span class="unseen">${origin}</span>${path}` : path;
+  if (url.length > MOST_URL_CHARACTERS) return html`<span class="url">${shown}</span>`;
+  return html`<a class="url" href="${linkTo(context, 'page', { url })}">${shown}</a>`;
+}
+
+/** Links to the same page for other numbers of days or nights. */
+export function periodLinks(
+  spans: readonly string[],
+  { one, chosen, linkOf }: { one: string; chosen: number | null; linkOf(span: string): string },
+): Html {
+  const items = spans.map((span) => {
+    const here = Number(span) === chosen ? html` aria-current="true"` : null;
+    return html`<li><a href="${linkOf(span)}"${here}>${counted(Number(span), one)}</a></li>\n`;
+  });
+  return html`<nav aria-label="Period"><ul class="periods">
+${items}</ul></nav>`;
+}
+
+/** How long ago a time was, in whole days: `today`, `1 day`, `12 days`. */
+export function age(value: string | null, now: number): Part {
+  if (value === null) return UNKNOWN;
+  const days = Math.max(0, Math.floor((now - Date.parse(value)) / DAY_MS));
+  return html`<time class="date" datetime="${value}">${days === 0 ? 'today' : counted(days, 'day')}</time>`;
+}

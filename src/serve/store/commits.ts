@@ -1,0 +1,80 @@
+import type { Marker } from '../../warehouse/log/markers.js';
+import type { Moment } from '../api/listing-query.js';
+
+/** The commits that make up a website's listing at a moment. */
+export interface ServedCommits {
+  /** The newest of them: with the same moment, it names the same commits forever. */
+  version: string;
+  /** The last complete listing and what came after it: later ones that are partial, and replays of all these. */
+  listing: Marker[];
+  /** Earlier commits, for pages whose entry in the listing is in quarantine. */
+  earlier: Marker[];
+}
+
+/**
+ * Finds the commits of one website that a request sees: what had been observed by then.
+ *
+ * A listing belongs to the date on which it began, and was observed when its last entry was. A replay was observed with
+ * its snapshot. A listing whose rows retention dropped is ignored.
+ *
+ * A client in the middle of a walk names the newest commit that its first window showed. It continues with the same
+ * listing, even if retention dropped that meanwhile, because the files stay for an hour.
+ *
+ * @param markers of the website, oldest first
+ * @param version the newest that may be seen, or null
+ * @param wasListedBy whether all entries of a snapshot had been listed by a time
+ * @returns null if nothing had been observed yet
+ */
+export async function commitsAt(
+  markers: readonly Marker[],
+  moment: Moment,
+  version: string | null,
+  wasListedBy: (snapshot: Marker, time: Date) => Promise<boolean>,
+): Promise<ServedCommits | null> {
+  const upTo = version === null ? markers : restored(markers.filter(({ commitId }) => commitId <= version));
+  const snapshots = upTo.filter(
+    (marker) => marker.kind === 'snapshot' && !isDropped(marker) && hadBegun(marker, moment),
+  );
+  if (moment && 'time' in moment) await dropUnfinished(snapshots, moment.time, wasListedBy);
+  const ids = new Set(snapshots.map(({ snapshotId }) => snapshotId));
+  const visible = upTo.filter((marker) => ids.has(marker.snapshotId) && !isDropped(marker));
+  const newest = visible.at(-1);
+  if (!newest) return null;
+  const base = Math.max(
+    0,
+    snapshots.findLastIndex(({ listingComplete }) => listingComplete),
+  );
+  const since = new Set(snapshots.slice(base).map(({ snapshotId }) => snapshotId));
+  return {
+    version: newest.commitId,
+    listing: visible.filter(({ snapshotId }) => since.has(snapshotId)),
+    earlier: visible.filter(({ snapshotId }) => !since.has(snapshotId)),
+  };
+}
+
+/** Restores what retention dropped since the last complete listing, because the walk may have begun before that. */
+function restored(markers: readonly Marker[]): Marker[] {
+  const base = markers.findLast(({ listingComplete }) => listingComplete) ?? markers[0];
+  return markers.map((marker) => {
+    if (!base || marker.snapshotId < base.snapshotId) return marker;
+    return { ...marker, files: { ...marker.files, ...marker.dropped }, dropped: {} };
+  });
+}
+
+function isDropped({ dropped }: Marker): boolean {
+  return Object.hasOwn(dropped, 'coverage');
+}
+
+function hadBegun({ date, snapshotAt }: Marker, moment: Moment): boolean {
+  if (moment === null) return true;
+  return 'date' in moment ? date <= moment.date : Date.parse(snapshotAt) <= moment.time.getTime();
+}
+
+/** Drops the last snapshots that were not fully listed by then. Earlier ones were, because they follow one another. */
+async function dropUnfinished(
+  snapshots: Marker[],
+  time: Date,
+  wasListedBy: (snapshot: Marker, time: Date) => Promise<boolean>,
+): Promise<void> {
+  for (let last = snapshots.at(-1); last && !(await wasListedBy(last, time)); last = snapshots.at(-1)) snapshots.pop();
+}

@@ -1,0 +1,267 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { askRows } from '../../answers/query/ask-rows.js';
+import type { Reader } from '../../answers/query/reader.js';
+import type { Parameters } from '../../base/storage/engine.js';
+import { sql } from '../../base/storage/sql.js';
+import { DAY_MS } from '../../base/time.js';
+import type { CoverageEntry } from '../../source/contract/coverage.js';
+import type { DataTable } from '../../warehouse/log/folder/tables.js';
+import { filesOf } from '../../warehouse/log/markers.js';
+import type { Selection } from '../api/listing-query.js';
+import type { WindowBounds } from '../api/pagination.js';
+import { Blocks } from './blocks.js';
+import type { ServedCommits } from './commits.js';
+
+/** Entries are read in blocks of this many, each from a page whose position is known. */
+const BLOCK_ENTRIES = 1000;
+/** Blocks that stay in memory, about 1 MB each: one for each client that walks, up to this many clients. */
+const MAX_BLOCKS = 64;
+/** The pages of a selection, in their order, are found this many at a time. */
+const BLOCK_URLS = 20_000;
+const MAX_URL_BLOCKS = 10;
+/** How many listings to keep the index of: mostly the newest one of each website. */
+const MAX_REMEMBERED = 200;
+/** URLs are ordered by their bytes, and none comes after this. */
+const BEHIND_ALL = '\u{10ffff}';
+const WHOLE = { from_url: '', to_url: BEHIND_ALL };
+
+/** The files that a listing is read from; a bare object of lists, as statements take it. */
+type ListingFiles = { coverage: string[]; rejected: string[]; earlier: string[] };
+
+/** Where the entries of a listing are found. */
+interface ListingIndex {
+  files: ListingFiles;
+  count: number;
+  /** The URL of every 1,000th page, from the first on. */
+  marks: string[];
+}
+
+const urlRow = z.object({ url: z.string() });
+const countRow = z.object({ count: z.int() });
+const maybeText = z.string().nullable();
+const entryRow = z.object({
+  url: z.string(),
+  index_summary: maybeText,
+  index_coverage_state: maybeText,
+  canonicals_match: z.boolean().nullable(),
+  searchengine_selected_canonical: maybeText,
+  user_selected_canonical: maybeText,
+  last_crawl_time: maybeText,
+  days_since_last_crawl: z.null(),
+  inspection_link: maybeText,
+  service_link: maybeText,
+  canonicals_match_present: z.boolean().nullable(),
+  crawled_at: z.number().nullable(),
+});
+type EntryRow = z.infer<typeof entryRow>;
+const entriesRow = z.object({ entries: z.string().transform((text) => z.array(entryRow).parse(JSON.parse(text))) });
+
+/**
+ * The listings of a warehouse, read from their Parquet files; what was read last stays in memory. The files are sorted
+ * by URL, so that any window needs only the one or two row groups that hold it.
+ */
+export class Listings {
+  readonly #files = new LRUCache<string, ListingFiles>({ max: MAX_REMEMBERED });
+  readonly #indexes = new LRUCache<string, ListingIndex>({ max: MAX_REMEMBERED });
+  readonly #counts = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  readonly #urls = new Blocks<string>(BLOCK_URLS, MAX_URL_BLOCKS);
+  readonly #rows = new Blocks<EntryRow>(BLOCK_ENTRIES, MAX_BLOCKS);
+
+  constructor(private readonly warehouse: string) {}
+
+  /** Whether a window only needs to be read, without first selecting pages or finding positions. */
+  isQuick(commits: ServedCommits, selection: Selection | null, window: WindowBounds): boolean {
+    if (selection === null) return this.#indexes.has(keyOf(commits));
+    const name = keyOf(commits, selection);
+    const count = this.#counts.get(name);
+    return count !== undefined && this.#rows.has(name, window, count);
+  }
+
+  /** Entries by their position in the listing's own order. @param now what `days_since_last_crawl` counts to */
+  async window(
+    reader: Reader,
+    commits: ServedCommits,
+    window: WindowBounds,
+    now: number,
+  ): Promise<{ entries: CoverageEntry[]; count: number }> {
+    const { files, count, marks } = await this.#index(reader, commits);
+    const rows = await this.#rows.window(keyOf(commits), window, count, ({ skip, limit }) => {
+      const first = Math.floor(skip / BLOCK_ENTRIES);
+      const range = {
+        from_url: marks[first] ?? '',
+        to_url: marks[Math.ceil((skip + limit) / BLOCK_ENTRIES)] ?? BEHIND_ALL,
+      };
+      return rowsOf(reader, files, { shown: 'serve/window', ...range, limit, skip: skip - first * BLOCK_ENTRIES });
+    });
+    return { entries: rows.map((row) => entryOf(row, now)), count };
+  }
+
+  /** Entries that a request selects. Finds the pages first, and then reads only the entries that are shown. */
+  async selected(
+    reader: Reader,
+    commits: ServedCommits,
+    { selection, window, now }: { selection: Selection; window: WindowBounds; now: number },
+  ): Promise<{ entries: CoverageEntry[]; count: number }> {
+    const name = keyOf(commits, selection);
+    const files = await this.#filesOf(reader, commits);
+    const read = [...listed(files), `selected as (${sql('serve/selected')}\n)`];
+    const choose = <T>(schema: z.ZodType<T>, answer: string, given: Parameters = {}) =>
+      ask(reader, schema, files, { read, answer, given: { ...WHOLE, ...valuesOf(selection), ...given } });
+    const known = this.#counts.get(name);
+    const count = known ?? (await choose(countRow, 'serve/selected_counted'))[0]?.count ?? 0;
+    this.#counts.set(name, count);
+    const rows = await this.#rows.window(name, window, count, async (part) => {
+      const urls = await this.#urls.window(name, part, count, async (block) =>
+        (await choose(urlRow, 'serve/selected_urls', { ...block })).map(({ url }) => url),
+      );
+      const found = new Map((await rowsNamed(reader, files, urls)).map((row) => [row.url, row]));
+      return urls.flatMap((url) => found.get(url) ?? []);
+    });
+    return { entries: rows.map((row) => entryOf(row, now)), count };
+  }
+
+  /** The entries of these pages, as far as they are listed. */
+  async of(reader: Reader, commits: ServedCommits, urls: readonly string[], now: number): Promise<CoverageEntry[]> {
+    return (await rowsNamed(reader, await this.#filesOf(reader, commits), urls)).map((row) => entryOf(row, now));
+  }
+
+  /**
+   * The files that a listing is read from. Of earlier commits, only those with a page that is in quarantine now: mostly
+   * none.
+   */
+  async #filesOf(reader: Reader, commits: ServedCommits): Promise<ListingFiles> {
+    const key = keyOf(commits);
+    const known = this.#files.get(key);
+    if (known) return known;
+    const { listing, earlier } = commits;
+    const of = (table: DataTable, markers = listing) => filesOf(this.warehouse, markers, table);
+    const files: ListingFiles = { coverage: of('coverage'), rejected: of('rejected_records'), earlier: [] };
+    if (files.rejected.length > 0)
+      files.earlier = await replacementsIn(reader, files, of('coverage', earlier), listing);
+    this.#files.set(key, files);
+    return files;
+  }
+
+  async #index(reader: Reader, commits: ServedCommits): Promise<ListingIndex> {
+    const key = keyOf(commits);
+    const known = this.#indexes.get(key);
+    if (known) return known;
+    const files = await this.#filesOf(reader, commits);
+    const read = listed(files);
+    const [counted] = await ask(reader, countRow, files, { read, answer: 'serve/counted', given: WHOLE });
+    const step = { ...WHOLE, step: BLOCK_ENTRIES };
+    const marks = await ask(reader, urlRow, files, { read, answer: 'serve/url_marks', given: step });
+    const index = { files, count: counted?.count ?? 0, marks: marks.map(({ url }) => url) };
+    this.#indexes.set(key, index);
+    return index;
+  }
+}
+
+/** The smallest range that holds all these URLs. */
+export function rangeOf(urls: readonly string[]): { from_url: string; to_url: string } {
+  const sorted = [...urls].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return { from_url: sorted[0] ?? '', to_url: `${sorted.at(-1) ?? ''}\u0001` };
+}
+
+/** Identifies a listing or a selection of it, whatever is committed since. */
+function keyOf({ listing, earlier }: ServedCommits, selection?: Selection): string {
+  const commits = [...listing, ...earlier.slice(-1)].map(({ commitId }) => commitId);
+  return [...commits, ...(selection ? [JSON.stringify(valuesOf(selection))] : [])].join(' ');
+}
+
+/** Of the files of earlier commits, newest first, those that list a page that is now only in quarantine. */
+async function replacementsIn(
+  reader: Reader,
+  { coverage, rejected }: ListingFiles,
+  earlier: readonly string[],
+  listing: ServedCommits['listing'],
+): Promise<string[]> {
+  const { engine } = reader;
+  const asked = {
+    coverage: reader.filled('coverage', coverage),
+    rejected: reader.filled('rejected_records', rejected),
+    website: listing[0]?.websiteId ?? '',
+  };
+  const rows = await askRows(reader, 'serve/quarantined_urls', urlRow, asked);
+  const missing = new Set(rows.map(({ url }) => url));
+  const found: string[] = [];
+  for (const file of [...earlier].reverse()) {
+    if (missing.size === 0) break;
+    const held = await engine.rows(urlRow, sql('serve/held_urls'), { coverage: [file], urls: [...missing] });
+    if (held.length > 0) found.push(file);
+    for (const { url } of held) missing.delete(url);
+  }
+  return found;
+}
+
+/** What a request selects by, as `selected.sql` takes it. */
+function valuesOf(selection: Selection): Parameters {
+  const { crawled_before: before, crawled_after: after } = selection;
+  return {
+    index_summary: selection.index_summary ?? null,
+    index_coverage_state: selection.index_coverage_state ?? null,
+    canonicals_match: selection.canonicals_match ?? null,
+    url_contains: selection.url_contains ?? null,
+    crawled_before: before === undefined ? null : Date.parse(before),
+    crawled_after: after === undefined ? null : Date.parse(after),
+    sort: selection.sort ?? null,
+  };
+}
+
+async function rowsOf(
+  reader: Reader,
+  files: ListingFiles,
+  { shown, ...given }: { shown: 'serve/window' | 'serve/named' } & Parameters,
+): Promise<EntryRow[]> {
+  const read = [...listed(files, given['urls'] ? 'serve/rows_of_urls' : undefined), `shown as (${sql(shown)}\n)`];
+  const rows = await ask(reader, entriesRow, files, { read, answer: 'serve/entries', given });
+  return rows.flatMap(({ entries }) => entries);
+}
+
+/** The rows of these pages, as far as they are listed. */
+async function rowsNamed(reader: Reader, files: ListingFiles, urls: readonly string[]): Promise<EntryRow[]> {
+  if (urls.length === 0) return [];
+  return rowsOf(reader, files, { shown: 'serve/named', ...rangeOf(urls), urls: [...urls] });
+}
+
+/** The entry as the API returns it: `canonicals_match` is omitted where the upstream service omitted it. */
+function entryOf({ crawled_at, canonicals_match_present: isPresent, ...row }: EntryRow, now: number): CoverageEntry {
+  const { canonicals_match: _, ...bare } = row;
+  return { ...(isPresent ? row : bare), days_since_last_crawl: daysSince(crawled_at, now) };
+}
+
+/**
+ * The relations `coverage_rows` and `listed`. If one commit makes up the listing and none of it is in quarantine, as on
+ * most nights, that commit already holds each page once.
+ */
+function listed(files: ListingFiles, rows = 'serve/rows_in_range'): string[] {
+  const all = isOneFile(files) ? 'select * from coverage_rows' : sql('serve/listed');
+  return [`coverage_rows as (${sql(rows)}\n)`, `listed as (${all}\n)`];
+}
+
+function isOneFile({ coverage, rejected }: ListingFiles): boolean {
+  return coverage.length === 1 && rejected.length === 0;
+}
+
+async function ask<T>(
+  reader: Reader,
+  schema: z.ZodType<T>,
+  files: ListingFiles,
+  { read, answer, given }: { read: string[]; answer: string; given: Parameters },
+): Promise<T[]> {
+  const { coverage, rejected, earlier } = files;
+  const named = {
+    coverage: reader.filled('coverage', coverage),
+    ...(isOneFile(files)
+      ? {}
+      : { rejected: reader.filled('rejected_records', rejected), earlier: reader.filled('coverage', earlier) }),
+  };
+  return reader.engine.rows(schema, `with ${read.join(', ')}\n${sql(answer)}`, { ...named, ...given });
+}
+
+/** Whole days, never negative: a crawl in the future, by a clock ahead of ours, was today. Milliseconds since 1970. */
+export function daysSince(crawledAt: number | null, now: number): number | null {
+  if (crawledAt === null) return null;
+  return Math.max(0, Math.floor((now - crawledAt) / DAY_MS));
+}

@@ -1,0 +1,161 @@
+import type { z } from 'zod';
+import { messageOf } from '../../base/exit.js';
+import { type Issue, issuesOf, type Verdict, validate } from '../../base/validate.js';
+import {
+  type CoverageEntry,
+  coverageEntrySchema,
+  coverageWindowSchema,
+  type Pagination,
+  paginationSchema,
+} from '../contract/coverage.js';
+import { absoluteUrl } from '../contract/fields.js';
+import { plainTextOf } from '../contract/plain.js';
+import { API_PLACES, SourceError } from '../errors.js';
+
+/** Limit for a field's name in the drift diary: the service chooses it, so it could be as long as a body. */
+const MAX_FIELD_CHARACTERS = 200;
+
+/** How a body must begin for its entries to be cut out one by one. */
+const WINDOW_START = '{"urls":[';
+/** An entry without nesting or escapes, followed by the next one or the end of the list. */
+const FLAT_ENTRY = /(\{[^"\\{}[\]]*(?:"[^"\\]*"[^"\\{}[\]]*)*\})(?:,(?=\{)|(?=\]))/gy;
+
+const isPlainEntry = plainTextOf(coverageEntrySchema);
+
+/** An entry whose text alone shows that the contract accepts it; nearly all are like this. */
+export interface PlainEntry {
+  url: string;
+  /** As it arrived. */
+  text: string;
+}
+
+/** One entry as it arrived, validated on its own. */
+export interface CheckedEntry {
+  /** The page's URL if one can be read, even from a rejected entry; else null. */
+  url: string | null;
+  verdict: Verdict<CoverageEntry>;
+  payload: unknown;
+}
+
+export type JudgedEntry = PlainEntry | CheckedEntry;
+
+/** Something in an answer that the contract does not foresee but that rejects no record. */
+export interface Drift {
+  kind: 'unknown_field' | 'absent_field' | 'pagination';
+  field: string;
+  value: string | null;
+}
+
+export interface Window {
+  entries: JudgedEntry[];
+  pagination: Pagination;
+  drift: Drift[];
+}
+
+/** A listing body that breaks the contract as a whole, with its text and what is wrong with it. */
+export class BadWindow extends SourceError {
+  constructor(
+    message: string,
+    readonly issues: Issue[],
+    readonly text: string,
+  ) {
+    super('bad_body', message, { status: 200 });
+  }
+}
+
+/**
+ * Reads the body of one listing answer.
+ *
+ * @param place the configuration key of the service's address
+ * @throws BadWindow if it is not JSON or not a window of a listing
+ */
+export function readWindow(text: string, place: string = API_PLACES.baseUrl): Window {
+  const cut = cutEntries(text);
+  const parsed = coverageWindowSchema.safeParse(json(cut?.body ?? text, place));
+  if (!parsed.success) throw badWindow('breaks the contract', issuesOf(parsed.error), text, place);
+  const { urls, pagination } = parsed.data;
+  return {
+    entries: cut?.entries ?? urls.map(judgeEntry),
+    pagination,
+    drift: [...paginationDrift(pagination), ...bodyDrift(parsed.data)],
+  };
+}
+
+/**
+ * Cuts the entries out of a body as text, which saves parsing and stringifying each of them.
+ *
+ * @returns the entries and the body without them, or null if only a parser can separate them
+ */
+function cutEntries(text: string): { entries: JudgedEntry[]; body: string } | null {
+  if (!text.startsWith(WINDOW_START)) return null;
+  const cut = [...text.slice(WINDOW_START.length).matchAll(FLAT_ENTRY)];
+  const rest = text.slice(cut.reduce((end, [all]) => end + all.length, WINDOW_START.length));
+  // Where the key is duplicated, a parser takes the second list.
+  if (!rest.startsWith(']') || rest.includes('"urls"') || rest.includes('\\')) return null;
+  try {
+    return { entries: cut.map(([, entry = '']) => judgeText(entry)), body: `${WINDOW_START}${rest}` };
+  } catch {
+    return null;
+  }
+}
+
+function judgeText(text: string): JudgedEntry {
+  if (!isPlainEntry(text)) return judgeEntry(JSON.parse(text));
+  // A copy, because a substring would keep the whole body in memory for as long as the walk remembers the page.
+  const url = Buffer.from(text.slice('{"url":"'.length, text.indexOf('",'))).toString();
+  return { url, text };
+}
+
+function json(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const issue = { path: '', code: 'invalid_json', message: whyNotJson(error) };
+    throw badWindow(looksLikeHtml(text) ? 'is an HTML page, not JSON' : 'is not JSON', [issue], text, place);
+  }
+}
+
+function badWindow(what: string, issues: Issue[], text: string, place: string): BadWindow {
+  const where = issues[0] ? ` (${[issues[0].path, issues[0].message].filter(Boolean).join(': ')})` : '';
+  return new BadWindow(`the listing's body ${what}${where}; check ${place}, and whether the API changed`, issues, text);
+}
+
+/** The parser's message, without the piece of the text that it quotes. */
+export function whyNotJson(error: unknown): string {
+  const message = messageOf(error);
+  return message.replace(/,? *(?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, ' is not valid JSON').trim();
+}
+
+export function looksLikeHtml(text: string): boolean {
+  return /^\s*<(!doctype|html)/i.test(text);
+}
+
+/** Checks one entry of a listing against the contract. */
+export function judgeEntry(payload: unknown): CheckedEntry {
+  return { url: usableUrl(payload), verdict: validate(coverageEntrySchema, payload), payload };
+}
+
+function usableUrl(payload: unknown): string | null {
+  if (typeof payload !== 'object' || payload === null || !('url' in payload)) return null;
+  const url = absoluteUrl.safeParse(payload.url);
+  return url.success && url.data.isWellFormed() ? url.data : null;
+}
+
+function paginationDrift(pagination: Pagination): Drift[] {
+  const judged: Verdict<z.infer<typeof paginationSchema>> = validate(paginationSchema, pagination);
+  if (!judged.accepted) return [];
+  const unknown = Object.keys(judged.extra ?? {});
+  return [
+    ...judged.absent.map((field): Drift => ({ kind: 'absent_field', field: `pagination.${field}`, value: null })),
+    ...unknown.map((field) => unknownField(`pagination.${field}`)),
+  ];
+}
+
+function bodyDrift(body: object): Drift[] {
+  const unknown = Object.keys(body).filter((field) => !Object.hasOwn(coverageWindowSchema.shape, field));
+  return unknown.map((field) => unknownField(`body.${field}`));
+}
+
+function unknownField(field: string): Drift {
+  return { kind: 'unknown_field', field: field.slice(0, MAX_FIELD_CHARACTERS), value: null };
+}

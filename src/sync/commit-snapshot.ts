@@ -1,0 +1,226 @@
+import { withRemedy } from '../base/storage/disk-error.js';
+import { sizeOf } from '../base/storage/durable.js';
+import { type Engine, withEngine } from '../base/storage/engine.js';
+import { idAfter } from '../base/time.js';
+import { ClockError } from '../source/clock.js';
+import { checkLease } from '../warehouse/bucket/lease.js';
+import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
+import type { Listed } from '../warehouse/journal/listing.js';
+import { setAsideText } from '../warehouse/journal/set-aside.js';
+import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/log/commit.js';
+import { DamageError } from '../warehouse/log/folder/damage.js';
+import { calendarDate } from '../warehouse/log/folder/dates.js';
+import { readLog } from '../warehouse/log/log.js';
+import { latestOf } from '../warehouse/log/markers.js';
+import type { CommitFacts } from '../warehouse/log/stage/comparison.js';
+import { type Manifest, stageCommit } from '../warehouse/log/stage/stage.js';
+import { currentState, hasComplete } from '../warehouse/log/state.js';
+import { type Before, type Fetched, journalEngine, type WebsiteRun } from './context.js';
+import { judgeReports } from './judge-reports.js';
+import { failedReceipt, reasonsIn, type WebsiteReceipt } from './receipt.js';
+
+/**
+ * Reads what is committed of a website, from markers alone. A missing state file is rebuilt.
+ *
+ * @throws DamageError if one of its markers cannot be read: the next commit would repeat every change since then
+ */
+export async function readBefore(run: WebsiteRun): Promise<Before> {
+  const { warehouse, website } = run;
+  // Only this website: a warehouse may hold many, each with a marker per night.
+  const read = (engine: Engine) => readLog(engine, warehouse, warehouse, { websiteId: website.id });
+  const log = await run.oneAtATime(() => withEngine(journalEngine(run), read));
+  if (log.damaged.length > 0) throw new DamageError(log.damaged);
+  const { markers } = log;
+  return {
+    state: await currentState(warehouse, markers, journalEngine(run)),
+    hadComplete: hasComplete(markers),
+    newest: markers.at(-1)?.commitId ?? null,
+    latest: latestOf(markers),
+  };
+}
+
+export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: Listed, before: Before): CommitFacts {
+  // A walk whose clock was behind is dated right after the latest snapshot.
+  const snapshotAt = new Date(Math.max(listed.startedAt, (before.latest?.at ?? 0) + 1));
+  return {
+    commitId: run.header.snapshot_id,
+    snapshotId: run.header.snapshot_id,
+    websiteId: run.header.website_id,
+    snapshotAt,
+    date: calendarDate(snapshotAt, run.config.warehouse.time_zone),
+    listingComplete: listed.complete,
+    hadComplete: before.hadComplete,
+    isReplay: false,
+  };
+}
+
+/** Writes every file of the commit from the journal. None is visible yet. */
+export async function stage(run: WebsiteRun, listed: Listed, before: Before, given: Fetched): Promise<Manifest> {
+  const fetched = await judgeReports(run, before, given);
+  run.header = await headerAfter(run, before);
+  const { header, requests } = run;
+  const facts = commitFacts(run, listed, before);
+  const finishedAt = new Date(Math.max(run.effects.now(), facts.snapshotAt.getTime())).toISOString();
+  // A listing-only run that was interrupted may have been planned since it ended.
+  const wanted = fetched.status === 'off' ? null : fetched.wanted;
+  const reasons = [listed.reason, fetched.message, header.set_aside ? setAsideText(header.set_aside) : null];
+  const ids = { run_id: header.run_id, website_id: header.website_id, snapshot_id: header.snapshot_id };
+  const input = {
+    warehouse: run.warehouse,
+    folder: run.folder,
+    facts,
+    walk: listed.walk,
+    previousState: before.state,
+    compression: run.config.warehouse.parquet_compression,
+    engine: journalEngine(run),
+    snapshot: {
+      ...ids,
+      website_name: header.website_name,
+      snapshot_at: facts.snapshotAt.toISOString(),
+      snapshot_date: facts.date,
+      finished_at: finishedAt,
+      listing_status: listed.complete ? 'complete' : 'partial',
+      reports_status: fetched.status,
+      pages_expected: listed.count,
+      walks: listed.walks,
+      requests_sent: requests.sent,
+      requests_throttled: requests.throttled,
+      resumed: header.resumed > 0,
+      version: header.version,
+      requests_retried: requests.retried,
+      utilisation: run.utilisation(),
+      reports_wanted: wanted,
+    },
+    run: {
+      ...ids,
+      started_at: header.started_at,
+      finished_at: finishedAt,
+      outcome: 'committed',
+      error: reasons.filter((reason) => reason !== null).join('; ') || null,
+      requests_sent: requests.sent,
+      requests_throttled: requests.throttled,
+      requests_retried: requests.retried,
+      snapshot_date: facts.date,
+    },
+    setAside: header.set_aside?.folder,
+  };
+  return stageCommit(input, run.journal);
+}
+
+/** Commits sort by their ids, so one whose clock was behind needs a new id. */
+async function headerAfter({ header, folder }: WebsiteRun, { newest }: Before): Promise<RunHeader> {
+  if (newest === null || newest < header.snapshot_id) return header;
+  const renamed = { ...header, snapshot_id: idAfter(newest) };
+  await writeHeader(folder, renamed);
+  return renamed;
+}
+
+/** Makes the snapshot visible, and returns its receipt. */
+export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetched): Promise<WebsiteReceipt> {
+  await checkLease(run);
+  await commitStaged(run.warehouse, run.folder, manifest);
+  await dropOldStates(run.warehouse, run.website.id, run.effects.now());
+  return committedReceipt(manifest, fetched.reused, run.effects.now());
+}
+
+/** The receipt of a commit, from what was staged of it. */
+export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused: number, now: number): WebsiteReceipt {
+  const number = (name: string) => Number(snapshot[name] ?? 0);
+  const numberIfKnown = (name: string) => (snapshot[name] == null ? null : number(name));
+  const wanted = numberIfKnown('reports_wanted');
+  return {
+    website_id: String(snapshot['website_id']),
+    snapshot_id: String(snapshot['snapshot_id']),
+    status: 'committed',
+    listing_status: snapshot['listing_status'] === 'complete' ? 'complete' : 'partial',
+    reports_status: String(snapshot['reports_status']),
+    pages: {
+      expected: numberIfKnown('pages_expected'),
+      listed: number('pages_listed'),
+      rejected: number('pages_rejected'),
+    },
+    reports: {
+      planned: number('reports_planned'),
+      fetched: number('reports_fetched'),
+      reused,
+      missing: number('reports_missing'),
+      failed: number('reports_failed'),
+      rejected: number('reports_rejected'),
+      by_reason: reasonsIn(String(snapshot['reports_by_reason'] ?? '{}')),
+      left: wanted === null ? null : wanted - number('reports_planned'),
+    },
+    requests: {
+      sent: number('requests_sent'),
+      throttled: number('requests_throttled'),
+      retried: Number(run['requests_retried'] ?? 0),
+    },
+    utilisation: numberIfKnown('utilisation'),
+    resumed: snapshot['resumed'] === true,
+    duration_ms: Math.max(0, now - Date.parse(String(run['started_at']))),
+    ...(set_aside === undefined ? {} : { set_aside }),
+    ...(run['error'] === null ? {} : { error: String(run['error']) }),
+  };
+}
+
+/**
+ * Records in `runs` why a website got no snapshot, and deletes its journal: the next run starts over.
+ *
+ * @throws ClockError if the clock is wrong: the row would pass for an earlier or a later one
+ */
+export async function recordFailure(run: WebsiteRun, message: string): Promise<WebsiteReceipt> {
+  const { header, clock } = run;
+  const error = header.set_aside ? `${message}; ${setAsideText(header.set_aside)}` : message;
+  run.latest ??= (await readBefore(run)).latest;
+  clock.check(run);
+  await writeRow(run, { outcome: 'failed', snapshot_id: null, error });
+  return failed(run, error);
+}
+
+/** The journal stays: the fault is on our side (a disk, the clock, a bug), and the next sync resumes from it. */
+export async function keptForNextTime(run: WebsiteRun, error: unknown): Promise<WebsiteReceipt> {
+  const { log, website, folder } = run;
+  if (error instanceof ClockError) log.error({ website: website.id }, `no snapshot: ${error.message}`);
+  else log.error({ website: website.id, err: error }, 'a website got no snapshot');
+  // It would only show the wrong time.
+  if (error instanceof ClockError && (await sizeOf(folder.listing)) === 0) await dropJournal(folder);
+  return failed(run, withRemedy(error));
+}
+
+function failed({ header, requests, effects }: WebsiteRun, error: string): WebsiteReceipt {
+  return failedReceipt(header.website_id, error, {
+    ...(header.set_aside ? { set_aside: header.set_aside.folder } : {}),
+    requests,
+    resumed: header.resumed > 0,
+    duration_ms: Math.max(0, effects.now() - Date.parse(header.started_at)),
+  });
+}
+
+/** Writes the row of a committed run that crashed before it could, and deletes its journal. */
+export async function recordCommitted(run: WebsiteRun): Promise<void> {
+  await writeRow(run, { outcome: 'committed', snapshot_id: run.header.snapshot_id, error: null });
+}
+
+async function writeRow(
+  run: WebsiteRun,
+  end: { outcome: 'committed' | 'failed'; snapshot_id: string | null; error: string | null },
+): Promise<void> {
+  const { header, requests, config, effects, folder, warehouse } = run;
+  await writeRunRow({
+    warehouse,
+    folder,
+    engine: journalEngine(run),
+    compression: config.warehouse.parquet_compression,
+    date: calendarDate(new Date(header.started_at), config.warehouse.time_zone),
+    row: {
+      run_id: header.run_id,
+      website_id: header.website_id,
+      started_at: header.started_at,
+      finished_at: new Date(effects.now()).toISOString(),
+      ...end,
+      requests_sent: requests.sent,
+      requests_throttled: requests.throttled,
+      requests_retried: requests.retried,
+    },
+  });
+  await dropJournal(folder);
+}

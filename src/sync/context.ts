@@ -1,0 +1,105 @@
+import { statfs } from 'node:fs/promises';
+import type { LimitFunction } from 'p-limit';
+import type { Config } from '../base/config/schema.js';
+import type { Website } from '../base/config/websites.js';
+import { type Effects, realEffects } from '../base/effects.js';
+import type { Logger } from '../base/observe/log.js';
+import type { EngineOptions } from '../base/storage/engine.js';
+import type { Client, RequestCounts } from '../source/client.js';
+import { type FollowInput, followAll } from '../warehouse/copies/follow.js';
+import type { FollowerState } from '../warehouse/copies/follower.js';
+import type { JournalFolder } from '../warehouse/journal/folder.js';
+import type { RunHeader } from '../warehouse/journal/header.js';
+import type { ReportCounts, ReportsStatus } from '../warehouse/journal/reports.js';
+import type { latestOf } from '../warehouse/log/markers.js';
+import type { JournalEngine } from '../warehouse/log/stage/journal-views.js';
+import type { Outage } from './outage.js';
+import type { RunClock } from './run-clock.js';
+import type { RunProgress } from './run-progress.js';
+
+/** What a run needs from the machine, passed in so that tests can replace it. */
+export interface RunEffects extends Effects {
+  /** Free bytes on the disk of a folder. */
+  freeDisk(folder: string): Promise<number>;
+  /** Lets the followers catch up. */
+  follow(input: FollowInput): Promise<FollowerState[]>;
+}
+
+export const realRunEffects: RunEffects = {
+  ...realEffects,
+  freeDisk: async (folder) => {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  },
+  follow: followAll,
+};
+
+/** What the websites of a run share. */
+export interface RunContext {
+  config: Config;
+  /** Folder of the warehouse. */
+  warehouse: string;
+  runId: string;
+  log: Logger;
+  progress: RunProgress;
+  effects: RunEffects;
+  outage: Outage;
+  clock: RunClock;
+  /** DuckDB's work, one website after the other: each may use the whole memory limit. */
+  oneAtATime: LimitFunction;
+  /** Fires when the process is asked to stop. */
+  signal: AbortSignal;
+}
+
+/** What a website's newest commit left, with which the next one is compared. */
+export interface Before {
+  /** The state file of the newest commit; null before the first. */
+  state: string | null;
+  /** Whether any commit has a complete listing. */
+  hadComplete: boolean;
+  /** The id of the newest commit. */
+  newest: string | null;
+  latest: ReturnType<typeof latestOf>;
+}
+
+/** How the fetching of the planned reports ended. */
+export interface Fetched {
+  status: ReportsStatus;
+  /** Why it ended before the plan did. */
+  message: string | null;
+  /** Answers that an interrupted run had journaled already. */
+  reused: number;
+  /** Reports that were worth fetching; null if that is unknown. */
+  wanted: number | null;
+  /** How the requested reports ended. */
+  counts: ReportCounts;
+}
+
+/** One website's part of a run. */
+export interface WebsiteRun extends RunContext {
+  website: Website;
+  folder: JournalFolder;
+  header: RunHeader;
+  /** DuckDB over the journal; closed while reports are fetched. */
+  journal: JournalEngine;
+  /** The latest snapshot, once it is known. */
+  latest?: Before['latest'];
+  client: Client;
+  requests: RequestCounts;
+  /** Answered requests divided by those that the key's pace allowed so far, 0 to 1; null if that is unknown. */
+  utilisation: () => number | null;
+}
+
+/** When a run stops fetching, in milliseconds since 1970. */
+export function deadlineOf({ header, config }: Pick<WebsiteRun, 'header' | 'config'>): number {
+  return Date.parse(header.started_at) + config.reports.deadline;
+}
+
+/** DuckDB's options for a piece of work, with a folder of its own for spill files. */
+export function engineOptions(config: Config, folder: string): EngineOptions {
+  return { memoryLimit: config.warehouse.memory_limit, temporary: folder };
+}
+
+export function journalEngine(run: WebsiteRun): EngineOptions {
+  return engineOptions(run.config, run.folder.temporary);
+}

@@ -1,0 +1,297 @@
+import { moment, size } from '../base/observe/format.js';
+import { crashPoint } from '../base/storage/crash-point.js';
+import { sql } from '../base/storage/sql.js';
+import type { Purpose } from '../source/client.js';
+import { SourceError, TooLate } from '../source/errors.js';
+import { listingPath, reportPath } from '../source/links.js';
+import { fetchReport, type ReportOutcome } from '../source/report.js';
+import { type Planned, type PlannedPage, PlanReader } from '../warehouse/journal/plan.js';
+import {
+  ReportsJournal,
+  type ReportsLeft,
+  type ReportsStatus,
+  readReports,
+  totalOf,
+} from '../warehouse/journal/reports.js';
+import { type Before, deadlineOf, type Fetched, type WebsiteRun } from './context.js';
+import { ReportsDown } from './outage.js';
+import { pageAnsweredBefore } from './plan-reports.js';
+
+/** This many rejects in a row for the same reason mean that the API has changed, not that records are bad. */
+const EQUAL_REJECTS = 50;
+/** After this many failed reports in a row, another request finds out whether the service is down. */
+const FAILED_IN_A_ROW = 3;
+/** If no report was ever answered, this many failures in a row are not the pages' fault. */
+const FAILED_FROM_THE_START = 12;
+const DISK_CHECK_INTERVAL_MS = 2_000;
+/** For at most this many reports, DuckDB stays open, because reopening it would take longer. */
+const FEW_REPORTS = 30;
+
+/**
+ * Fetches the planned reports into the journal, `concurrency` at a time, until the plan is done, the deadline comes or
+ * the disk is full. Reports that the journal already holds are not requested again.
+ *
+ * @throws Stopped; SourceError during an outage that is waited for; Error when the journal cannot be written
+ */
+export async function fetchReports(run: WebsiteRun, planned: Planned, before: Before): Promise<Fetched> {
+  const left = await readReports(run.folder);
+  const reused = totalOf(left.counts);
+  run.requests.sent += reused;
+  const { wanted } = planned;
+  if (left.done) return { ...left.done, reused, wanted, counts: left.counts };
+  const journal = new ReportsJournal(run.folder, left);
+  try {
+    run.progress.planned(run.website, planned.planned, left.counts);
+    const pages = await pagesLeft(run, planned, left);
+    // Frees DuckDB's memory, because fetching may take all night.
+    if (planned.planned > FEW_REPORTS) run.journal.close();
+    const end = await new ReportFetch(run, journal, before).run(pages);
+    if (end.cause && run.outage.isWaitedFor(end.cause, deadlineOf(run), run.website)) throw end.cause;
+    const status = end.status === 'complete' ? statusOf(planned) : end.status;
+    await journal.finish(status, end.message);
+    crashPoint('fetched');
+    return { status, message: end.message, reused, wanted, counts: journal.counts };
+  } finally {
+    journal.close();
+  }
+}
+
+function statusOf({ planned, wanted }: Planned): ReportsStatus {
+  if (wanted === null) return 'off';
+  return planned < wanted ? 'budget' : 'complete';
+}
+
+/** The pages still to fetch; null if nothing is planned, because then there is no plan file. */
+async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLeft): Promise<PlanReader | null> {
+  if (planned === 0) return null;
+  if (left.bytes === 0) return new PlanReader(run.folder.plan);
+  await run.journal.use(null, async (engine) => {
+    await engine.set({ plan_file: run.folder.plan });
+    await engine.copy(sql('plan/remaining_plan'), run.folder.remaining, 'format json');
+  });
+  return new PlanReader(run.folder.remaining);
+}
+
+type End = Pick<Fetched, 'status' | 'message'> & { cause?: Error };
+
+/** What made several reports in a row fail. */
+type Blame = 'pages' | 'reports' | 'service' | 'unknown';
+
+class ReportFetch {
+  readonly #deadline: number;
+  readonly #purpose: Purpose;
+  #end: End | null = null;
+  #diskCheckedAt = 0;
+  #equalRejects = { reason: '', count: 0 };
+  /** Reports that failed since the last answer: because of their pages, or of an outage. */
+  #doubtful: [page: PlannedPage, outcome: ReportOutcome][] = [];
+  /** When the first of them failed, in milliseconds since 1970. */
+  #doubtedAt = 0;
+  /** URL of a page whose report was answered before, in this run or an earlier one. */
+  #witness: string | null | undefined;
+  /** The pending request that finds out what made them fail. */
+  #probe: Promise<Blame> | null = null;
+  /** Pages that were read from the plan and not requested yet. */
+  #ahead: PlannedPage[] = [];
+
+  constructor(
+    private readonly run_: WebsiteRun,
+    private readonly journal: ReportsJournal,
+    private readonly before: Before,
+  ) {
+    this.#deadline = deadlineOf(run_);
+    this.#purpose = { lane: run_.website.id, counts: run_.requests, notAfter: this.#deadline };
+  }
+
+  /** Workers take the pages one by one, so that memory does not grow with the plan. */
+  async run(pages: PlanReader | null): Promise<End> {
+    // Before the first request, because the disk may be full already.
+    await this.#checkLimits();
+    if (pages && !this.#end) await this.#checkOutage(pages);
+    if (pages) await this.#fetchAll(pages);
+    return this.#end ?? { status: 'complete', message: null };
+  }
+
+  async #fetchAll(pages: PlanReader): Promise<void> {
+    const workers = Array.from({ length: this.run_.config.api.concurrency }, () => this.#work(pages));
+    const ended = await Promise.allSettled(workers);
+    await pages.close();
+    if (!this.#end?.cause) await this.#settle();
+    const broken = ended.find((worker) => worker.status === 'rejected');
+    if (broken) throw broken.reason;
+  }
+
+  async #work(pages: PlanReader): Promise<void> {
+    const { client } = this.run_;
+    try {
+      for (;;) {
+        if (this.#isCheckDue) await this.#checkLimits();
+        if (this.#end) return;
+        const page = this.#ahead.shift() ?? pages.take() ?? (await pages.next());
+        if (!page) return;
+        const purpose = this.#isInDoubt ? this.#purposeOnce : this.#purpose;
+        const outcome = await fetchReport(client, page.url, purpose).finally(() => this.run_.clock.check(this.run_));
+        if (isTransient(outcome)) await this.#doubt(page, outcome);
+        else {
+          if (this.#doubtful.length > 0) await this.#settle();
+          await this.#record(page, outcome);
+        }
+      }
+    } catch (error) {
+      this.#endAfter(error);
+    }
+  }
+
+  /**
+   * During an outage, one report shows whether it is over. Each wait tries another page, because a single page may be the
+   * reason.
+   */
+  async #checkOutage(pages: PlanReader): Promise<void> {
+    const { outage, website, client } = this.run_;
+    const known = outage.ofService(website);
+    if (!known) return;
+    const skipped: PlannedPage[] = [];
+    for (let skip = known.waits * FAILED_FROM_THE_START; skip >= 0; skip--) {
+      const page = await pages.next();
+      if (!page) break;
+      skipped.push(page);
+    }
+    const page = skipped.pop();
+    this.#ahead = skipped;
+    if (!page) return;
+    try {
+      const outcome = await fetchReport(client, page.url, this.#purposeOnce);
+      if (isTransient(outcome)) this.#endBecause(known.kind, outcome.message, known.since);
+      else {
+        outage.over('reports', website);
+        await this.#record(page, outcome);
+      }
+    } catch (error) {
+      this.#endAfter(error);
+    }
+  }
+
+  /**
+   * Several failures in a row are an outage if a report that was answered before fails, too: of the reports alone if the
+   * listing is answered, else of the service. Then none of the failures is recorded, and each report is requested again.
+   */
+  async #doubt(page: PlannedPage, outcome: ReportOutcome & { outcome: 'failed' }): Promise<void> {
+    if (this.#doubtful.length === 0) this.#doubtedAt = this.run_.effects.now();
+    this.#doubtful.push([page, outcome]);
+    if (!this.#isInDoubt || this.#end) return;
+    // One probe is enough for all workers that fail meanwhile.
+    this.#probe ??= this.#whoIsToBlame().finally(() => {
+      this.#probe = null;
+    });
+    const blame = await this.#probe;
+    if (blame === 'pages') await this.#settle();
+    else if (blame !== 'unknown') this.#endBecause(blame, outcome.message, this.#doubtedAt);
+  }
+
+  get #isInDoubt(): boolean {
+    return this.#doubtful.length >= FAILED_IN_A_ROW;
+  }
+
+  /** For a request that is not retried. */
+  get #purposeOnce(): Purpose {
+    return { ...this.#purpose, attempts: 1 };
+  }
+
+  async #whoIsToBlame(): Promise<Blame> {
+    const { id } = this.run_.website;
+    this.#witness ??= await this.#pageAnsweredBefore();
+    if (this.#witness && (await this.#isAnswered(reportPath(this.#witness)))) return 'pages';
+    if (!(await this.#isAnswered(listingPath(id, 0, 1)))) return 'service';
+    return this.#witness || this.#doubtful.length >= FAILED_FROM_THE_START ? 'reports' : 'unknown';
+  }
+
+  async #pageAnsweredBefore(): Promise<string | null> {
+    const url = await pageAnsweredBefore(this.run_, this.before);
+    this.run_.journal.close();
+    return url;
+  }
+
+  async #isAnswered(path: string): Promise<boolean> {
+    try {
+      await this.run_.client.get(path, this.#purpose);
+      return true;
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      return !error.retryable;
+    }
+  }
+
+  #endBecause(kind: 'service' | 'reports', message: string, since: number): void {
+    const cause = kind === 'reports' ? new ReportsDown(message) : new SourceError('server', message);
+    const stopped = `the reports stopped, because none was answered since ${moment(new Date(since).toISOString())}`;
+    this.#end ??= { status: 'failed', message: `${stopped}: ${message}`, cause };
+  }
+
+  /** Records the failures as those of their pages. */
+  async #settle(): Promise<void> {
+    for (const [page, outcome] of this.#doubtful.splice(0)) await this.#record(page, outcome);
+  }
+
+  async #record(page: PlannedPage, outcome: ReportOutcome): Promise<void> {
+    const { effects, progress } = this.run_;
+    if (outcome.outcome === 'fetched') this.#witness = page.url;
+    await this.journal.record(page, outcome, new Date(effects.now()));
+    progress.ended(this.run_, outcome.outcome === 'failed');
+    this.#countRejects(outcome);
+  }
+
+  /** Ends the fetch for all workers, because they would fail the same way. */
+  #endAfter(error: unknown): void {
+    if (error instanceof TooLate) {
+      this.#end ??= { status: 'deadline', message: 'reports.deadline comes before the key may send its next request' };
+    } else if (error instanceof SourceError) {
+      this.#end = { status: 'failed', message: `the reports stopped: ${error.message}`, cause: error };
+    } else {
+      this.#end ??= { status: 'failed', message: String(error) };
+      throw error;
+    }
+  }
+
+  /** Cheap, because it is called for each page. */
+  get #isCheckDue(): boolean {
+    const now = this.run_.effects.now();
+    return now >= this.#deadline || now - this.#diskCheckedAt >= DISK_CHECK_INTERVAL_MS;
+  }
+
+  async #checkLimits(): Promise<void> {
+    const { effects, config, warehouse } = this.run_;
+    const now = effects.now();
+    if (now >= this.#deadline) {
+      // To a clock that is ahead, every deadline has passed.
+      await this.run_.clock.confirm(this.run_);
+      this.#end ??= { status: 'deadline', message: 'reports.deadline was reached' };
+    }
+    if (now - this.#diskCheckedAt < DISK_CHECK_INTERVAL_MS) return;
+    this.#diskCheckedAt = now;
+    const free = await effects.freeDisk(warehouse);
+    if (free >= config.warehouse.min_free_disk) return;
+    const message = `the warehouse's disk has only ${size(free)} free, less than warehouse.min_free_disk`;
+    this.#end ??= { status: 'interrupted', message, cause: new Error(message) };
+  }
+
+  #countRejects(outcome: ReportOutcome): void {
+    const issue = outcome.outcome === 'rejected' ? outcome.issues[0] : undefined;
+    const reason = issue ? `${issue.code} ${issue.path}` : '';
+    this.#equalRejects = {
+      reason,
+      count: reason !== '' && reason === this.#equalRejects.reason ? this.#equalRejects.count + 1 : 1,
+    };
+    if (!issue || this.#equalRejects.count < EQUAL_REJECTS) return;
+    const what = `${issue.path ? `${issue.path}: ` : ''}${issue.message}`;
+    this.#end ??= {
+      status: 'failed',
+      message: `${EQUAL_REJECTS} reports in a row were rejected for the same reason (${what}): the API seems to have changed`,
+    };
+  }
+}
+
+/** Whether a later retry may help. */
+function isTransient(outcome: ReportOutcome): outcome is ReportOutcome & { outcome: 'failed' } {
+  if (outcome.outcome !== 'failed') return false;
+  return outcome.status === null || outcome.status === 429 || outcome.status >= 500;
+}

@@ -1,0 +1,208 @@
+import type { Website } from '../base/config/websites.js';
+import type { Effects } from '../base/effects.js';
+import { messageOf } from '../base/exit.js';
+import type { Logger } from '../base/observe/log.js';
+import { isDiskFull } from '../base/storage/disk-error.js';
+import { MINUTE_MS } from '../base/time.js';
+import { SourceError } from '../source/errors.js';
+import type { Waiting } from '../warehouse/journal/run-file.js';
+
+const FIRST_WAIT_MS = 5 * MINUTE_MS;
+const LONGEST_WAIT_MS = 30 * MINUTE_MS;
+
+/** An outage that lasts long, or is over after that. */
+export interface LongOutage {
+  /** Null if it stops every website. */
+  website_id: string | null;
+  /** What failed, such as `the service`. */
+  of: string;
+  error: string;
+  /** In milliseconds since 1970, like `overAt`. */
+  since: number;
+  /** Null while it lasts. */
+  overAt: number | null;
+}
+
+interface OutageOptions {
+  /** How long to wait for one outage at most, in milliseconds; 0: not at all. */
+  retryFor: number;
+  /** When an outage is long, in milliseconds, and what to call then: once while it lasts, once when it is over. */
+  long: { after: number; report: (outage: LongOutage) => Promise<unknown> } | null;
+  effects: Pick<Effects, 'now' | 'sleep'>;
+  log: Logger;
+  /** Shows what the run waits for; null if it does not wait any more. */
+  onWaiting: (waiting: Waiting | null) => void;
+  signal: AbortSignal;
+}
+
+/** The service answers the listing but no report. */
+export class ReportsDown extends SourceError {
+  constructor(message: string) {
+    super('server', message);
+  }
+}
+
+/** Whom an outage stops: that of a service, all websites at its address; that of reports, a single website. */
+type Whose = Pick<Website, 'id' | 'baseUrl'>;
+
+type Kind = 'service' | 'reports' | 'disk';
+
+const WAITS_FOR: Record<Kind, string> = {
+  service: 'the service',
+  reports: 'the reports of the service',
+  disk: 'space on the disk',
+};
+
+interface Known {
+  kind: Kind;
+  error: string;
+  /** Milliseconds since 1970, like `until`: when it began, and when it is tried again. */
+  since: number;
+  until: number;
+  /** How often it was waited for. */
+  waits: number;
+  /** `due`: to be reported as long once its time has come. */
+  long: 'no' | 'due' | 'reported';
+}
+
+/**
+ * What a run does while the service, its reports alone, the network or the disk fails: it waits, and resumes from its
+ * journal. The first wait takes 5 minutes, each further one twice as long, up to 30. An outage is logged once, however many
+ * websites it stops.
+ */
+export class Outage {
+  readonly #known = new Map<string, Known>();
+  #reported: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly options: OutageOptions) {}
+
+  /**
+   * Whether a run should wait for this to pass.
+   *
+   * @param deadline milliseconds since 1970; after it the run has nothing left to do
+   */
+  isWaitedFor(error: unknown, deadline: number, whose: Whose): boolean {
+    const kind = kindOf(error);
+    if (kind === null) return false;
+    const now = this.options.effects.now();
+    return now < this.#endOf(keyOf(kind, whose), now, deadline);
+  }
+
+  /** Whether the run waits for any outage to pass. */
+  get isOn(): boolean {
+    return this.#known.size > 0;
+  }
+
+  /** The outage of the service or of the reports that is not over yet: since when, and how often it was waited for. */
+  ofService(whose: Whose): { kind: 'service' | 'reports'; since: number; waits: number } | null {
+    for (const kind of ['reports', 'service'] as const) {
+      const known = this.#known.get(keyOf(kind, whose));
+      if (known) return { ...known, kind };
+    }
+    return null;
+  }
+
+  /**
+   * Does some work, and repeats it while it is stopped by an outage to wait for.
+   *
+   * @param again called before each further try
+   * @throws what the work throws otherwise; Stopped
+   */
+  async during<T>(
+    { deadline, whose }: { deadline: number; whose: Whose },
+    work: () => Promise<T>,
+    again: () => void = () => {},
+  ): Promise<T> {
+    for (;;) {
+      try {
+        const done = await work();
+        this.over('disk', whose);
+        return done;
+      } catch (error) {
+        const kind = kindOf(error);
+        if (kind === null || !this.isWaitedFor(error, deadline, whose)) throw error;
+        await this.#wait(kind, error, { deadline, whose });
+        again();
+      }
+    }
+  }
+
+  async #wait(kind: Kind, error: unknown, { deadline, whose }: { deadline: number; whose: Whose }): Promise<void> {
+    const { effects, log, onWaiting, retryFor } = this.options;
+    const key = keyOf(kind, whose);
+    const now = effects.now();
+    const end = this.#endOf(key, now, deadline);
+    const begun = { kind, error: messageOf(error), since: now, until: now, waits: 0, long: 'no' } as const;
+    const known: Known = this.#known.get(key) ?? { ...begun };
+    this.#known.set(key, known);
+    // The time that has passed, plus the first wait: 5, 10, 20, then 30 minutes.
+    known.until = now + Math.min(now - known.since + FIRST_WAIT_MS, LONGEST_WAIT_MS, end - now);
+    known.waits++;
+    const waiting = waitingOf(known);
+    onWaiting(waiting);
+    if (known.waits > 1) log.info(waiting, `still waiting for ${waiting.for}`);
+    else log.warn({ ...waiting, retry_until: isoOf(end), retry_for_ms: retryFor }, `outage: ${known.error}`);
+    await this.#sleep(known, known.until, whose);
+  }
+
+  /** Sleeps, and reports the outage on the way if it becomes a long one. */
+  async #sleep(known: Known, until: number, whose: Whose): Promise<void> {
+    const { effects, signal, long } = this.options;
+    const longAt = known.since + (long?.after ?? Number.POSITIVE_INFINITY);
+    if (known.long === 'no' && longAt < until) {
+      known.long = 'due';
+      await effects.sleep(Math.max(0, longAt - effects.now()), signal);
+      if (this.#known.get(keyOf(known.kind, whose)) === known) {
+        known.long = 'reported';
+        this.#report(known, whose, null);
+      }
+    }
+    await effects.sleep(Math.max(0, until - effects.now()), signal);
+  }
+
+  #report({ kind, error, since }: Known, { id }: Whose, overAt: number | null): void {
+    const outage = { website_id: kind === 'reports' ? id : null, of: WAITS_FOR[kind], error, since, overAt };
+    this.#reported = this.#reported.then(() => this.options.long?.report(outage));
+  }
+
+  /** Resolves once all reports of long outages are done. */
+  get reported(): Promise<unknown> {
+    return this.#reported;
+  }
+
+  /** Called whenever the service answers, reports are answered again, or a commit was written. */
+  over(kind: Kind, whose: Whose): void {
+    const key = keyOf(kind, whose);
+    const known = this.#known.get(key);
+    if (known === undefined) return;
+    this.#known.delete(key);
+    const now = this.options.effects.now();
+    this.options.log.info({ lasted_ms: now - known.since }, `the outage of the ${kind} is over`);
+    const [other] = this.#known.values();
+    this.options.onWaiting(other ? waitingOf(other) : null);
+    if (known.long === 'reported') this.#report(known, whose, now);
+  }
+
+  #endOf(key: string, now: number, deadline: number): number {
+    return Math.min((this.#known.get(key)?.since ?? now) + this.options.retryFor, deadline);
+  }
+}
+
+function waitingOf({ kind, error, since, until }: Known): Waiting {
+  return { for: WAITS_FOR[kind], error, since: isoOf(since), until: isoOf(until) };
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function keyOf(kind: Kind, { id, baseUrl }: Whose): string {
+  return kind === 'disk' ? kind : `${kind} ${kind === 'service' ? baseUrl : id}`;
+}
+
+/** The kind of outage that an error stands for; null if it is none. */
+function kindOf(error: unknown): Kind | null {
+  if (error instanceof ReportsDown) return 'reports';
+  if (error instanceof SourceError) return error.retryable ? 'service' : null;
+  return isDiskFull(error) ? 'disk' : null;
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { Logger } from '../base/observe/log.js';
+import type { RequestCounts } from '../source/client.js';
+import { type FollowerState, titleOf } from '../warehouse/copies/follower.js';
+import { byReason, type Reason } from '../warehouse/journal/plan.js';
+import { exitCodeOf as exitCodeFor, type Problem, problemsOf } from '../warehouse/log/verdict.js';
+
+export interface ReportsReceipt {
+  /** Requested: `fetched` + `missing` + `failed` + `rejected`. */
+  planned: number;
+  fetched: number;
+  /** Of these, how many were answered before an interruption. */
+  reused: number;
+  missing: number;
+  failed: number;
+  rejected: number;
+  /** `planned`, by reason. */
+  by_reason: Record<Reason, number>;
+  /** Worth fetching, but left to the next run. Null if only the listing was fetched. */
+  left: number | null;
+}
+
+/** What a run did to one website. The names are those of `sync --json`. */
+export interface WebsiteReceipt {
+  website_id: string;
+  snapshot_id: string | null;
+  status: 'committed' | 'failed';
+  listing_status: 'complete' | 'partial' | null;
+  reports_status: string | null;
+  pages: { expected: number | null; listed: number; rejected: number };
+  reports: ReportsReceipt;
+  requests: RequestCounts;
+  /** Answered requests ÷ those that the pace allowed, 0 to 1; null if that is unlimited or unknown. */
+  utilisation: number | null;
+  resumed: boolean;
+  duration_ms: number;
+  /** Where a damaged journal of the website is kept, relative to the warehouse folder; it may be deleted. */
+  set_aside?: string;
+  error?: string;
+}
+
+export interface Receipt {
+  run_id: string | null;
+  websites: WebsiteReceipt[];
+  followers: FollowerState[];
+  /** What is doubtful about this machine's clock. */
+  clock?: string;
+  /** Why no website is listed: the websites are unknown. */
+  error?: string;
+}
+
+/** A receipt of a website that got no snapshot. */
+export function failedReceipt(
+  websiteId: string,
+  error: string,
+  rest: Pick<WebsiteReceipt, 'requests' | 'resumed' | 'duration_ms' | 'set_aside'>,
+): WebsiteReceipt {
+  return {
+    website_id: websiteId,
+    snapshot_id: null,
+    status: 'failed',
+    listing_status: null,
+    reports_status: null,
+    pages: { expected: null, listed: 0, rejected: 0 },
+    reports: {
+      planned: 0,
+      fetched: 0,
+      reused: 0,
+      missing: 0,
+      failed: 0,
+      rejected: 0,
+      by_reason: byReason(() => 0),
+      left: null,
+    },
+    utilisation: null,
+    ...rest,
+    error,
+  };
+}
+
+/** Parses `snapshots.reports_by_reason`. Reasons that no report had count 0. */
+export function reasonsIn(text: string): Record<Reason, number> {
+  return countedReasons.parse(JSON.parse(text));
+}
+
+const countedReasons = z.object(byReason(() => z.int().default(0)));
+
+/** The exit code for a receipt. */
+export function exitCodeOf(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 {
+  return exitCodeFor(problemsIn(receipt, maxRejectRatio));
+}
+
+/** All that is wrong with how a run ended: its exit code, pings, notices and last line follow from this. */
+export function problemsIn({ websites, followers, clock, error }: Receipt, maxRejectRatio: number): Problem[] {
+  const lagging = followers.filter(({ behind }) => behind > 0);
+  return [
+    ...(error === undefined ? [] : [{ kind: 'failed' as const, website_id: null, count: 1, message: error }]),
+    ...websites.flatMap((website) => problemsOf(website, maxRejectRatio)),
+    ...(clock === undefined ? [] : [{ kind: 'clock' as const, website_id: null, count: 1, message: clock }]),
+    ...lagging.map((one) => ({ kind: 'lagging' as const, website_id: null, count: one.behind, message: lagOf(one) })),
+  ];
+}
+
+/** Logs what is wrong with how a run ended for a website that got a snapshot. */
+export function logProblems(log: Logger, receipt: WebsiteReceipt, maxRejectRatio: number): void {
+  if (receipt.status === 'failed') return;
+  for (const { website_id, message } of problemsOf(receipt, maxRejectRatio)) log.warn({ website: website_id }, message);
+}
+
+export function lagOf({ reason, ...follower }: FollowerState): string {
+  return reason ?? `${titleOf(follower)} lags: what it follows does`;
+}

@@ -1,0 +1,69 @@
+import { appendFile } from 'node:fs/promises';
+import { crashPoint } from '../base/storage/crash-point.js';
+import { type WalkResult, walkListing } from '../source/walk/walk.js';
+import { type Listed, ListingJournal, readListing } from '../warehouse/journal/listing.js';
+import { type WalkFingerprint, walkFingerprint } from '../warehouse/log/stage/journal-views.js';
+import { deadlineOf, type WebsiteRun } from './context.js';
+
+/**
+ * Walks the listing into the journal, or resumes an interrupted walk. Sends no request if the journal holds the whole
+ * walk already.
+ *
+ * @throws SourceError if no listing is available, or in an outage to wait for; `Stopped`; JournalError
+ */
+export async function walk(run: WebsiteRun): Promise<Listed> {
+  const { api } = run.config;
+  const left = await readListing(run.folder, api.page_size, run.effects.now());
+  // Each window in the journal was a request of this run, whichever process sent it.
+  run.requests.sent += left.windows;
+  // The SQL statements over a journal read both files, so both must exist.
+  await appendFile(run.folder.reports, '');
+  if (left.kind === 'listed') return left.listed;
+  const journal = new ListingJournal(run.folder, left);
+  const fingerprints = new Map<number, Promise<WalkFingerprint>>();
+  const fingerprintOf = (walk: number) => {
+    const known = fingerprints.get(walk) ?? fingerprint(run, walk);
+    fingerprints.set(walk, known);
+    return known;
+  };
+  try {
+    const result = await walkListing(
+      {
+        websiteId: run.website.id,
+        baseUrl: run.website.baseUrl,
+        baseUrlPlace: run.website.places.baseUrl,
+        pageSize: api.page_size,
+        now: run.effects.now,
+        // Whatever the answer is: nothing is journaled under a clock that differs from the service's.
+        get: (path) =>
+          run.client.get(path, { lane: run.website.id, counts: run.requests }).finally(() => run.clock.check(run)),
+        accept: async (window) => {
+          await journal.accept(window, new Date(run.effects.now()));
+          run.progress.listed(run.website, window.fresh.length, window.state.count);
+        },
+        countDistinct: async (walk) => (await fingerprintOf(walk)).pages,
+        sameListing: async (a, b) => (await fingerprintOf(a)).fingerprint === (await fingerprintOf(b)).fingerprint,
+      },
+      left.from,
+    );
+    if (result.error && run.outage.isWaitedFor(result.error, deadlineOf(run), run.website)) throw result.error;
+    const judged = result.complete ? withRejectsJudged(run, result, await fingerprintOf(result.kept.walk)) : result;
+    await journal.finish(judged, new Date(run.effects.now()), (text) => run.client.redact(text));
+    crashPoint('listed');
+    const { kept, walks, complete, reason } = judged;
+    return { walk: kept.walk, walks, complete, reason, count: kept.count, startedAt: kept.startedAt };
+  } finally {
+    journal.close();
+  }
+}
+
+function fingerprint(run: WebsiteRun, walk: number): Promise<WalkFingerprint> {
+  return run.journal.use(walk, walkFingerprint);
+}
+
+/** A listing with too many rejects is not complete: the pages that it lacks would count as missing. */
+function withRejectsJudged(run: WebsiteRun, result: WalkResult, { pages, rejected }: WalkFingerprint): WalkResult {
+  if (rejected <= run.config.quality.max_reject_ratio * pages) return result;
+  const reason = `${rejected} of ${pages} entries break the contract, more than quality.max_reject_ratio allows`;
+  return { ...result, complete: false, reason };
+}

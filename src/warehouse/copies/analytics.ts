@@ -1,0 +1,147 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { crashPoint } from '../../base/storage/crash-point.js';
+import { exists, readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
+import { identifier, literal, sql } from '../../base/storage/sql.js';
+import { hasTableFile, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
+import {
+  columnsOf,
+  createTables,
+  DATA_TABLES,
+  isThinned,
+  MARKER_TABLES,
+  type Table,
+  viewStatements,
+} from '../log/folder/tables.js';
+import type { FollowerState } from './follower.js';
+import { removeDatabase, replaceDatabase } from './native-file.js';
+
+/** The oldest format that DuckDB 1.5 still writes for every reader since 1.0. */
+const STORAGE_VERSION = 'v1.0.0';
+const COMMITS = 'select snapshot_id from snapshots union all select replay_id from replays';
+
+const TEXT = join('schema', 'analytics.sql');
+
+/** Whether the views of `analytics.duckdb` are those of this folder: they hold absolute paths, and it may have moved. */
+export async function isAnalyticsCurrent(warehouse: string): Promise<boolean> {
+  return shows(warehouse, (await analyticsText(warehouse)).text);
+}
+
+async function shows(warehouse: string, text: string): Promise<boolean> {
+  const known = await readIfThere(join(warehouse, TEXT));
+  return known === text && (await exists(warehouseFolder(warehouse).analytics));
+}
+
+async function analyticsText(warehouse: string): Promise<{ statements: string[]; text: string }> {
+  const statements = await analyticsStatements({ warehouse, root: warehouse });
+  return { statements, text: `${statements.join(';\n')};\n` };
+}
+
+/**
+ * Writes `analytics.duckdb`: views over the Parquet files with absolute paths, for BI tools that want a single file and
+ * may keep it open all day. It is replaced by rename, and only if its views change.
+ */
+export async function writeAnalytics(warehouse: string, memoryLimit: number): Promise<FollowerState> {
+  const upToDate = { name: 'analytics', behind: 0 };
+  const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
+  const { statements, text } = await analyticsText(warehouse);
+  if (await shows(warehouse, text)) return upToDate;
+  await publishAnalytics(warehouseFolder(warehouse).analytics, statements, engine);
+  crashPoint('published analytics.duckdb');
+  await writeDurably(join(warehouse, TEXT), text);
+  return upToDate;
+}
+
+/** Creates a DuckDB file of views, which replaces an earlier one. */
+export async function publishAnalytics(file: string, statements: string[], engine: EngineOptions): Promise<void> {
+  const temporary = `${file}.indexhouse.tmp`;
+  // The WAL of an attempt that crashed would be replayed into the new file.
+  await removeDatabase(temporary);
+  try {
+    await withEngine({ ...engine, file: temporary, storageVersion: STORAGE_VERSION }, async (opened) => {
+      await replaceReadParquet(opened);
+      for (const statement of statements) await opened.run(statement);
+      await opened.run('checkpoint');
+    });
+    crashPoint('made analytics.duckdb');
+    await replaceDatabase(temporary, file);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** The warehouse whose files the views read. */
+export interface AnalyticsPlace {
+  warehouse: string;
+  /** The path under which readers see it: absolute, and possibly on another machine. */
+  root: string;
+}
+
+/**
+ * Replaces `read_parquet` in this engine by empty tables with our columns. A view created meanwhile keeps the call as
+ * it is written, so it reads the files when it is opened later.
+ */
+async function replaceReadParquet(engine: Engine): Promise<void> {
+  const [home] = await engine.rows(z.object({ name: z.string() }), 'select current_database() as name');
+  await engine.run("attach ':memory:' as columns_of");
+  await engine.run('use columns_of');
+  await createTables(engine);
+  await engine.run('alter table page_state add column filename varchar');
+  await engine.run(`use ${identifier(home?.name ?? '')}`);
+  await engine.run(sql('analytics/read_parquet'));
+}
+
+/**
+ * The statements that create all views over the Parquet files, in order; see `replaceReadParquet` for running them. Each
+ * view filters by markers and tombstones, because files without a marker or with a tombstone do not count.
+ */
+export async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {
+  const views: string[] = [];
+  for (const table of [...MARKER_TABLES, 'runs', 'tombstones'] as const) {
+    views.push(`create or replace view ${table} as select ${shownColumns(table)} from ${await source(place, table)}`);
+  }
+  for (const table of DATA_TABLES) {
+    const dropped = `select commit_id from tombstones where table_name = ${literal(table)}`;
+    views.push(`create or replace view ${table} as
+select ${shownColumns(table)} from ${await source(place, table)}
+where commit_id in (${COMMITS})${isThinned(table) ? `\n  and commit_id not in (${dropped})` : ''}`);
+  }
+  return [...views, await stateView(place), ...viewStatements()];
+}
+
+/**
+ * The columns by name, so that files of a newer version do not change the view. JSON is cast: DuckDB 1.0 reads it as
+ * text.
+ */
+function shownColumns(table: Table): string {
+  const columns = columnsOf(table).map(({ name, type }) => {
+    const column = identifier(name);
+    return type === 'JSON' ? `${column}::json as ${column}` : column;
+  });
+  return columns.join(', ');
+}
+
+async function stateView({ warehouse, root }: AnalyticsPlace): Promise<string> {
+  const any = (await namesIn(join(warehouse, 'state'))).length > 0;
+  const files = [schemaFile(root, 'page_state'), ...(any ? [join(root, 'state', '*', '*.parquet')] : [])];
+  return `create or replace view page_state as
+select ${shownColumns('page_state')} from ${readParquet(files, ', filename = true')}
+where parse_filename(filename, true) in (
+  select max(id)
+  from (select website_id, snapshot_id as id from snapshots union all select website_id, replay_id from replays)
+  group by website_id
+)`;
+}
+
+/** A pattern that matches no file is an error, so it is left out until there is one. */
+async function source({ warehouse, root }: AnalyticsPlace, table: Table): Promise<string> {
+  const any = await hasTableFile(warehouse, table);
+  const pattern = join(root, 'parquet', table, '*', '*', '*.parquet');
+  return readParquet([schemaFile(root, table), ...(any ? [pattern] : [])]);
+}
+
+function readParquet(files: string[], options = ''): string {
+  return `read_parquet([${files.map(literal).join(', ')}], union_by_name = true, hive_partitioning = false${options})`;
+}

@@ -1,0 +1,209 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BucketConfig } from '../../base/config/bucket.js';
+import { crashPoint } from '../../base/storage/crash-point.js';
+import { exists, md5Of, sha256Of, sizeOf } from '../../base/storage/durable.js';
+import type { EngineOptions } from '../../base/storage/engine.js';
+import { SECOND_MS } from '../../base/time.js';
+import { type Bucket, type BucketOptions, withBucket } from '../bucket/client.js';
+import { BucketError } from '../bucket/errors.js';
+import { escaped, fileOfKey, idOfKey, keyOf } from '../bucket/keys.js';
+import { commitsIn, withBucketOf } from '../bucket/lease.js';
+import { GRACE_MS } from '../log/commit.js';
+import { listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
+import { MARKER_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
+import { dataFilesOf } from '../log/markers.js';
+import type { OpenWarehouse } from '../log/open.js';
+import { readBucketRemoval } from '../log/removal.js';
+import { type CheckedCopy, type Commit, type Difference, lagging } from './follower.js';
+
+/** States and checkpoints kept per website: a restore that has just begun may still fetch the older one. */
+const KEPT = 2;
+
+/** For callers that wait for an answer. */
+export const AWAITED: BucketOptions = { attempts: 2, timeout: 5 * SECOND_MS };
+
+/** Opens the bucket of the configuration as a copy of the log. @throws BucketError */
+export function withBucketCopy<T>(
+  config: BucketConfig,
+  log: OpenWarehouse,
+  work: (copy: CheckedCopy) => Promise<T>,
+  isAwaited = false,
+): Promise<T> {
+  return withBucketOf(log.path, config, (bucket) => work(new BucketCopy(bucket, log)), isAwaited ? AWAITED : {});
+}
+
+/** Like `commitsIn`, for callers that cannot wait long. @throws BucketError */
+export function readCommits(config: BucketConfig): Promise<ReadonlySet<string>> {
+  return withBucket(config, commitsIn, AWAITED);
+}
+
+/** The bucket as a copy of the log. Its keys are the paths of the warehouse. */
+export class BucketCopy implements CheckedCopy {
+  readonly title: string;
+
+  constructor(
+    private readonly bucket: Bucket,
+    private readonly log: Pick<OpenWarehouse, 'path' | 'markers' | 'damaged'>,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.title = bucket.url;
+  }
+
+  known(): Promise<ReadonlySet<string>> {
+    return commitsIn(this.bucket);
+  }
+
+  async take({ marker, state }: Commit): Promise<void> {
+    const data = dataFilesOf(this.log.path, marker);
+    await Promise.all(data.map(([table, file]) => this.#send({ file, sha256: marker.files[table]?.sha256 })));
+    crashPoint('sent the data');
+    // One that was rebuilt may have other bytes than the commit names: readers then rebuild it, too.
+    const { sha256 } = marker.files['page_state'] ?? {};
+    if (state !== null && (await sha256Of(state)) === sha256) await this.#send({ file: state, sha256 });
+    crashPoint('sent the state');
+    await this.#send({ file: marker.path });
+    crashPoint('sent the marker');
+  }
+
+  /**
+   * Sends the checkpoint before the tombstone that requires it, and deletes the data that the tombstone puts out of use
+   * an hour later, so that readers that have already started can finish.
+   */
+  async drop({ path, tombstones, tombstoneFiles }: OpenWarehouse): Promise<void> {
+    await this.#checkIdentity();
+    await this.#removeForGood();
+    if (tombstoneFiles.length === 0) return;
+    const old = new Set<string>();
+    for await (const { key, modified } of this.bucket.list('parquet/tombstones/')) {
+      if (this.now() - Date.parse(modified) >= GRACE_MS) old.add(idOfKey(key));
+    }
+    await this.#sendLacking('parquet/checkpoints/', await listTableFiles(path, 'checkpoints'));
+    await this.#sendLacking('parquet/tombstones/', tombstoneFiles);
+    crashPoint('sent the tombstones');
+    // Files that a restored warehouse lacks have no tombstone, and are kept here.
+    const due = tombstones.filter(({ tombstone_id }) => old.has(tombstone_id));
+    const gone = new Set(due.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
+    for (const table of THINNED_TABLES) {
+      const keys = await this.bucket.keys(`parquet/${table}/`);
+      for (const key of keys) if (gone.has(`${table} ${idOfKey(key)}`)) await this.bucket.remove(key);
+    }
+    await this.#removeSuperseded('parquet/checkpoints/');
+  }
+
+  async finish({ path, runs }: OpenWarehouse): Promise<string[]> {
+    await this.#sendLacking('parquet/runs/', runs);
+    crashPoint('sent the runs');
+    await this.#sendSchemas(join(path, 'schema'));
+    await this.#removeSuperseded('state/');
+    return [];
+  }
+
+  /** Fetches every object and compares its bytes: what a listing says of them may be what they once were. */
+  async differences({ path, markers, runs }: OpenWarehouse, engine: EngineOptions): Promise<Difference[]> {
+    const differences: Difference[] = [];
+    const differs = (key: string, what: string, keys = [key]) => {
+      const remove = async () => {
+        for (const each of keys) await this.bucket.remove(each);
+      };
+      const remedy = '`indexhouse verify --repair` lets the next sync send it again';
+      differences.push({ level: 'difference', message: `${this.title}/${key} ${what}`, remedy, remove });
+    };
+    const byId = new Map(markers.map((marker) => [marker.commitId, marker]));
+    const there = new Set<string>();
+    const fetched = join(engine.temporary, 'fetched');
+    for (const prefix of ['warehouse.json', 'parquet/', 'state/']) {
+      for await (const { key, size } of this.bucket.list(prefix)) {
+        there.add(key);
+        const file = fileOfKey(path, key);
+        // What only the bucket has was left there, or comes from another machine.
+        if (file === null || !(await exists(file))) continue;
+        const marker = key.startsWith('parquet/runs/') ? undefined : byId.get(idOfKey(key));
+        const keys = marker ? [keyOf(path, marker.path), key] : [key];
+        if (size !== (await sizeOf(file))) differs(key, `has ${size} bytes instead of ${await sizeOf(file)}`, keys);
+        else if (
+          (await this.bucket.download(key, fetched)) !== null &&
+          (await sha256Of(fetched)) !== (await sha256Of(file))
+        )
+          differs(key, 'has other bytes', keys);
+      }
+    }
+    for (const marker of markers.filter((one) => there.has(keyOf(path, one.path)))) {
+      for (const [, file] of dataFilesOf(path, marker)) {
+        const key = keyOf(path, file);
+        if (!there.has(key)) differs(key, 'is missing', [keyOf(path, marker.path)]);
+      }
+    }
+    const lacking = runs.filter((file) => !there.has(keyOf(path, file))).length;
+    if (lacking > 0) differences.push(lagging(`${this.title} lacks ${lacking} rows of runs`));
+    const others = [...there].filter((key) => isMarker(key) && !byId.has(idOfKey(key))).length;
+    if (others > 0) {
+      const message = `${this.title} holds commits that are not here: ${others}`;
+      differences.push({ level: 'note', message, remedy: '`indexhouse restore --take-over` fetches them' });
+    }
+    return differences;
+  }
+
+  /** One bucket for two warehouses would mix them. @throws BucketError */
+  async #checkIdentity(): Promise<void> {
+    const text = await readFile(warehouseFolder(this.log.path).identity, 'utf8');
+    if (await this.bucket.put('warehouse.json', text)) return;
+    const found = String((await this.bucket.get('warehouse.json'))?.body);
+    if (found === text) return;
+    throw new BucketError(
+      `${this.title} holds another warehouse: its warehouse.json is ${found.trim().slice(0, 200)}; name another prefix in bucket.url`,
+    );
+  }
+
+  /** Follows `indexhouse remove`. Can be repeated after an interruption at any point. */
+  async #removeForGood(): Promise<void> {
+    const { path: warehouse } = this.log;
+    for (const path of await readBucketRemoval(warehouse)) {
+      const [file, key] = [join(warehouse, path), escaped(path)];
+      // A website that was removed may be back: its new files are sent as those of any commit.
+      if (!path.endsWith('.parquet'))
+        for (const each of await this.bucket.keys(`${key}/`)) await this.bucket.remove(each);
+      else if (await exists(file)) await this.bucket.put(key, { file }, { ifAbsent: false });
+      else await this.bucket.remove(key);
+    }
+    await rm(warehouseFolder(warehouse).bucketRemoval, { force: true });
+  }
+
+  async #send(content: { file: string; sha256?: string | undefined }): Promise<void> {
+    await this.bucket.put(keyOf(this.log.path, content.file), content);
+  }
+
+  async #sendLacking(prefix: string, files: readonly string[]): Promise<void> {
+    const there = new Set(await this.bucket.keys(prefix));
+    for (const file of files) {
+      const key = keyOf(this.log.path, file);
+      if (!there.has(key)) await this.#send({ file });
+    }
+  }
+
+  /** These change with the version. */
+  async #sendSchemas(folder: string): Promise<void> {
+    const there = new Map<string, string>();
+    for await (const { key, etag } of this.bucket.list('schema/')) there.set(key, etag);
+    for (const name of await namesIn(folder)) {
+      const [key, file] = [`schema/${name}`, join(folder, name)];
+      if (there.get(key) !== (await md5Of(file))) await this.bucket.put(key, { file }, { ifAbsent: false });
+    }
+  }
+
+  async #removeSuperseded(prefix: string): Promise<void> {
+    const byWebsite = new Map<string, string[]>();
+    for (const key of await this.bucket.keys(prefix)) {
+      const website = key.slice(prefix.length).split('/')[0] ?? '';
+      byWebsite.set(website, [...(byWebsite.get(website) ?? []), key]);
+    }
+    for (const keys of byWebsite.values()) {
+      const oldestFirst = keys.sort((a, b) => (idOfKey(a) < idOfKey(b) ? -1 : 1));
+      for (const key of oldestFirst.slice(0, -KEPT)) await this.bucket.remove(key);
+    }
+  }
+}
+
+function isMarker(key: string): boolean {
+  return MARKER_TABLES.some((table) => key.startsWith(`parquet/${table}/`));
+}

@@ -1,0 +1,94 @@
+import type { Config } from '../../base/config/schema.js';
+import type { Logger } from '../../base/observe/log.js';
+import { withRemedy } from '../../base/storage/disk-error.js';
+import { withEngine } from '../../base/storage/engine.js';
+import { scratchFolder } from '../log/folder/layout.js';
+import { updateIndex } from '../log/marker-index.js';
+import { OpenWarehouse } from '../log/open.js';
+import { isAnalyticsCurrent, writeAnalytics } from './analytics.js';
+import { compareDuckdb } from './duckdb-check.js';
+import { type Follower, type FollowerState, followerOf, titleOf, type WithCopy } from './follower.js';
+import { duckdbLag } from './native-file.js';
+import { followWithDuckdb } from './rebuild.js';
+
+export interface FollowInput {
+  config: Config;
+  warehouse: string;
+  log: Logger;
+}
+
+/** Lets all followers catch up. A follower that cannot only lags: nothing here can fail a sync. */
+export async function followAll({ config, warehouse, log }: FollowInput): Promise<FollowerState[]> {
+  const { memory_limit: memoryLimit } = config.warehouse;
+  const scratch = { memoryLimit, temporary: scratchFolder(warehouse) };
+  await updateIndex(warehouse, scratch, Date.now()).catch((error: unknown) => log.info(withRemedy(error)));
+  const states = await follow(followersOf(config), config);
+  for (const { name, behind, reason } of states) if (reason) log.warn({ follower: name, behind }, reason);
+  return states;
+}
+
+/** Lets these followers catch up with the current log, one after the other. */
+export async function follow(followers: readonly Follower[], { warehouse }: Config): Promise<FollowerState[]> {
+  const scratch = { memoryLimit: warehouse.memory_limit, temporary: scratchFolder(warehouse.path) };
+  const states: FollowerState[] = [];
+  const followOne = (follower: Follower, log: OpenWarehouse) => {
+    const upstream = states.find(({ name }) => name === follower.after);
+    // It lags for the same reason as the follower before it.
+    if (upstream && upstream.behind > 0) return { name: follower.name, behind: upstream.behind };
+    return follower.follow(log, scratch).catch((error: unknown) => couldNot(follower.name, error));
+  };
+  try {
+    await withEngine(scratch, async (engine) => {
+      const log = await OpenWarehouse.readIndexed(engine, warehouse.path);
+      for (const follower of followers) states.push(await followOne(follower, log));
+    });
+    return states;
+  } catch (error) {
+    return followers.map(({ name }) => couldNot(name, error));
+  }
+}
+
+function couldNot(name: string, error: unknown): FollowerState {
+  const reason = `${titleOf({ name })} could not catch up: ${withRemedy(error)}. The Parquet files are complete; the next sync tries again`;
+  return { name, behind: 1, reason };
+}
+
+/** All followers of this configuration, in the order in which they catch up. Libraries are loaded on first use. */
+export function followersOf(config: Config): Follower[] {
+  const { iceberg, bucket, warehouse } = config;
+  const followers = localFollowers({ memoryLimit: warehouse.memory_limit, lockTimeout: warehouse.lock_timeout });
+  if (bucket) {
+    const inBucket: WithCopy = async (log, work, isAwaited) =>
+      (await import('./bucket.js')).withBucketCopy(bucket, log, work, isAwaited);
+    followers.push(followerOf('bucket', inBucket));
+  }
+  if (iceberg.enabled) {
+    const published: WithCopy = async (log, work, isAwaited) =>
+      (await import('./iceberg/follower.js')).withIcebergTables({ bucket, ...iceberg }, log, work, isAwaited);
+    // In a bucket they can only name files that are there.
+    followers.push(followerOf('iceberg', published, bucket && 'bucket'));
+  }
+  return followers;
+}
+
+/** The DuckDB files, which every warehouse has. */
+export function localFollowers(options: { memoryLimit: number; lockTimeout: number }): Follower[] {
+  return [
+    {
+      name: 'duckdb',
+      follow: (log) => followWithDuckdb({ ...options, warehouse: log.path }, log),
+      lag: (log, engine) => duckdbLag(log, engine),
+      compare: (log, engine, { repair }) => compareDuckdb(log.path, { ...options, engine, repair }),
+    },
+    {
+      name: 'analytics',
+      follow: (log) => writeAnalytics(log.path, options.memoryLimit),
+      async lag({ path, markers }) {
+        const isCurrent = markers.length === 0 || (await isAnalyticsCurrent(path));
+        return { name: 'analytics', behind: isCurrent ? 0 : markers.length, exact: true, held: null, error: null };
+      },
+      // Views of its own text hold nothing.
+      compare: async () => ({ differences: [], repaired: [] }),
+    },
+  ];
+}

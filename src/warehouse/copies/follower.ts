@@ -1,0 +1,224 @@
+import { basename } from 'node:path';
+import { messageOf, UnreachableError } from '../../base/exit.js';
+import { counted } from '../../base/observe/format.js';
+import { diskRemedy } from '../../base/storage/disk-error.js';
+import type { EngineOptions } from '../../base/storage/engine.js';
+import type { LockHolder } from '../../base/storage/locks.js';
+import { firstLine } from '../log/folder/damage.js';
+import { websiteOf } from '../log/folder/layout.js';
+import { lackingIn, type Marker, markersOf, newestMarkers } from '../log/markers.js';
+import type { OpenWarehouse } from '../log/open.js';
+import { currentState } from '../log/state.js';
+
+/** What messages call the followers, by their names. */
+const TITLES: Readonly<Record<string, string>> = {
+  duckdb: 'indexhouse.duckdb',
+  analytics: 'analytics.duckdb',
+  iceberg: 'Iceberg',
+  bucket: 'the bucket',
+};
+
+export function titleOf({ name }: { name: string }): string {
+  return TITLES[name] ?? name;
+}
+
+/** How far a follower is, for the receipt. */
+export interface FollowerState {
+  name: string;
+  /** Markers that it lacks. */
+  behind: number;
+  /** Why it lags, and what to do. */
+  reason?: string;
+}
+
+/** How far a follower is, as `status` determines it without writing to it. */
+export interface FollowerLag {
+  name: string;
+  /** Snapshots, and replays of them, that it lacks. */
+  behind: number;
+  /** False if the number is unknown: all commits count then, or, if the file is locked, those newer than the file. */
+  exact: boolean;
+  /** Who has the file open. */
+  held: LockHolder | null;
+  /** Why it cannot be read; null if it can be read or is only locked. */
+  error: string | null;
+  /** Ids of the commits that it lacks, if it can list them. */
+  lacks?: string[];
+}
+
+/** What is wrong with a follower, and what to do; null if it is up to date. */
+export function lagText({ name, behind, exact, held, error }: FollowerLag): { message: string; remedy: string } | null {
+  const title = titleOf({ name });
+  if (error && name === 'duckdb') {
+    return { message: `${title} cannot be read (${error})`, remedy: 'delete it, and the next sync rebuilds it' };
+  }
+  if (error)
+    return { message: `${title} cannot be compared: ${error}`, remedy: 'the warehouse itself is not affected' };
+  if (behind === 0) return null;
+  if (name === 'analytics') {
+    return { message: `${title} is missing or shows another folder`, remedy: 'the next sync writes it again' };
+  }
+  const message = `${title} is ${exact ? '' : 'at least '}${counted(behind, 'snapshot')} behind`;
+  if (!held) return { message, remedy: 'the next sync catches up' };
+  return { message, remedy: `${held.holder} has it open; the next sync catches up once it is closed` };
+}
+
+/** What `verify` finds out about a follower; the levels are those of its findings. */
+export interface Difference {
+  level: 'note' | 'lag' | 'difference';
+  message: string;
+  remedy: string;
+  /** Removes what is wrong, so that the next sync copies it again. */
+  remove?: () => Promise<void>;
+}
+
+export interface Compared {
+  differences: Difference[];
+  /** What was repaired. */
+  repaired: string[];
+}
+
+/** A follower of the log, for code that lets it catch up or queries its condition. */
+export interface Follower {
+  /** Its name in the receipt, in `status` and in metrics. */
+  readonly name: string;
+  /** The follower that must be up to date before this one can catch up. */
+  readonly after?: string;
+  /** Lets it catch up. @throws if it cannot: then it lags */
+  follow(log: OpenWarehouse, engine: EngineOptions): Promise<FollowerState>;
+  /** How far it is, without writing to it or waiting for the process that has it open. */
+  lag(log: OpenWarehouse, engine: EngineOptions): Promise<FollowerLag>;
+  /** How it differs from the commits that it holds. Being behind is not a difference. */
+  compare(log: OpenWarehouse, engine: EngineOptions, options: { repair: boolean }): Promise<Compared>;
+}
+
+/** Websites of which a copy holds runs or commits that the log no longer has: `indexhouse remove` took them out. */
+export function removedIn(
+  { markers, runs, damaged }: OpenWarehouse,
+  held: readonly { websiteId: string; id: string }[],
+): ReadonlySet<string> {
+  const paths = [...runs, ...[...markers, ...damaged].map(({ path }) => path)];
+  const there = new Set(paths.map((path) => `${websiteOf(path)} ${basename(path, '.parquet')}`));
+  return new Set(held.filter(({ websiteId, id }) => !there.has(`${websiteId} ${id}`)).map((one) => one.websiteId));
+}
+
+/** One commit of the log, as a copy takes it. */
+export interface Commit {
+  marker: Marker;
+  /** The file of the state after it; null unless it is the newest commit of its website. */
+  state: string | null;
+}
+
+/**
+ * A copy of the log. It records what it holds only in the copy itself, so that interruption, resumption and rebuilding
+ * share one path. Data comes first, then the state, then the marker: a commit whose marker is there is complete.
+ */
+export interface LogCopy {
+  /** What messages call it. */
+  readonly title: string;
+  /** Ids of the commits that it holds, of snapshots and of replays. */
+  known(): Promise<ReadonlySet<string>>;
+  /** Copies a commit that it lacks, replacing whatever an interrupted attempt left. @throws UnreachableError */
+  take(commit: Commit): Promise<void>;
+  /** Removes what tombstones put out of use, or `indexhouse remove` took out. Called first, with the whole log. */
+  drop(log: OpenWarehouse): Promise<void>;
+  /** Copies what belongs to no commit, such as `runs`, after all commits. @returns what was skipped */
+  finish(log: OpenWarehouse): Promise<string[]>;
+}
+
+/** A copy that can be checked against the log. */
+export interface CheckedCopy extends LogCopy {
+  /** How it differs from the commits that it holds. Read-only. */
+  differences(log: OpenWarehouse, engine: EngineOptions): Promise<Difference[]>;
+}
+
+/** Opens a copy for some work, and closes it afterwards; `isAwaited`: somebody is waiting for a short answer. */
+export type WithCopy = <T>(
+  log: OpenWarehouse,
+  work: (copy: CheckedCopy) => Promise<T>,
+  isAwaited?: boolean,
+) => Promise<T>;
+
+/** Makes a copy a follower, which opens the copy whenever it needs it. */
+export function followerOf(name: string, withCopy: WithCopy, after?: string): Follower {
+  return {
+    name,
+    ...(after === undefined ? {} : { after }),
+    follow: async (log, engine) => ({ name, ...(await withCopy(log, (copy) => catchUp(copy, log, engine))) }),
+    async lag(log) {
+      const lag = { name, held: null };
+      try {
+        const known = await withCopy(log, (copy) => copy.known(), true);
+        const lacks = lackingIn(known, log.markers).map(({ commitId }) => commitId);
+        return { ...lag, behind: lacks.length, exact: true, error: null, lacks };
+      } catch (error) {
+        return { ...lag, behind: log.markers.length, exact: false, error: messageOf(error) };
+      }
+    },
+    async compare(log, engine, { repair }) {
+      try {
+        return await withCopy(log, (copy) => compared(copy, { log, engine, repair }));
+      } catch (error) {
+        const message = `${titleOf({ name })} cannot be compared: ${messageOf(error)}`;
+        return { differences: [lagging(message, 'try again once it can be reached')], repaired: [] };
+      }
+    },
+  };
+}
+
+async function compared(
+  copy: CheckedCopy,
+  { log, engine, repair }: { log: OpenWarehouse; engine: EngineOptions; repair: boolean },
+): Promise<Compared> {
+  const lacking = lackingIn(await copy.known(), log.markers).length;
+  const differences = lacking > 0 ? [lagging(`${copy.title}: ${counted(lacking, 'snapshot')} behind`)] : [];
+  const repaired: string[] = [];
+  for (const found of await copy.differences(log, engine)) {
+    if (repair && found.remove) {
+      await found.remove();
+      repaired.push(`removed what differs (${found.message}); the next sync copies it again`);
+    } else differences.push(found);
+  }
+  return { differences, repaired };
+}
+
+/** The finding that a follower is behind, which is no difference. */
+export function lagging(message: string, remedy = 'the next sync catches up'): Difference {
+  return { level: 'lag', message, remedy };
+}
+
+/**
+ * Brings a copy up to date: every marker that it lacks, oldest first. A commit whose files cannot be read is skipped,
+ * reported, and tried again next time.
+ *
+ * @param engine for a state that has to be rebuilt
+ * @throws UnreachableError; also if a disk is full
+ */
+export async function catchUp(
+  copy: LogCopy,
+  log: OpenWarehouse,
+  engine: EngineOptions,
+): Promise<Omit<FollowerState, 'name'>> {
+  const { markers } = log;
+  await copy.drop(log);
+  const known = await copy.known();
+  const newest = new Set(newestMarkers(markers));
+  const skipped = log.damaged.map(({ path, reason }) => `${path} ${reason}`);
+  // The state of a website is derived from all of its commits.
+  const torn = new Set(log.damaged.map(({ websiteId }) => websiteId));
+  for (const marker of lackingIn(known, markers)) {
+    const needsState = newest.has(marker) && !torn.has(marker.websiteId);
+    try {
+      const all = markersOf(markers, marker.websiteId);
+      await copy.take({ marker, state: needsState ? await currentState(log.path, all, engine) : null });
+    } catch (error) {
+      if (error instanceof UnreachableError || diskRemedy(error)) throw error;
+      const damaged = await log.findDamaged(marker);
+      skipped.push(damaged ? `${damaged.path} ${damaged.reason}` : `${marker.path}: ${firstLine(error)}`);
+    }
+  }
+  skipped.push(...(await copy.finish(log)));
+  if (skipped.length === 0) return { behind: 0 };
+  const reason = `${copy.title} skipped ${skipped.length} snapshots or runs whose files cannot be read; the next sync tries them again. ${skipped[0]}`;
+  return { behind: skipped.length, reason };
+}

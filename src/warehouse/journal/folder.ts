@@ -1,0 +1,101 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ifThere } from '../../base/storage/durable.js';
+import { decodeId, encodeId } from '../../base/storage/names.js';
+
+const DAMAGED = 'damaged';
+
+/**
+ * The folder in which one website's part of a run keeps what is not committed yet. Its files show the state:
+ *
+ * | state       | what is there                                                      |
+ * |-------------|--------------------------------------------------------------------|
+ * | `listing`   | the header; the listing's last line is not `listed`                 |
+ * | `listed`    | `listed` is the listing's last line                                  |
+ * | `planned`   | the plan, and the file that counts it                              |
+ * | `fetched`   | `fetched` is the reports' last line                                  |
+ * | `staged`    | the manifest: every file of the commit is beside it                |
+ * | `committed` | the marker is in the warehouse (read only there)                   |
+ */
+export type JournalFolder = ReturnType<typeof folderAt>;
+
+export function journalFolder(warehouse: string, runId: string, websiteId: string): JournalFolder {
+  return folderAt(runsFolder(warehouse), runId, websiteId);
+}
+
+/** The folder in which a replay keeps what is not committed yet: beside the runs, because it is never resumed. */
+export function replayFolder(warehouse: string, replayId: string, websiteId: string): JournalFolder {
+  return folderAt(replaysFolder(warehouse), replayId, websiteId);
+}
+
+function folderAt(root: string, runId: string, websiteId: string) {
+  const path = join(root, runId, encodeId(websiteId));
+  return {
+    runId,
+    websiteId,
+    path,
+    header: join(path, 'run.json'),
+    listing: join(path, 'listing.ndjson'),
+    plan: join(path, 'plan.ndjson'),
+    /** The rest of the plan after an interruption. */
+    remaining: join(path, 'remaining.ndjson'),
+    /** How many reports are planned; written once the plan is complete. */
+    planned: join(path, 'planned.json'),
+    reports: join(path, 'reports.ndjson'),
+    staged: join(path, 'staged'),
+    manifest: join(path, 'staged', 'manifest.json'),
+    /** DuckDB's spill files. */
+    temporary: join(path, 'tmp'),
+  };
+}
+
+function runsFolder(warehouse: string): string {
+  return join(warehouse, 'runs');
+}
+
+/** Where damaged journals are set aside: `<run id>/<website>` below it. */
+export function damagedFolder(warehouse: string): string {
+  return join(runsFolder(warehouse), DAMAGED);
+}
+
+/** The folders of journals that were set aside, oldest run first. */
+export async function journalsSetAside(warehouse: string): Promise<string[]> {
+  const root = damagedFolder(warehouse);
+  const found = await Promise.all(
+    (await subfolders(root)).map(async (run) =>
+      (await subfolders(join(root, run))).map((name) => join(root, run, name)),
+    ),
+  );
+  return found.flat();
+}
+
+/** The journals of runs that are not finished, oldest run first (run ids sort by time). */
+export async function unfinishedJournals(warehouse: string): Promise<JournalFolder[]> {
+  return (await foldersIn(runsFolder(warehouse))).filter(({ runId }) => runId !== DAMAGED);
+}
+
+/** What interrupted replays left, oldest first; `runId` is the replay's id. */
+export function unfinishedReplays(warehouse: string): Promise<JournalFolder[]> {
+  return foldersIn(replaysFolder(warehouse));
+}
+
+function replaysFolder(warehouse: string): string {
+  return join(warehouse, 'replays');
+}
+
+async function foldersIn(root: string): Promise<JournalFolder[]> {
+  const found: JournalFolder[] = [];
+  for (const runId of await subfolders(root)) {
+    for (const website of await subfolders(join(root, runId))) {
+      const id = decodeId(website);
+      // Anything else there is not ours.
+      if (id !== null) found.push(folderAt(root, runId, id));
+    }
+  }
+  return found;
+}
+
+async function subfolders(path: string): Promise<string[]> {
+  const entries = await ifThere(readdir(path, { withFileTypes: true }), []);
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
+}

@@ -1,0 +1,257 @@
+import { z } from 'zod';
+import { AppendFile, sizeOf } from '../../base/storage/durable.js';
+import { MINUTE_MS } from '../../base/time.js';
+import type { SourceError } from '../../source/errors.js';
+import { BadWindow, type Drift, type JudgedEntry } from '../../source/walk/coverage-window.js';
+import type { WalkResult } from '../../source/walk/walk.js';
+import {
+  type AcceptedWindow,
+  type Interrupted,
+  newRecentUrls,
+  remember,
+  restartedWalk,
+  type WalkState,
+  walkStateSchema,
+} from '../../source/walk/walk-state.js';
+import { journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
+import type { JournalFolder } from './folder.js';
+import { JournalError } from './header.js';
+import { type JournalLine, readLineGroups } from './lines.js';
+import { openSeal, passOver, seal, seedOf } from './seal.js';
+
+/** A walk that was interrupted for longer starts over: too much of the listing may have moved. */
+const WALK_RESUME_WITHIN_MS = 10 * MINUTE_MS;
+/** Drift kept per window; a hostile service can send any number of unknown fields. */
+const MAX_DRIFT = 100;
+
+/** The walk as it ended, read from the journal. */
+export interface Listed {
+  walk: number;
+  walks: number;
+  complete: boolean;
+  reason: string | null;
+  count: number | null;
+  startedAt: number;
+}
+
+const windowLine = z.object({ kind: z.literal('window'), state: walkStateSchema, keep: z.int(), at: z.iso.datetime() });
+const listedLine = z.object({
+  kind: z.literal('listed'),
+  walk: z.int(),
+  walks: z.int(),
+  complete: z.boolean(),
+  reason: z.string().nullable(),
+  count: z.int().nullable(),
+  startedAt: z.number(),
+});
+const entryLine = z.object({ kind: z.enum(['entry', 'reject']), walk: z.int(), url: z.string().nullish() });
+const anyLine = z.union([windowLine, listedLine, entryLine]);
+
+/**
+ * Writes the listing's journal. The entries of a window come before the window's own line, in one write: a window
+ * whose line is missing was never accepted.
+ */
+export class ListingJournal {
+  readonly #file: AppendFile;
+  /** Checksum of all that is written so far: each seal covers everything before it. */
+  #crc: number;
+
+  /** @param left what an interrupted run left; anything after it is cut off */
+  constructor(folder: JournalFolder, left?: Pick<ListingLeft, 'bytes' | 'crc'>) {
+    this.#file = new AppendFile(folder.listing, left?.bytes ?? 0);
+    this.#crc = left?.crc ?? seedOf(folder);
+  }
+
+  accept({ keep, fresh, drift, state }: AcceptedWindow, at: Date): Promise<void> {
+    const place = { walk: state.walk, window: state.windows };
+    const entries = fresh.map((entry, index) => entryText(entry, { ...place, position: keep + index }));
+    const window = { kind: 'window', ...place, keep, at: at.toISOString(), drift: drift.slice(0, MAX_DRIFT), state };
+    return this.#append(entries.join(''), window);
+  }
+
+  /** Ends the journal; keeps the text of a window that broke the contract as a whole, if one ended the walk. */
+  async finish(result: WalkResult, at: Date, redact: (text: string) => string): Promise<void> {
+    const { kept, walks, complete, reason } = result;
+    const { walk, count, startedAt } = kept;
+    const broken = result.error ? brokenWindow(result.error, kept, at, redact) : null;
+    if (broken) await this.#append(broken.entries, broken.window);
+    await this.#append('', { kind: 'listed', walk, walks, complete, reason, count, startedAt });
+  }
+
+  /** @param lines complete lines, which the seal of `last` covers */
+  #append(lines: string, last: object): Promise<void> {
+    const sealed = seal(`${lines}${wellFormedJson(last)}`, this.#crc);
+    this.#crc = sealed.crc;
+    return this.#file.append(`${sealed.text}\n`);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+interface Place {
+  walk: number;
+  window: number;
+  position: number;
+}
+
+/** The line of one entry, accepted or refused. */
+export function entryText(entry: JudgedEntry, place: Place): string {
+  if (!('verdict' in entry)) return placedEntry(entry.url, '', entry.text, place);
+  const { verdict, url, payload } = entry;
+  const text = stringified(payload);
+  const unstorable = storable(text);
+  if (!verdict.accepted || unstorable) {
+    const issues = verdict.accepted ? [unstorable] : verdict.issues;
+    return journalLine({
+      kind: 'reject',
+      ...place,
+      url: payloadUrl(url),
+      issues: wellFormedJson(issues),
+      payload: payloadText(text),
+    });
+  }
+  const present = Object.hasOwn(verdict.record, 'canonicals_match');
+  const absent = verdict.absent.filter((field) => field !== 'canonicals_match' || hasInspectionData(verdict.record));
+  const rest = [
+    present ? '' : ',"canonicals_match_present":false',
+    absent.length > 0 ? `,"absent":${JSON.stringify(absent)}` : '',
+    verdict.extra ? `,"extra":${JSON.stringify(JSON.stringify(verdict.extra))}` : '',
+  ].join('');
+  return placedEntry(url, rest, text, place);
+}
+
+/** @param rest more members of the line, each after a comma */
+function placedEntry(url: string | null, rest: string, text: string | null, { walk, window, position }: Place): string {
+  const place = `"walk":${walk},"window":${window},"position":${position}`;
+  return `{"kind":"entry",${place},"url":${JSON.stringify(url)}${rest},"entry":${text}}\n`;
+}
+
+/** `canonicals_match` is omitted for pages without inspection data; elsewhere its absence is drift. */
+function hasInspectionData(record: { index_summary?: string | null | undefined }): boolean {
+  return typeof record.index_summary === 'string';
+}
+
+function brokenWindow(
+  error: SourceError,
+  state: WalkState,
+  at: Date,
+  redact: (text: string) => string,
+): { entries: string; window: object } | null {
+  if (!(error instanceof BadWindow)) return null;
+  const place = { walk: state.walk, window: state.windows + 1, position: state.kept };
+  const reject = {
+    kind: 'reject',
+    ...place,
+    url: null,
+    issues: wellFormedJson(error.issues),
+    payload: payloadText(redact(error.text)),
+  };
+  const drift: Drift[] = [];
+  const after = { ...state, windows: state.windows + 1, kept: state.kept + 1 };
+  const window = { kind: 'window', ...place, keep: state.kept, at: at.toISOString(), drift, state: after };
+  return { entries: journalLine(reject), window };
+}
+
+/** What an interrupted listing left: the first `bytes` of its file are intact, with the checksum `crc`. */
+export type ListingLeft = { bytes: number; crc: number; windows: number } & (
+  | { kind: 'listed'; listed: Listed }
+  | { kind: 'walking'; from: Interrupted | undefined }
+);
+
+/**
+ * Reads the journal of a listing back. Leaves out a last window that the process did not finish writing.
+ *
+ * @param now milliseconds since 1970; a walk that was interrupted for more than ten minutes starts over
+ * @throws JournalError if anything else is damaged
+ */
+export async function readListing(folder: JournalFolder, pageSize: number, now: number): Promise<ListingLeft> {
+  const reader = new ListingReader(pageSize);
+  const reading = new ListingReading(reader, seedOf(folder));
+  for await (const group of readLineGroups(folder.listing, anyLine)) {
+    for (const line of group) {
+      const damage = reading.line(line);
+      if (damage !== null) throw new JournalError(`${folder.listing} is damaged: ${damage}`);
+    }
+  }
+  const { listed, bytes, crc, windows } = reading;
+  if (listed && (await sizeOf(folder.listing)) > bytes)
+    throw new JournalError(`${folder.listing} is damaged: there is data after its end`);
+  const left = { bytes, crc, windows };
+  return listed ? { kind: 'listed', listed, ...left } : { kind: 'walking', from: reader.interrupted(now), ...left };
+}
+
+/** Takes line after line for as long as they are intact. */
+class ListingReading {
+  listed: Listed | null = null;
+  /** Offset after the last valid seal. */
+  bytes = 0;
+  crc: number;
+  windows = 0;
+  #running: number;
+
+  constructor(
+    private readonly reader: ListingReader,
+    seed: number,
+  ) {
+    this.crc = seed;
+    this.#running = seed;
+  }
+
+  /** @returns what is wrong, or null */
+  line({ value, text, end, number }: JournalLine<z.infer<typeof anyLine>>): string | null {
+    if (this.listed) return `line ${number} comes after its end`;
+    if (value.kind === 'entry' || value.kind === 'reject') {
+      this.#running = passOver(text, this.#running);
+      this.reader.entry(value.url ?? null);
+      return null;
+    }
+    const { isWhole, crc } = openSeal(text, this.#running);
+    if (!isWhole) return `line ${number}, or one since the window before it, is not as it was written`;
+    this.#running = crc;
+    this.crc = crc;
+    this.bytes = end;
+    if (value.kind === 'listed') this.listed = value;
+    if (value.kind === 'window') {
+      this.reader.window(value.state, value.keep, Date.parse(value.at));
+      this.windows++;
+    }
+    return null;
+  }
+}
+
+class ListingReader {
+  #recent;
+  #pending: { url: string | null }[] = [];
+  #last: { state: WalkState; at: number } | null = null;
+  #finished: WalkState | null = null;
+
+  constructor(private readonly pageSize: number) {
+    this.#recent = newRecentUrls(pageSize);
+  }
+
+  entry(url: string | null): void {
+    this.#pending.push({ url });
+  }
+
+  window(state: WalkState, keep: number, at: number): void {
+    const before = this.#last?.state;
+    if (before && before.walk !== state.walk) {
+      this.#recent = newRecentUrls(this.pageSize);
+      if (before.ended) this.#finished = before;
+    }
+    remember(this.#recent, before?.walk === state.walk ? before.kept : 0, { keep, fresh: this.#pending });
+    this.#pending = [];
+    this.#last = { state, at };
+  }
+
+  interrupted(now: number): Interrupted | undefined {
+    if (!this.#last) return undefined;
+    const { state, at } = this.#last;
+    const stale = now - at > WALK_RESUME_WITHIN_MS;
+    const from = stale ? { ...restartedWalk(state, now), doubt: null, previous: null, finished: 0 } : state;
+    const recent = stale ? newRecentUrls(this.pageSize) : this.#recent;
+    return { state: from, recent, finished: stale ? null : this.#finished };
+  }
+}

@@ -1,0 +1,134 @@
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { exists, readIfThere, writeDurably } from '../../base/storage/durable.js';
+import type { JournalFolder } from './folder.js';
+import { JournalError } from './header.js';
+import { chunksOf, type JournalLine, parseLine, readLineGroups } from './lines.js';
+import { openSeal, seal, seedOf } from './seal.js';
+
+/** Why a report is fetched, the most informative first; SQL statements see it as the variable `reasons`. */
+export const REASONS = ['missing', 'changed', 'new', 'recrawled', 'oldest'] as const;
+export type Reason = (typeof REASONS)[number];
+
+/** One value for each reason. */
+export function byReason<T>(make: (reason: Reason) => T): Record<Reason, T> {
+  return {
+    missing: make('missing'),
+    changed: make('changed'),
+    new: make('new'),
+    recrawled: make('recrawled'),
+    oldest: make('oldest'),
+  };
+}
+
+const plannedSchema = z.object({
+  /** Reports to fetch. */
+  planned: z.int(),
+  /** Reports that were worth fetching; more than `planned` where the budget cut them. Null: not counted. */
+  wanted: z.int().nullable(),
+});
+export type Planned = z.infer<typeof plannedSchema>;
+
+/** As it is stored: with the checksum of the plan's file, which DuckDB writes. */
+const storedSchema = plannedSchema.extend({ plan_crc: z.int() });
+
+const planLine = z.object({ url: z.string(), reason: z.string() });
+/** A page whose report is fetched, and why. */
+export type PlannedPage = z.infer<typeof planLine>;
+
+/** Records that the plan is complete. */
+export async function writePlanned(folder: JournalFolder, { planned, wanted }: Planned): Promise<void> {
+  const text = JSON.stringify({ planned, wanted, plan_crc: await checksumOf(folder.plan) });
+  await writeDurably(folder.planned, `${seal(text, seedOf(folder)).text}\n`);
+}
+
+/**
+ * How many reports are planned, or null if no plan was made yet.
+ *
+ * @throws JournalError if the plan is damaged
+ */
+export async function readPlanned(folder: JournalFolder): Promise<Planned | null> {
+  const stored = await readStored(folder);
+  if (stored === null) return null;
+  const { planned, wanted } = stored;
+  if (planned > 0 && !(await exists(folder.plan))) throw new JournalError(`${folder.plan} is missing`);
+  return { planned, wanted };
+}
+
+/**
+ * Checks the whole plan, if there is one, against its checksum.
+ *
+ * @throws JournalError if it is damaged
+ */
+export async function checkPlan(folder: JournalFolder): Promise<void> {
+  await readPlanned(folder);
+  const stored = await readStored(folder);
+  if (stored && stored.plan_crc !== (await checksumOf(folder.plan)))
+    throw new JournalError(`${folder.plan} is damaged`);
+}
+
+async function readStored(folder: JournalFolder): Promise<z.infer<typeof storedSchema> | null> {
+  const text = await readIfThere(folder.planned);
+  if (text === null) return null;
+  const stored = parseLine(text, storedSchema);
+  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder));
+  if (stored && isWhole) return stored;
+  throw new JournalError(`${folder.planned} is damaged`);
+}
+
+/** The checksum of a file's bytes; a missing one counts as empty. */
+async function checksumOf(file: string): Promise<number> {
+  let crc = 0;
+  for await (const chunk of chunksOf(file)) crc = crc32(chunk, crc);
+  return crc;
+}
+
+/**
+ * The pages of a plan, one after the other: a plan of a million pages needs no more memory than one of a thousand.
+ * Callers may be concurrent.
+ */
+export class PlanReader {
+  readonly #groups: AsyncGenerator<JournalLine<PlannedPage>[]>;
+  #group: JournalLine<PlannedPage>[] = [];
+  #at = 0;
+  /** The pending read of the next group, shared by concurrent callers; false at the end. */
+  #reading: Promise<boolean> | null = null;
+
+  constructor(file: string) {
+    this.#groups = readLineGroups(file, planLine);
+  }
+
+  /** The next page if it has been read already, else undefined; saves the cost of a promise. */
+  take(): PlannedPage | undefined {
+    return this.#group[this.#at++]?.value;
+  }
+
+  /**
+   * The next page, or undefined after the last one.
+   *
+   * @throws JournalError if the plan is damaged
+   */
+  async next(): Promise<PlannedPage | undefined> {
+    for (;;) {
+      const page = this.take();
+      if (page) return page;
+      this.#reading ??= this.#readGroup();
+      if (!(await this.#reading)) return undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#group = [];
+    this.#reading = Promise.resolve(false);
+    await this.#groups.return(undefined);
+  }
+
+  async #readGroup(): Promise<boolean> {
+    const { done, value } = await this.#groups.next();
+    this.#group = done ? [] : value;
+    this.#at = 0;
+    // At the end it stays, so that later calls get the same answer.
+    if (!done) this.#reading = null;
+    return !done;
+  }
+}

@@ -1,0 +1,122 @@
+import { uptime } from 'node:os';
+import { z } from 'zod';
+import { messageOf } from '../../base/exit.js';
+import type { Logger } from '../../base/observe/log.js';
+import { isDiskFull } from '../../base/storage/disk-error.js';
+import { readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { SECOND_MS } from '../../base/time.js';
+
+const time = z.iso.datetime();
+
+const waiting = z.object({
+  /** What for, such as `the service`. */
+  for: z.string(),
+  error: z.string(),
+  since: time,
+  /** When it tries again. */
+  until: time,
+});
+/** What a run waits for. */
+export type Waiting = z.infer<typeof waiting>;
+
+const runFile = z.object({
+  started_at: time,
+  waiting: waiting.nullable(),
+  /** Why it stopped before its end. */
+  stopped: z.string().nullable(),
+  /** What is doubtful about the clock. */
+  clock: z.string().nullable(),
+  /** Why websites got no snapshot, by their ids; under `*` why none did. */
+  failed: z.record(z.string(), z.object({ run_id: z.string(), error: z.string() })),
+});
+/** What the newest run is doing, or how it ended, beyond what its journals and the log say. */
+export type RunFileContent = z.infer<typeof runFile>;
+
+/** A failure of no website in particular. */
+export const NO_WEBSITE = '*';
+
+/** What the newest run has written; null before the first one, or if the file is damaged. */
+export async function readRunFile(file: string): Promise<RunFileContent | null> {
+  const text = await readIfThere(file).catch(() => null);
+  try {
+    return runFile.parse(JSON.parse(text ?? 'null'));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Why a run stopped whose journal is still there.
+ *
+ * @param lastActivity of the journal, in milliseconds since 1970
+ */
+export function stopReason(
+  content: RunFileContent | null,
+  { runId, websiteId, lastActivity }: { runId: string; websiteId: string; lastActivity: number },
+): string {
+  const failed = content?.failed[websiteId];
+  if (failed?.run_id === runId) return isDiskFull(new Error(failed.error)) ? 'the disk was full' : 'it failed';
+  if (content?.stopped && Date.parse(content.started_at) <= lastActivity) return content.stopped;
+  const bootedAt = Date.now() - uptime() * SECOND_MS;
+  return lastActivity < bootedAt ? 'the machine was restarted' : 'its process was killed or crashed';
+}
+
+/** The file in which a run lets other processes know what no journal holds. If it cannot be written, the run goes on. */
+export class RunFile {
+  #content: RunFileContent;
+  #written: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly file: string,
+    private readonly log: Logger,
+    /** What the run before has left. */
+    readonly before: RunFileContent | null,
+    startedAt: number,
+  ) {
+    const started_at = new Date(startedAt).toISOString();
+    this.#content = {
+      started_at,
+      waiting: null,
+      stopped: null,
+      clock: before?.clock ?? null,
+      failed: before?.failed ?? {},
+    };
+  }
+
+  /** @param startedAt milliseconds since 1970 */
+  static async begin(file: string, log: Logger, startedAt: number): Promise<RunFile> {
+    const begun = new RunFile(file, log, await readRunFile(file), startedAt);
+    await begun.#write({});
+    return begun;
+  }
+
+  /** @param waiting null: it does not wait any more */
+  async waits(waiting: Waiting | null): Promise<void> {
+    if (waiting !== null || this.#content.waiting !== null) await this.#write({ waiting });
+  }
+
+  /**
+   * Records how the run ended.
+   *
+   * @param end why it stopped, and what is doubtful about the clock
+   * @param failed the reasons of websites that got no snapshot; null for those that did
+   */
+  async ends(
+    { stopped = null, clock = null }: Partial<Pick<RunFileContent, 'stopped' | 'clock'>>,
+    failed: Record<string, { run_id: string; error: string } | null>,
+  ): Promise<void> {
+    const all = Object.entries({ ...this.#content.failed, ...failed });
+    const left = Object.fromEntries(all.flatMap(([id, failure]) => (failure ? [[id, failure]] : [])));
+    await this.#write({ waiting: null, stopped, clock, failed: left });
+  }
+
+  /** One after the other, because writes share a temporary file. */
+  #write(change: Partial<RunFileContent>): Promise<void> {
+    this.#content = { ...this.#content, ...change };
+    const text = `${JSON.stringify(this.#content)}\n`;
+    this.#written = this.#written
+      .then(() => writeDurably(this.file, text))
+      .catch((error) => this.log.warn(`cannot record how the run is doing: ${messageOf(error)}`));
+    return this.#written;
+  }
+}

@@ -1,0 +1,162 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { codeOf } from '../../../base/storage/durable.js';
+import { decodeId, encodeId } from '../../../base/storage/names.js';
+import type { Table } from './tables.js';
+
+const WEBSITE_FOLDER = 'website=';
+
+/** The files and folders of a warehouse. */
+export function warehouseFolder(path: string) {
+  return {
+    lock: join(path, 'run.lock.duckdb'),
+    database: join(path, 'indexhouse.duckdb'),
+    analytics: join(path, 'analytics.duckdb'),
+    /** What never changes once there is data: format, id, time zone. */
+    identity: join(path, 'warehouse.json'),
+    /** The folder's id as the writer of a bucket, and what the bucket said of it. */
+    writer: join(path, 'writer.json'),
+    /** The rows of old markers in one file, for readers; derived. */
+    index: join(path, 'index'),
+    /** What an interrupted `remove` still has to do. */
+    removal: join(path, 'removal'),
+    /** What `remove` took out that the bucket still has. */
+    bucketRemoval: join(path, 'bucket-removal.json'),
+    /** What was left in the bucket when the warehouse was restored from it. */
+    restored: join(path, 'restored.json'),
+    /** The address of the bucket, if the folder is only a cache of it. */
+    cacheOf: join(path, 'cache-of'),
+    /** The keys that give access to the HTTP service. */
+    keys: join(path, 'service-keys.json'),
+    /** Held open while the keys are changed. */
+    keysLock: join(path, 'service-keys.lock.duckdb'),
+    /** Which notices were sent to which channel, and which wait for one that is down. */
+    notices: join(path, 'notices.json'),
+    /** Held open while notices are sent. */
+    noticesLock: join(path, 'notices.lock.duckdb'),
+    /** What the newest run is doing, or how it ended. */
+    run: join(path, 'run.json'),
+    /** When the daemon started and ended each job. */
+    jobs: join(path, 'jobs.json'),
+    /** Held open by the daemon. */
+    scheduleLock: join(path, 'schedule.lock.duckdb'),
+  };
+}
+
+/** The website in whose folder a file is; empty if it is in none. */
+export function websiteOf(path: string): string {
+  const folder = path.split(sep).findLast((name) => name.startsWith(WEBSITE_FOLDER)) ?? '';
+  const name = folder.slice(WEBSITE_FOLDER.length);
+  return decodeId(name) ?? name;
+}
+
+/** What has files in the log: the tables, and checkpoints. */
+export type LogFolder = Table | 'checkpoints';
+
+/** `parquet/<table>/website=<id>/date=<date>/<commit_id>.parquet` */
+export function tableFile(
+  warehouse: string,
+  table: LogFolder,
+  { websiteId, date, id }: { websiteId: string; date: string; id: string },
+): string {
+  return join(warehouse, 'parquet', table, `website=${encodeId(websiteId)}`, `date=${date}`, `${id}.parquet`);
+}
+
+/** `state/website=<id>/<commit_id>.parquet` */
+export function stateFile(warehouse: string, websiteId: string, commitId: string): string {
+  return join(stateFolder(warehouse, websiteId), `${commitId}.parquet`);
+}
+
+export function stateFolder(warehouse: string, websiteId: string): string {
+  return join(warehouse, 'state', `website=${encodeId(websiteId)}`);
+}
+
+/** The empty file of a table, so that views work before there are rows. */
+export function schemaFile(warehouse: string, table: Table): string {
+  return join(warehouse, 'schema', `${table}.parquet`);
+}
+
+/**
+ * Every Parquet file of a table, sorted by path. We list them ourselves, because an id may contain pattern characters.
+ *
+ * @param websiteId left out: all websites
+ * @param from left out: all dates; else this date and later ones
+ */
+export async function listTableFiles(
+  warehouse: string,
+  table: LogFolder,
+  { websiteId, from = '' }: { websiteId?: string | undefined; from?: string | undefined } = {},
+): Promise<string[]> {
+  const websites = websiteId === undefined ? undefined : [`website=${encodeId(websiteId)}`];
+  const files: string[] = [];
+  for await (const some of filesByDate(join(warehouse, 'parquet', table), websites, from)) files.push(...some);
+  return files;
+}
+
+/** Whether there is any Parquet file of a table. */
+export async function hasTableFile(warehouse: string, table: LogFolder): Promise<boolean> {
+  for await (const [file] of filesByDate(join(warehouse, 'parquet', table))) if (file !== undefined) return true;
+  return false;
+}
+
+async function* filesByDate(root: string, websites?: string[], from = ''): AsyncGenerator<string[]> {
+  const first = `date=${from}`;
+  for (const website of websites ?? (await namesIn(root))) {
+    const dates = await namesIn(join(root, website));
+    for (const date of dates.filter((name) => name >= first)) {
+      const folder = join(root, website, date);
+      const names = await namesIn(folder);
+      yield names.filter((name) => name.endsWith('.parquet')).map((name) => join(folder, name));
+    }
+  }
+}
+
+/** The id of a website's newest file of a table, from the file names; null if it has none. */
+export async function newestFile(warehouse: string, table: LogFolder, websiteId: string): Promise<string | null> {
+  const root = join(warehouse, 'parquet', table, `website=${encodeId(websiteId)}`);
+  const date = (await namesIn(root)).at(-1);
+  const names = date === undefined ? [] : await namesIn(join(root, date));
+  return names.findLast((name) => name.endsWith('.parquet'))?.replace(/\.parquet$/, '') ?? null;
+}
+
+/** The ids of the websites that have a snapshot or a run. */
+export async function websitesIn(warehouse: string): Promise<string[]> {
+  const tables = ['snapshots', 'runs'] as const;
+  const names = await Promise.all(tables.map((table) => namesIn(join(warehouse, 'parquet', table))));
+  const ids = names.flat().map((name) => decodeId(name.replace(/^website=/, '')));
+  return [...new Set(ids)].filter((id) => id !== null);
+}
+
+/** Where DuckDB spills for work that belongs to no journal: one folder per process. */
+export function scratchFolder(warehouse: string): string {
+  return join(warehouse, 'tmp', String(process.pid));
+}
+
+/** Deletes the spill files of this process, and of processes that died before they could. */
+export async function dropScratch(warehouse: string): Promise<void> {
+  for (const name of await namesIn(join(warehouse, 'tmp'))) {
+    if (name === String(process.pid) || !isAlive(Number(name))) {
+      await rm(join(warehouse, 'tmp', name), { recursive: true, force: true });
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of another user, but alive.
+    return codeOf(error) === 'EPERM';
+  }
+}
+
+/** The names in a folder, sorted; none if it does not exist. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return [];
+    throw error;
+  }
+}

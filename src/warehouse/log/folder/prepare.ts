@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { UsageError } from '../../../base/exit.js';
+import { exists, makeFolder, publish, readIfThere, syncFile, writeDurably } from '../../../base/storage/durable.js';
+import { type Engine, withEngine } from '../../../base/storage/engine.js';
+import { isWholeParquet } from '../../../base/storage/parquet-file.js';
+import { identifier, literal } from '../../../base/storage/sql.js';
+import { readSummedJson, summedJson } from '../../../base/storage/summed-json.js';
+import { jsonOf } from '../../../base/validate.js';
+import { schemaFile, scratchFolder, warehouseFolder } from './layout.js';
+import { columnsOf, columnsText, TABLES, type Table } from './tables.js';
+
+const WAREHOUSE_FORMAT = 1;
+/** DuckDB reads these in a file name as a pattern and has no way to escape them. */
+const PATTERN_CHARACTERS = /[*?[\]{}]/;
+
+const identitySchema = z.object({ warehouse_format: z.int(), id: z.uuid(), time_zone: z.string() });
+
+/** The content of `warehouse.json`; null if it is damaged. */
+export function parseIdentity(text: string): z.infer<typeof identitySchema> | null {
+  return readSummedJson(identitySchema, text);
+}
+
+/** The warehouse cannot be used with this configuration; nothing was changed. */
+export class WarehouseError extends UsageError {}
+
+const OTHER_VERSION =
+  'was written by another version of indexhouse, whose files are different: ' +
+  'use that version, or set warehouse.path to a new folder';
+const IS_FILE = 'is a file: name the folder of a warehouse';
+
+/**
+ * Creates the folder of a new warehouse, or checks that an existing one matches this configuration.
+ *
+ * @throws WarehouseError if its dates are in another time zone, its format is newer, or the path is unusable
+ */
+export async function prepareWarehouse(path: string, timeZone: string, memoryLimit: number): Promise<void> {
+  const isThere = await checkIdentity(path, timeZone);
+  await writeSchemas(path, memoryLimit);
+  if (isThere) return;
+  // Written last: if it exists, every table can be read.
+  const identity = { warehouse_format: WAREHOUSE_FORMAT, id: randomUUID(), time_zone: timeZone };
+  await writeDurably(warehouseFolder(path).identity, summedJson(identity));
+}
+
+/**
+ * Checks, without writing, whether the warehouse can be used with this configuration.
+ *
+ * @returns false if there is no warehouse yet
+ * @throws WarehouseError like `prepareWarehouse`
+ */
+export async function checkIdentity(path: string, timeZone: string): Promise<boolean> {
+  checkPath('warehouse.path', path);
+  await checkWhole(path);
+  const found = await readIdentity(warehouseFolder(path).identity);
+  if (found === null) return false;
+  if (found.warehouse_format > WAREHOUSE_FORMAT) {
+    throw new WarehouseError(
+      `${path} was written by a newer version of indexhouse: install that version or a newer one`,
+    );
+  }
+  if (found.time_zone !== timeZone) {
+    throw new WarehouseError(
+      `warehouse.time_zone is ${timeZone}, but the dates in ${path} are in ${found.time_zone}: ` +
+        'set it back in the configuration, or start a new warehouse folder',
+    );
+  }
+  return true;
+}
+
+/**
+ * The time zone of the warehouse's dates; null if only its Parquet files exist.
+ *
+ * @throws WarehouseError if the file with the time zone is damaged
+ */
+export async function timeZoneOf(path: string): Promise<string | null> {
+  return (await readIdentity(warehouseFolder(path).identity))?.time_zone ?? null;
+}
+
+/** The id of the warehouse, in its folder and in its bucket. @throws WarehouseError if the folder has none */
+export async function identityOf(path: string): Promise<string> {
+  await checkWarehouseThere(path);
+  const found = await readIdentity(warehouseFolder(path).identity);
+  if (found) return found.id;
+  throw new WarehouseError(`${path} has no warehouse.json: run \`indexhouse sync\` first`);
+}
+
+/** @throws WarehouseError for a file, and for a path that DuckDB would not take literally */
+export function checkPath(name: string, path: string): void {
+  if (existsSync(path) && statSync(path).isFile()) throw new WarehouseError(`${path} ${IS_FILE}`);
+  if (PATTERN_CHARACTERS.test(path)) {
+    throw new WarehouseError(`${name} contains one of * ? [ ] { }, which DuckDB reads as a pattern: ${path}`);
+  }
+}
+
+/** @throws WarehouseError if there is no such folder */
+export async function checkFolder(path: string): Promise<void> {
+  if (!existsSync(path)) throw new WarehouseError(`no warehouse at ${path}: run \`indexhouse sync\` first`);
+  if (!statSync(path).isDirectory()) throw new WarehouseError(`${path} ${IS_FILE}`);
+}
+
+/** @throws WarehouseError if there is no warehouse */
+export async function checkWarehouseThere(warehouse: string): Promise<void> {
+  await checkFolder(warehouse);
+  // A copy may consist of the Parquet files alone: they are the source of truth.
+  const marks = [warehouseFolder(warehouse).identity, join(warehouse, 'parquet')];
+  const found = await Promise.all(marks.map((mark) => exists(mark)));
+  if (!found.includes(true)) throw new WarehouseError(`no warehouse at ${warehouse}: run \`indexhouse sync\` first`);
+}
+
+/** @throws WarehouseError for a cache of a bucket, which lacks files of its commits */
+export async function checkWhole(warehouse: string): Promise<void> {
+  const from = await readIfThere(warehouseFolder(warehouse).cacheOf);
+  if (from === null) return;
+  throw new WarehouseError(`${warehouse} keeps what was fetched from ${from.trim()}: name that address instead`);
+}
+
+/** @throws WarehouseError if `warehouse.json` is that of an earlier version, without a sum */
+function checkVersion(path: string, identity: string): void {
+  const { data } = z.looseObject({ warehouse_format: z.int() }).safeParse(jsonOf(identity));
+  if (data && !('sha256' in data)) throw new WarehouseError(`${path} ${OTHER_VERSION}`);
+}
+
+async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {
+  const text = await readIfThere(file);
+  if (text === null) return null;
+  const found = parseIdentity(text);
+  if (found) return found;
+  checkVersion(dirname(file), text);
+  throw new WarehouseError(
+    `${file} is damaged: restore it from a backup; it holds the warehouse's format, id and time zone`,
+  );
+}
+
+/** The columns of the version that wrote the warehouse. */
+function schemaStamp(path: string): string {
+  return join(path, 'schema', 'columns.json');
+}
+
+/** Writes the empty file of each table, if some are missing. @throws WarehouseError if another version wrote them */
+export async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
+  await makeFolder(join(path, 'schema'));
+  if (await hasSchemas(path)) return;
+  await withEngine({ memoryLimit, temporary: scratchFolder(path) }, async (engine) => {
+    for (const table of TABLES) {
+      const file = schemaFile(path, table);
+      await engine.copy(emptyQuery(table), `${file}.tmp`, 'format parquet');
+      await syncFile(`${file}.tmp`);
+      await publish(`${file}.tmp`, file);
+    }
+  });
+  await writeDurably(schemaStamp(path), columnsText());
+}
+
+/**
+ * Whether the empty file of each table exists. Reads only the start and end of the files.
+ *
+ * @throws WarehouseError if they have the columns of another version
+ */
+async function hasSchemas(path: string): Promise<boolean> {
+  const stamp = await readIfThere(schemaStamp(path)).catch(() => null);
+  if (stamp === null) return false;
+  if (stamp !== columnsText()) {
+    throw new WarehouseError(`${path} ${OTHER_VERSION}`);
+  }
+  checkVersion(path, (await readIfThere(warehouseFolder(path).identity).catch(() => null)) ?? '');
+  const whole = await Promise.all(TABLES.map((table) => isWholeParquet(schemaFile(path, table))));
+  return !whole.includes(false);
+}
+
+/** Checks that the empty file of each table exists, without writing any. @throws WarehouseError if not */
+export async function checkSchemas(path: string): Promise<void> {
+  if (await hasSchemas(path)) return;
+  throw new WarehouseError(`${join(path, 'schema')} lacks files: run \`indexhouse sync\` or \`rebuild\` first`);
+}
+
+/**
+ * The folder whose empty files define the columns of each table, for readers: the warehouse, or `temporary`, where they
+ * are created if the warehouse lacks some (it is a copy of the Parquet files alone).
+ */
+export async function schemasOf(engine: Engine, warehouse: string, temporary: string): Promise<string> {
+  if (await hasSchemas(warehouse)) return warehouse;
+  await makeFolder(join(temporary, 'schema'));
+  for (const table of TABLES) {
+    await engine.copy(emptyQuery(table), schemaFile(temporary, table), 'format parquet');
+  }
+  return temporary;
+}
+
+function emptyQuery(table: Table): string {
+  return `select ${columnsOf(table)
+    .map(({ name, type }) => `null::${type} as ${identifier(name)}`)
+    .join(', ')} where false`;
+}
+
+/** Puts the empty file of the table first, so that no files mean no rows. */
+export function withEmpty(schemas: string, table: Table, files: readonly string[]): string[] {
+  return [schemaFile(schemas, table), ...files];
+}
+
+/** A query over exactly these Parquet files of a table. */
+export function tableQuery(schemas: string, table: Table, files: readonly string[]): string {
+  const list = withEmpty(schemas, table, files).map(literal).join(', ');
+  return `select * from read_parquet([${list}], union_by_name = true, hive_partitioning = false)`;
+}
+
+/** The error of a query over a source whose files `listFiles` has not named yet. */
+const UNLISTED = /files of (\w+) are not listed yet/;
+
+/**
+ * Like `tableQuery`, over the files that `listFiles` names for `source` by the time the query runs; without them it
+ * fails with an error that `unlistedIn` recognises. Columns are selected by name, because DuckDB refuses a view whose
+ * files have other columns than when it was created.
+ */
+export function listedQuery(table: Table, source: string): string {
+  const names = columnsOf(table).map(({ name }) => identifier(name));
+  const files = `coalesce(getvariable('files_of_${source}'), error('files of ${source} are not listed yet'))`;
+  return `select ${names.join(', ')} from read_parquet(${files}, union_by_name = true, hive_partitioning = false)`;
+}
+
+/** @param files null: the source is not listed, and reading it fails */
+export function listFiles(engine: Engine, source: string, files: string[] | null): Promise<void> {
+  return engine.set({ [`files_of_${source}`]: files });
+}
+
+/** The source whose files were not listed, if a query failed for that; else null. */
+export function unlistedIn(error: unknown): string | null {
+  return error instanceof Error ? (UNLISTED.exec(error.message)?.[1] ?? null) : null;
+}

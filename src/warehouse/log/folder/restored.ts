@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { readIfThere, writeDurably } from '../../../base/storage/durable.js';
+import { jsonOf } from '../../../base/validate.js';
+import { warehouseFolder } from './layout.js';
+
+const restoredSchema = z.object({
+  /** Such as `s3://lake/indexhouse`. */
+  from: z.string(),
+  /** Listings and reports of dates before this one were left in the bucket, `YYYY-MM-DD`; null: none were. */
+  history_from: z.string().nullable(),
+  /** Keys of objects that are missing in the bucket or do not have the bytes of their commit. */
+  damaged: z.array(z.string()),
+  /** Files that nothing in the bucket names any more, and since when, ISO 8601. They are deleted an hour later. */
+  unused: z.record(z.string(), z.iso.datetime()),
+});
+/** `restored.json`: how a folder differs from the bucket that it was fetched from. */
+export type Restored = z.infer<typeof restoredSchema>;
+
+/** @returns null for a warehouse that was not fetched from a bucket, or that has all of its files */
+export async function readRestored(warehouse: string): Promise<Restored | null> {
+  const text = await readIfThere(warehouseFolder(warehouse).restored);
+  return text === null ? null : (restoredSchema.safeParse(jsonOf(text)).data ?? null);
+}
+
+export async function writeRestored(warehouse: string, restored: Restored): Promise<void> {
+  await writeDurably(warehouseFolder(warehouse).restored, `${JSON.stringify(restored)}\n`);
+}
+
+/** What an answer lacks, and how to get it. */
+export function historyNotice({ from, history_from: date }: Restored): string {
+  return `listings and reports before ${date} stayed in ${from}; --history fetches more of them, such as --history 400d`;
+}

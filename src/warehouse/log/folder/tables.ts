@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Engine, Parameters } from '../../../base/storage/engine.js';
+import { identifier, packageFolder, sql, sqlNames } from '../../../base/storage/sql.js';
+import { coverageEntrySchema } from '../../../source/contract/coverage.js';
+import { sqlType } from '../../../source/contract/fields.js';
+import { urlReportSchema } from '../../../source/contract/report.js';
+
+/** Tables whose rows belong to a commit. A table without rows in a commit has no file. */
+export const DATA_TABLES = [
+  'coverage',
+  'coverage_summary',
+  'url_reports',
+  'report_failures',
+  'rejected_records',
+  'drift_observations',
+  'page_changes',
+] as const;
+export type DataTable = (typeof DATA_TABLES)[number];
+
+/** Tables whose files are markers: each makes one commit visible. */
+export const MARKER_TABLES = ['snapshots', 'replays'] as const;
+export type MarkerTable = (typeof MARKER_TABLES)[number];
+
+/** The tables whose old rows retention may drop. All others are kept for good. */
+export const THINNED_TABLES = ['coverage', 'url_reports'] as const satisfies DataTable[];
+export type ThinnedTable = (typeof THINNED_TABLES)[number];
+
+export function isThinned(table: Table): table is ThinnedTable {
+  return THINNED_TABLES.some((thinned) => thinned === table);
+}
+
+export const TABLES = [...MARKER_TABLES, 'runs', 'tombstones', ...DATA_TABLES, 'page_state'] as const;
+export type Table = (typeof TABLES)[number];
+
+/** Whether each file of a table holds one row: nearly every query of such a table reads all of them. */
+export function hasRowPerFile(table: Table): table is 'runs' | MarkerTable {
+  return table === 'runs' || MARKER_TABLES.some((marker) => marker === table);
+}
+
+/** Whether a table is part of the log itself: its files have a sum of their own rows. */
+export function isLogTable(table: Table): boolean {
+  return hasRowPerFile(table) || table === 'tombstones';
+}
+
+/** A column of a table: its name and its DuckDB type, such as `INTEGER`. */
+export interface Column {
+  name: string;
+  type: string;
+}
+
+const columnsSchema = z.record(
+  z.enum(TABLES),
+  z.record(z.string(), z.string()).transform((types) => Object.entries(types).map(([name, type]) => ({ name, type }))),
+);
+
+let text: string | undefined;
+let known: z.infer<typeof columnsSchema> | undefined;
+
+/** `sql/columns.json`: the columns that the statements of `sql/tables` create. A test compares the two. */
+export function columnsText(): string {
+  text ??= readFileSync(join(packageFolder(), 'sql', 'columns.json'), 'utf8');
+  return text;
+}
+
+/** The columns that a table has in this version, in order. */
+export function columnsOf(table: Table): readonly Column[] {
+  known ??= columnsSchema.parse(JSON.parse(columnsText()));
+  return known[table];
+}
+
+/**
+ * A query that returns rows for a table, with values bound by column name: one row, or one per element if values are
+ * lists. JSON is written as text: many readers cannot open a file with columns of Parquet's JSON type.
+ */
+export function rowsQuery(table: Table, values: Parameters): string {
+  const columns = columnsOf(table).map(({ name, type }) => {
+    const value = Array.isArray(values[name]) ? `unnest($${name})` : `$${name}`;
+    return `${value}::${type === 'JSON' ? 'VARCHAR' : type} as ${identifier(name)}`;
+  });
+  return `select ${columns.join(', ')}`;
+}
+
+/** Statements that add a column for each field of the contract that `sql/tables` does not name. */
+function contractColumns(): string[] {
+  return Object.entries({ coverage: coverageEntrySchema, url_reports: urlReportSchema }).flatMap(([table, { shape }]) =>
+    Object.entries(shape).map(
+      ([name, field]) => `alter table ${table} add column if not exists ${name} ${sqlType(field)}`,
+    ),
+  );
+}
+
+/** Creates all tables, empty. */
+export async function createTables(engine: Engine): Promise<void> {
+  const statements = sqlNames('tables').map((name) => sql(name));
+  for (const statement of [...statements, ...contractColumns()]) await engine.run(statement);
+}
+
+/** The macros that views, analyses and staging share, in order. */
+export function macroStatements(): string[] {
+  return sqlNames('macros').map((name) => sql(name));
+}
+
+/**
+ * The ready-made views with the macros that they use, the same text over Parquet files and over the tables of
+ * `indexhouse.duckdb`.
+ */
+export function viewStatements(): string[] {
+  return [...macroStatements(), ...sqlNames('views').map((name) => sql(name))];
+}

@@ -1,0 +1,280 @@
+import { z } from 'zod';
+import type { NamedWebsite } from '../../base/config/websites.js';
+import { sha256Of } from '../../base/storage/durable.js';
+import { type Engine, withEngine } from '../../base/storage/engine.js';
+import { withTemporary } from '../../base/storage/temporary.js';
+import { addDays } from '../../base/time.js';
+import {
+  type DamagedFile,
+  DamageError,
+  damagedFile,
+  findDamaged,
+  findTorn,
+  needing,
+  readReadable,
+} from './folder/damage.js';
+import { listTableFiles, scratchFolder, websiteOf, websitesIn } from './folder/layout.js';
+import { schemasOf, tableQuery } from './folder/prepare.js';
+import { checkRows } from './folder/sums.js';
+import { DATA_TABLES, hasRowPerFile, isLogTable, type Table } from './folder/tables.js';
+import { type ListedLog, type Log, listedOf, listLog, readListed, type Tombstone } from './log.js';
+import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
+import { byCommit, filesOf, type Marker, markerPaths } from './markers.js';
+import { listOwnLog } from './own-log.js';
+
+const namedRow = z.object({ id: z.string(), name: z.string().nullable(), snapshotAt: z.string() });
+
+/**
+ * A consistent snapshot of a warehouse, for all readers: its runs, markers and tombstones, listed once and in the only
+ * order in which no reader sees half a commit. Tables are mounted as views over exactly the files that these name.
+ * Takes no lock. Markers and tombstones that cannot be read are in `damaged`: what their websites hold is unknown then.
+ */
+export class OpenWarehouse implements Log {
+  /** Every commit that can be read, oldest first; after `list`, only the loaded ones. */
+  markers: Marker[] = [];
+  /** Markers and tombstones of the loaded websites that cannot be read. */
+  damaged: DamagedFile[] = [];
+  /** Those of the websites whose markers are loaded. */
+  tombstones: Tombstone[] = [];
+  tombstoneFiles: string[] = [];
+  /** The websites whose markers are loaded; null: all are. */
+  #loaded: ReadonlySet<string> | null = new Set();
+  #loading: Promise<void> = Promise.resolve();
+  /** The websites that it is limited to; null: all. */
+  #own: ReadonlySet<string> | null = null;
+
+  private constructor(
+    readonly engine: Engine,
+    readonly path: string,
+    /** The folder whose empty files define the columns of each table. */
+    readonly schemas: string,
+    /** Every file of `runs`. */
+    readonly runs: readonly string[],
+    private readonly listed: ListedLog,
+    /** Replaces the files of old markers and runs; null: each file is opened. */
+    private readonly index: MarkerIndex | null,
+  ) {}
+
+  /** @param temporary a folder outside the warehouse, for readers that must not write into it */
+  static async read(engine: Engine, path: string, temporary = scratchFolder(path)): Promise<OpenWarehouse> {
+    const schemas = await schemasOf(engine, path, temporary);
+    return OpenWarehouse.#loadedWhole(engine, path, schemas, null);
+  }
+
+  /** Like `read`, but takes old markers from their index if there is one: files damaged since are not noticed. */
+  static async readIndexed(engine: Engine, path: string): Promise<OpenWarehouse> {
+    const schemas = await schemasOf(engine, path, scratchFolder(path));
+    return OpenWarehouse.#loadedWhole(engine, path, schemas, await readIndex(path));
+  }
+
+  static async #loadedWhole(engine: Engine, path: string, schemas: string, index: MarkerIndex | null) {
+    // Listed before the markers, so that every run's snapshot is among them.
+    const runs = await listTableFiles(path, 'runs');
+    const log = new OpenWarehouse(engine, path, schemas, runs, await listLog(path, { index }), null);
+    await log.load(null);
+    return log;
+  }
+
+  /**
+   * Like `read`, for readers. With an index, nothing is read before `load`; `files` then names the index for what it
+   * holds, and `runs` names only what it does not.
+   */
+  static async list(engine: Engine, path: string, temporary: string): Promise<OpenWarehouse> {
+    const index = await readIndex(path);
+    if (index === null) return OpenWarehouse.read(engine, path, temporary);
+    const schemas = await schemasOf(engine, path, temporary);
+    const runs = await listTableFiles(path, 'runs', { from: index.before });
+    return new OpenWarehouse(engine, path, schemas, runs, await listLog(path, { index }), index);
+  }
+
+  /** Like `list`, but limited to some websites, all loaded: nothing of others is or can be read. */
+  static async readOwn(
+    engine: Engine,
+    path: string,
+    temporary: string,
+    websites: readonly string[],
+  ): Promise<OpenWarehouse> {
+    const schemas = await schemasOf(engine, path, temporary);
+    const { runs, listed } = await listOwnLog(engine, { path, temporary }, websites);
+    const log = new OpenWarehouse(engine, path, schemas, runs, listed, listed.index);
+    log.#own = new Set(websites);
+    await log.load(null);
+    return log;
+  }
+
+  /**
+   * Like `read`, for commands that write: they must not continue if a commit is missing.
+   *
+   * @throws DamageError if a marker or tombstone cannot be read
+   */
+  static async readWhole(engine: Engine, path: string, temporary?: string): Promise<OpenWarehouse> {
+    const log = await OpenWarehouse.read(engine, path, temporary);
+    log.check(null);
+    return log;
+  }
+
+  /** Loads all commits of some websites into `markers`; null: of all websites. */
+  load(websiteIds: readonly string[] | null): Promise<void> {
+    this.#loading = this.#loading.catch(() => {}).then(() => this.#load(websiteIds));
+    return this.#loading;
+  }
+
+  async #load(websiteIds: readonly string[] | null): Promise<void> {
+    const loaded = this.#loaded;
+    if (loaded === null) return;
+    const lacking = websiteIds?.filter((id) => !loaded.has(id)) ?? null;
+    if (lacking?.length === 0) return;
+    const isLacking = (id: string) => !loaded.has(id) && (lacking === null || lacking.includes(id));
+    const place = { warehouse: this.path, schemas: this.schemas };
+    const read = await readListed(this.engine, place, listedOf(this.listed, isLacking), lacking);
+    const more = read.markers.filter(({ websiteId }) => isLacking(websiteId));
+    this.markers = [...this.markers, ...more].sort(byCommit);
+    this.damaged = [...this.damaged, ...read.damaged];
+    this.tombstones = [...this.tombstones, ...read.tombstones];
+    this.tombstoneFiles = [...this.tombstoneFiles, ...read.tombstoneFiles];
+    this.#loaded = lacking && new Set([...loaded, ...lacking]);
+  }
+
+  /** Every commit. @throws Error if not all are loaded */
+  get all(): readonly Marker[] {
+    if (this.#loaded !== null) throw new Error('the markers of all websites are not loaded');
+    return this.markers;
+  }
+
+  /** Whether `runs` lists every run: none is only in the index. */
+  get namesEveryRun(): boolean {
+    return this.index === null;
+  }
+
+  /** The date of the newest snapshot, `YYYY-MM-DD`; null if there is none. */
+  get newestDate(): string | null {
+    const index = this.#loaded ? this.index : null;
+    const dates = index ? this.listed.snapshots.map(dateOf) : this.markers.map(({ date }) => date);
+    return dates.sort().at(-1) ?? (index && addDays(index.before, -1));
+  }
+
+  /** The files of a table, damaged or not. For tables of commits: those of the loaded websites. */
+  files(table: Exclude<Table, 'page_state'>, websiteId: string | null = null): readonly string[] {
+    const { index } = this;
+    const isAsked = (id: string) => websiteId === null || id === websiteId;
+    const markers = this.markers.filter((marker) => isAsked(marker.websiteId));
+    if (table === 'tombstones') return this.tombstoneFiles;
+    if (!hasRowPerFile(table)) return filesOf(this.path, markers, table);
+    if (table === 'runs') {
+      const runs = this.runs.filter((file) => isAsked(websiteOf(file)));
+      return index ? [index.files.runs, ...runs] : runs;
+    }
+    if (index === null) {
+      const damaged = this.damaged.filter((file) => file.table === table && isAsked(file.websiteId));
+      return [...markerPaths(markers, table), ...damaged.map(({ path }) => path)];
+    }
+    const listed = listedOf(this.listed, isAsked)[table];
+    return table === 'snapshots' ? [index.files.snapshots, ...listed] : listed;
+  }
+
+  /** The websites that have a snapshot, for each name that they ever had, the newest last; and its newest snapshot. */
+  async named(): Promise<z.infer<typeof namedRow>[]> {
+    const snapshots = this.markers.filter(({ kind }) => kind === 'snapshot');
+    const named = ({ websiteId: id, websiteName: name, snapshotAt }: Marker) => ({ id, name, snapshotAt });
+    if (!this.#loaded) return snapshots.map(named);
+    const names = 'select website_id as id, website_name as name, arg_max(snapshot_at, snapshot_id) as "snapshotAt"';
+    const { value } = await this.#readable('snapshots', (files) => {
+      const from = `(${this.query('snapshots', files)}) group by all order by max(snapshot_id)`;
+      return this.engine.rows(namedRow, `${names} from ${from}`);
+    });
+    return value;
+  }
+
+  /** Like `named`, plus the ids of websites without a snapshot. */
+  async websites(): Promise<NamedWebsite[]> {
+    const named = await this.named();
+    const known = new Set(named.map(({ id }) => id));
+    const others = (await websitesIn(this.path)).filter((id) => !known.has(id) && (this.#own?.has(id) ?? true));
+    return [...named, ...others.map((id) => ({ id, name: null }))];
+  }
+
+  /** A query over some files of a table. */
+  query(table: Table, files: readonly string[]): string {
+    return tableQuery(this.schemas, table, files);
+  }
+
+  /** @throws DamageError if a marker or tombstone of a website cannot be read; null: of any */
+  check(websiteId: string | null): void {
+    const damaged = this.damaged.filter((one) => websiteId === null || one.websiteId === websiteId);
+    if (damaged.length > 0) throw new DamageError(damaged);
+  }
+
+  /** Reads files of a table, all of which an answer needs. @throws DamageError if one of them cannot be read */
+  needing<T>(table: Table, files: readonly string[], read: () => Promise<T>): Promise<T> {
+    return needing(
+      () => findDamaged(this.engine, table, files),
+      async () => {
+        if (isLogTable(table)) await checkRows(this.engine, files);
+        return read();
+      },
+    );
+  }
+
+  #readable<T>(table: Exclude<Table, 'page_state'>, read: (files: readonly string[]) => Promise<T>) {
+    return readReadable(this.engine, table, this.files(table), async (some) => {
+      if (isLogTable(table)) await checkRows(this.engine, some);
+      return read(some);
+    });
+  }
+
+  /** Creates the view of a table over its files that can be read. @returns the others */
+  async mount(table: Exclude<Table, 'page_state'>): Promise<DamagedFile[]> {
+    return (await this.#readable(table, (some) => this.#mount(table, this.query(table, some)))).damaged;
+  }
+
+  /**
+   * Tables with one row per file are read once, because nearly every query reads all of their files. If that fails, a
+   * view takes their place, and the query that uses it fails.
+   */
+  async #mount(table: Table, query: string): Promise<void> {
+    if (!hasRowPerFile(table)) return this.engine.view(table, query);
+    await this.engine.table(table, query).catch(() => this.engine.view(table, query));
+  }
+
+  /**
+   * Finds the files of commits and runs that are missing, empty or truncated. Quick: if old markers are in an index, only
+   * the newest nights are checked.
+   */
+  async findTorn(): Promise<DamagedFile[]> {
+    const { before = '' } = this.index ?? {};
+    const newest = this.markers.filter(({ date }) => date >= before);
+    const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, newest, table)));
+    return (await Promise.all([...torn, findTorn('runs', this.runs)])).flat();
+  }
+
+  /** The first file of a commit that cannot be read; null if all can. */
+  async findDamaged(marker: Marker): Promise<DamagedFile | null> {
+    for (const table of DATA_TABLES) {
+      const [damaged] = await findDamaged(this.engine, table, filesOf(this.path, [marker], table));
+      if (damaged) return damaged;
+    }
+    return null;
+  }
+
+  /** Finds the files that were changed after their commit. Reads every file. */
+  async findChanged(): Promise<DamagedFile[]> {
+    const changed: DamagedFile[] = [];
+    for (const marker of this.markers) {
+      for (const table of DATA_TABLES) {
+        const [file] = filesOf(this.path, [marker], table);
+        if (file === undefined || (await sha256Of(file)) === marker.files[table]?.sha256) continue;
+        changed.push(damagedFile(table, file, 'was changed after its commit'));
+      }
+    }
+    return changed;
+  }
+}
+
+/** The websites of a warehouse, as `OpenWarehouse.websites` returns them. */
+export function knownWebsites(warehouse: string, memoryLimit: number): Promise<NamedWebsite[]> {
+  return withTemporary('websites', (temporary) =>
+    withEngine({ memoryLimit, temporary }, async (engine) =>
+      (await OpenWarehouse.list(engine, warehouse, temporary)).websites(),
+    ),
+  );
+}

@@ -1,0 +1,127 @@
+import { rm } from 'node:fs/promises';
+import { z } from 'zod';
+import type { Engine } from '../../../base/storage/engine.js';
+import { identifier, sql } from '../../../base/storage/sql.js';
+import { tableQuery } from '../folder/prepare.js';
+import { columnsOf, type DataTable } from '../folder/tables.js';
+
+/** What a commit is: its ids, and what the comparison with earlier commits needs to know. */
+export interface CommitFacts {
+  commitId: string;
+  snapshotId: string;
+  websiteId: string;
+  snapshotAt: Date;
+  /** The calendar date of `snapshotAt` in the warehouse's time zone. */
+  date: string;
+  listingComplete: boolean;
+  /**
+   * Whether an earlier commit of this website has a complete listing. Without one, no page counts as having appeared.
+   */
+  hadComplete: boolean;
+  /**
+   * Whether it holds quarantined records of an earlier snapshot, which may be older than what is known of their pages.
+   */
+  isReplay: boolean;
+}
+
+/** Passes the facts of a commit to the statements of `sql/stage` and `sql/plan`. */
+export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promise<void> {
+  await engine.set({
+    commit_id: facts.commitId,
+    snapshot_id: facts.snapshotId,
+    website_id: facts.websiteId,
+    snapshot_date: facts.date,
+    listing_complete: facts.listingComplete,
+    had_complete: facts.hadComplete,
+    is_replay: facts.isReplay,
+  });
+  await engine.setTimes({ snapshot_at: facts.snapshotAt });
+}
+
+/** Creates the view `previous_state`, the state before this commit. */
+export async function viewPreviousState(engine: Engine, warehouse: string, file: string | null): Promise<void> {
+  await engine.view('previous_state', tableQuery(warehouse, 'page_state', file === null ? [] : [file]));
+}
+
+/** Bytes of DuckDB's memory limit that a join needs per row. */
+const BYTES_PER_ROW = 2_500;
+const LEAST_ROWS_PER_RANGE = 50_000;
+const PART_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
+
+/** The tables of a commit that are compared, range by range. For a replay, only newer rows are compared. */
+const COMPARED = ['coverage', 'url_reports', 'report_failures', 'rejected_records'] as const satisfies DataTable[];
+/** In a journal, these have one value for all rows. */
+const OF_THE_COMMIT = ['commit_id', 'snapshot_id', 'website_id', 'snapshot_at', 'snapshot_date'];
+
+/** Engines that have the views of the comparison, and whether the views are those for a replay. */
+const viewed = new WeakMap<Engine, boolean>();
+
+/**
+ * Creates the views that compare this commit with the previous state, once per engine. They read `now_coverage`,
+ * `now_url_reports`, `now_report_failures`, `now_rejected_records` and `previous_state`. These may come from a journal
+ * or from the warehouse, and may be replaced later, so the same statements also rebuild a state.
+ */
+export async function viewComparison(engine: Engine, { isReplay }: CommitFacts): Promise<void> {
+  await engine.set({ range_from: null, range_to: null });
+  if (viewed.get(engine) === isReplay) return;
+  const newer: Record<string, string> = {
+    coverage: `(${sql('stage/newer_coverage')})`,
+    url_reports: `(${sql('stage/newer_url_reports')})`,
+  };
+  await engine.run(sql('stage/in_range'));
+  for (const table of COMPARED) {
+    const from = (isReplay && newer[table]) || `now_${table}`;
+    await engine.view(`ranged_${table}`, `select ${comparable(table)} from ${from} where in_range(url)`);
+  }
+  await engine.view('ranged_state', 'select * from previous_state where in_range(url)');
+  await engine.run(sql('stage/compared'));
+  await engine.run(sql('stage/report_attempts'));
+  await engine.run(sql('stage/absences'));
+  viewed.set(engine, isReplay);
+}
+
+/**
+ * The columns that a journal and a file have in common: a view remains valid as long as its relation has the same
+ * columns.
+ */
+function comparable(table: DataTable): string {
+  const columns = columnsOf(table).filter(({ name, type }) => type !== 'JSON' && !OF_THE_COMMIT.includes(name));
+  return columns.map(({ name }) => identifier(name)).join(', ');
+}
+
+/**
+ * Writes a query over the comparison to a file sorted by URL, one range of URLs at a time, so that the memory that
+ * joins need does not grow with the number of pages.
+ *
+ * @param sortedBy columns, `url` first
+ * @param bounds where to cut the ranges, from `rangeBounds`
+ * @returns the number of rows
+ */
+export async function copyComparison(
+  engine: Engine,
+  query: string,
+  { file, format, sortedBy, bounds }: { file: string; format: string; sortedBy: string; bounds: string[] },
+): Promise<number> {
+  const sorted = `select * from (${query}\n) order by ${sortedBy}`;
+  if (bounds.length < 2) return engine.copy(sorted, file, format);
+  const parts = bounds.map((_, at) => `${file}.part${at}`);
+  for (const [at, part] of parts.entries()) {
+    await engine.set({ range_from: at === 0 ? null : (bounds[at] ?? null), range_to: bounds[at + 1] ?? null });
+    await engine.copy(sorted, part, PART_FORMAT);
+  }
+  await engine.set({ range_from: null, range_to: null });
+  const rows = await engine.copyInOrder(parts, file, format);
+  await Promise.all(parts.map((part) => rm(part)));
+  return rows;
+}
+
+/** Where to cut the compared pages into ranges that fit into memory; empty if all pages fit at once. */
+export async function rangeBounds(engine: Engine): Promise<string[]> {
+  const [row] = await engine.rows(z.object({ rows: z.coerce.number() }), sql('stage/joined_rows'));
+  const rowsPerRange = Math.max(LEAST_ROWS_PER_RANGE, Math.floor(engine.memoryLimit / BYTES_PER_ROW));
+  const ranges = Math.ceil((row?.rows ?? 0) / rowsPerRange);
+  if (ranges < 2) return [];
+  await engine.set({ ranges });
+  const bounds = await engine.rows(z.object({ bound: z.string() }), sql('stage/range_bounds'));
+  return bounds.map(({ bound }) => bound);
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { Engine, type EngineOptions } from '../../../base/storage/engine.js';
+import { sql } from '../../../base/storage/sql.js';
+import { coverageEntrySchema } from '../../../source/contract/coverage.js';
+import { sqlType } from '../../../source/contract/fields.js';
+import { KNOWN_VALUES } from '../../../source/contract/known-values.js';
+import { urlReportSchema } from '../../../source/contract/report.js';
+import type { JournalFolder } from '../../journal/folder.js';
+import { REASONS } from '../../journal/plan.js';
+
+const WALK_LINES = ['walk_lines', 'journal_windows'];
+const KEPT_WALK = ['kept_entries', 'doubled_urls', 'listed_entries'];
+const ODD_RECORDS = ['odd_entries', 'odd_reports'];
+
+/** Creates the views over a journal on disk. Both files must exist; they may be empty. */
+export async function viewJournal(engine: Engine, folder: JournalFolder): Promise<void> {
+  await engine.set({ listing_file: folder.listing, reports_file: folder.reports });
+  await setContract(engine);
+  await engine.run(sql('stage/joins_as_written'));
+  await engine.run(sql('stage/journal_listing'));
+  await engine.run(sql('stage/journal_reports'));
+}
+
+/** Passes the contract to the statements of `sql/stage`. */
+export async function setContract(engine: Engine): Promise<void> {
+  await engine.set({
+    entry_type: sqlType(coverageEntrySchema),
+    report_type: sqlType(urlReportSchema),
+    reasons: [...REASONS],
+    known_coverage: knownValues('coverage'),
+    known_url_report: knownValues('url_report'),
+    known_coverage_fields: Object.keys(KNOWN_VALUES.coverage),
+    known_url_report_fields: Object.keys(KNOWN_VALUES.url_report),
+  });
+}
+
+/**
+ * One engine over a run's journal. It is opened with the views of the journal at its first use, and loads a walk once
+ * for any number of queries in a row.
+ */
+export class JournalEngine {
+  #engine: Engine | null = null;
+  #walk: number | null = null;
+
+  constructor(
+    private readonly folder: JournalFolder,
+    private readonly options: EngineOptions,
+    /** Runs a piece of work when it is its turn, if several share DuckDB's memory. */
+    private readonly inTurn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
+  ) {}
+
+  /** @param walk the walk that `listed_entries` is to hold; null: any */
+  use<T>(walk: number | null, work: (engine: Engine) => Promise<T>): Promise<T> {
+    return this.inTurn(async () => {
+      const engine = await this.#opened();
+      if (walk !== null && walk !== this.#walk) await viewKeptWalk(engine, walk);
+      this.#walk = walk ?? this.#walk;
+      return work(engine);
+    });
+  }
+
+  /** Releases its memory and threads; the next use opens it again. */
+  close(): void {
+    this.#engine?.close();
+    this.#engine = null;
+    this.#walk = null;
+  }
+
+  async #opened(): Promise<Engine> {
+    if (this.#engine) return this.#engine;
+    this.#engine = await Engine.open(this.options);
+    await viewJournal(this.#engine, this.folder);
+    return this.#engine;
+  }
+}
+
+const walkOddities = z.object({ has_odd_entries: z.boolean(), has_doubled_urls: z.boolean() });
+
+/** Creates the view `listed_entries`: what one walk of the journal lists, each page once. */
+async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
+  await engine.set({ walk });
+  for (const name of WALK_LINES) await engine.run(sql(`stage/${name}`));
+  const [oddities] = await engine.rows(walkOddities, sql('stage/walk_oddities'));
+  if (oddities) await engine.set(oddities);
+  for (const name of KEPT_WALK) await engine.run(sql(`stage/${name}`));
+}
+
+/**
+ * Creates `odd_entries` and `odd_reports`, the records of the kept walk and the reports that are not plain: the journal
+ * is large, and these are queried several times.
+ */
+export async function keepOddRecords(engine: Engine): Promise<void> {
+  for (const name of ODD_RECORDS) await engine.run(sql(`stage/${name}`));
+}
+
+const fingerprintRow = z.object({ pages: z.int(), rejected: z.int(), fingerprint: z.string() });
+export type WalkFingerprint = z.infer<typeof fingerprintRow>;
+
+/**
+ * How many pages the kept walk lists, how many were rejected, and a value that is equal for two walks that list the
+ * same.
+ */
+export async function walkFingerprint(engine: Engine): Promise<WalkFingerprint> {
+  const [row] = await engine.rows(fingerprintRow, sql('stage/listing_fingerprint'));
+  return row ?? { pages: 0, rejected: 0, fingerprint: '' };
+}
+
+function knownValues(source: 'coverage' | 'url_report'): string[] {
+  return Object.entries(KNOWN_VALUES[source]).flatMap(([field, values]) => values.map((value) => `${field}=${value}`));
+}

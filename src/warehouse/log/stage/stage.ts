@@ -1,0 +1,251 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { crashPoint } from '../../../base/storage/crash-point.js';
+import { makeFolder, readIfThere, sha256Of, sizeOf, syncFile, writeDurably } from '../../../base/storage/durable.js';
+import type { Engine, EngineOptions, Scalar } from '../../../base/storage/engine.js';
+import { sql } from '../../../base/storage/sql.js';
+import type { JournalFolder } from '../../journal/folder.js';
+import { parseLine } from '../../journal/lines.js';
+import { openSeal, seal, seedOf } from '../../journal/seal.js';
+import { tableQuery } from '../folder/prepare.js';
+import { copyRows } from '../folder/sums.js';
+import { type DataTable, MARKER_TABLES, type MarkerTable, rowsQuery } from '../folder/tables.js';
+import { type CommittedFiles, filesSchema } from '../markers.js';
+import { copyState } from '../state.js';
+import {
+  type CommitFacts,
+  copyComparison,
+  rangeBounds,
+  setCommitFacts,
+  viewComparison,
+  viewPreviousState,
+} from './comparison.js';
+import { JournalEngine, keepOddRecords } from './journal-views.js';
+
+const ROW_GROUP_SIZE = 20_480;
+
+/** How the files of a commit are sorted, so that equal values are next to each other. */
+const SORTED_BY: Record<(typeof FROM_THE_JOURNAL)[number] | 'coverage_summary', string> = {
+  coverage: 'url',
+  coverage_summary: 'directory, index_summary, index_coverage_state, canonicals_match',
+  url_reports: 'url',
+  report_failures: 'url',
+  rejected_records: 'source, position, url',
+  drift_observations: 'source, kind, field, value',
+};
+/** Made from the journal alone; the summary, the changes and the state are derived from these. */
+const FROM_THE_JOURNAL = [
+  'coverage',
+  'url_reports',
+  'report_failures',
+  'rejected_records',
+  'drift_observations',
+] as const satisfies DataTable[];
+
+const manifestSchema = z.object({
+  website_id: z.string(),
+  date: z.string(),
+  commit_id: z.string(),
+  files: filesSchema,
+  /** The table of the marker. */
+  marker: z.enum(MARKER_TABLES).default('snapshots'),
+  /** The columns of the marker's row and of the row of `runs`; a replay has none there. */
+  snapshot: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  run: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  /** SHA-256 of the other staged files: the marker and the run's row. */
+  others: z.record(z.string(), z.string()).default({}),
+  /** Where a damaged journal is kept, if the commit was recovered from part of it. */
+  set_aside: z.string().optional(),
+});
+/** What a commit consists of. It is written last: every other file of the commit is staged by then. */
+export type Manifest = z.infer<typeof manifestSchema>;
+
+export interface StageInput {
+  warehouse: string;
+  folder: JournalFolder;
+  facts: CommitFacts;
+  /** The walk whose entries are kept. */
+  walk: number;
+  previousState: string | null;
+  compression: 'zstd' | 'snappy' | 'gzip';
+  engine: EngineOptions;
+  /**
+   * The rows of the marker and of `runs`, without the counts, which are taken from the staged files. A replay has no
+   * row in `runs`.
+   */
+  snapshot: Record<string, Scalar>;
+  run: Record<string, Scalar>;
+  /** Where a damaged journal is kept, if the commit is recovered from part of it. */
+  setAside?: string | undefined;
+}
+
+export function stagedFile(folder: JournalFolder, table: string): string {
+  return join(folder.staged, `${table}.staged`);
+}
+
+/**
+ * Writes every file of a commit, from the journal and the previous state: sorted, typed Parquet for each table that has
+ * rows, the changes, the new state, the marker and the run's row. None of it is visible yet.
+ */
+export async function stageCommit(
+  input: StageInput,
+  journal = new JournalEngine(input.folder, input.engine),
+): Promise<Manifest> {
+  try {
+    return await journal.use(input.walk, (engine) => stageViews(engine, input));
+  } finally {
+    journal.close();
+  }
+}
+
+/**
+ * Like `stageCommit`, for an engine that already has the views of a journal, under the names of those in `sql/stage`.
+ */
+export async function stageViews(engine: Engine, input: StageInput): Promise<Manifest> {
+  const { folder, warehouse } = input;
+  await rm(folder.staged, { recursive: true, force: true });
+  await makeFolder(folder.staged);
+  await setCommitFacts(engine, input.facts);
+  await keepOddRecords(engine);
+  const rows = new Map<DataTable | 'page_state', number>();
+  for (const table of FROM_THE_JOURNAL) {
+    rows.set(table, await stageTable(engine, input, table));
+    crashPoint(`staged ${table}`);
+    const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
+    await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
+  }
+  await engine.run(sql('macros/001_directory_of'));
+  rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
+  await viewPreviousState(engine, warehouse, input.previousState);
+  // DuckDB knows the sizes of the staged files.
+  await engine.run('reset disabled_optimizers');
+  await viewComparison(engine, input.facts);
+  const bounds = await rangeBounds(engine);
+  // A first night changes nothing.
+  const { previousState, compression } = input;
+  const changed = stagedFile(folder, 'page_changes');
+  rows.set('page_changes', previousState === null ? 0 : await copyChanges(engine, changed, { bounds, compression }));
+  rows.set('page_state', await copyState(engine, stagedFile(folder, 'page_state'), bounds));
+  crashPoint('staged page_state');
+  return writeManifest(engine, input, rows);
+}
+
+/**
+ * Writes the changes of a commit, by comparing it with the state before it; without changes there is no file.
+ *
+ * @param bounds from `rangeBounds`
+ * @returns the number of rows
+ */
+export async function copyChanges(
+  engine: Engine,
+  file: string,
+  { bounds, compression }: { bounds: string[]; compression: string },
+): Promise<number> {
+  const format = parquetFormat(compression);
+  const query = ofTheCommit(sql('stage/page_changes'));
+  const rows = await copyComparison(engine, query, { file, format, sortedBy: 'url, change', bounds });
+  if (rows === 0) await rm(file, { force: true });
+  return rows;
+}
+
+async function stageTable(engine: Engine, input: StageInput, table: keyof typeof SORTED_BY): Promise<number> {
+  const file = stagedFile(input.folder, table);
+  const sorted = `select * from (${sql(`stage/${table}`)}\n) order by ${SORTED_BY[table]}`;
+  // The summary's macro, which views use too, adds the commit itself.
+  const query = table === 'coverage_summary' ? sorted : ofTheCommit(sorted);
+  const rows = await engine.copy(query, file, parquetFormat(input.compression));
+  if (rows === 0) await rm(file, { force: true });
+  return rows;
+}
+
+/** Adds the commit to each row of a query. Materializing the rows would take as long as reading them again. */
+function ofTheCommit(query: string): string {
+  return `with own_rows as not materialized (${query}\n) ${sql('stage/of_the_commit')}`;
+}
+
+/**
+ * Snappy and gzip are for readers without zstd support. The same readers return the values of a dictionary as text, so
+ * those files have none and are 10 to 20% larger.
+ */
+export function parquetFormat(compression: string): string {
+  const format = `format parquet, compression ${compression}, row_group_size ${ROW_GROUP_SIZE}`;
+  return compression === 'zstd' ? format : `${format}, dictionary_size_limit 0`;
+}
+
+async function writeManifest(
+  engine: Engine,
+  input: StageInput,
+  rows: Map<DataTable | 'page_state', number>,
+): Promise<Manifest> {
+  const files: Manifest['files'] = {};
+  for (const [table, count] of rows) {
+    if (count > 0 || table === 'page_state') files[table] = await factsOf(stagedFile(input.folder, table), count);
+  }
+  const { websiteId, date, commitId, isReplay } = input.facts;
+  const marker = isReplay ? 'replays' : 'snapshots';
+  const snapshot = { ...input.snapshot, ...(await countStaged(engine, marker)), files: JSON.stringify(files) };
+  await stageRow(engine, marker, snapshot, input);
+  if (!isReplay) await stageRow(engine, 'runs', input.run, input);
+  // The manifest says that every file is complete, so the files reach the disk first.
+  const others: Record<string, string> = {};
+  for (const table of [marker, ...(isReplay ? [] : ['runs'])]) {
+    others[table] = await sha256Of(stagedFile(input.folder, table));
+  }
+  for (const table of [...Object.keys(files), ...Object.keys(others)]) {
+    await syncFile(stagedFile(input.folder, table));
+  }
+  const manifest: Manifest = {
+    website_id: websiteId,
+    date,
+    commit_id: commitId,
+    files,
+    marker,
+    snapshot,
+    run: input.run,
+    others,
+    ...(input.setAside === undefined ? {} : { set_aside: input.setAside }),
+  };
+  crashPoint('staged all');
+  const text = seal(JSON.stringify(manifest), seedOf(input.folder)).text;
+  await writeDurably(input.folder.manifest, `${text}\n`);
+  crashPoint('wrote the manifest');
+  return manifest;
+}
+
+/** What a marker says about a file of its commit. */
+export async function factsOf(file: string, rows: number): Promise<CommittedFiles[string]> {
+  return { rows, bytes: await sizeOf(file), sha256: await sha256Of(file) };
+}
+
+const COUNTED_BY = { snapshots: 'stage/counts', replays: 'stage/replay_counts' } as const;
+
+/** The counts by the columns of the marker that hold them; counts by reason are JSON. */
+async function countStaged(engine: Engine, marker: MarkerTable): Promise<Record<string, number | string>> {
+  const counted = z.record(z.string(), z.union([z.int(), z.string()]));
+  const [counts] = await engine.rows(counted, sql(COUNTED_BY[marker]));
+  return counts ?? {};
+}
+
+/** Writes the one-row file of a marker. */
+export async function stageRow(
+  engine: Engine,
+  table: MarkerTable | 'runs',
+  row: Record<string, Scalar>,
+  { folder, compression }: Pick<StageInput, 'folder' | 'compression'>,
+): Promise<void> {
+  const file = stagedFile(folder, table);
+  await copyRows(engine, rowsQuery(table, row), { file, format: parquetFormat(compression) }, row);
+}
+
+/**
+ * The manifest of a staged commit, or null if staging did not complete. A manifest that a broken disk has damaged
+ * counts as missing: nothing is visible without the marker, and the same files can be staged from the journal again.
+ */
+export async function readManifest(folder: JournalFolder): Promise<Manifest | null> {
+  const text = await readIfThere(folder.manifest);
+  if (text === null) return null;
+  const manifest = parseLine(text, manifestSchema);
+  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder));
+  return manifest && isWhole ? manifest : null;
+}

@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import { copyFile, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makeFolder, publish, syncFile } from '../../base/storage/durable.js';
+import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
+import { isWholeParquet } from '../../base/storage/parquet-file.js';
+import { sql } from '../../base/storage/sql.js';
+import { type StateBase, stateBase } from './checkpoints.js';
+import { type DamagedFile, findDamaged, needing } from './folder/damage.js';
+import { scratchFolder } from './folder/layout.js';
+import { listedQuery, listFiles, schemasOf, withEmpty } from './folder/prepare.js';
+import type { DataTable, Table } from './folder/tables.js';
+import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from './markers.js';
+import { type CommitFacts, copyComparison, rangeBounds, setCommitFacts, viewComparison } from './stage/comparison.js';
+
+const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
+
+/** Writes the state after the commit that the engine's views compare with the state before it. */
+export function copyState(engine: Engine, file: string, bounds: string[]): Promise<number> {
+  return copyComparison(engine, sql('stage/page_state'), { file, format: STATE_FORMAT, sortedBy: 'url', bounds });
+}
+
+/**
+ * The state file of a website's newest commit, or null before the first one. A missing or incomplete file is rebuilt from
+ * the log.
+ *
+ * @param markers all of this website, oldest first
+ */
+export async function currentState(
+  warehouse: string,
+  markers: Marker[],
+  engine: EngineOptions,
+): Promise<string | null> {
+  const newest = markers.at(-1);
+  if (!newest) return null;
+  const file = stateFileOf(warehouse, newest);
+  if (!(await isWholeParquet(file))) await rebuildState(warehouse, markers, engine, file);
+  return file;
+}
+
+/** The newest state of each website, as found by a reader. */
+export interface StatesSeen {
+  /** The newest marker of each website whose state file is intact. */
+  present: { newest: Marker; file: string }[];
+  /** The newest marker of each website whose state has to be rebuilt. */
+  lacking: Marker[];
+}
+
+/** Finds the state after each website's newest commit; does not rebuild those that are missing or cannot be read. */
+export async function findStates(
+  engine: Engine,
+  { path, markers }: { path: string; markers: readonly Marker[] },
+): Promise<StatesSeen> {
+  const all = newestMarkers(markers).map((newest) => ({ newest, file: stateFileOf(path, newest) }));
+  const files = all.map(({ file }) => file);
+  const damaged = new Set((await findDamaged(engine, 'page_state', files)).map((file) => file.path));
+  return {
+    present: all.filter(({ file }) => !damaged.has(file)),
+    lacking: all.filter(({ file }) => damaged.has(file)).map(({ newest }) => newest),
+  };
+}
+
+/** How readers rebuild a state. */
+export interface StateOptions extends EngineOptions {
+  /** Called for each rebuilt state with its website and file. */
+  onRebuilt?: ((websiteId: string, file: string) => void | Promise<void>) | undefined;
+}
+
+/**
+ * The states of these websites. Those that are missing or damaged are rebuilt, and kept if the warehouse can be written.
+ *
+ * @param log all commits of each website
+ * @throws DamageError if a file that a state is derived from cannot be read; CheckpointError if one is out of use
+ */
+export async function readStates(
+  engine: Engine,
+  log: { path: string; markers: readonly Marker[] },
+  options: StateOptions,
+): Promise<string[]> {
+  const { present, lacking } = await findStates(engine, log);
+  const files = present.map(({ file }) => file);
+  for (const newest of lacking) {
+    const { websiteId } = newest;
+    const file = stateFileOf(options.temporary, newest);
+    await rebuildState(log.path, markersOf(log.markers, websiteId), options, file);
+    const kept = stateFileOf(log.path, newest);
+    const isKept = await keepState(log.path, file, kept);
+    await options.onRebuilt?.(websiteId, isKept ? kept : file);
+    files.push(file);
+  }
+  return files;
+}
+
+async function damagedOf(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<DamagedFile[]> {
+  const damaged: DamagedFile[] = [];
+  for (const table of Object.values(FOLLOWED)) {
+    damaged.push(...(await findDamaged(engine, table, filesOf(warehouse, markers, table))));
+  }
+  return damaged;
+}
+
+/** Copies the state into its place, completely or not at all. */
+async function keepState(warehouse: string, made: string, target: string): Promise<boolean> {
+  const scratch = scratchFolder(warehouse);
+  const temporary = join(scratch, `state.${randomUUID()}`);
+  try {
+    await makeFolder(scratch);
+    await copyFile(made, temporary);
+    await syncFile(temporary);
+    await makeFolder(dirname(target));
+    await publish(temporary, target);
+    return true;
+  } catch {
+    // A read-only warehouse, or a full disk: the next reader rebuilds it again.
+    return false;
+  } finally {
+    await rm(temporary, { force: true }).catch(() => {});
+    // Fails if something else in this process still uses it.
+    await rmdir(scratch).catch(() => {});
+  }
+}
+
+/**
+ * Replays the log of a website, commit by commit, from its beginning or the newest checkpoint, into the state after the
+ * last of these commits.
+ *
+ * @param markers all of this website, oldest first
+ * @param base left out: the newest checkpoint
+ * @throws DamageError if one of their files cannot be read; CheckpointError where the checkpoint that stands for deleted
+ *   files is missing
+ */
+export async function rebuildState(
+  warehouse: string,
+  markers: Marker[],
+  options: EngineOptions,
+  target: string,
+  { base, onCompared }: { base?: StateBase; onCompared?: OnCompared } = {},
+): Promise<void> {
+  const { checkpoint, included } = base ?? (await stateBase(warehouse, markers));
+  await withEngine(options, async (engine) => {
+    const replayed = new StateReplay(engine, warehouse, options.temporary);
+    await replayed.prepare();
+    let state = checkpoint;
+    for (const [at, marker] of markers.entries()) {
+      if (at < included) continue;
+      const before: string | null = state;
+      const find = () => damagedOf(engine, warehouse, markers.slice(included));
+      state = await needing(find, () => replayed.follow(marker, markers.slice(0, at), before, onCompared));
+      if (before !== null && before !== checkpoint) await rm(before);
+    }
+    if (state === null) return;
+    const made = state === checkpoint ? join(options.temporary, 'state.copy') : state;
+    if (state === checkpoint) await copyFile(state, made);
+    await makeFolder(dirname(target));
+    await syncFile(made);
+    await publish(made, target);
+  });
+}
+
+/** Called for each replayed commit, while the engine's views compare it with the state before it. */
+export type OnCompared = (engine: Engine, marker: Marker, bounds: string[]) => Promise<void>;
+
+/** What a state is derived from: the views of `sql/stage`, and the tables whose files they read. */
+const FOLLOWED = {
+  now_coverage: 'coverage',
+  now_url_reports: 'url_reports',
+  now_report_failures: 'report_failures',
+  now_rejected_records: 'rejected_records',
+} as const satisfies Record<string, DataTable>;
+const VIEWS: Readonly<Record<string, Table>> = { ...FOLLOWED, previous_state: 'page_state' };
+
+/** Builds one state after another: the views are created once, and read other files for each commit. */
+class StateReplay {
+  #schemas = '';
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly warehouse: string,
+    private readonly temporary: string,
+  ) {}
+
+  async prepare(): Promise<void> {
+    // Each statement reads its files several times.
+    await this.engine.run('set parquet_metadata_cache = true');
+    this.#schemas = await schemasOf(this.engine, this.warehouse, this.temporary);
+    for (const [view, table] of Object.entries(VIEWS)) {
+      await this.#setFiles(view, table, []);
+      await this.engine.view(view, listedQuery(table, view));
+    }
+  }
+
+  /** @returns the file of the state after this commit, under a name that no other state has used */
+  async follow(
+    marker: Marker,
+    earlier: readonly Marker[],
+    before: string | null,
+    onCompared?: OnCompared,
+  ): Promise<string> {
+    const facts = factsOf(marker, earlier);
+    await setCommitFacts(this.engine, facts);
+    await this.#setFiles('previous_state', 'page_state', before === null ? [] : [before]);
+    for (const [view, table] of Object.entries(FOLLOWED)) {
+      await this.#setFiles(view, table, filesOf(this.warehouse, [marker], table));
+    }
+    await viewComparison(this.engine, facts);
+    const file = join(this.temporary, `state.${marker.commitId}`);
+    const bounds = await rangeBounds(this.engine);
+    await onCompared?.(this.engine, marker, bounds);
+    await copyState(this.engine, file, bounds);
+    return file;
+  }
+
+  #setFiles(view: string, table: Table, files: string[]): Promise<void> {
+    return listFiles(this.engine, view, withEmpty(this.#schemas, table, files));
+  }
+}
+
+/** The facts of a commit that the log holds, given the ones before it. */
+export function factsOf(marker: Marker, earlier: readonly Marker[]): CommitFacts {
+  return {
+    commitId: marker.commitId,
+    snapshotId: marker.snapshotId,
+    websiteId: marker.websiteId,
+    snapshotAt: new Date(marker.snapshotAt),
+    date: marker.date,
+    listingComplete: marker.listingComplete,
+    // The records of a replay were received with its snapshot, so only earlier listings can lack the page.
+    hadComplete: hasComplete(earlier.filter(({ commitId }) => commitId < marker.snapshotId)),
+    isReplay: marker.kind === 'replay',
+  };
+}
+
+export function hasComplete(markers: readonly Marker[]): boolean {
+  return markers.some((marker) => marker.listingComplete);
+}

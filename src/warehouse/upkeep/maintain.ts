@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import type { Config } from '../../base/config/schema.js';
+import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
+import { isWholeParquet } from '../../base/storage/parquet-file.js';
+import { withTemporary } from '../../base/storage/temporary.js';
+import { follow, followersOf } from '../copies/follow.js';
+import { calendarDate, dateBefore } from '../log/folder/dates.js';
+import { dropScratch, scratchFolder } from '../log/folder/layout.js';
+import { RunLock } from '../log/folder/lock.js';
+import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../log/folder/prepare.js';
+import { type Marker, markersOf, newestMarkers, stateFileOf } from '../log/markers.js';
+import { OpenWarehouse } from '../log/open.js';
+import { currentState, rebuildState } from '../log/state.js';
+import { dropOldCheckpoints, keepState, removeDue, writeTombstone } from './removal.js';
+import { type PlannedFile, planFiles, type ThinningRule, thinnedTables } from './thinning.js';
+
+export interface MaintainOptions {
+  config: Config;
+  /** Only says what would be removed; takes no lock and changes nothing. */
+  dryRun: boolean;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+/** The names are those of `maintain --json`. */
+export type MaintainReceipt = Awaited<ReturnType<typeof maintain>>;
+
+/**
+ * Removes what `retention` says is too old: deletes the Parquet files whose tombstone is more than an hour old, writes
+ * tombstones for those that are due, and lets the followers drop them. Can be started again after any interruption.
+ *
+ * @throws BusyError, WarehouseError, CheckpointError; Failure if a state differs from the log
+ */
+export async function maintain(options: MaintainOptions) {
+  const { path, time_zone, memory_limit } = options.config.warehouse;
+  await checkWarehouseThere(path);
+  await checkIdentity(path, time_zone);
+  // With temporary files elsewhere, so that it works on a read-only folder.
+  if (options.dryRun) return withTemporary('maintain', (folder) => maintainIn(options, folder));
+  const lock = await RunLock.take(path, 'maintain');
+  try {
+    await prepareWarehouse(path, time_zone, memory_limit);
+    return await maintainIn(options, scratchFolder(path));
+  } finally {
+    lock.release();
+    await dropScratch(path);
+  }
+}
+
+/** 3 if a follower lags, such as `indexhouse.duckdb` while somebody has it open. */
+export function exitCodeOf({ followers }: MaintainReceipt): 0 | 3 {
+  return followers.some(({ behind }) => behind > 0) ? 3 : 0;
+}
+
+function maintainIn(options: MaintainOptions, temporary: string) {
+  const { path, memory_limit: memoryLimit } = options.config.warehouse;
+  return withEngine({ memoryLimit, temporary }, async (engine) => {
+    const log = await OpenWarehouse.readWhole(engine, path, temporary);
+    return new Maintenance(options, engine, log, { memoryLimit, temporary }).run();
+  });
+}
+
+class Maintenance {
+  readonly #warehouse: string;
+  readonly #now: number;
+  /** From `retention.parquet_keep_daily`; null if every file is kept. */
+  readonly #rule: ThinningRule | null;
+
+  constructor(
+    private readonly options: MaintainOptions,
+    private readonly engine: Engine,
+    private readonly log: OpenWarehouse,
+    /** For work that needs an engine of its own. */
+    private readonly engineOptions: EngineOptions,
+  ) {
+    const { warehouse, retention } = options.config;
+    this.#warehouse = warehouse.path;
+    this.#now = (options.now ?? Date.now)();
+    const dailyFrom = dateBefore(retention.parquet_keep_daily, options.config, this.#now);
+    this.#rule = dailyFrom === null ? null : { dailyFrom, period: retention.parquet_then };
+  }
+
+  async run() {
+    const { config, dryRun } = this.options;
+    const { markers } = this.log;
+    const removed = await removeDue(this.log, { now: this.#now, dryRun });
+    const parquet: ReturnType<typeof thinnedTables> = [];
+    for (const { websiteId } of this.#rule ? newestMarkers(markers) : []) {
+      parquet.push(...thinnedTables(websiteId, await this.#thin(markersOf(markers, websiteId))));
+    }
+    return {
+      dry_run: dryRun,
+      /** Whether `retention` limits anything. */
+      configured: this.#rule !== null,
+      thinned_before: this.#rule?.dailyFrom ?? null,
+      thinned_to: this.#rule?.period ?? null,
+      parquet,
+      deleted: removed.deleted,
+      waiting: {
+        files: removed.waiting.files + parquet.reduce((all, { files }) => all + files, 0),
+        bytes: removed.waiting.bytes + parquet.reduce((all, { bytes }) => all + bytes, 0),
+      },
+      // Before the files are deleted, an hour later.
+      followers: dryRun ? [] : await follow(followersOf(config), config),
+    };
+  }
+
+  /** Writes a tombstone for the files of one website that are due, and returns what happens to each file. */
+  async #thin(markers: Marker[]): Promise<PlannedFile[]> {
+    const [newest] = markers.slice(-1);
+    if (!this.#rule || !newest) return [];
+    const { websiteId } = newest;
+    const [warehouse, now, log] = [this.#warehouse, this.#now, this.log];
+    const [engine, options] = [this.engine, this.engineOptions];
+    const state = await this.#stateOf(newest, markers);
+    const planned = await planFiles({ log, engine, markers, rule: this.#rule, state });
+    const files = planned.filter(({ fate }) => fate === 'goes');
+    if (this.options.dryRun) return planned;
+    if (files.length > 0) {
+      const kept = await keepState(engine, log, { markers, state, options });
+      await writeTombstone({
+        warehouse,
+        engine,
+        temporary: options.temporary,
+        websiteId,
+        files,
+        kept,
+        now,
+        date: calendarDate(new Date(now), this.options.config.warehouse.time_zone),
+        reason: `thinned to ${this.#rule.period} before ${this.#rule.dailyFrom}`,
+        compression: this.options.config.warehouse.parquet_compression,
+      });
+    }
+    await dropOldCheckpoints(warehouse, websiteId, now);
+    return planned;
+  }
+
+  async #stateOf(newest: Marker, markers: Marker[]): Promise<string> {
+    const file = stateFileOf(this.#warehouse, newest);
+    if (await isWholeParquet(file)) return file;
+    if (!this.options.dryRun) return (await currentState(this.#warehouse, markers, this.engineOptions)) ?? file;
+    const rebuilt = join(this.engineOptions.temporary, 'state.rebuilt');
+    await rebuildState(this.#warehouse, markers, this.engineOptions, rebuilt);
+    return rebuilt;
+  }
+}

@@ -1,0 +1,157 @@
+import { stat } from 'node:fs/promises';
+import { z } from 'zod';
+import type { Engine } from '../../base/storage/engine.js';
+import { sql } from '../../base/storage/sql.js';
+import { DAY_MS } from '../../base/time.js';
+import { THINNED_TABLES, type ThinnedTable } from '../log/folder/tables.js';
+import { fileOf, filesOf, type Marker } from '../log/markers.js';
+import type { OpenWarehouse } from '../log/open.js';
+
+const DATE_LENGTH = 10;
+const MONTH_LENGTH = 7;
+
+/** Which Parquet files stay whatever they hold. */
+export interface ThinningRule {
+  /** `YYYY-MM-DD`: snapshots of this date and later are all kept. */
+  dailyFrom: string;
+  /** Of earlier ones, the last complete snapshot of each calendar month or ISO week stays. */
+  period: 'weekly' | 'monthly';
+}
+
+/**
+ * Why a file stays, or that it goes:
+ *
+ * - `goes`: nothing needs it.
+ * - `recent`: it is not old enough.
+ * - `last_of_period`: the last complete snapshot of its week or month that has rows of the table; without a complete
+ *   one, the last.
+ * - `newest_listing`: the website's newest complete listing.
+ * - `replayed`: rows of a replay, from which the view `quarantine` knows what was replayed.
+ * - `last_listings`: pages that are monitored were not listed since.
+ * - `newest_reports`: it holds the newest report of a page.
+ */
+const FATES = [
+  'goes',
+  'recent',
+  'last_of_period',
+  'newest_listing',
+  'replayed',
+  'last_listings',
+  'newest_reports',
+] as const;
+export type Fate = (typeof FATES)[number];
+
+/**
+ * What the rule decides for a website's files of one table. Those that go may still hold something that must stay.
+ *
+ * @param markers all of the website, oldest first
+ */
+export function thin(markers: readonly Marker[], table: ThinnedTable, rule: ThinningRule): Map<Marker, Fate> {
+  const having = markers.filter((marker) => Object.hasOwn(marker.files, table));
+  const snapshots = having.filter(({ kind }) => kind === 'snapshot');
+  const newest = markers.findLast(({ listingComplete }) => listingComplete);
+  const last = lastOfEachPeriod(snapshots, rule.period);
+  const fateOf = (marker: Marker): Fate => {
+    if (marker.kind === 'replay') return 'replayed';
+    if (marker.date >= rule.dailyFrom) return 'recent';
+    if (table === 'coverage' && marker === newest) return 'newest_listing';
+    return last.has(marker) ? 'last_of_period' : 'goes';
+  };
+  return new Map(having.map((marker) => [marker, fateOf(marker)]));
+}
+
+function lastOfEachPeriod(snapshots: readonly Marker[], period: ThinningRule['period']): Set<Marker> {
+  const last = new Map<string, Marker>();
+  for (const marker of snapshots) {
+    const key = period === 'monthly' ? marker.date.slice(0, MONTH_LENGTH) : mondayOf(marker.date);
+    if (marker.listingComplete || !last.get(key)?.listingComplete) last.set(key, marker);
+  }
+  return new Set(last.values());
+}
+
+/** The Monday of a date's ISO week, `YYYY-MM-DD`. */
+function mondayOf(date: string): string {
+  const at = new Date(`${date}T00:00:00Z`);
+  const sinceMonday = (at.getUTCDay() + 6) % 7;
+  return new Date(at.getTime() - sinceMonday * DAY_MS).toISOString().slice(0, DATE_LENGTH);
+}
+
+/** A Parquet file, and what the rule decides for it. */
+export interface PlannedFile {
+  marker: Marker;
+  table: ThinnedTable;
+  file: string;
+  rows: number;
+  bytes: number;
+  fate: Fate;
+}
+
+export interface PlanInput {
+  log: OpenWarehouse;
+  engine: Engine;
+  /** All of one website, oldest first. */
+  markers: readonly Marker[];
+  rule: ThinningRule;
+  /** The state after the newest of them. */
+  state: string;
+}
+
+/** What happens to each file of one website, by table and oldest first. Nothing is written. */
+export async function planFiles(input: PlanInput): Promise<PlannedFile[]> {
+  const planned: PlannedFile[] = [];
+  for (const table of THINNED_TABLES) {
+    const fates = thin(input.markers, table, input.rule);
+    const candidates = [...fates].flatMap(([marker, fate]) => (fate === 'goes' ? [marker] : []));
+    const needed = await neededCommits(input, table, candidates);
+    for (const [marker, fate] of fates) {
+      const isNeeded = fate === 'goes' && needed.has(marker.commitId);
+      const file = fileOf(input.log.path, marker, table);
+      const { size: bytes } = await stat(file);
+      const rows = marker.files[table]?.rows ?? 0;
+      planned.push({ marker, table, file, rows, bytes, fate: isNeeded ? NEEDED[table].fate : fate });
+    }
+  }
+  return planned;
+}
+
+/** What must stay of a table, however old it is: the statement that finds it, and the name of that reason. */
+const NEEDED = {
+  coverage: { statement: 'maintain/last_listings', fate: 'last_listings' },
+  url_reports: { statement: 'maintain/newest_reports', fate: 'newest_reports' },
+} as const satisfies Record<ThinnedTable, { statement: string; fate: Fate }>;
+
+async function neededCommits(
+  { log, engine, state }: PlanInput,
+  table: ThinnedTable,
+  candidates: Marker[],
+): Promise<Set<string>> {
+  if (candidates.length === 0) return new Set();
+  await engine.view(`candidates_${table}`, log.query(table, filesOf(log.path, candidates, table)));
+  await engine.view('page_state', log.query('page_state', [state]));
+  const rows = await engine.rows(z.object({ commit_id: z.string() }), sql(NEEDED[table].statement));
+  return new Set(rows.map(({ commit_id }) => commit_id));
+}
+
+/** What happened to the files of one website, by table, as `maintain --json` prints it. */
+export function thinnedTables(websiteId: string, planned: readonly PlannedFile[]) {
+  return THINNED_TABLES.flatMap((table) => {
+    const own = planned.filter((file) => file.table === table);
+    if (own.length === 0) return [];
+    const goes = own.filter(({ fate }) => fate === 'goes');
+    const dates = goes.map(({ marker }) => marker.date).sort();
+    const kept = FATES.flatMap((fate) => {
+      const staying = own.filter((file) => file.fate === fate);
+      return fate === 'goes' || staying.length === 0 ? [] : [{ reason: fate, ...sumOf(staying) }];
+    });
+    const ends = { first_date: dates.at(0) ?? null, last_date: dates.at(-1) ?? null };
+    return [{ website_id: websiteId, table, ...sumOf(goes), ...ends, kept }];
+  });
+}
+
+function sumOf(files: readonly PlannedFile[]) {
+  return {
+    files: files.length,
+    rows: files.reduce((all, { rows }) => all + rows, 0),
+    bytes: files.reduce((all, { bytes }) => all + bytes, 0),
+  };
+}

@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { exists, sha256Of } from '../../../base/storage/durable.js';
+import type { Engine } from '../../../base/storage/engine.js';
+import { rowsIn } from '../../../base/storage/parquet-file.js';
+import { CheckpointError, checkpointFile, stateBase } from '../../log/checkpoints.js';
+import { listTableFiles } from '../../log/folder/layout.js';
+import { DATA_TABLES } from '../../log/folder/tables.js';
+import { earlierThan, hasIndex, INDEXED_TABLES, readIndex } from '../../log/marker-index.js';
+import { fileOf, type Marker, markersOf, newestMarkers } from '../../log/markers.js';
+import type { OpenWarehouse } from '../../log/open.js';
+import { damaged, type Finding } from './finding.js';
+
+/**
+ * Checks every file of every commit against its marker: it exists, and its SHA-256 and number of rows match.
+ *
+ * @returns among others the commits whose files are all there and intact: only their rows can be checked
+ */
+export async function checkFiles(engine: Engine, warehouse: string, markers: readonly Marker[]) {
+  const whole: Marker[] = [];
+  const findings: Finding[] = [];
+  const checked = { whole, files: 0, rows: 0, findings };
+  for (const marker of markers) {
+    const before = checked.findings.length;
+    for (const table of DATA_TABLES) {
+      const expected = marker.files[table];
+      if (!expected) continue;
+      checked.files++;
+      checked.rows += expected.rows;
+      const wrong = await whatIsWrong(engine, fileOf(warehouse, marker, table), expected);
+      if (wrong) checked.findings.push(damaged(wrong));
+    }
+    const isThere = Object.keys(marker.absent).length === 0;
+    if (checked.findings.length === before && isThere) checked.whole.push(marker);
+  }
+  return checked;
+}
+
+async function whatIsWrong(
+  engine: Engine,
+  file: string,
+  expected: { rows: number; sha256: string },
+): Promise<string | null> {
+  if (!(await exists(file))) return `${file} is missing`;
+  if ((await sha256Of(file)) !== expected.sha256) return `${file} was changed after its commit: its SHA-256 differs`;
+  const rows = await rowsIn(engine, file);
+  return rows === expected.rows ? null : `${file} has ${rows} rows, its marker says ${expected.rows}`;
+}
+
+const tableSum = z.object({ rows: z.string(), hash: z.string().nullable() });
+
+/** Whether the index of old markers, if there is one, matches their files. */
+export async function isIndexRight(engine: Engine, log: OpenWarehouse): Promise<boolean> {
+  if (!(await hasIndex(log.path))) return true;
+  const index = await readIndex(log.path);
+  if (index === null) return false;
+  for (const table of INDEXED_TABLES) {
+    const files = earlierThan(await listTableFiles(log.path, table), index.before);
+    const sums = [files, [index.files[table]]].map((some) =>
+      engine.rows(
+        tableSum,
+        `select count(*)::varchar as rows, bit_xor(hash(one))::varchar as hash from (${log.query(table, some)}) as one`,
+      ),
+    );
+    const [expected, found] = await Promise.all(sums);
+    if (!isDeepStrictEqual(expected, found)) return false;
+  }
+  return true;
+}
+
+/**
+ * Checks that each website whose older files are out of use has the checkpoint that replaces them, and that each
+ * checkpoint named by a tombstone is unchanged. An older checkpoint may be gone once there is a newer one.
+ */
+export async function checkCheckpoints({ path, markers, tombstones }: OpenWarehouse): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const sums = new Map(tombstones.map(({ checkpoint_id, checkpoint_sha256 }) => [checkpoint_id, checkpoint_sha256]));
+  for (const marker of markers) {
+    const expected = sums.get(marker.commitId);
+    const file = checkpointFile(path, marker);
+    if (expected === undefined || !(await exists(file)) || (await sha256Of(file)) === expected) continue;
+    findings.push(damaged(`the checkpoint ${file} was changed: its SHA-256 differs`));
+  }
+  for (const { websiteId } of newestMarkers(markers)) {
+    try {
+      await stateBase(path, markersOf(markers, websiteId));
+    } catch (error) {
+      if (!(error instanceof CheckpointError)) throw error;
+      findings.push(damaged(error.message));
+    }
+  }
+  return findings;
+}

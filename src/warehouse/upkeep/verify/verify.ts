@@ -1,0 +1,200 @@
+import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { type Engine, type EngineOptions, withEngine } from '../../../base/storage/engine.js';
+import { sql, sqlNames } from '../../../base/storage/sql.js';
+import { localFollowers } from '../../copies/follow.js';
+import type { Follower } from '../../copies/follower.js';
+import { dropScratch, scratchFolder } from '../../log/folder/layout.js';
+import { RunLock } from '../../log/folder/lock.js';
+import { checkWarehouseThere } from '../../log/folder/prepare.js';
+import { historyNotice, readRestored } from '../../log/folder/restored.js';
+import { forgetChecked } from '../../log/folder/sums.js';
+import { DATA_TABLES, MARKER_TABLES, macroStatements } from '../../log/folder/tables.js';
+import { dropIndex } from '../../log/marker-index.js';
+import { filesOf, type Marker, markerPaths, markersOf } from '../../log/markers.js';
+import { OpenWarehouse } from '../../log/open.js';
+import { unfinishedRemoval } from '../../log/removal.js';
+import { rebuildState } from '../../log/state.js';
+import { checkCheckpoints, checkFiles, isIndexRight } from './files.js';
+import { damaged, type Finding, type Verified } from './finding.js';
+import { lostMarkers, orphans, type RunsRead, readRuns } from './runs.js';
+import { checkStates } from './state.js';
+
+const MAX_PROBLEMS = 5;
+const A_BUG = 'a bug in indexhouse: please report it; the rows are kept as they are';
+/** How many differences of a follower are reported. */
+const MAX_DIFFERENCES = 20;
+
+export interface VerifyOptions {
+  warehouse: string;
+  /** Bytes. */
+  memoryLimit: number;
+  engine: EngineOptions;
+  /** The followers to check; left out: only the DuckDB files. */
+  followers?: readonly Follower[] | undefined;
+  /** Fixes what is provably safe to fix. The caller holds the run lock. */
+  repair: boolean;
+}
+
+/**
+ * Runs `verify` on a warehouse with its own scratch space, under the run lock if it repairs.
+ *
+ * @throws WarehouseError if there is no warehouse; BusyError
+ */
+export async function verifyWarehouse(
+  { warehouse, memoryLimit, followers }: Pick<VerifyOptions, 'warehouse' | 'memoryLimit' | 'followers'>,
+  repair = false,
+) {
+  await checkWarehouseThere(warehouse);
+  const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
+  const options = { warehouse, followers, memoryLimit, engine, repair };
+  const lock = repair ? await RunLock.take(warehouse, 'verify --repair') : null;
+  try {
+    return await verify(options);
+  } finally {
+    lock?.release();
+    await dropScratch(warehouse);
+  }
+}
+
+/**
+ * Proves that the warehouse is what it claims to be: every marked file has its bytes and rows, every listed entry and
+ * planned report is accounted for, no key is duplicated, no file is orphaned, the state is the one that the log gives,
+ * and the native DuckDB file holds what the Parquet files hold. Read-only unless `repair` is set.
+ */
+export async function verify(options: VerifyOptions): Promise<Verified> {
+  const removal = await unfinishedRemoval(options.warehouse);
+  if (removal) {
+    const { message, remedy } = removal;
+    const findings: Finding[] = [{ check: 'removal', level: 'lag', message, remedy }];
+    return { snapshots: 0, files: 0, rows: 0, findings, repaired: [] };
+  }
+  forgetChecked();
+  return withEngine(options.engine, async (engine) => {
+    const log = await OpenWarehouse.read(engine, options.warehouse, options.engine.temporary);
+    const { markers, damaged: unreadable } = log;
+    const { whole, files, rows, findings } = await checkFiles(engine, options.warehouse, markers);
+    const verified: Verified = {
+      snapshots: markers.filter(({ kind }) => kind === 'snapshot').length,
+      files,
+      rows,
+      findings,
+      repaired: [],
+    };
+    findings.push(...unreadable.map(({ path, reason }) => damaged(`the marker ${path} ${reason}`)));
+    const runs = await readRuns(engine, log);
+    findings.push(...runs.findings, ...(await checkRows(engine, log, whole, runs)));
+    const lost = await lostMarkers(options.warehouse, runs.committed);
+    findings.push(...lost.map(({ message }) => damaged(message)));
+    await lookAtOrphans(options, new Set(lost.map(({ snapshotId }) => snapshotId)), verified);
+    // What is derived from the log can only be compared if the whole log can be read.
+    const absent = markers.filter((marker) => Object.keys(marker.absent).length > 0).length;
+    const restored = await readRestored(options.warehouse);
+    if (restored && absent > 0) {
+      const message = `${absent} snapshots were not compared: ${historyNotice(restored)}`;
+      findings.push({ check: 'history', level: 'note', message, remedy: 'nothing to do' });
+    }
+    if (whole.length + absent < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
+    if (!(await isIndexRight(engine, log))) await reportIndex(options, verified);
+    const checkpoints = await checkCheckpoints(log);
+    findings.push(...checkpoints);
+    if (checkpoints.length === 0) await lookAtStates(engine, options, log, verified);
+    const { memoryLimit } = options;
+    for (const follower of options.followers ?? localFollowers({ memoryLimit, lockTimeout: 0 })) {
+      await lookAtFollower(follower, log, options, verified);
+    }
+    return verified;
+  });
+}
+
+const problemRow = z.object({ website_id: z.string(), snapshot_id: z.string(), problem: z.string() });
+
+/** Runs each statement of `sql/checks`, which returns the rows that break an invariant. */
+async function checkRows(
+  engine: Engine,
+  log: OpenWarehouse,
+  whole: readonly Marker[],
+  runs: RunsRead,
+): Promise<Finding[]> {
+  for (const table of DATA_TABLES) await engine.view(table, log.query(table, filesOf(log.path, whole, table)));
+  for (const table of MARKER_TABLES) await engine.view(table, log.query(table, markerPaths(whole, table)));
+  await engine.view('tombstones', log.query('tombstones', log.tombstoneFiles));
+  await engine.set({ unfinished: runs.unfinished });
+  await engine.view('runs', log.query('runs', runs.files));
+  for (const statement of macroStatements()) await engine.run(statement);
+  const findings: Finding[] = [];
+  for (const name of sqlNames('checks')) {
+    const check = name.replace('checks/', '').replaceAll('_', ' ');
+    const level = /^-- level: note$/m.test(sql(name)) ? 'note' : 'difference';
+    const [, written] = /^-- remedy: (.*)$/m.exec(sql(name)) ?? [];
+    const usual = level === 'note' ? 'nothing to do' : A_BUG;
+    for (const row of await engine.rows(problemRow, `select * from (${sql(name)}\n) limit ${MAX_PROBLEMS}`)) {
+      const message = `${row.website_id}, snapshot ${row.snapshot_id}: ${row.problem}`;
+      findings.push({ check, level, message, remedy: written?.replace('<snapshot>', row.snapshot_id) ?? usual });
+    }
+  }
+  return findings;
+}
+
+/** @param lost commits whose marker is gone: their files are kept, because nothing else is left of them */
+async function lookAtOrphans(
+  { warehouse, repair }: VerifyOptions,
+  lost: ReadonlySet<string>,
+  verified: Verified,
+): Promise<void> {
+  for (const file of await orphans(warehouse)) {
+    if (repair && !lost.has(basename(file, '.parquet'))) {
+      await rm(file);
+      verified.repaired.push(`deleted ${file}, which no marker names`);
+    } else {
+      const remedy = lost.has(basename(file, '.parquet'))
+        ? 'keep it: once you restore its marker from a backup, the snapshot is complete again'
+        : '`indexhouse verify --repair` deletes it; readers ignore it';
+      verified.findings.push({ check: 'orphans', level: 'note', message: `no marker names ${file}`, remedy });
+    }
+  }
+}
+
+async function reportIndex({ warehouse, repair }: VerifyOptions, { findings, repaired }: Verified): Promise<void> {
+  if (repair) {
+    await dropIndex(warehouse);
+    repaired.push('dropped the index of old markers: the next sync rebuilds it');
+  } else {
+    const message = 'the index of old markers differs from them';
+    const remedy = '`indexhouse verify --repair` drops it, and the next sync rebuilds it';
+    findings.push({ check: 'marker index', level: 'difference', message, remedy });
+  }
+}
+
+async function lookAtStates(
+  engine: Engine,
+  options: VerifyOptions,
+  log: OpenWarehouse,
+  verified: Verified,
+): Promise<void> {
+  const { warehouse, repair } = options;
+  for (const { websiteId, file, kind, message } of await checkStates(engine, log, options.engine)) {
+    if (repair) {
+      await rebuildState(warehouse, markersOf(log.markers, websiteId), options.engine, file);
+      verified.repaired.push(`rebuilt ${file} from the log`);
+    } else {
+      const remedy = '`indexhouse verify --repair` rebuilds it from the log';
+      verified.findings.push({ check: 'state', level: kind === 'missing' ? 'note' : 'difference', message, remedy });
+    }
+  }
+}
+
+async function lookAtFollower(
+  follower: Follower,
+  log: OpenWarehouse,
+  { engine, repair }: VerifyOptions,
+  verified: Verified,
+): Promise<void> {
+  const { differences, repaired } = await follower.compare(log, engine, { repair });
+  const found = differences.map(({ level, message, remedy }) => ({ check: follower.name, level, message, remedy }));
+  const [last] = found.splice(MAX_DIFFERENCES);
+  if (last) found.push({ ...last, message: `${last.message}, and ${differences.length - found.length - 1} more` });
+  verified.repaired.push(...repaired);
+  verified.findings.push(...found);
+}
