@@ -67,7 +67,7 @@ async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLef
   if (left.bytes === 0) return new PlanReader(run.folder.plan);
   await run.journal.use(null, async (engine) => {
     await engine.set({ plan_file: run.folder.plan });
-    await engine.copy(sql('plan/remaining_plan'), run.folder.remaining, 'format json');
+    await engine.copy(sql('sync/plan/remaining_plan'), run.folder.remaining, 'format json');
   });
   return new PlanReader(run.folder.remaining);
 }

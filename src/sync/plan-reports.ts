@@ -30,7 +30,7 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: Listed, befo
   await setCommitFacts(engine, facts);
   await keepOddRecords(engine);
   for (const table of ['coverage', 'rejected_records', 'url_reports', 'report_failures']) {
-    await engine.view(`now_${table}`, sql(`stage/${table}`));
+    await engine.view(`now_${table}`, sql(`warehouse/stage/${table}`));
   }
   await viewPreviousState(engine, run.warehouse, before.state);
   await viewComparison(engine, facts);
@@ -38,10 +38,10 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: Listed, befo
 
 async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
   const { reports } = run.config;
-  await engine.run(sql('plan/listed_candidates'));
+  await engine.run(sql('sync/plan/listed_candidates'));
   await setPlanOrder(engine, reports, run.effects.now());
   const temporary = `${run.folder.plan}.tmp`;
-  const planned = await engine.copy(sql('plan/report_plan'), temporary, 'format json');
+  const planned = await engine.copy(sql('warehouse/plan/report_plan'), temporary, 'format json');
   await syncFile(temporary);
   await publish(temporary, run.folder.plan);
   crashPoint('wrote the plan');
@@ -52,7 +52,7 @@ async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
 export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Promise<string | null> {
   return run.journal.use(null, async (engine) => {
     await viewPreviousState(engine, run.warehouse, state);
-    const [row] = await engine.rows(z.object({ url: z.string() }), sql('plan/answered_page'));
+    const [row] = await engine.rows(z.object({ url: z.string() }), sql('sync/plan/answered_page'));
     return row?.url ?? null;
   });
 }
@@ -61,7 +61,7 @@ async function countWanted(engine: Engine): Promise<number> {
   await setMaxReports(engine, Number.POSITIVE_INFINITY);
   const [row] = await engine.rows(
     z.object({ wanted: z.coerce.number() }),
-    `select count(*) as wanted from (${sql('plan/report_plan')})`,
+    `select count(*) as wanted from (${sql('warehouse/plan/report_plan')})`,
   );
   return row?.wanted ?? 0;
 }

@@ -51,7 +51,7 @@ export async function judgeAgain(engine: Engine, contract: Contract, folder: Jou
   const judged: Judged = { coverage: 0, urlReports: 0, stillRejected: all?.records ?? 0 };
   const journal = folder && new ReplayJournal(folder);
   try {
-    for await (const record of engine.stream(waitingRecord, sql('replay/waiting_records'))) {
+    for await (const record of engine.stream(waitingRecord, sql('sync/replay/waiting_records'))) {
       if (!(await judgeOne(record, contract, journal))) continue;
       judged[record.source === 'coverage' ? 'coverage' : 'urlReports']++;
       judged.stillRejected--;

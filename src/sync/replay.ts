@@ -149,7 +149,7 @@ class Replay {
         await engine.view(table, log.query(table, filesOf(log.path, own, table)));
       }
       await engine.view('replays', log.query('replays', markerPaths(own, 'replays')));
-      await engine.run(sql('views/quarantine'));
+      await engine.run(sql('warehouse/views/quarantine'));
       return judgeAgain(engine, this.#contract, folder);
     });
   }

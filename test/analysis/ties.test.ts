@@ -19,7 +19,7 @@ it.each([
 ])('of observations that are equally new, api_drift shows the same sample: %s', async (_, observed) => {
   const options = { memoryLimit: 64e6, temporary: temporaryFolder() };
   const shown = await withEngine(options, async (engine) => {
-    await engine.run(sql('tables/007_drift_observations'));
+    await engine.run(sql('warehouse/tables/007_drift_observations'));
     for (const [index, { at, sample }] of observed.entries()) {
       await engine.run(
         `insert into drift_observations by name
@@ -29,7 +29,7 @@ it.each([
         { index, at, sample },
       );
     }
-    await engine.run(sql('views/api_drift'));
+    await engine.run(sql('warehouse/views/api_drift'));
     return engine.rows(z.object({ sample: z.string() }), 'select sample from api_drift');
   });
   expect(shown).toEqual([{ sample: 'https://a.example/' }]);

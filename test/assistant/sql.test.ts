@@ -101,7 +101,9 @@ once('a mistyped function is refused with the name of the nearest one', async ()
 });
 
 once('every function of this version of DuckDB was reviewed: it is allowed to questions, or refused', async () => {
-  const [, refused = ''] = readFileSync(join(packageFolder(), 'sql', 'functions.txt'), 'utf8').split('[refused]');
+  const [, refused = ''] = readFileSync(join(packageFolder(), 'sql', 'answers', 'functions.txt'), 'utf8').split(
+    '[refused]',
+  );
   const patterns = refused.replaceAll(/^#.*/gm, '').trim().split(/\s+/);
   const isRefused = new RegExp(`^(${patterns.join('|').replaceAll('*', '.*')})$`);
   const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT });

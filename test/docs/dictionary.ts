@@ -38,7 +38,7 @@ export async function readRelations(descriptions: Descriptions): Promise<Relatio
   return withEngine({ memoryLimit: 256e6, temporary: join(tmpdir(), 'indexhouse-test') }, async (engine) => {
     await createTables(engine);
     for (const statement of viewStatements()) await engine.run(statement);
-    const views = sqlNames('views').map((path) => basename(path));
+    const views = sqlNames('warehouse/views').map((path) => basename(path));
     const relations: Relation[] = [];
     for (const name of [...TABLES, ...views]) relations.push(await readRelation(engine, name, descriptions));
     return relations;
@@ -46,8 +46,8 @@ export async function readRelations(descriptions: Descriptions): Promise<Relatio
 }
 
 async function readRelation(engine: Engine, name: string, descriptions: Descriptions): Promise<Relation> {
-  const table = sqlNames('tables').find((path) => basename(path).replace(/^\d+_/, '') === name);
-  const text = sql(table ?? `views/${name}`);
+  const table = sqlNames('warehouse/tables').find((path) => basename(path).replace(/^\d+_/, '') === name);
+  const text = sql(table ?? `warehouse/views/${name}`);
   const sections = [name, ...(table ? [] : tablesIn(text)), EVERYWHERE];
   const columns = await engine.rows(columnRow, `describe ${name}`);
   return {

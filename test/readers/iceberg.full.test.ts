@@ -114,7 +114,7 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
     });
 
     test.for(THERE.filter((engine) => ['clickhouse', 'spark', 'duckdb'].includes(engine)))(
-      '%s answers the analyses of sql/lake as query does',
+      '%s answers the analyses of sql/answers/lake as query does',
       async (engine, context) => {
         const analyses = lakeAnalyses(engine);
         expect(analyses).toHaveLength(engine === 'duckdb' ? 6 : 7);

@@ -3,7 +3,7 @@ import { openReader, rowsOf } from '../analysis/given.js';
 import { randomWarehouse } from '../given/random-world.js';
 import { lakeAnalyses, queryAnswer, sorted } from './lake.js';
 
-test('the analyses of sql/lake answer as query does', async () => {
+test('the analyses of sql/answers/lake answer as query does', async () => {
   const { path, remove } = await randomWarehouse(1, 12, 20, ['shop', 'a/b %é']);
   onTestFinished(remove);
   const reader = await openReader(path);

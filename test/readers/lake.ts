@@ -4,7 +4,7 @@ import type { Reader } from '../../src/answers/query/reader.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { analysisRows, type Row, rowsOf } from '../analysis/given.js';
 
-const FOLDER = join(packageFolder(), 'sql', 'lake');
+const FOLDER = join(packageFolder(), 'sql', 'answers', 'lake');
 const PERIOD = /max\(snapshot_date\) - interval (\d+) day as since/;
 
 export interface LakeAnalysis {
@@ -12,7 +12,7 @@ export interface LakeAnalysis {
   sql: string;
 }
 
-/** The analyses of `sql/lake` that an engine can run. */
+/** The analyses of `sql/answers/lake` that an engine can run. */
 export function lakeAnalyses(engine: string): LakeAnalysis[] {
   const names = readdirSync(FOLDER).filter((name) => /^\w+\.sql$/.test(name) || name.endsWith(`.${engine}.sql`));
   return names.map((name) => ({

@@ -13,7 +13,7 @@ let engine: Engine;
 beforeAll(async () => {
   const folder = temporaryFolder((clean) => cleanings.push(clean));
   engine = await Engine.open({ memoryLimit: 256e6, temporary: join(folder, 'duckdb') });
-  await engine.run(sql('plan/goes_first'));
+  await engine.run(sql('warehouse/plan/goes_first'));
 });
 
 afterAll(() => {

@@ -33,7 +33,7 @@ async function played(pages: number, after: number[], reports?: object) {
   const ran: z.infer<typeof ranSchema>[] = [];
   for (const ms of after) {
     await setPlanOrder(engine, configured(reports), FIRST_MS + ms);
-    await engine.run(`create or replace temp table planned as ${sql('plan/report_plan')}`);
+    await engine.run(`create or replace temp table planned as ${sql('warehouse/plan/report_plan')}`);
     ran.push(...(await engine.rows(ranSchema, RUN)));
     await engine.run(FETCHED);
   }

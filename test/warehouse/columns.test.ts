@@ -9,9 +9,9 @@ import { attachForWriting, createDatabase, createViews } from '../../src/warehou
 import { createTables, TABLES } from '../../src/warehouse/log/folder/tables.js';
 import { temporaryFolder } from '../given/folder.js';
 
-const FILE = join(packageFolder(), 'sql', 'columns.json');
+const FILE = join(packageFolder(), 'sql', 'warehouse', 'columns.json');
 
-it.each(['tables', 'macros'])('numbers the statements of sql/%s in their order, each once', (folder) => {
+it.each(['tables', 'macros'])('numbers the statements of sql/warehouse/%s in their order, each once', (folder) => {
   const numbers = sqlNames(folder).map((name) => Number(basename(name).slice(0, 3)));
   expect(numbers).toEqual(numbers.map((_, at) => at + 1));
 });

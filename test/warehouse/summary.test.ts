@@ -69,7 +69,7 @@ describe('the summary of a snapshot', () => {
 once('what is beyond the 500 largest directories is put together', async () => {
   const rows = await withEngine({ memoryLimit: MEMORY, temporary: temporaryFolder() }, async (engine) => {
     await createTables(engine);
-    await engine.run(sql('macros/001_directory_of'));
+    await engine.run(sql('warehouse/macros/001_directory_of'));
     await engine.run(
       `insert into coverage by name
        select 'c' as commit_id, 'c' as snapshot_id, 'w' as website_id, now() as snapshot_at, current_date as snapshot_date,
@@ -78,7 +78,7 @@ once('what is beyond the 500 largest directories is put together', async () => {
        from range(1500)`,
     );
     await engine.run('create view now_coverage as from coverage');
-    const summary = `select directory, pages from (${sql('stage/coverage_summary')}) order by pages desc, directory`;
+    const summary = `select directory, pages from (${sql('warehouse/stage/coverage_summary')}) order by pages desc, directory`;
     return engine.rows(z.object({ directory: z.string(), pages: z.int() }), summary);
   });
   expect(rows).toHaveLength(501);

@@ -113,9 +113,9 @@ async function openPlan(reader: Reader, input: NextRunInput): Promise<Known[]> {
   const website = onlyOf(input);
   const { config, now } = input;
   await setPlanOrder(engine, { ...config.reports, max_per_run: Number.POSITIVE_INFINITY }, now);
-  await reader.withTables(() => engine.run(sql('plan/known_candidates')), website);
-  await engine.view('report_plan', sql('plan/report_plan'));
-  return reader.rows(knownRow, sql('plan/planned_websites'), {}, website);
+  await reader.withTables(() => engine.run(sql('answers/plan/known_candidates')), website);
+  await engine.view('report_plan', sql('warehouse/plan/report_plan'));
+  return reader.rows(knownRow, sql('answers/plan/planned_websites'), {}, website);
 }
 
 /** Where the configuration says `all`, the websites with a snapshot. */
@@ -132,7 +132,7 @@ async function countedWebsite(reader: Reader, known: Known, input: NextRunInput)
   const { website_id, website_name } = known;
   const website = websiteOf(config, website_id);
   await reader.engine.set({ website_id });
-  const counts = await reader.rows(countRow, sql('plan/planned_counts'), {}, onlyOf(input));
+  const counts = await reader.rows(countRow, sql('answers/plan/planned_counts'), {}, onlyOf(input));
   const total = (of: 'pages' | 'wanted' | 'never_fetched' | 'keep_failing') => sum(counts.map((row) => row[of]));
   const wantedFor = (reason: Reason) => sum(counts.filter((row) => row.reason === reason).map((row) => row.wanted));
   await reader.engine.set({ first });
@@ -147,7 +147,7 @@ async function countedWebsite(reader: Reader, known: Known, input: NextRunInput)
       pages_keep_failing: total('keep_failing'),
       listing_requests: listingRequests(total('pages'), config.api.page_size),
       wanted: { ...byReason(wantedFor), total: total('wanted') },
-      first_pages: await reader.rows(plannedPage, sql('plan/planned_pages'), {}, onlyOf(input)),
+      first_pages: await reader.rows(plannedPage, sql('answers/plan/planned_pages'), {}, onlyOf(input)),
     },
   };
 }

@@ -54,9 +54,9 @@ const nearPage = z.object({ url: z.string() });
 
 /** @throws QuestionError for a page that is not in the warehouse; it suggests similar pages */
 async function checkPage(reader: Reader, name: string, page: { url: string; website: string | null }): Promise<void> {
-  const [found] = await askRows(reader, 'query/has_page', hasPage, page, page.website);
+  const [found] = await askRows(reader, 'answers/query/has_page', hasPage, page, page.website);
   if (found?.is_there) return;
-  const near = await askRows(reader, 'query/near_pages', nearPage, page, page.website);
+  const near = await askRows(reader, 'answers/query/near_pages', nearPage, page, page.website);
   const list = near.map(({ url }) => `\n  ${url}`).join('');
   throw new QuestionError(
     `${name}: no page ${page.url} in the warehouse. Give its whole URL, as in the listing` +
@@ -65,7 +65,7 @@ async function checkPage(reader: Reader, name: string, page: { url: string; webs
 }
 
 /**
- * Runs a statement of `sql/`, by its name such as `report/snapshots`, and validates each row.
+ * Runs a statement of `sql/`, by its name such as `answers/report/snapshots`, and validates each row.
  *
  * @param website the id of the only website that it is about; null: it may read of all
  */

@@ -44,18 +44,18 @@ const analysisSchema = z.object({
   shown: z.array(z.object({ column: filled, kind: z.enum(KINDS), heading: filled })).nonempty(),
   sql: filled,
 });
-/** A built-in analysis, as its file in `sql/analyses` describes it. */
+/** A built-in analysis, as its file in `sql/answers/analyses` describes it. */
 export type Analysis = z.infer<typeof analysisSchema>;
 
 /** All built-in analyses, by name. */
 export function analyses(): Analysis[] {
-  return sqlNames('analyses').map((name) => parseAnalysis(basename(name), sql(name)));
+  return sqlNames('answers/analyses').map((name) => parseAnalysis(basename(name), sql(name)));
 }
 
 /** @throws QuestionError for a name that does not exist, listing those that do */
 export function findAnalysis(name: string): Analysis {
-  const known = sqlNames('analyses').map((path) => basename(path));
-  if (known.includes(name)) return parseAnalysis(name, sql(`analyses/${name}`));
+  const known = sqlNames('answers/analyses').map((path) => basename(path));
+  if (known.includes(name)) return parseAnalysis(name, sql(`answers/analyses/${name}`));
   const meant = nearest(name, known);
   const list = analyses().map((analysis) => `  ${analysis.name}: ${analysis.title}`);
   throw new QuestionError(

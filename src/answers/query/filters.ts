@@ -21,13 +21,13 @@ const nights = z.object({ snapshots: z.int() });
 /** Why an answer has no rows: there is nothing to compare yet, or filters match no page; and which values exist. */
 export async function whyNoRows(reader: Reader, { sql, parameters, website: only }: Question): Promise<string[]> {
   if ('since' in parameters && COMPARES_NIGHTS.test(sql)) {
-    const [{ snapshots } = { snapshots: 0 }] = await askRows(reader, 'query/snapshot_counts', nights, {}, only);
+    const [{ snapshots } = { snapshots: 0 }] = await askRows(reader, 'answers/query/snapshot_counts', nights, {}, only);
     if (snapshots < 2) return [`${snapshots === 1 ? 'There is one snapshot' : 'There is no snapshot yet'}${NEED_TWO}`];
   }
   const { website = null, directory = null, state = null } = parameters;
   if (directory === null && state === null) return [];
   const asked = { website, directory, state };
-  const [known] = await askRows(reader, 'query/known_filters', knownFilters, asked, only);
+  const [known] = await askRows(reader, 'answers/query/known_filters', knownFilters, asked, only);
   if (known === undefined) return [];
   return [
     ...(known.has_directory ? [] : [noneOf(`below ${directory}`, String(directory), known.directories ?? [])]),

@@ -250,7 +250,7 @@ export class Reader {
     const files = log.files(table, website);
     if (asked.some(({ absent }) => Object.hasOwn(absent, table))) this.seen.lacksHistory = true;
     const all = this.filled(table, files);
-    await log.needing(table, files, () => this.first.run(sql('query/look_at_files'), { files: all }));
+    await log.needing(table, files, () => this.first.run(sql('answers/query/look_at_files'), { files: all }));
     return all;
   }
 

@@ -12,11 +12,13 @@ const TABLE_FUNCTIONS = new Set([
   ...['duckdb_columns', 'duckdb_tables', 'duckdb_views', 'duckdb_schemas', 'duckdb_databases', 'duckdb_types'],
   ...['duckdb_functions', 'duckdb_keywords', 'pragma_table_info', 'pragma_show', 'pragma_version'],
 ]);
-const [ALLOWED = ''] = readFileSync(join(packageFolder(), 'sql', 'functions.txt'), 'utf8').split('[refused]');
+const [ALLOWED = ''] = readFileSync(join(packageFolder(), 'sql', 'answers', 'functions.txt'), 'utf8').split(
+  '[refused]',
+);
 /** What is allowed elsewhere: functions that see nothing of the machine, or of this process, but their arguments. */
 export const FUNCTIONS: readonly string[] = [
   ...ALLOWED.replaceAll(/^#.*/gm, '').trim().split(/\s+/),
-  ...sqlNames('macros').map((name) => name.replace(/^macros\/\d+_/, '')),
+  ...sqlNames('warehouse/macros').map((name) => name.replace(/^.*\/\d+_/, '')),
 ];
 /** A call in FROM holds the call itself once more, in the form of those elsewhere. */
 const CALLED = new Set([...FUNCTIONS, ...TABLE_FUNCTIONS]);

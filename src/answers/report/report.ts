@@ -36,7 +36,7 @@ export async function readReport(reader: Reader, options: ReportOptions) {
   const asked = options.website === undefined || reader.isEmpty ? [] : [options.website];
   const [only = null] = websiteIds(asked, await reader.websites(), 'the warehouse');
   const dates = { since: period.since, until: period.until };
-  const all = await askRows(reader, 'report/websites', websiteRow, dates, only);
+  const all = await askRows(reader, 'answers/report/websites', websiteRow, dates, only);
   const chosen = all.filter(({ website_id }) => only === null || website_id === only);
   if (chosen.length === 0) throw noSnapshots(reader, period, only);
   const websites = await factsOf(reader, chosen, only, period);
@@ -61,7 +61,7 @@ export async function readReport(reader: Reader, options: ReportOptions) {
 export async function readStory(reader: Reader, website: string, given: { since: string; until: string }) {
   const period = periodOf(given, reader.today);
   const dates = { since: period.since, until: period.until };
-  const all = await askRows(reader, 'report/websites', websiteRow, dates, website);
+  const all = await askRows(reader, 'answers/report/websites', websiteRow, dates, website);
   const facts = await factsOf(
     reader,
     all.filter(({ website_id }) => website_id === website),
@@ -92,10 +92,12 @@ async function factsOf(
   const { since, until, previous, shown } = period;
   const trend = await askOf(reader, 'indexing_trend', trendRow, website);
   const trendIn = byWebsite(trend.filter(({ snapshot_date }) => snapshot_date <= until));
-  const changesIn = byWebsite(await askRows(reader, 'report/changes', changesRow, { website, since, until }));
-  const changesBefore = byWebsite(await askRows(reader, 'report/changes', changesRow, { website, ...previous }));
+  const changesIn = byWebsite(await askRows(reader, 'answers/report/changes', changesRow, { website, since, until }));
+  const changesBefore = byWebsite(
+    await askRows(reader, 'answers/report/changes', changesRow, { website, ...previous }),
+  );
   const dates = { website, from: shown.since, until };
-  const snapshotsIn = byWebsite(await askRows(reader, 'report/snapshots', snapshotRow, dates));
+  const snapshotsIn = byWebsite(await askRows(reader, 'answers/report/snapshots', snapshotRow, dates));
   return chosen.map((one): WebsiteFacts => {
     const id = one.website_id;
     const [[changes], [before], rows] = [changesIn(id), changesBefore(id), trendIn(id)];

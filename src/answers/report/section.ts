@@ -82,7 +82,12 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
     flips: await readFlips(scope, websites),
     ...(await readAges(scope)),
     drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),
-    rejected: await askRows(reader, 'report/rejected', rejectedRow, { website, since, until, limit: ODDITIES_LISTED }),
+    rejected: await askRows(reader, 'answers/report/rejected', rejectedRow, {
+      website,
+      since,
+      until,
+      limit: ODDITIES_LISTED,
+    }),
   };
 }
 
@@ -103,7 +108,12 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
     events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
     balance: await askOf(reader, 'index_balance', balanceRow, website, { since, until, total: 'true' }),
     states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, { since: compared, until })),
-    sitemaps: await askRows(reader, 'report/sitemaps', sitemapRow, { website, since, until, limit: SITEMAPS_READ }),
+    sitemaps: await askRows(reader, 'answers/report/sitemaps', sitemapRow, {
+      website,
+      since,
+      until,
+      limit: SITEMAPS_READ,
+    }),
     directories: await askOf(reader, 'coverage_by_directory', directoryRow, website, {
       since: compared,
       until,
@@ -127,7 +137,7 @@ function scopeOf(reader: Reader, [first, second]: readonly WebsiteFacts[], { sin
 async function readDeindexed(scope: Scope, websites: readonly WebsiteFacts[]) {
   const { reader, website, since, until } = scope;
   return {
-    samples: await askRows(reader, 'report/fallen_by_state', fallenRow, {
+    samples: await askRows(reader, 'answers/report/fallen_by_state', fallenRow, {
       website,
       since,
       until,
@@ -151,7 +161,7 @@ async function readFlips({ reader, website, since, until }: Scope, websites: rea
   return {
     rows: await askOf(reader, 'canonical_flips', flipRow, website, rows),
     total: websites.reduce((sum, { canonical_flip_times }) => sum + canonical_flip_times, 0),
-    common: standingOut(await askRows(reader, 'report/flips_in_common', flipCommonRow, values)),
+    common: standingOut(await askRows(reader, 'answers/report/flips_in_common', flipCommonRow, values)),
   };
 }
 

@@ -54,7 +54,7 @@ async function whyOld(reader: Reader, { id, snapshotAt }: Newest): Promise<strin
   if (left?.waiting) return `the run waits for ${left.waiting.for} since ${moment(left.waiting.since)}`;
   const kept = left?.failed[id] ?? left?.failed[NO_WEBSITE];
   if (kept) return `the last run got no snapshot: ${kept.error}`;
-  const [run] = await reader.rows(runRow, sql('status/last_run'), { website: id });
+  const [run] = await reader.rows(runRow, sql('answers/status/last_run'), { website: id });
   if (run?.outcome === 'failed') return `the last run got no snapshot: ${run.error ?? 'no reason was recorded'}`;
   const unfinished = (await unfinishedJournals(warehouse)).find(({ websiteId }) => websiteId === id);
   if (unfinished) return `the run of ${moment(new Date(timeOfId(unfinished.runId)).toISOString())} is not finished`;

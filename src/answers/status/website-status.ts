@@ -137,11 +137,11 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   const damaged = [...new Map(found.map((file) => [file.path, file])).values()];
   await engine.view('page_state', log.query('page_state', states.files));
   const checked_at = new Date(input.now).toISOString();
-  const known = await engine.rows(websiteRow, sql('status/websites'), { checked_at });
-  const drift = await engine.rows(driftRow, sql('status/new_drift'));
+  const known = await engine.rows(websiteRow, sql('answers/status/websites'), { checked_at });
+  const drift = await engine.rows(driftRow, sql('answers/status/new_drift'));
   const { index_summary: known_summaries = [], index_coverage_state: known_states = [] } = KNOWN_VALUES.coverage;
   await engine.set({ known_summaries: [...known_summaries], known_states: [...known_states] });
-  const pageStates = await engine.rows(pageStateRow, sql('status/page_states'));
+  const pageStates = await engine.rows(pageStateRow, sql('answers/status/page_states'));
   const ids = new Set([...input.websites.map(({ id }) => id), ...known.map(({ website_id }) => website_id)]);
   const websites = [...ids].map((website_id) => {
     const website = known.find((one) => one.website_id === website_id) ?? { ...NOTHING, website_id };

@@ -44,11 +44,13 @@ export interface FactsInput {
 /** What the rules find in a warehouse: failed runs, old snapshots, and what is wrong with new snapshots. */
 export async function readFacts(reader: Reader, input: FactsInput): Promise<Facts> {
   const { config, seen, now } = input;
-  await reader.engine.run(sql('notify/places_of'));
+  await reader.engine.run(sql('app/notify/places_of'));
   const checked_at = new Date(now).toISOString();
-  const known = (await askRows(reader, 'status/websites', websiteRow, { checked_at })).filter(isConfigured(config));
+  const known = (await askRows(reader, 'answers/status/websites', websiteRow, { checked_at })).filter(
+    isConfigured(config),
+  );
   const websites = known.map((website) => ({ ...website, website_name: nameOf(website, config) }));
-  const snapshots = (await askRows(reader, 'notify/snapshots', snapshotRow, { newest: MOST_SNAPSHOTS })).flatMap(
+  const snapshots = (await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: MOST_SNAPSHOTS })).flatMap(
     (snapshot) => {
       const website = websites.find(({ website_id }) => website_id === snapshot.website_id);
       const last = seen[snapshot.website_id];
@@ -89,7 +91,7 @@ function nameOf({ website_id, website_name }: Website, { websites }: Pick<Config
 
 async function failedRuns(reader: Reader, websites: WebsiteStatus[], { config }: FactsInput): Promise<Notice[]> {
   if (!config.notify.failed) return [];
-  const failed = await askRows(reader, 'notify/failed_runs', failedRow, {});
+  const failed = await askRows(reader, 'app/notify/failed_runs', failedRow, {});
   return failed.flatMap(({ website_id, run_id, error, failed, since }) => {
     const website = websites.find((one) => one.website_id === website_id);
     const before = failed > 1 ? `; so did ${counted(failed - 1, 'run')} before it` : '';

@@ -13,7 +13,7 @@ import { type Kind, type Notice, noticeOf, type Website } from './notice.js';
 const LEAST_DROP_PAGES = 10;
 const EXAMPLES = 5;
 
-/** A snapshot and the listings before it, as `notify/snapshots` returns them. */
+/** A snapshot and the listings before it, as `app/notify/snapshots` returns them. */
 export const snapshotRow = z.object({
   website_id: z.string(),
   snapshot_id: z.string(),
@@ -75,7 +75,7 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
   if (rules.indexed_drop === false && rules.directory_drop === false) return [];
   const summaries = reader.filesOfListings([now, before]);
-  const directories = await askRows(reader, 'notify/directories', directoryRow, { snapshot: now, summaries });
+  const directories = await askRows(reader, 'app/notify/directories', directoryRow, { snapshot: now, summaries });
   const total = { now: sum(directories, 'now'), before: sum(directories, 'before') };
   // A quarantined page may still be indexed.
   const isTooMany = (fall: Fall, limit: Drop) => isDrop({ ...fall, now: fall.now + snapshot.pages_rejected }, limit);
@@ -133,7 +133,7 @@ async function fallen(
   reader: Reader,
   given: { before: string; now: string; directory: string | null },
 ): Promise<Places> {
-  return onePlaces(await askRows(reader, 'notify/fallen_pages', placesRow, given));
+  return onePlaces(await askRows(reader, 'app/notify/fallen_pages', placesRow, given));
 }
 
 function onePlaces([places]: Places[]): Places {
@@ -174,7 +174,7 @@ async function changed(
   const { website_id: website, snapshot_id, snapshot_date } = snapshot;
   const changes = reader.filesOfSnapshot('page_changes', snapshot_id);
   const given = { website, snapshot: snapshot_id, changes, kind, pattern };
-  const places = onePlaces(await askRows(reader, 'notify/changed_pages', placesRow, given));
+  const places = onePlaces(await askRows(reader, 'app/notify/changed_pages', placesRow, given));
   if (places.pages <= above) return [];
   const { one, what, analysis, dated } = CHANGES[kind];
   const command = queryCommand(analysis, { website, ...(dated && { since: snapshot_date }) });
@@ -207,7 +207,7 @@ function ends(snapshot: Snapshot, { notify, quality }: Pick<Config, 'notify' | '
 
 async function drift(reader: Reader, snapshot: Snapshot): Promise<Notice[]> {
   const { website_id: website, snapshot_id, snapshot_at, snapshot_date } = snapshot;
-  const rows = await askRows(reader, 'notify/new_drift', driftRow, { website, snapshot: snapshot_id });
+  const rows = await askRows(reader, 'app/notify/new_drift', driftRow, { website, snapshot: snapshot_id });
   if (rows.length === 0) return [];
   const named = rows.slice(0, EXAMPLES).map(driftText);
   const more = rows.length > EXAMPLES ? `, and ${count(rows.length - EXAMPLES)} more` : '';

@@ -60,7 +60,7 @@ export type Basis = z.infer<typeof basisSchema>;
  * @param now milliseconds since 1970
  */
 export async function basisOf(reader: Reader, website: string | null, now: number): Promise<Basis> {
-  const rows = await askRows(reader, 'assistant/basis', basisRow, { website }, website);
+  const rows = await askRows(reader, 'serve/assistant/basis', basisRow, { website }, website);
   return {
     age: await dataAgeOf(reader, await reader.newest(website), now),
     websites: rows.slice(0, MOST_WEBSITES).map((row) => websiteBasis(row, now)),

@@ -55,13 +55,18 @@ export const pageTool = toolOf({
 });
 
 async function readPages(reader: Reader, url: string, website: string | null) {
-  const listing = await askRows(reader, 'assistant/page_websites', websiteRow, { url, website, limit: MOST_WEBSITES });
+  const listing = await askRows(reader, 'serve/assistant/page_websites', websiteRow, {
+    url,
+    website,
+    limit: MOST_WEBSITES,
+  });
   const pages: { website_id: string; state: z.infer<typeof facts>; report: z.infer<typeof facts> | null }[] = [];
   for (const { website_id } of listing) {
-    const [state] = await askRows(reader, 'dashboard/page', stateRow, { website: website_id, url }, website_id);
+    const [state] = await askRows(reader, 'serve/dashboard/page', stateRow, { website: website_id, url }, website_id);
     if (!state) continue;
     const asked = { website: website_id, url, snapshot: state.report_snapshot_id };
-    const [report] = asked.snapshot === null ? [] : await askRows(reader, 'dashboard/page_report', reportRow, asked);
+    const [report] =
+      asked.snapshot === null ? [] : await askRows(reader, 'serve/dashboard/page_report', reportRow, asked);
     pages.push({ website_id, state: fittedRecord(state), report: report ? fittedRecord(report) : null });
   }
   return pages;

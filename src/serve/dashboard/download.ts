@@ -31,7 +31,7 @@ export async function sendPages(
     await context.ask(async (reader) => {
       const columns = readsOf(query.columns);
       const selection = selectionOf(context.website.id, query);
-      const found = await askAllSelected(reader, { name: 'dashboard/selected_pages', selection, columns });
+      const found = await askAllSelected(reader, { name: 'serve/dashboard/selected_pages', selection, columns });
       await writeText(file, format === 'csv' ? csvText(found.columns, found.parts) : jsonText(found));
     });
     reply.type(`${TYPES[format]}; charset=utf-8`);

@@ -41,8 +41,8 @@ export type Chosen = Readonly<Partial<Record<Facet['name'], string | undefined>>
 
 /** How many of the currently selected pages have which value. @param parameters those of `selected_pages.sql` */
 export async function readFacets(reader: Reader, parameters: Parameters): Promise<FacetRow[]> {
-  return askAbout(reader, 'dashboard/facets', facetRow, {
-    selected: 'dashboard/selected_pages',
+  return askAbout(reader, 'serve/dashboard/facets', facetRow, {
+    selected: 'serve/dashboard/selected_pages',
     columns: ['index_status', 'index_coverage_state', 'directory', 'all_sitemaps', 'canonicals', 'crawl_span'],
     parameters: { ...parameters, values: VALUES_LISTED },
   });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ServiceError } from '../api/errors.js';
 
 const MOST_TEXT_CHARACTERS = 500;
-/** A page with a longer URL is listed, but has no page of its own. `sql/dashboard` cuts URLs slightly above this. */
+/** A page with a longer URL is listed, but has no page of its own. `sql/serve/dashboard` cuts URLs slightly above this. */
 export const MOST_URL_CHARACTERS = 16_000;
 export const ROWS_A_PAGE = ['25', '50', '100', '200'] as const;
 const DEFAULT_ROWS_A_PAGE = '50';

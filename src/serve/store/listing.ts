@@ -92,7 +92,12 @@ export class Listings {
         from_url: marks[first] ?? '',
         to_url: marks[Math.ceil((skip + limit) / BLOCK_ENTRIES)] ?? BEHIND_ALL,
       };
-      return rowsOf(reader, files, { shown: 'serve/window', ...range, limit, skip: skip - first * BLOCK_ENTRIES });
+      return rowsOf(reader, files, {
+        shown: 'serve/store/window',
+        ...range,
+        limit,
+        skip: skip - first * BLOCK_ENTRIES,
+      });
     });
     return { entries: rows.map((row) => entryOf(row, now)), count };
   }
@@ -105,15 +110,15 @@ export class Listings {
   ): Promise<{ entries: CoverageEntry[]; count: number }> {
     const name = keyOf(commits, selection);
     const files = await this.#filesOf(reader, commits);
-    const read = [...listed(files), `selected as (${sql('serve/selected')}\n)`];
+    const read = [...listed(files), `selected as (${sql('serve/store/selected')}\n)`];
     const choose = <T>(schema: z.ZodType<T>, answer: string, given: Parameters = {}) =>
       ask(reader, schema, files, { read, answer, given: { ...WHOLE, ...valuesOf(selection), ...given } });
     const known = this.#counts.get(name);
-    const count = known ?? (await choose(countRow, 'serve/selected_counted'))[0]?.count ?? 0;
+    const count = known ?? (await choose(countRow, 'serve/store/selected_counted'))[0]?.count ?? 0;
     this.#counts.set(name, count);
     const rows = await this.#rows.window(name, window, count, async (part) => {
       const urls = await this.#urls.window(name, part, count, async (block) =>
-        (await choose(urlRow, 'serve/selected_urls', { ...block })).map(({ url }) => url),
+        (await choose(urlRow, 'serve/store/selected_urls', { ...block })).map(({ url }) => url),
       );
       const found = new Map((await rowsNamed(reader, files, urls)).map((row) => [row.url, row]));
       return urls.flatMap((url) => found.get(url) ?? []);
@@ -149,9 +154,9 @@ export class Listings {
     if (known) return known;
     const files = await this.#filesOf(reader, commits);
     const read = listed(files);
-    const [counted] = await ask(reader, countRow, files, { read, answer: 'serve/counted', given: WHOLE });
+    const [counted] = await ask(reader, countRow, files, { read, answer: 'serve/store/counted', given: WHOLE });
     const step = { ...WHOLE, step: BLOCK_ENTRIES };
-    const marks = await ask(reader, urlRow, files, { read, answer: 'serve/url_marks', given: step });
+    const marks = await ask(reader, urlRow, files, { read, answer: 'serve/store/url_marks', given: step });
     const index = { files, count: counted?.count ?? 0, marks: marks.map(({ url }) => url) };
     this.#indexes.set(key, index);
     return index;
@@ -183,12 +188,12 @@ async function replacementsIn(
     rejected: reader.filled('rejected_records', rejected),
     website: listing[0]?.websiteId ?? '',
   };
-  const rows = await askRows(reader, 'serve/quarantined_urls', urlRow, asked);
+  const rows = await askRows(reader, 'serve/store/quarantined_urls', urlRow, asked);
   const missing = new Set(rows.map(({ url }) => url));
   const found: string[] = [];
   for (const file of [...earlier].reverse()) {
     if (missing.size === 0) break;
-    const held = await engine.rows(urlRow, sql('serve/held_urls'), { coverage: [file], urls: [...missing] });
+    const held = await engine.rows(urlRow, sql('serve/store/held_urls'), { coverage: [file], urls: [...missing] });
     if (held.length > 0) found.push(file);
     for (const { url } of held) missing.delete(url);
   }
@@ -212,17 +217,17 @@ function valuesOf(selection: Selection): Parameters {
 async function rowsOf(
   reader: Reader,
   files: ListingFiles,
-  { shown, ...given }: { shown: 'serve/window' | 'serve/named' } & Parameters,
+  { shown, ...given }: { shown: 'serve/store/window' | 'serve/store/named' } & Parameters,
 ): Promise<EntryRow[]> {
-  const read = [...listed(files, given['urls'] ? 'serve/rows_of_urls' : undefined), `shown as (${sql(shown)}\n)`];
-  const rows = await ask(reader, entriesRow, files, { read, answer: 'serve/entries', given });
+  const read = [...listed(files, given['urls'] ? 'serve/store/rows_of_urls' : undefined), `shown as (${sql(shown)}\n)`];
+  const rows = await ask(reader, entriesRow, files, { read, answer: 'serve/store/entries', given });
   return rows.flatMap(({ entries }) => entries);
 }
 
 /** The rows of these pages, as far as they are listed. */
 async function rowsNamed(reader: Reader, files: ListingFiles, urls: readonly string[]): Promise<EntryRow[]> {
   if (urls.length === 0) return [];
-  return rowsOf(reader, files, { shown: 'serve/named', ...rangeOf(urls), urls: [...urls] });
+  return rowsOf(reader, files, { shown: 'serve/store/named', ...rangeOf(urls), urls: [...urls] });
 }
 
 /** The entry as the API returns it: `canonicals_match` is omitted where the upstream service omitted it. */
@@ -235,8 +240,8 @@ function entryOf({ crawled_at, canonicals_match_present: isPresent, ...row }: En
  * The relations `coverage_rows` and `listed`. If one commit makes up the listing and none of it is in quarantine, as on
  * most nights, that commit already holds each page once.
  */
-function listed(files: ListingFiles, rows = 'serve/rows_in_range'): string[] {
-  const all = isOneFile(files) ? 'select * from coverage_rows' : sql('serve/listed');
+function listed(files: ListingFiles, rows = 'serve/store/rows_in_range'): string[] {
+  const all = isOneFile(files) ? 'select * from coverage_rows' : sql('serve/store/listed');
   return [`coverage_rows as (${sql(rows)}\n)`, `listed as (${all}\n)`];
 }
 

@@ -31,7 +31,7 @@ export async function knownPages(
 ): Promise<KnownPage[]> {
   const asked = { ...rangeOf(urls), urls: [...urls] };
   const { rows, errors } = await askEach(websiteIds, (website) =>
-    askRows(reader, 'serve/websites_of_pages', knownPage, asked, website),
+    askRows(reader, 'serve/store/websites_of_pages', knownPage, asked, website),
   );
   for (const error of errors.values()) if (urls.some((url) => !rows.some((page) => page.url === url))) throw error;
   return rows;
@@ -51,7 +51,7 @@ export async function reportsOf(
 ): Promise<UrlReport[]> {
   const urls = entries.map(({ url }) => url);
   const asked = { ...rangeOf(urls), urls, reports: reader.filled('url_reports', files), until };
-  const rows = await reader.engine.rows(reportRow, sql('serve/newest_reports'), asked);
+  const rows = await reader.engine.rows(reportRow, sql('serve/store/newest_reports'), asked);
   const found = new Map(rows.map(({ crawled_at, ...report }) => [report.url, { report, crawled_at }]));
   return entries.map((entry) => {
     const { report, crawled_at = null } = found.get(entry.url) ?? {};

@@ -167,7 +167,7 @@ export class WarehouseStore implements Store {
     const commits = await commitsAt(markers, moment, version, async (snapshot, time) => {
       const coverage = filesOf(this.options.warehouse, [snapshot], 'coverage');
       if (coverage.length === 0) return true;
-      const [row] = await reader.engine.rows(listedRow, sql('serve/last_listed'), { coverage });
+      const [row] = await reader.engine.rows(listedRow, sql('serve/store/last_listed'), { coverage });
       return row?.listed_at === null || row?.listed_at === undefined || row.listed_at <= time.getTime();
     });
     if (!commits) return null;
@@ -193,7 +193,7 @@ export class WarehouseStore implements Store {
   async #endOf(reader: Reader, moment: NonNullable<Moment>): Promise<number> {
     if ('time' in moment) return moment.time.getTime();
     const asked = { date: moment.date, time_zone: this.options.timeZone };
-    const [row] = await reader.engine.rows(endRow, sql('serve/end_of_date'), asked);
+    const [row] = await reader.engine.rows(endRow, sql('serve/store/end_of_date'), asked);
     return row?.ends_at ?? Number.POSITIVE_INFINITY;
   }
 }
@@ -225,7 +225,7 @@ async function snapshotsIn(
   const kept = markers.filter(({ kind, dropped }) => kind === 'snapshot' && !Object.hasOwn(dropped, 'coverage'));
   const shown = kept.toReversed().slice(skip, skip + limit);
   const files = reader.filled('snapshots', markerPaths(shown, 'snapshots'));
-  const rows = await reader.engine.rows(statusRow, sql('serve/snapshot_statuses'), { files });
+  const rows = await reader.engine.rows(statusRow, sql('serve/store/snapshot_statuses'), { files });
   const statusOf = new Map(rows.map(({ snapshot_id, ...status }) => [snapshot_id, status]));
   const snapshots = shown.map(({ snapshotId, snapshotAt, date, files }) => ({
     id: snapshotId,

@@ -90,7 +90,7 @@ async function replaceReadParquet(engine: Engine): Promise<void> {
   await createTables(engine);
   await engine.run('alter table page_state add column filename varchar');
   await engine.run(`use ${identifier(home?.name ?? '')}`);
-  await engine.run(sql('analytics/read_parquet'));
+  await engine.run(sql('warehouse/analytics/read_parquet'));
 }
 
 /**

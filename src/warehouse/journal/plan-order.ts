@@ -8,7 +8,7 @@ import { REASONS } from './plan.js';
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
- * Sets what `sql/plan/report_plan` needs to order and cut the view `candidates`, and the variable `planned_at`.
+ * Sets what `sql/warehouse/plan/report_plan` needs to order and cut the view `candidates`, and the variable `planned_at`.
  *
  * @param now milliseconds since 1970
  */
@@ -19,9 +19,9 @@ export async function setPlanOrder(engine: Engine, reports: Config['reports'], n
   await engine.setTimes({ planned_at: new Date(now) });
   await engine.set({ refresh_margin_ms: margin, refresh_cycle_ms: cycle });
   await engine.set({ reasons: [...REASONS], first_pages: globExpression(first), never_pages: globExpression(never) });
-  await engine.run(sql('plan/goes_first'));
-  await engine.run(sql('plan/never_fetched'));
-  await engine.run(sql('plan/refresh_due'));
+  await engine.run(sql('warehouse/plan/goes_first'));
+  await engine.run(sql('warehouse/plan/never_fetched'));
+  await engine.run(sql('warehouse/plan/refresh_due'));
   await setMaxReports(engine, reports.max_per_run);
 }
 

@@ -17,7 +17,12 @@ const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
 
 /** Writes the state after the commit that the engine's views compare with the state before it. */
 export function copyState(engine: Engine, file: string, bounds: string[]): Promise<number> {
-  return copyComparison(engine, sql('stage/page_state'), { file, format: STATE_FORMAT, sortedBy: 'url', bounds });
+  return copyComparison(engine, sql('warehouse/stage/page_state'), {
+    file,
+    format: STATE_FORMAT,
+    sortedBy: 'url',
+    bounds,
+  });
 }
 
 /**
@@ -160,7 +165,7 @@ export async function rebuildState(
 /** Called for each replayed commit, while the engine's views compare it with the state before it. */
 export type OnCompared = (engine: Engine, marker: Marker, bounds: string[]) => Promise<void>;
 
-/** What a state is derived from: the views of `sql/stage`, and the tables whose files they read. */
+/** What a state is derived from: the views of `sql/warehouse/stage`, and the tables whose files they read. */
 const FOLLOWED = {
   now_coverage: 'coverage',
   now_url_reports: 'url_reports',

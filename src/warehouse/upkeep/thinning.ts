@@ -116,8 +116,8 @@ export async function planFiles(input: PlanInput): Promise<PlannedFile[]> {
 
 /** What must stay of a table, however old it is: the statement that finds it, and the name of that reason. */
 const NEEDED = {
-  coverage: { statement: 'maintain/last_listings', fate: 'last_listings' },
-  url_reports: { statement: 'maintain/newest_reports', fate: 'newest_reports' },
+  coverage: { statement: 'warehouse/maintain/last_listings', fate: 'last_listings' },
+  url_reports: { statement: 'warehouse/maintain/newest_reports', fate: 'newest_reports' },
 } as const satisfies Record<ThinnedTable, { statement: string; fate: Fate }>;
 
 async function neededCommits(

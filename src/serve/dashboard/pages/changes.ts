@@ -86,9 +86,9 @@ async function readChanges(reader: Reader, website: string, query: ChangesQuery)
   const from = query.from ?? (query.to === undefined ? newest.at(-1) : undefined) ?? query.to ?? reader.today;
   const to = query.to ?? newest[0] ?? reader.today;
   const selection = { website, from, to, url_contains: query.q ?? null, directory: query.directory ?? null };
-  const kinds = await askRows(reader, 'dashboard/changes_by_kind', kindRow, selection);
+  const kinds = await askRows(reader, 'serve/dashboard/changes_by_kind', kindRow, selection);
   const of = { ...selection, url: null, kind: query.kind ?? null };
-  const found = await countSelected(reader, 'dashboard/changes', of);
+  const found = await countSelected(reader, 'serve/dashboard/changes', of);
   checkPage(query, found);
   return { from, to, kinds, count: found, rows: await askChanges(reader, of, query) };
 }
@@ -106,15 +106,15 @@ export async function readChangesOf(
 ) {
   const everywhere = { website, from: null, to: null, url_contains: null, directory: null };
   const of = { ...everywhere, url, kind };
-  const found = await countSelected(reader, 'dashboard/changes', of);
+  const found = await countSelected(reader, 'serve/dashboard/changes', of);
   checkPage(paging, found);
   return { count: found, rows: await askChanges(reader, of, paging) };
 }
 
 /** @param selection as `changes.sql` takes it */
 function askChanges(reader: Reader, selection: Parameters, paging: Paging): Promise<ChangeRow[]> {
-  const selected = { name: 'dashboard/changes', selection, columns: ['snapshot_date', 'url', 'descending'] };
-  return askSelected(reader, sql('dashboard/changes_in_words'), changeRow, {
+  const selected = { name: 'serve/dashboard/changes', selection, columns: ['snapshot_date', 'url', 'descending'] };
+  return askSelected(reader, sql('serve/dashboard/changes_in_words'), changeRow, {
     selected,
     skip: skipOf(paging),
     limit: paging.per,

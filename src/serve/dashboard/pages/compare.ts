@@ -60,7 +60,7 @@ async function readFigures(reader: Reader, website: string, { from, to, director
   const until = to ?? newestDates(reader.markers, website, 1)[0] ?? reader.today;
   const since = from ?? addDays(until, -DAYS_APART);
   const sides = { website, since, until, directory: directory ?? null, other: null, pages: false, limit: null };
-  return { from: since, to: until, rows: await askRows(reader, 'analyses/compare', figureRow, sides) };
+  return { from: since, to: until, rows: await askRows(reader, 'answers/analyses/compare', figureRow, sides) };
 }
 
 /** Links to the pages that explain the difference. */

@@ -120,18 +120,20 @@ ${report ? reportPart(report, context.now) : html`<p class="empty">No report of 
 /** What is known of one page. @throws ServiceError 404 for an unknown one, and for a window after the last change */
 async function readPage(reader: Reader, website: string, query: z.infer<typeof pageQuery>) {
   const { url } = query;
-  const [facts] = await askRows(reader, 'dashboard/page', factsRow, { website, url });
+  const [facts] = await askRows(reader, 'serve/dashboard/page', factsRow, { website, url });
   if (!facts) throw new ServiceError(404, 'This website has never listed this page.');
   const { report_snapshot_id: snapshot } = facts;
   // None if none was fetched or kept.
   const [report] =
-    snapshot === null ? [] : await askRows(reader, 'dashboard/page_report', reportRow, { website, url, snapshot });
-  const said = await askRows(reader, 'analyses/page', sentenceRow, { website, url });
+    snapshot === null
+      ? []
+      : await askRows(reader, 'serve/dashboard/page_report', reportRow, { website, url, snapshot });
+  const said = await askRows(reader, 'answers/analyses/page', sentenceRow, { website, url });
   return {
     facts,
     report,
     sentences: said.filter(({ topic }) => topic !== 'history'),
-    spans: await askRows(reader, 'dashboard/page_spans', spanRow, { website, url }),
+    spans: await askRows(reader, 'serve/dashboard/page_spans', spanRow, { website, url }),
     changes: await readChangesOf(reader, website, url, { ...query, kind: query.kind ?? null }),
   };
 }

@@ -104,7 +104,7 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
   // Each page has exactly one value of this facet.
   const count = facets.reduce((sum, { facet, pages }) => sum + (facet === 'indexed' ? pages : 0), 0);
   checkPage(query, count);
-  const name = 'dashboard/selected_pages';
+  const name = 'serve/dashboard/selected_pages';
   // Finds the pages first, and then reads the other columns of these few.
   const text = selectedText({ name, columns: readsOf(query.columns) }, 'whole_url in (select whole_url from selected)');
   const rows = await askSelected(reader, text, pageRow, {

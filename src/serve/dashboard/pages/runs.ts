@@ -64,14 +64,18 @@ ${table(DRIFT_COLUMNS, runs.drift, {
 
 /** A window of a website's runs, and the quality of their data. @throws ServiceError 404 */
 async function readRuns(reader: Reader, website: string, query: Paging) {
-  const rows = await askRows(reader, 'dashboard/runs', runRow, { website, limit: query.per, skip: skipOf(query) });
+  const rows = await askRows(reader, 'serve/dashboard/runs', runRow, {
+    website,
+    limit: query.per,
+    skip: skipOf(query),
+  });
   const count = rows[0]?.runs ?? 0;
   if (count === 0 && query.page > 1) throw new ServiceError(404, `There is no page ${query.page}.`);
   const dates = newestDates(reader.markers, website, NIGHTS_LOOKED_AT);
   const [since, until] = [dates.at(-1) ?? reader.today, dates[0] ?? reader.today];
   const period = { website, since, until, limit: ODDITIES_LISTED };
   // Quarantined records and drift in the period of these runs, newest first.
-  const rejected = await askRows(reader, 'report/rejected', rejectedRow, period);
+  const rejected = await askRows(reader, 'answers/report/rejected', rejectedRow, period);
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { limit: String(DRIFT_READ) });
   const ages = await askOf(reader, 'report_ages', reportAgeRow, website);
   return {

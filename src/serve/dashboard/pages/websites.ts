@@ -66,7 +66,7 @@ async function readRows(
   const ids = [...names.keys()];
   const { rows, errors } = await askEach(ids, (website) => {
     const asked = website === null ? { websites: ids, ...window } : { websites: [website], limit: 1, skip: 0 };
-    return askRows(reader, 'dashboard/websites', websiteRow, asked, website);
+    return askRows(reader, 'serve/dashboard/websites', websiteRow, asked, website);
   });
   const shown: WebsiteRow[] = rows.map((row) => {
     const { website_id: id, website_name: name } = row;

@@ -30,7 +30,7 @@ export async function copyRows(
     `create or replace temp table rows_to_sum as select '' as summed_file, * from (${query})`,
     parameters,
   );
-  const [row] = await engine.rows(sumRow, sql('log/row_sums'));
+  const [row] = await engine.rows(sumRow, sql('warehouse/log/row_sums'));
   const own = `${format}, kv_metadata {rows_sha256: '${row?.sum ?? ''}'}`;
   await engine.copy('select * exclude (summed_file) from rows_to_sum', file, own);
   await engine.run('drop table rows_to_sum');
@@ -50,10 +50,12 @@ export async function withOtherRows(engine: Engine, files: readonly string[]): P
   const all = own.filter((file) => whole.get(file) !== stamps.get(file));
   if (all.length === 0) return [];
   await engine.set({ files_to_sum: all });
-  await engine.run(`create or replace temp view rows_to_sum as ${sql('log/rows_to_sum')}`);
+  await engine.run(`create or replace temp view rows_to_sum as ${sql('warehouse/log/rows_to_sum')}`);
   try {
-    const found = new Map((await engine.rows(sumRow, sql('log/row_sums'))).map(({ file, sum }) => [file, sum]));
-    const written = await engine.rows(sumRow, sql('log/written_sums'), { files: all });
+    const found = new Map(
+      (await engine.rows(sumRow, sql('warehouse/log/row_sums'))).map(({ file, sum }) => [file, sum]),
+    );
+    const written = await engine.rows(sumRow, sql('warehouse/log/written_sums'), { files: all });
     for (const { file, sum } of written) if (found.get(file) === sum) whole.set(file, stamps.get(file));
   } finally {
     await engine.run('drop view rows_to_sum');

@@ -58,9 +58,9 @@ const columnsSchema = z.record(
 let text: string | undefined;
 let known: z.infer<typeof columnsSchema> | undefined;
 
-/** `sql/columns.json`: the columns that the statements of `sql/tables` create. A test compares the two. */
+/** `sql/warehouse/columns.json`: the columns that the statements of `sql/warehouse/tables` create. A test compares the two. */
 export function columnsText(): string {
-  text ??= readFileSync(join(packageFolder(), 'sql', 'columns.json'), 'utf8');
+  text ??= readFileSync(join(packageFolder(), 'sql', 'warehouse', 'columns.json'), 'utf8');
   return text;
 }
 
@@ -82,7 +82,7 @@ export function rowsQuery(table: Table, values: Parameters): string {
   return `select ${columns.join(', ')}`;
 }
 
-/** Statements that add a column for each field of the contract that `sql/tables` does not name. */
+/** Statements that add a column for each field of the contract that `sql/warehouse/tables` does not name. */
 function contractColumns(): string[] {
   return Object.entries({ coverage: coverageEntrySchema, url_reports: urlReportSchema }).flatMap(([table, { shape }]) =>
     Object.entries(shape).map(
@@ -93,13 +93,13 @@ function contractColumns(): string[] {
 
 /** Creates all tables, empty. */
 export async function createTables(engine: Engine): Promise<void> {
-  const statements = sqlNames('tables').map((name) => sql(name));
+  const statements = sqlNames('warehouse/tables').map((name) => sql(name));
   for (const statement of [...statements, ...contractColumns()]) await engine.run(statement);
 }
 
 /** The macros that views, analyses and staging share, in order. */
 export function macroStatements(): string[] {
-  return sqlNames('macros').map((name) => sql(name));
+  return sqlNames('warehouse/macros').map((name) => sql(name));
 }
 
 /**
@@ -107,5 +107,5 @@ export function macroStatements(): string[] {
  * `indexhouse.duckdb`.
  */
 export function viewStatements(): string[] {
-  return [...macroStatements(), ...sqlNames('views').map((name) => sql(name))];
+  return [...macroStatements(), ...sqlNames('warehouse/views').map((name) => sql(name))];
 }

@@ -24,7 +24,7 @@ export interface CommitFacts {
   isReplay: boolean;
 }
 
-/** Passes the facts of a commit to the statements of `sql/stage` and `sql/plan`. */
+/** Passes the facts of a commit to the statements of `sql/warehouse/stage` and `sql/warehouse/plan`. */
 export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promise<void> {
   await engine.set({
     commit_id: facts.commitId,
@@ -65,18 +65,18 @@ export async function viewComparison(engine: Engine, { isReplay }: CommitFacts):
   await engine.set({ range_from: null, range_to: null });
   if (viewed.get(engine) === isReplay) return;
   const newer: Record<string, string> = {
-    coverage: `(${sql('stage/newer_coverage')})`,
-    url_reports: `(${sql('stage/newer_url_reports')})`,
+    coverage: `(${sql('warehouse/stage/newer_coverage')})`,
+    url_reports: `(${sql('warehouse/stage/newer_url_reports')})`,
   };
-  await engine.run(sql('stage/in_range'));
+  await engine.run(sql('warehouse/stage/in_range'));
   for (const table of COMPARED) {
     const from = (isReplay && newer[table]) || `now_${table}`;
     await engine.view(`ranged_${table}`, `select ${comparable(table)} from ${from} where in_range(url)`);
   }
   await engine.view('ranged_state', 'select * from previous_state where in_range(url)');
-  await engine.run(sql('stage/compared'));
-  await engine.run(sql('stage/report_attempts'));
-  await engine.run(sql('stage/absences'));
+  await engine.run(sql('warehouse/stage/compared'));
+  await engine.run(sql('warehouse/stage/report_attempts'));
+  await engine.run(sql('warehouse/stage/absences'));
   viewed.set(engine, isReplay);
 }
 
@@ -117,11 +117,11 @@ export async function copyComparison(
 
 /** Where to cut the compared pages into ranges that fit into memory; empty if all pages fit at once. */
 export async function rangeBounds(engine: Engine): Promise<string[]> {
-  const [row] = await engine.rows(z.object({ rows: z.coerce.number() }), sql('stage/joined_rows'));
+  const [row] = await engine.rows(z.object({ rows: z.coerce.number() }), sql('warehouse/stage/joined_rows'));
   const rowsPerRange = Math.max(LEAST_ROWS_PER_RANGE, Math.floor(engine.memoryLimit / BYTES_PER_ROW));
   const ranges = Math.ceil((row?.rows ?? 0) / rowsPerRange);
   if (ranges < 2) return [];
   await engine.set({ ranges });
-  const bounds = await engine.rows(z.object({ bound: z.string() }), sql('stage/range_bounds'));
+  const bounds = await engine.rows(z.object({ bound: z.string() }), sql('warehouse/stage/range_bounds'));
   return bounds.map(({ bound }) => bound);
 }

@@ -16,12 +16,12 @@ const ODD_RECORDS = ['odd_entries', 'odd_reports'];
 export async function viewJournal(engine: Engine, folder: JournalFolder): Promise<void> {
   await engine.set({ listing_file: folder.listing, reports_file: folder.reports });
   await setContract(engine);
-  await engine.run(sql('stage/joins_as_written'));
-  await engine.run(sql('stage/journal_listing'));
-  await engine.run(sql('stage/journal_reports'));
+  await engine.run(sql('warehouse/stage/joins_as_written'));
+  await engine.run(sql('warehouse/stage/journal_listing'));
+  await engine.run(sql('warehouse/stage/journal_reports'));
 }
 
-/** Passes the contract to the statements of `sql/stage`. */
+/** Passes the contract to the statements of `sql/warehouse/stage`. */
 export async function setContract(engine: Engine): Promise<void> {
   await engine.set({
     entry_type: sqlType(coverageEntrySchema),
@@ -79,10 +79,10 @@ const walkOddities = z.object({ has_odd_entries: z.boolean(), has_doubled_urls: 
 /** Creates the view `listed_entries`: what one walk of the journal lists, each page once. */
 async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
   await engine.set({ walk });
-  for (const name of WALK_LINES) await engine.run(sql(`stage/${name}`));
-  const [oddities] = await engine.rows(walkOddities, sql('stage/walk_oddities'));
+  for (const name of WALK_LINES) await engine.run(sql(`warehouse/stage/${name}`));
+  const [oddities] = await engine.rows(walkOddities, sql('warehouse/stage/walk_oddities'));
   if (oddities) await engine.set(oddities);
-  for (const name of KEPT_WALK) await engine.run(sql(`stage/${name}`));
+  for (const name of KEPT_WALK) await engine.run(sql(`warehouse/stage/${name}`));
 }
 
 /**
@@ -90,7 +90,7 @@ async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
  * is large, and these are queried several times.
  */
 export async function keepOddRecords(engine: Engine): Promise<void> {
-  for (const name of ODD_RECORDS) await engine.run(sql(`stage/${name}`));
+  for (const name of ODD_RECORDS) await engine.run(sql(`warehouse/stage/${name}`));
 }
 
 const fingerprintRow = z.object({ pages: z.int(), rejected: z.int(), fingerprint: z.string() });
@@ -101,7 +101,7 @@ export type WalkFingerprint = z.infer<typeof fingerprintRow>;
  * same.
  */
 export async function walkFingerprint(engine: Engine): Promise<WalkFingerprint> {
-  const [row] = await engine.rows(fingerprintRow, sql('stage/listing_fingerprint'));
+  const [row] = await engine.rows(fingerprintRow, sql('warehouse/stage/listing_fingerprint'));
   return row ?? { pages: 0, rejected: 0, fingerprint: '' };
 }
 

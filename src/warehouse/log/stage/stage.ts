@@ -100,7 +100,7 @@ export async function stageCommit(
 }
 
 /**
- * Like `stageCommit`, for an engine that already has the views of a journal, under the names of those in `sql/stage`.
+ * Like `stageCommit`, for an engine that already has the views of a journal, under the names of those in `sql/warehouse/stage`.
  */
 export async function stageViews(engine: Engine, input: StageInput): Promise<Manifest> {
   const { folder, warehouse } = input;
@@ -115,7 +115,7 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
     const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
     await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
   }
-  await engine.run(sql('macros/001_directory_of'));
+  await engine.run(sql('warehouse/macros/001_directory_of'));
   rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
   await viewPreviousState(engine, warehouse, input.previousState);
   // DuckDB knows the sizes of the staged files.
@@ -143,7 +143,7 @@ export async function copyChanges(
   { bounds, compression }: { bounds: string[]; compression: string },
 ): Promise<number> {
   const format = parquetFormat(compression);
-  const query = ofTheCommit(sql('stage/page_changes'));
+  const query = ofTheCommit(sql('warehouse/stage/page_changes'));
   const rows = await copyComparison(engine, query, { file, format, sortedBy: 'url, change', bounds });
   if (rows === 0) await rm(file, { force: true });
   return rows;
@@ -151,7 +151,7 @@ export async function copyChanges(
 
 async function stageTable(engine: Engine, input: StageInput, table: keyof typeof SORTED_BY): Promise<number> {
   const file = stagedFile(input.folder, table);
-  const sorted = `select * from (${sql(`stage/${table}`)}\n) order by ${SORTED_BY[table]}`;
+  const sorted = `select * from (${sql(`warehouse/stage/${table}`)}\n) order by ${SORTED_BY[table]}`;
   // The summary's macro, which views use too, adds the commit itself.
   const query = table === 'coverage_summary' ? sorted : ofTheCommit(sorted);
   const rows = await engine.copy(query, file, parquetFormat(input.compression));
@@ -161,7 +161,7 @@ async function stageTable(engine: Engine, input: StageInput, table: keyof typeof
 
 /** Adds the commit to each row of a query. Materializing the rows would take as long as reading them again. */
 function ofTheCommit(query: string): string {
-  return `with own_rows as not materialized (${query}\n) ${sql('stage/of_the_commit')}`;
+  return `with own_rows as not materialized (${query}\n) ${sql('warehouse/stage/of_the_commit')}`;
 }
 
 /**
@@ -218,7 +218,7 @@ export async function factsOf(file: string, rows: number): Promise<CommittedFile
   return { rows, bytes: await sizeOf(file), sha256: await sha256Of(file) };
 }
 
-const COUNTED_BY = { snapshots: 'stage/counts', replays: 'stage/replay_counts' } as const;
+const COUNTED_BY = { snapshots: 'warehouse/stage/counts', replays: 'warehouse/stage/replay_counts' } as const;
 
 /** The counts by the columns of the marker that hold them; counts by reason are JSON. */
 async function countStaged(engine: Engine, marker: MarkerTable): Promise<Record<string, number | string>> {

@@ -110,7 +110,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
 
 const problemRow = z.object({ website_id: z.string(), snapshot_id: z.string(), problem: z.string() });
 
-/** Runs each statement of `sql/checks`, which returns the rows that break an invariant. */
+/** Runs each statement of `sql/warehouse/checks`, which returns the rows that break an invariant. */
 async function checkRows(
   engine: Engine,
   log: OpenWarehouse,
@@ -124,7 +124,7 @@ async function checkRows(
   await engine.view('runs', log.query('runs', runs.files));
   for (const statement of macroStatements()) await engine.run(statement);
   const findings: Finding[] = [];
-  for (const name of sqlNames('checks')) {
+  for (const name of sqlNames('warehouse/checks')) {
     const check = name.replace('checks/', '').replaceAll('_', ' ');
     const level = /^-- level: note$/m.test(sql(name)) ? 'note' : 'difference';
     const [, written] = /^-- remedy: (.*)$/m.exec(sql(name)) ?? [];
