@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Dashboard, HOSTILE, NIGHTS, pageAt, SHOP_TOKEN, startDashboard } from '../dashboard/given.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+import { type Dashboard, HOSTILE, NIGHTS, pageAt, SHOP_TOKEN, startDashboard } from '../serve/dashboard/given.js';
 import { launch, SKIPPED, seriousFindings, watched } from './browser.js';
 
 const SHOP = '/dashboard/websites/shop';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
-import { analysisRows, openReader } from '../analysis/given.js';
+import { analysisRows, openReader } from '../answers/query/given.js';
 import { PROGRAM } from '../given/cli.js';
 import { folderOnDisk } from '../given/folder.js';
 import { CACHE } from '../given/packages.js';

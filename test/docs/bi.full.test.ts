@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { z } from 'zod';
 import { Engine, withEngine } from '../../src/base/storage/engine.js';
 import { literal, packageFolder } from '../../src/base/storage/sql.js';
-import { openReader, rowsOf } from '../analysis/given.js';
+import { openReader, rowsOf } from '../answers/query/given.js';
 import { asOf, givenEveryTable, MOMENTS } from '../given/every-table.js';
 import { temporaryFolder } from '../given/folder.js';
 

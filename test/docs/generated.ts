@@ -41,7 +41,7 @@ export function updateContract(parts: Record<string, string>): void {
   writeFileSync(CONTRACT, document);
 }
 
-/** What each ending of a run looks like, as `test/run/endings.test.ts` proves. */
+/** What each ending of a run looks like, as `test/sync/endings.test.ts` proves. */
 function endings(): string {
   const rows = ENDINGS.map(({ name, exitCode, notices }) => {
     const { lastLine, ping, health } = FACES[exitCode];

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { withReader } from '../../src/answers/query/reader.js';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { literal, packageFolder } from '../../src/base/storage/sql.js';
-import { rowsOf } from '../analysis/given.js';
+import { rowsOf } from '../answers/query/given.js';
 import { asOf, filesOfTable, givenEveryTable, MOMENTS } from '../given/every-table.js';
 import { temporaryFolder } from '../given/folder.js';
 import { mayInstallTools } from '../given/packages.js';

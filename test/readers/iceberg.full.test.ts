@@ -7,7 +7,7 @@ import { type Reader, withReader } from '../../src/answers/query/reader.js';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { literal } from '../../src/base/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
-import { openReader, rowsOf } from '../analysis/given.js';
+import { openReader, rowsOf } from '../answers/query/given.js';
 import { temporaryFolder } from '../given/folder.js';
 import { icebergMetadata, publishIceberg } from '../given/iceberg.js';
 import { CACHE, mayInstallTools } from '../given/packages.js';

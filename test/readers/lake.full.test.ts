@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openReader, rowsOf } from '../analysis/given.js';
+import { openReader, rowsOf } from '../answers/query/given.js';
 import { randomWarehouse } from '../given/random-world.js';
 import { lakeAnalyses, queryAnswer, sorted } from './lake.js';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '../../src/answers/query/reader.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
-import { analysisRows, type Row, rowsOf } from '../analysis/given.js';
+import { analysisRows, type Row, rowsOf } from '../answers/query/given.js';
 
 const FOLDER = join(packageFolder(), 'sql', 'answers', 'lake');
 const PERIOD = /max\(snapshot_date\) - interval (\d+) day as since/;

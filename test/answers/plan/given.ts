@@ -1,0 +1,39 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type NextRun, nextRun, type PlannedPage } from '../../../src/answers/plan/next-run.js';
+import { configFor } from '../../given/warehouse.js';
+
+/** Nobody listens there: whoever asks for anything fails. */
+const NOBODY = 'http://127.0.0.1:9';
+
+export interface GivenPlan {
+  warehouse: string;
+  at: Date;
+  /** Ids; `all` if left out. */
+  websites?: string[];
+  sections?: Record<string, Record<string, unknown>>;
+}
+
+/** The next run at a time of the test's choosing, and every page that it wants. */
+export async function plan({ warehouse, at, websites, sections = {} }: GivenPlan): Promise<{
+  planned: NextRun;
+  wanted: PlannedPage[];
+}> {
+  const config = configFor({ baseUrl: NOBODY, warehouse, sections });
+  const planned = await nextRun({
+    config: websites ? { ...config, websites: websites.map((id) => ({ id })) } : config,
+    websites: [],
+    first: 1000,
+    now: at.getTime(),
+  });
+  return { planned, wanted: planned.websites.flatMap(({ first_pages }) => first_pages) };
+}
+
+/** Every file below a folder, with its size and when it was written. */
+export function contentsOf(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return names.map((name) => {
+    const { size, mtimeMs } = statSync(join(folder, name));
+    return `${name} ${size} ${mtimeMs}`;
+  });
+}

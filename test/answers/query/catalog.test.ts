@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { analyses, findAnalysis, parseAnalysis } from '../../../src/answers/query/catalog.js';
+import { type Parameter, type ParameterType, valuesOf } from '../../../src/answers/query/parameters.js';
+
+const SHOWN = '-- show n (count): how many\n';
+const HEAD = `-- title: T\n-- description: D\n-- question: Sitemaps\n-- grain: one row per x\n${SHOWN}`;
+const TODAY = '2025-03-10';
+
+describe('the header of an analysis', () => {
+  it('gives title, description, grain and parameters', () => {
+    const text = `${HEAD}-- param site (text, default all): only: this one\n-- param url (text, required): which\n-- param n (integer): how many\nselect $site, $url, $n -- $not_used`;
+    expect(parseAnalysis('x', text)).toEqual({
+      name: 'x',
+      title: 'T',
+      description: 'D',
+      question: 'Sitemaps',
+      grain: 'one row per x',
+      parameters: [
+        { name: 'site', type: 'text', default: 'all', description: 'only: this one' },
+        { name: 'url', type: 'text', default: null, description: 'which' },
+        { name: 'n', type: 'integer', default: null, description: 'how many' },
+      ],
+      shown: [{ column: 'n', kind: 'count', heading: 'how many' }],
+      sql: text,
+    });
+  });
+
+  it('must be whole', () => {
+    expect(() => parseAnalysis('x', '-- title: T\n-- grain: g\nselect 1')).toThrow('description');
+    expect(() => parseAnalysis('x', `${HEAD}-- param n (int, default 3): what\nselect $n`)).toThrow('type');
+    expect(() => parseAnalysis('x', HEAD.replace('Sitemaps', 'Maps'))).toThrow('question');
+    expect(() => parseAnalysis('x', HEAD.replace(SHOWN, ''))).toThrow('shown');
+    expect(() => parseAnalysis('x', HEAD.replace('(count)', '(int)'))).toThrow('kind');
+  });
+
+  it.each(analyses().map((analysis) => [analysis.name, analysis] as const))('of %s says all of it', (_, analysis) => {
+    const { parameters, shown, sql } = analysis;
+    const lines = sql.split('\n');
+    const header = lines.slice(
+      0,
+      lines.findIndex((line) => !line.startsWith('--')),
+    );
+    expect(header).toHaveLength(4 + parameters.length + shown.length);
+    const names = parameters.map(({ name }) => name);
+    const used = sql.replaceAll(/--.*$/gm, '').matchAll(/\$(\w+)/g);
+    expect([...new Set([...used].map(([, name]) => name))].sort()).toEqual([...names].sort());
+    const required = parameters
+      .filter((parameter) => parameter.default === null)
+      .map(({ name }) => [name, 'x'] as const);
+    expect(Object.keys(valuesOf(analysis, new Map(required), TODAY))).toEqual(names);
+  });
+});
+
+describe('the name of an analysis', () => {
+  it('is suggested where it is mistyped, and all are listed with their titles', () => {
+    const find = () => findAnalysis('indexing-trends');
+    expect(find).toThrow('there is no analysis "indexing-trends". Did you mean "indexing_trend"?');
+    expect(find).toThrow('  page_timeline: Page timeline');
+    expect(() => findAnalysis('../views/pages')).toThrow('there is no analysis "../views/pages". There are:');
+  });
+});
+
+describe('the value of a parameter', () => {
+  const readAs = (type: ParameterType, text: string, preset: string | null = null) => {
+    const parameters: Parameter[] = [{ name: 'x', type, default: preset, description: '' }];
+    return valuesOf({ name: 'a', parameters }, new Map([['x', text]]), TODAY)['x'];
+  };
+
+  it.each<[ParameterType, string, unknown]>([
+    ['text', 'none', 'none'],
+    ['text', '', ''],
+    ['integer', '0', 0],
+    ['number', '1.5e3', 1500],
+    ['boolean', 'Yes', true],
+    ['boolean', 'false', false],
+    ['date', '2024-02-29', '2024-02-29'],
+    ['date', 'today', '2025-03-10'],
+    ['date', 'yesterday', '2025-03-09'],
+    ['date', '10 days ago', '2025-02-28'],
+    ['date', '1 week ago', '2025-03-03'],
+    ['timestamp', '2025-03-01T02:00:00.5+02:00', '2025-03-01T02:00:00.5+02:00'],
+    ['timestamp', '1 day ago', '2025-03-09'],
+  ])('%s %j is %j', (type, text, value) => {
+    expect(readAs(type, text)).toBe(value);
+  });
+
+  it.each<[ParameterType, string]>([
+    ['integer', '1.5'],
+    ['integer', '-1'],
+    ['integer', ''],
+    ['integer', '9999999999999999'],
+    ['number', 'one'],
+    ['boolean', '1'],
+    ['date', '2025-02-29'],
+    ['date', '2025-3-1'],
+    ['date', 'none'],
+    ['date', 'tomorrow'],
+    ['timestamp', '2025-02-30T00:00:00Z'],
+    ['timestamp', '2025-03-01T25:00:00Z'],
+  ])('%s %j is refused, with the parameters that there are', (type, text) => {
+    expect(() => readAs(type, text)).toThrow(`a: x is not `);
+    expect(() => readAs(type, text)).toThrow(`(given: ${text}).\nIts parameters are:\n  x (${type}, required): `);
+  });
+
+  it('is null for the word of its default', () => {
+    expect([readAs('text', 'all', 'all'), readAs('date', 'none', 'none'), readAs('text', 'none', 'all')]).toEqual([
+      null,
+      null,
+      'none',
+    ]);
+  });
+
+  it('is null for `none` where it limits a list, whatever its default', () => {
+    const directories = findAnalysis('deindexed_by_directory');
+    expect(valuesOf(directories, new Map(), TODAY)['limit']).toBe(10);
+    expect(valuesOf(directories, new Map([['limit', 'none']]), TODAY)['limit']).toBeNull();
+    expect(() => valuesOf(directories, new Map([['limit', 'all']]), TODAY)).toThrow(
+      'limit is not a whole number from 0, or none (given: all)',
+    );
+    const common = findAnalysis('deindexed_in_common');
+    expect(() => valuesOf(common, new Map([['min_pages', 'none']]), TODAY)).toThrow('not a whole number from 0 (given');
+  });
+
+  it('must be given where there is no default, and none other', () => {
+    const timeline = findAnalysis('page_timeline');
+    expect(() => valuesOf(timeline, new Map(), TODAY)).toThrow(
+      'page_timeline: parameter url is required: --param url=….\nIts parameters are:\n  url (text, required)',
+    );
+    expect(() => valuesOf(timeline, new Map([['ulr', 'x']]), TODAY)).toThrow(
+      'unknown parameter ulr, did you mean url?',
+    );
+    expect(valuesOf(timeline, new Map([['url', 'x']]), TODAY)).toEqual({ url: 'x', website: null });
+  });
+});

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { findAnalysis } from '../../../src/answers/query/catalog.js';
+import { valuesOf } from '../../../src/answers/query/parameters.js';
+import { ask } from '../../../src/answers/query/question.js';
+import { Reader } from '../../../src/answers/query/reader.js';
+import { type Scalar, withEngine } from '../../../src/base/storage/engine.js';
+import type { Value } from '../../../src/base/storage/values.js';
+import { temporaryFolder } from '../../given/folder.js';
+
+export type Row = Record<string, Value>;
+
+export function openReader(warehouse: string): Promise<Reader> {
+  return Reader.open({ warehouse, memoryLimit: 256e6 });
+}
+
+/** The rows that a statement gives. */
+export async function rowsOf(reader: Reader, sql: string, parameters: Record<string, Scalar> = {}): Promise<Row[]> {
+  const { columns, parts } = await ask(reader, { name: 'test', sql, parameters });
+  const rows: Row[] = [];
+  for await (const part of parts) {
+    for (const row of part) rows.push(Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null])));
+  }
+  return rows;
+}
+
+/** The rows of a ready-made analysis. */
+export async function analysisRows(reader: Reader, name: string, given: Record<string, string> = {}): Promise<Row[]> {
+  const analysis = findAnalysis(name);
+  return rowsOf(reader, analysis.sql, valuesOf(analysis, new Map(Object.entries(given)), reader.today));
+}
+
+const anyRow = z.record(z.string(), z.unknown());
+
+/** The same of a DuckDB file, asked by itself; `today` is the date of its newest snapshot. */
+export async function analysisRowsOfFile(
+  { file, today }: { file: string; today: string },
+  name: string,
+  given: Record<string, string> = {},
+): Promise<Record<string, unknown>[]> {
+  const analysis = findAnalysis(name);
+  const parameters = valuesOf(analysis, new Map(Object.entries(given)), today);
+  const options = { file, readOnly: true, memoryLimit: 256e6, temporary: temporaryFolder() };
+  return withEngine(options, (engine) => engine.rows(anyRow, analysis.sql, parameters));
+}

@@ -1,0 +1,261 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, vi } from 'vitest';
+import { z } from 'zod';
+import { QuestionError } from '../../../src/answers/query/errors.js';
+import { ask } from '../../../src/answers/query/question.js';
+import { Reader } from '../../../src/answers/query/reader.js';
+import { listTableFiles, stateFolder, tableFile } from '../../../src/warehouse/log/folder/layout.js';
+import { DATA_TABLES } from '../../../src/warehouse/log/folder/tables.js';
+import { once, testAtLength } from '../../given/at-length.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { type GivenPage, startScriptedService } from '../../given/service.js';
+import { type BuiltWarehouse, buildWarehouse, syncAt } from '../../given/warehouse.js';
+import { openReader, rowsOf } from './given.js';
+
+const page = (name: string, summary: string): GivenPage => ({
+  url: `https://shop.example/${name}`,
+  entry: { index_summary: summary },
+});
+
+let warehouse: BuiltWarehouse;
+let reader: Reader | undefined;
+
+beforeAll(async () => {
+  warehouse = await buildWarehouse([
+    { at: '2025-03-01T02:00:00Z', lists: { shop: [page('a', 'Indexed'), page('b', 'Indexed')] } },
+    { at: '2025-03-02T02:00:00Z', lists: { shop: [page('a', 'Not Indexed')] } },
+  ]);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  reader?.close();
+  reader = undefined;
+});
+
+afterAll(() => warehouse.remove());
+
+async function open(): Promise<Reader> {
+  reader = await openReader(warehouse.path);
+  return reader;
+}
+
+const countOf = async (from: string) =>
+  (await rowsOf(reader ?? (await open()), `select count(*) as n from ${from}`))[0]?.['n'];
+
+describe('what a reader sees', () => {
+  once('of one snapshot are the files of its commits alone', async () => {
+    const { markers } = await open();
+    const [, second] = markers.map(({ snapshotId }) => snapshotId);
+    const files = reader?.filesOfSnapshot('page_changes', second ?? '') ?? [];
+    expect(markers).toHaveLength(2);
+    expect(files.slice(1)).toEqual([expect.stringContaining(second ?? 'none')]);
+  });
+
+  once('are the tables and views of the commits', async () => {
+    const names = (await rowsOf(await open(), 'show tables')).map(({ name }) => name);
+    expect(names).toEqual(
+      [
+        'snapshots',
+        'replays',
+        'runs',
+        'tombstones',
+        ...DATA_TABLES,
+        'page_state',
+        'pages',
+        'coverage_daily',
+        'daily_listings',
+        'page_history',
+        'api_drift',
+        'quarantine',
+      ].sort(),
+    );
+    const counts: unknown[] = [];
+    for (const name of ['snapshots', 'runs', 'coverage', 'pages', 'coverage_daily']) counts.push(await countOf(name));
+    expect(counts).toEqual([2, 2, 3, 2, 3]);
+  });
+
+  testAtLength('is one state of the world, whatever is committed meanwhile', async () => {
+    const service = await startScriptedService();
+    service.list('shop', [page('a', 'Indexed'), page('c', 'Indexed')]);
+    const copy = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: [page('a', 'Indexed')] } }]);
+    reader = await openReader(copy.path);
+    const before = await countOf('coverage');
+    await syncAt({ baseUrl: service.baseUrl, warehouse: copy.path, at: '2025-03-02T02:00:00Z' });
+    expect([before, await countOf('coverage'), await countOf('snapshots'), await countOf('pages')]).toEqual([
+      1, 1, 1, 1,
+    ]);
+    reader.close();
+    reader = await openReader(copy.path);
+    expect([await countOf('coverage'), await countOf('pages'), reader.today]).toEqual([3, 2, '2025-03-02']);
+    await service.close();
+    copy.remove();
+  });
+
+  once('does not hold what has no marker', async () => {
+    const [file] = await listTableFiles(warehouse.path, 'coverage');
+    const stray = tableFile(warehouse.path, 'coverage', { websiteId: 'shop', date: '2025-03-01', id: 'stray' });
+    copyFileSync(file ?? '', stray);
+    expect(await countOf('coverage')).toBe(3);
+    rmSync(stray);
+  });
+
+  once('makes a state that is missing only for a question that reads it, once, and keeps it', async () => {
+    const states = stateFolder(warehouse.path, 'shop');
+    const before = await rowsOf(await open(), 'from page_state order by url');
+    reader?.close();
+    rmSync(states, { recursive: true });
+    const rebuilt: string[] = [];
+    const onRebuilt = (website: string, file: string) => void rebuilt.push(`${website} ${file}`);
+    reader = await Reader.open({ warehouse: warehouse.path, memoryLimit: 256e6, onRebuilt });
+    await rowsOf(reader, "select 'from pages' as page_state, count(*) from coverage");
+    await rowsOf(reader, 'show tables');
+    expect([rebuilt, existsSync(states)]).toEqual([[], false]);
+    expect(await rowsOf(reader, 'from page_state order by url')).toEqual(before);
+    expect(await rowsOf(reader, 'select count(*) as n from pages')).toEqual([{ n: 2 }]);
+    expect(before.map(({ absences }) => absences)).toEqual([0, 1]);
+    expect(rebuilt).toEqual([`shop ${join(states, `${reader.markers.at(-1)?.commitId}.parquet`)}`]);
+    reader.close();
+    reader = await Reader.open({ warehouse: warehouse.path, memoryLimit: 256e6, onRebuilt });
+    expect(await rowsOf(reader, 'from page_state order by url')).toEqual(before);
+    expect(rebuilt).toHaveLength(1);
+  });
+
+  testAtLength('makes a state elsewhere where the warehouse cannot be written', async () => {
+    const copy = copyOf(warehouse.path);
+    const states = join(copy, 'state');
+    rmSync(states, { recursive: true });
+    // A file in its place: whoever may write everything, such as root, cannot either.
+    writeFileSync(states, '');
+    reader = await openReader(copy);
+    expect(await countOf('page_state')).toBe(2);
+    expect(readFileSync(states, 'utf8')).toBe('');
+  });
+
+  testAtLength('is whole without the empty files of tables', async () => {
+    const copy = copyOf(warehouse.path);
+    rmSync(join(copy, 'schema'), { recursive: true });
+    reader = await openReader(copy);
+    expect([await countOf('coverage'), await countOf('replays'), await countOf('pages')]).toEqual([3, 0, 2]);
+  });
+
+  once('is empty where the warehouse is', async () => {
+    const empty = temporaryFolder();
+    mkdirSync(join(empty, 'parquet'));
+    reader = await openReader(empty);
+    expect([await countOf('snapshots'), await countOf('pages')]).toEqual([0, 0]);
+    expect(reader.today).toBe(new Date().toISOString().slice(0, 10));
+  });
+});
+
+describe('a reader', () => {
+  once.each(['nowhere', ''])('needs a warehouse, which "%s" is not', async (name) => {
+    const folder = join(temporaryFolder(), name);
+    await expect(openReader(folder)).rejects.toMatchObject({
+      name: 'WarehouseError',
+      message: `no warehouse at ${folder.replace(/\/$/, '')}: run \`indexhouse sync\` first`,
+    });
+  });
+
+  once('writes nothing into the warehouse and leaves nothing behind', async () => {
+    const list = () => readdirSync(warehouse.path, { recursive: true }).sort();
+    vi.stubEnv('TMPDIR', temporaryFolder());
+    const before = list();
+    chmodSync(warehouse.path, 0o555);
+    await rowsOf(await open(), 'from pages');
+    expect(readdirSync(tmpdir())).toEqual([expect.stringMatching(/^indexhouse-reader-/)]);
+    reader?.close();
+    reader = undefined;
+    chmodSync(warehouse.path, 0o755);
+    expect([list(), readdirSync(tmpdir())]).toEqual([before, []]);
+  });
+});
+
+describe('a question', () => {
+  let asked: Reader;
+
+  beforeAll(async () => {
+    asked = await openReader(warehouse.path);
+  });
+
+  afterAll(() => asked.close());
+
+  once.each([
+    ["copy (select 1) to '/tmp/stolen.csv'", 'COPY'],
+    ['create table t as select 1', 'CREATE'],
+    ["attach 'x.duckdb'", 'ATTACH'],
+    ['set threads = 1', 'SET'],
+    ['insert into snapshots select * from snapshots', 'INSERT'],
+    ['/* x */ delete from runs', 'DELETE'],
+    ['explain select 1', 'EXPLAIN'],
+    ['call duckdb_settings()', 'CALL'],
+    ['select 1; select 2', '2 statements'],
+    ['select 1; drop view snapshots', '2 statements'],
+    ['', 'no statement'],
+    [' ;-- nothing\n', 'no statement'],
+    ['pivot coverage on index_summary using count(*)', 'PIVOT'],
+    ['selec 1', 'syntax error'],
+    ['select nope from pages', '"nope" not found'],
+  ])('refuses %j', async (sql, words) => {
+    const refused = ask(asked, { name: 'own.sql', sql, parameters: {} });
+    await expect(refused).rejects.toThrow(QuestionError);
+    await expect(refused).rejects.toThrow(/^own\.sql/);
+    await expect(refused).rejects.toThrow(words);
+    expect(await rowsOf(asked, 'select count(*) as n from snapshots')).toEqual([{ n: 2 }]);
+  });
+
+  once.each([
+    'select 1 as n; -- one\n/* two */ ;',
+    'with x as (select 1 as n) from x',
+    'values (1)',
+    "select ';' as n",
+    'describe pages',
+    'summarize snapshots',
+    'pragma version',
+  ])('answers %j', async (sql) => {
+    expect(await rowsOf(asked, sql)).not.toEqual([]);
+  });
+
+  once.each(['service-keys.json', 'warehouse.json', 'indexhouse.duckdb'])(
+    'has an engine that cannot read %s',
+    async (name) => {
+      const read = asked.engine.rows(z.unknown(), 'from read_text($file)', { file: join(warehouse.path, name) });
+      await expect(read).rejects.toThrow('Permission Error');
+    },
+  );
+
+  once('takes parameters by name, and says which ones a statement uses', async () => {
+    const sql = 'select url from coverage where index_summary = $summary and snapshot_date = $date order by url';
+    expect(await rowsOf(asked, sql, { summary: 'Indexed', date: '2025-03-01' })).toHaveLength(2);
+    await expect(rowsOf(asked, sql, { summary: 'Indexed' })).rejects.toThrow(
+      'the parameter $date is missing: --param date=…; the statement uses $summary, $date',
+    );
+    await expect(rowsOf(asked, 'select 1', { x: '1' })).rejects.toThrow('no parameter $x; the statement uses no');
+  });
+
+  once('never gives a part of an answer for the whole', async () => {
+    const question = { name: 'first', sql: 'select range as n from range(100000)', parameters: {} };
+    const { parts } = await ask(asked, question);
+    await rowsOf(asked, 'from coverage');
+    const read = async () => {
+      for await (const part of parts) expect(part).not.toEqual([]);
+    };
+    await expect(read()).rejects.toThrow('first: another question was asked before its answer was read');
+  });
+
+  once('reports errors that come with a later row', async () => {
+    const sql = "select if(range = 9999, 'x', '1')::integer as n from range(10000)";
+    await expect(rowsOf(asked, sql)).rejects.toThrow(QuestionError);
+  });
+});

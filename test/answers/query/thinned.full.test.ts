@@ -1,0 +1,97 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyOf } from '../../given/folder.js';
+import { inDuckdb } from '../../given/tamper.js';
+import { at, buildNights, maintainAt } from '../../given/thinned.js';
+import type { BuiltWarehouse } from '../../given/warehouse.js';
+import { analysisRows, analysisRowsOfFile, openReader } from './given.js';
+
+const TODAY = '2025-03-18';
+/** What these nights hold: see `buildNights`. */
+let built: BuiltWarehouse;
+/** Thinned to the listings of the 2nd, the 9th, the 16th and the 18th. */
+let thinned: string;
+
+beforeAll(async () => {
+  built = await buildNights(undefined, { followed: 'followed' });
+  thinned = copyOf(built.path, () => {});
+  await maintainAt(thinned);
+});
+
+afterAll(() => {
+  built.remove();
+  rmSync(join(thinned, '..'), { recursive: true, force: true });
+});
+
+type Rows = Record<string, unknown>[];
+type Given = Record<string, string>;
+
+async function byParquet(warehouse: string, name: string, given: Given): Promise<Rows> {
+  const reader = await openReader(warehouse);
+  try {
+    return await analysisRows(reader, name, given);
+  } finally {
+    reader.close();
+  }
+}
+
+function byDuckdb(warehouse: string, name: string, given: Given): Promise<Rows> {
+  return analysisRowsOfFile({ file: join(warehouse, 'indexhouse.duckdb'), today: TODAY }, name, given);
+}
+
+/** The answers of both ways to ask a thinned warehouse. */
+async function byBoth(name: string, given: Given): Promise<Rows[]> {
+  return [await byParquet(thinned, name, given), await byDuckdb(thinned, name, given)];
+}
+
+const differences = (rows: Rows) => rows.map(({ url, figure }) => `${url} ${figure}`);
+const shop = (name: string, difference: string) => `${at('shop', name)} ${difference}`;
+const diff = (since: string, until = TODAY) => ({ website: 'shop', since, until, pages: 'true' });
+
+describe('compare, page by page,', () => {
+  test('passes over listings that are out of use', async () => {
+    const expected = [shop('a', 'changed'), shop('e', 'changed'), shop('f', 'gone')];
+    // The 5th is compared by the 2nd, and the 11th by the 9th.
+    for (const rows of await byBoth('compare', diff('2025-03-05', '2025-03-11'))) {
+      expect(differences(rows)).toEqual(expected);
+      expect(rows[0]?.['left_state']).toBe('as of the 2');
+      expect(rows[0]?.['right_state']).toBe('as of the 9');
+    }
+  });
+
+  test('compares nothing where no listing is left, or just one', async () => {
+    expect(differences(await byParquet(built.path, 'compare', diff('2025-03-01')))).toHaveLength(3);
+    expect(await byBoth('compare', diff('2025-03-01'))).toEqual([[], []]);
+    expect(await byBoth('compare', diff('2025-03-09', '2025-03-11'))).toEqual([[], []]);
+  });
+});
+
+describe('page_timeline', () => {
+  const absences = (rows: Rows) =>
+    rows.filter(({ event }) => event === 'absent').map(({ happened_at }) => String(happened_at).slice(0, 10));
+
+  test('makes no absence of rows that are out of use', async () => {
+    for (const rows of await byBoth('page_timeline', { url: at('shop', 'b') })) expect(absences(rows)).toEqual([]);
+    // All rows of `f` are out of use but one, and listings that lack it are there.
+    for (const rows of await byBoth('page_timeline', { url: at('shop', 'f') }))
+      expect(absences(rows)).toEqual(['2025-03-09']);
+  });
+
+  test('nor where a row of a replay is left', async () => {
+    const warehouse = copyOf(thinned);
+    await inDuckdb(
+      warehouse,
+      `insert into coverage by name
+       select coverage.* replace (
+         'a replay' as commit_id, snapshots.snapshot_id as snapshot_id, snapshots.snapshot_date as snapshot_date
+       )
+       from coverage
+       join snapshots on snapshots.website_id = 'shop' and snapshots.snapshot_date = '2025-03-05'
+       where url = '${at('shop', 'b')}' and coverage.snapshot_date = '2025-03-16'`,
+    );
+    const rows = await byDuckdb(warehouse, 'page_timeline', { url: at('shop', 'b') });
+    expect([rows.filter(({ event }) => event === 'listed').length, absences(rows)]).toEqual([5, []]);
+    expect(await byDuckdb(warehouse, 'compare', diff('2025-03-05', '2025-03-11'))).toHaveLength(3);
+  });
+});

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll } from 'vitest';
+import { withReader } from '../../../src/answers/query/reader.js';
+import { reportPage } from '../../../src/answers/report/page.js';
+import { type Report, type ReportOptions, readReport } from '../../../src/answers/report/report.js';
+import type { GivenPage } from '../../given/service.js';
+import { type BuiltWarehouse, buildWarehouse, type Night } from '../../given/warehouse.js';
+
+const MADE_AT = '2025-04-01T08:30:00.000Z';
+
+export function indexed(url: string, engine = url): GivenPage {
+  return {
+    url,
+    entry: {
+      index_summary: 'Indexed',
+      index_coverage_state: 'Submitted and indexed',
+      searchengine_selected_canonical: engine,
+      user_selected_canonical: url,
+      last_crawl_time: '2025-02-20T12:00:00Z',
+    },
+  };
+}
+
+export function out(url: string, state = 'Crawled - currently not indexed'): GivenPage {
+  return { url, entry: { index_summary: 'Not Indexed', index_coverage_state: state } };
+}
+
+/** An entry that breaks the contract. */
+export function broken(url: string): GivenPage {
+  return { url, entry: JSON.parse('{"index_summary": 5}') };
+}
+
+/** Makes a listing with a rejected entry partial. */
+export const STRICT = { quality: { max_reject_ratio: 0 } };
+
+/** A warehouse for all tests of a block. */
+export function givenWarehouse(nights: Night[]): { path: string } {
+  const given = { path: '' };
+  let built: BuiltWarehouse | null = null;
+  beforeAll(async () => {
+    built = await buildWarehouse(nights);
+    given.path = built.path;
+  });
+  afterAll(() => built?.remove());
+  return given;
+}
+
+export async function reportOf(
+  { path }: { path: string },
+  options: Pick<ReportOptions, 'website' | 'since' | 'until'> = {},
+): Promise<{ report: Report; page: string }> {
+  const report = await withReader({ warehouse: path, memoryLimit: 256e6 }, (reader) =>
+    readReport(reader, { ...options, version: 'test', now: Date.parse(MADE_AT) }),
+  );
+  return { report, page: reportPage(report) };
+}

@@ -1,0 +1,111 @@
+import stringWidth from 'string-width';
+import { describe, expect, it, test } from 'vitest';
+import { count, duration, formatCsv, formatJson, formatTable } from '../../../src/app/cli/output/output.js';
+
+describe('formatTable', () => {
+  const URL = 'https://example.com/a';
+  const COLUMNS = ['url', 'state', 'n'];
+  const ROWS = [
+    [URL, 'Crawled - currently not indexed', 12],
+    [URL, '日本語 の最後', null],
+  ];
+  const WHOLE = formatTable(COLUMNS, ROWS);
+
+  it('aligns numbers right and text left below a rule', () => {
+    const table = formatTable(
+      ['url', 'pages'],
+      [
+        ['/a', 5],
+        ['/long', 1234n],
+        [null, null],
+      ],
+    );
+    expect(table.split('\n')).toEqual(['url    pages', '─────  ─────', '/a         5', '/long   1234', '', '']);
+    expect(formatTable([{ name: 'id', align: 'left' }, 'x'], [[1, 'y']]).split('\n')[2]).toBe('1   y');
+  });
+
+  it('measures wide characters', () => {
+    const rows = [
+      ['日本', 'x'],
+      ['abcd', 'x'],
+      ['é😀', 'x'],
+    ];
+    const [, , ...lines] = formatTable(['a', 'b'], rows).trimEnd().split('\n');
+    expect(lines.map((line) => stringWidth(line))).toEqual([7, 7, 7]);
+  });
+
+  it.each([43, 50, 55, 80])('fits a terminal of %d cells, and cuts nothing', (width) => {
+    const table = formatTable(COLUMNS, ROWS, { width });
+    expect(table).toContain('─');
+    for (const line of table.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(width);
+    const words = (text: string) =>
+      text
+        .split(/\s+/)
+        .filter((word) => !word.includes('─'))
+        .sort();
+    expect(words(table)).toEqual(words(WHOLE));
+  });
+
+  it.each([20, 30])('makes a card of each row where its words do not fit into %d cells', (width) => {
+    const table = formatTable([{ name: 'page', origin: 'https://example.com' }, 'state now'], ROWS, { width });
+    expect(table).toMatch(/^page on https:\/\/example.com\n\npage {7}https:\/\/example.com\/a\nstate now {2}Crawled -/);
+    expect(formatTable(['id', 'text'], [[1, 'word '.repeat(40).trim()]], { width })).toMatch(/^id {4}1\ntext {2}word/);
+  });
+
+  it('writes what is missing as asked, and leaves it out of cards', () => {
+    const rows = [[null, URL]];
+    expect(formatTable(['state', 'url'], rows, { unknown: '–' })).toContain(`\n–      ${URL}\n`);
+    expect(formatTable(['state', 'url'], rows, { unknown: '–', width: 10 })).toBe(`url    ${URL}\n`);
+    expect(formatTable(['text'], [['x'], [null]], { color: true })).toContain('\x1b[2m∅   \x1b[22m');
+  });
+
+  it('shows what would steer a terminal only escaped, in heads too', () => {
+    for (const width of [80, 5]) {
+      const table = formatTable(['a\x1b'], [['x\x1b[2J\ny']], { width });
+      expect(table).toContain('x\\x1b[2J\\ny');
+      expect(table).not.toContain('\x1b');
+    }
+  });
+});
+
+test('JSON keeps every digit, and dates', () => {
+  const given = { small: 5n, least: -(2n ** 53n), exact: 2n ** 53n + 1n, at: new Date(0), none: null };
+  const shown = { small: 5, least: -(2 ** 53), exact: '9007199254740993', at: '1970-01-01T00:00:00.000Z', none: null };
+  expect(JSON.parse(formatJson([given]))).toEqual([shown]);
+  expect(formatJson(undefined)).toBe('null\n');
+});
+
+describe('CSV', () => {
+  it('is quoted as RFC 4180 says, and null differs from empty text', () => {
+    const rows = [
+      ['x,y', 'l1\nl2'],
+      ['', null],
+      [1.5, true],
+    ];
+    expect(formatCsv(['a', 'b "c"'], rows)).toBe('a,"b ""c"""\r\n"x,y","l1\nl2"\r\n"",\r\n1.5,true\r\n');
+  });
+
+  it.each(['=1+1', '+1', '-1', '@x', '\tx'])('text such as %j is guarded, as no formula', (text) => {
+    expect(formatCsv(['a'], [[text]])).toBe(`a\r\n'${text}\r\n`);
+    expect(formatCsv(['a'], [[text]], { guardFormulas: false })).toBe(`a\r\n${text}\r\n`);
+  });
+
+  it('guards a carriage return, and leaves numbers alone', () => {
+    expect(formatCsv(['a', 'b'], [['\rx', -5]])).toBe('a,b\r\n"\'\rx",-5\r\n');
+  });
+});
+
+test.each([
+  [0, '0ms'],
+  [999.7, '1s'],
+  [59_700, '1m'],
+  [185_000, '3m 5s'],
+  [3_599_800, '1h'],
+  [86_399_000, '1d'],
+  [277_200_000, '3d 5h'],
+  [-4200, '-4s'],
+  [Number.POSITIVE_INFINITY, '∞'],
+])('%d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
+
+test('counts have separators', () =>
+  expect([count(-1234567), count(2n ** 63n)]).toEqual(['-1,234,567', '9,223,372,036,854,775,808']));

@@ -1,0 +1,72 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { run } from '../../given/cli.js';
+import { writeConfig } from '../../given/config-file.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { syncNow } from '../../given/synced.js';
+import { buildWarehouse } from '../../given/warehouse.js';
+
+/** A warehouse of two websites, of which the key may read the first. */
+async function halfSynced() {
+  const upstream = await startSimulator({
+    websites: ['site-a', 'site-b'].map((id) => ({ id, pages: 10, nasty: false })),
+    keys: [{ token: 'demo-token', label: 'tests', websites: ['site-a'] }],
+  });
+  onTestFinished(() => upstream.close());
+  const folder = temporaryFolder();
+  const file = writeConfig(folder, { baseUrl: upstream.url, websites: ['site-a', 'site-b'] });
+  await syncNow(file);
+  return { file, warehouse: join(folder, 'warehouse') };
+}
+
+describe('indexhouse status', () => {
+  test('of a folder that does not exist exits with 2, of one without snapshots with 0', async () => {
+    const warehouse = join(temporaryFolder(), 'warehouse');
+    const missing = await run(['status', '--warehouse', warehouse]);
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('no warehouse at ') });
+    mkdirSync(warehouse);
+    const empty = await run(['status', '--warehouse', warehouse]);
+    expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining('No snapshots yet') });
+  });
+
+  test.each([2040, 2440])('where the clock is behind %i, shows no negative age, and says so', async (year) => {
+    const built = await buildWarehouse([
+      { at: `${year}-03-01T02:00:00Z`, lists: { w: [{ url: 'https://w.example/a' }] } },
+    ]);
+    onTestFinished(() => built.remove());
+    const { code, stdout } = await run(['status', '--warehouse', built.path], { columns: 0 });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.not.stringMatching(/ -\d/) });
+    expect(stdout).toMatch(/^https:\/\/w.example .* just now /m);
+    expect(stdout).toMatch(/^! .*: the last snapshot is \d+d( \d+h)? ahead of this machine's clock; check the clock$/m);
+  });
+
+  test('shows a failed website plainly and exits with 1, without a token and without the service', async () => {
+    const { file, warehouse } = await halfSynced();
+    const shown = await run(['status', '--config', file]);
+    expect(shown.code).toBe(1);
+    expect(shown.stdout).toMatch(/site-a .*complete +10 +10 +0 +committed/);
+    expect(shown.stdout).toMatch(/site-b +never .*FAILED/);
+    expect(shown.stdout).toMatch(
+      /last requests +throttled +retried +utilised\n.*\nsite-a +11 +0 +0\nsite-b +1 +0 +0\n/,
+    );
+    expect(shown.stdout).toMatch(/! site-b: the last run got no snapshot: the service answered 403/);
+    const json = await run(['status', '--warehouse', warehouse, '--json']);
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      warehouse,
+      exit_code: 1,
+      websites: [
+        { website_id: 'site-a', last_run: { outcome: 'committed' }, pages: { report_share: 1 } },
+        { website_id: 'site-b', last_snapshot: null, last_run: { outcome: 'failed' } },
+      ],
+      running: null,
+      unfinished: [],
+      followers: [
+        { name: 'duckdb', behind: 0 },
+        { name: 'analytics', behind: 0 },
+      ],
+    });
+  });
+});

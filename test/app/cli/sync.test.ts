@@ -1,0 +1,85 @@
+import { describe, expect, onTestFinished } from 'vitest';
+import { syncSummary } from '../../../src/app/cli/commands/sync.js';
+import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import type { WebsiteReceipt } from '../../../src/sync/receipt.js';
+import { problemsIn } from '../../../src/sync/receipt.js';
+import { once, testAtLength } from '../../given/at-length.js';
+import { runProcess } from '../../given/cli.js';
+import { writeConfig } from '../../given/config-file.js';
+import { temporaryFolder } from '../../given/folder.js';
+
+const NO_REASONS = { missing: 0, changed: 0, new: 0, recrawled: 0, oldest: 0 };
+
+function website(id: string, rest: Partial<WebsiteReceipt>, reports: Partial<WebsiteReceipt['reports']> = {}) {
+  return {
+    website_id: id,
+    snapshot_id: 's',
+    status: 'committed' as const,
+    listing_status: 'complete' as const,
+    reports_status: 'complete',
+    pages: { expected: 100_000, listed: 100_000, rejected: 0 },
+    reports: {
+      planned: 460,
+      fetched: 460,
+      reused: 0,
+      missing: 0,
+      failed: 0,
+      rejected: 0,
+      by_reason: NO_REASONS,
+      left: 0,
+      ...reports,
+    },
+    requests: { sent: 470, throttled: 0, retried: 0 },
+    utilisation: null,
+    resumed: false,
+    duration_ms: 61_000,
+    ...rest,
+  };
+}
+
+function summaryOf(websites: WebsiteReceipt[], width?: number): string {
+  const names: Record<string, string> = { w: 'example.com' };
+  const receipt = { run_id: 'r', websites, followers: [] };
+  return syncSummary(receipt, problemsIn(receipt, 0.01), (id) => names[id] ?? id, width);
+}
+
+describe('the summary of a sync', () => {
+  once('says what the reports were for, what is left for the next run, and what was sent again', () => {
+    const text = summaryOf([
+      website(
+        'w',
+        { reports_status: 'budget', requests: { sent: 1470, throttled: 12, retried: 15 } },
+        { by_reason: { ...NO_REASONS, changed: 100, new: 40, oldest: 300 }, left: 97_847 },
+      ),
+      website('v', { reports_status: 'deadline' }, { by_reason: { ...NO_REASONS, changed: 20 }, left: 1 }),
+      website('u', { reports_status: 'off' }, { left: null }),
+    ]);
+    expect(text.split('\n').filter((line) => /^\S+: |^Reports/.test(line))).toEqual([
+      'Reports by reason: 120 changed, 40 new, 300 oldest',
+      'example.com: 97,847 reports were left for the next run (budget reached); it starts with the most informative ones.',
+      'v: 1 report was left for the next run (deadline reached); it starts with it.',
+      'example.com: 1,470 requests, of which 12 throttled, 15 retried.',
+      'Done: 3 websites synced.',
+    ]);
+  });
+
+  once('of nothing, and of what a terminal would obey', () => {
+    expect(summaryOf([])).toBe('No interrupted run.\n\nDone: 0 websites synced.\n');
+    const hostile = summaryOf([website('\x1b[2Jw', { error: 'bad\x1b]0;x\x07' }, { left: 2 })]);
+    expect(hostile).toContain('\\x1b[2Jw: 2 reports were left');
+    expect(hostile).not.toContain('\x1b');
+  });
+});
+
+testAtLength('cron mails nothing after a good run, and one line of text after a failed one', async () => {
+  const simulator = await startSimulator({ websites: [{ id: 'w', pages: 3, nasty: false }] });
+  onTestFinished(() => simulator.close());
+  const sync = (token: string) => {
+    const file = writeConfig(temporaryFolder(), { baseUrl: simulator.url, websites: ['w'], token });
+    return runProcess(['sync', '--log-level', 'warn', '--config', file]);
+  };
+  const [good, failed] = await Promise.all([sync('demo-token'), sync('another-token')]);
+  expect([good.code, good.stderr]).toEqual([0, '']);
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toMatch(/^\[[\d:]+\] ERROR: no snapshot: the service answered 401 .*check api\.token .*\n$/);
+});

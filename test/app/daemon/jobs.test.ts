@@ -1,0 +1,66 @@
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nightlySync } from '../../../jobs/nightly-sync.js';
+import { journalFolder } from '../../../src/warehouse/journal/folder.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { run } from '../../given/cli.js';
+import { writeConfig } from '../../given/config-file.js';
+import { copyOf } from '../../given/folder.js';
+import { given as configOf } from '../../given/synced.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+
+let built: BuiltWarehouse;
+
+beforeAll(async () => {
+  const page = { url: 'https://shop.example/a', entry: { index_summary: 'Indexed' }, report: {} };
+  built = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: [page] } }]);
+});
+afterAll(() => built.remove());
+
+function given() {
+  const warehouse = copyOf(built.path);
+  const folder = dirname(warehouse);
+  const sections = { warehouse: { path: warehouse }, report: { keep: 2 } };
+  const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', websites: ['shop'], sections });
+  return { warehouse, folder, config, once: (job: string) => run(['schedule', '--once', job, '--config', config]) };
+}
+
+test('the job report writes a dated file, and keeps the newest ones of its own', async () => {
+  const { folder, once } = given();
+  const reports = join(folder, 'reports');
+  mkdirSync(reports);
+  for (const name of ['indexhouse-2025-02-01.html', 'indexhouse-2025-02-08.html', 'a-note.html']) {
+    writeFileSync(join(reports, name), '');
+  }
+  expect(await once('report')).toMatchObject({ code: 0 });
+  expect(readdirSync(reports).sort()).toEqual([
+    'a-note.html',
+    'indexhouse-2025-02-08.html',
+    'indexhouse-2025-03-01.html',
+  ]);
+  expect(readFileSync(join(reports, 'indexhouse-2025-03-01.html'), 'utf8')).toMatch(/^<!doctype html>/i);
+});
+
+test('the job verify logs each finding with its remedy', async () => {
+  const { warehouse, once } = given();
+  const [file = ''] = await listTableFiles(warehouse, 'coverage');
+  writeFileSync(file, '');
+  const { code, stderr } = await once('verify');
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${file} was changed after its commit`);
+  expect(stderr).toContain('restore the file from a backup');
+});
+
+test('the nightly sync is unfinished while a journal is there that is young enough to be resumed', async () => {
+  const { warehouse, config } = given();
+  const isUnfinished = async () => nightlySync.isUnfinished?.(await configOf(config));
+  expect(await isUnfinished()).toBe(false);
+  const { header, path } = journalFolder(warehouse, '0196b3c0-0000-7000-8000-000000000000', 'shop');
+  mkdirSync(path, { recursive: true });
+  writeFileSync(header, '{}');
+  expect(await isUnfinished()).toBe(true);
+  const yesterday = Date.now() / 1000 - 86_400;
+  utimesSync(header, yesterday, yesterday);
+  expect(await isUnfinished()).toBe(false);
+});

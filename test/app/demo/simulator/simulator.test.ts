@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Faults, violate } from '../../../../src/app/demo/simulator/faults.js';
+import { type Simulator, startSimulator } from '../../../../src/app/demo/simulator/simulator.js';
+import { coverageWindowSchema } from '../../../../src/source/contract/coverage.js';
+import { urlReportSchema } from '../../../../src/source/contract/report.js';
+
+let simulator: Simulator;
+beforeAll(async () => {
+  simulator = await startSimulator({ websites: [{ id: 'a/b', pages: 450, nasty: true }], prefix: '/tenant/api' });
+});
+afterAll(() => simulator.close());
+
+const get = (path: string) => fetch(simulator.url + path, { headers: { authorization: 'Bearer demo-token' } });
+
+async function control(method: string, path: string): Promise<unknown> {
+  return (await fetch(`${simulator.origin}/control${path}`, { method })).json();
+}
+
+it('counts every attempt and every whole answer, per page and per window', async () => {
+  const url = simulator.world.listing('a/b', 3, 1).entries[0]?.url ?? '';
+  const report = `/v1/url-report?url=${encodeURIComponent(url)}`;
+  for (const path of [report, report, '/v1/urls/a%2Fb?skip=0&limit=2', '/v1/urls/none', '/v1']) await get(path);
+  simulator.setFaults({ '500': 1 });
+  await get(report);
+  expect(await control('GET', '/requests')).toMatchObject({
+    attempted: 6,
+    answered: 4,
+    by_request: { [`/tenant/api${report}`]: { attempted: 3, answered: 2 } },
+    reports: { [url]: { attempted: 3, answered: 2 } },
+    windows: { 'a%2Fb?skip=0&limit=2': { attempted: 1, answered: 1 }, none: { attempted: 1, answered: 0 } },
+  });
+  expect(await control('POST', '/reset-counters')).toEqual({ attempted: 0, answered: 0 });
+});
+
+it('moves on by as many nights as requested', async () => {
+  expect(await control('POST', '/advance?nights=2')).toMatchObject({ night: 2 });
+  expect(await control('POST', '/advance?nights=-1')).toMatchObject({ status: 400 });
+  expect(await control('GET', '')).toMatchObject({ night: 2, now: simulator.world.now.toISOString() });
+});
+
+it('draws faults from seed and number of the request alone, at their rates', () => {
+  const rates = { reset: 0.1, '503': 0.2, slow: 0.3 };
+  const kinds = (seed: number): unknown[] =>
+    Array.from({ length: 10_000 }, (_, n) => new Faults(seed, rates).kindFor(n, 'listing'));
+  const first = kinds(1);
+  expect(kinds(1)).toEqual(first);
+  expect(kinds(2)).not.toEqual(first);
+  for (const [kind, rate] of Object.entries(rates)) {
+    expect(Math.abs(first.filter((drawn) => drawn === kind).length / 10_000 - rate)).toBeLessThan(0.02);
+  }
+});
+
+it('breaks the contract with every violation that it draws', () => {
+  const { url } = simulator.world.listing('a/b', 0, 1).entries[0] ?? { url: '' };
+  const body = JSON.stringify(simulator.world.report('a/b', url));
+  const spoilt = Array.from({ length: 100 }, (_, draw) => violate(body, 'report', draw));
+  expect(spoilt.filter((text) => urlReportSchema.safeParse(JSON.parse(text)).success)).toEqual([]);
+  expect(new Set(spoilt).size).toBe(6);
+  const empty = violate('{"urls":[],"pagination":{}}', 'listing', 1);
+  expect(coverageWindowSchema.safeParse(JSON.parse(empty)).success).toBe(false);
+});

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, vi } from 'vitest';
+import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
+import type { CheckResult } from '../../../src/app/doctor/check-result.js';
+import { type DoctorEffects, examine } from '../../../src/app/doctor/examine.js';
+import { summedJson } from '../../../src/base/storage/summed-json.js';
+import { realRunEffects } from '../../../src/sync/context.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { once, testAtLength } from '../../given/at-length.js';
+import { startSimulator } from '../../given/client-clock.js';
+import { type GivenConfig, writeConfig } from '../../given/config-file.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { holdOpen } from '../../given/holder.js';
+import { given, syncNow } from '../../given/synced.js';
+
+const FORBIDDEN = 'site-b';
+
+/** A service with two websites, of which the key may read the first. */
+async function service(): Promise<Simulator> {
+  const started = await startSimulator({
+    websites: ['site-a', FORBIDDEN].map((id) => ({ id, pages: 5, nasty: false })),
+    keys: [{ token: 'demo-token', label: 'tests', websites: ['site-a'] }],
+  });
+  onTestFinished(() => started.close());
+  return started;
+}
+
+async function doctor(config: GivenConfig, effects: Partial<DoctorEffects> = {}, folder = temporaryFolder()) {
+  const file = writeConfig(folder, config);
+  const { findings } = await examine(() => given(file), new AbortController().signal, {
+    ...realRunEffects,
+    availableMemory: () => 4e9,
+    ...effects,
+  });
+  return findings;
+}
+
+function of(findings: CheckResult[], check: string): CheckResult[] {
+  return findings.filter((finding) => finding.check === check);
+}
+
+describe('doctor', () => {
+  once('finds nothing wrong where all is well, with one request for the key and one for each website', async () => {
+    const { url, requests } = await service();
+    const findings = await doctor({ baseUrl: url, websites: ['site-a'] });
+    expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
+    expect(findings.map(({ check }) => check)).toEqual([
+      'config',
+      'base_url',
+      'token',
+      'clock',
+      'website',
+      'warehouse',
+      'disk',
+      'memory',
+    ]);
+    expect(of(findings, 'website')[0]?.message).toBe('site-a: readable, 5 pages');
+    expect([...requests.byRequest.keys()]).toEqual(['/v1', '/v1/urls/site-a?skip=0&limit=1']);
+  });
+
+  once('a wrong token is one error, costs one request, and never shows the token', async () => {
+    const { url, requests } = await service();
+    const findings = await doctor({ baseUrl: url, token: 'no-such-token-4711', websites: ['site-a'] });
+    expect(of(findings, 'token')).toMatchObject([{ level: 'error', message: expect.stringContaining('401') }]);
+    expect(of(findings, 'token')[0]?.remedy).toContain('api.token');
+    expect(of(findings, 'website')).toMatchObject([{ level: 'warning', message: expect.stringMatching(/^1 of 1 /) }]);
+    expect(requests.attempted).toBe(1);
+    expect(JSON.stringify(findings)).not.toContain('4711');
+  });
+
+  once('a website that the key may not read differs from one that does not exist', async () => {
+    const { url } = await service();
+    const websites = of(await doctor({ baseUrl: url, websites: ['site-a', FORBIDDEN, 'nowhere'] }), 'website');
+    expect(websites.map(({ level }) => level)).toEqual(['ok', 'error', 'error']);
+    expect(websites[1]).toMatchObject({ message: expect.stringContaining('403') });
+    expect(websites[1]?.remedy).toContain('Give the key access to this website');
+    expect(websites[2]).toMatchObject({ message: expect.stringMatching(/^nowhere: .*404/) });
+    expect(websites[2]?.remedy).toContain('The key has access to: site-a');
+  });
+
+  once('a wrong path of the base URL differs from a website that does not exist', async () => {
+    const { url } = await service();
+    const [website] = of(await doctor({ baseUrl: `${url}/wrong/path`, websites: ['site-a'] }), 'website');
+    expect(website).toMatchObject({
+      level: 'error',
+      remedy: expect.stringMatching(/^Check the path of api\.base_url/),
+    });
+  });
+
+  once('names what breaks the contract', async () => {
+    const simulated = await service();
+    simulated.setFaults({ violation: 1 }, ['listing']);
+    const [website] = of(await doctor({ baseUrl: simulated.url, websites: ['site-a'] }), 'website');
+    expect(website).toMatchObject({ level: 'warning', message: expect.stringContaining('breaks the contract') });
+    simulated.setFaults({ html: 1 }, ['listing']);
+    const [html] = of(await doctor({ baseUrl: simulated.url, websites: ['site-a'] }), 'website');
+    expect(html).toMatchObject({ level: 'error', message: expect.stringContaining('HTML') });
+  });
+
+  once('a redirect, or no answer at all, is an error of base_url, and no website is asked for', async () => {
+    const simulated = await service();
+    simulated.setFaults({ redirect: 1 });
+    const redirected = await doctor({ baseUrl: simulated.url, websites: ['site-a'] });
+    expect(of(redirected, 'base_url')).toMatchObject([
+      { level: 'error', message: expect.stringContaining('redirects') },
+    ]);
+    const silent = await doctor({ baseUrl: 'http://127.0.0.1:1', websites: ['site-a'] });
+    expect(of(silent, 'base_url')).toMatchObject([{ level: 'error' }]);
+    expect(of(silent, 'website')).toMatchObject([{ level: 'warning' }]);
+    const all = await doctor({ baseUrl: 'http://127.0.0.1:1' });
+    expect(of(all, 'token')).toMatchObject([{ level: 'warning', message: expect.stringContaining('not checked') }]);
+  });
+
+  testAtLength('compares the clock with the service and the newest snapshot, in the words of a sync', async () => {
+    const { url } = await service();
+    const config = { baseUrl: url, websites: ['site-a'] };
+    const folder = temporaryFolder();
+    const clockAt = async (minutes: number) =>
+      of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }, folder), 'clock')[0];
+    expect(await clockAt(9)).toMatchObject({ level: 'ok' });
+    expect(await clockAt(11)).toMatchObject({
+      level: 'warning',
+      message: expect.stringMatching(/11m ahead of that of the/),
+    });
+    expect(await clockAt(-61)).toMatchObject({ level: 'error', remedy: expect.stringMatching(/^Set this clock/) });
+    await syncNow(writeConfig(folder, config));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const behind = await clockAt(0);
+    expect(behind).toMatchObject({
+      level: 'error',
+      message: expect.stringMatching(/2d behind the newest snapshot, /),
+    });
+    expect(behind?.remedy).toMatch(/take it out: `indexhouse remove --snapshot [\da-f-]{36}`\.$/);
+  });
+
+  once('says what status says, and who holds the run lock', async () => {
+    const { url } = await service();
+    const folder = temporaryFolder();
+    const config = { baseUrl: url, websites: ['site-a'] };
+    await syncNow(writeConfig(folder, config));
+    expect(of(await doctor(config, {}, folder), 'status')).toMatchObject([{ level: 'ok' }]);
+    rmSync(join(folder, 'warehouse', 'indexhouse.duckdb'));
+    const { pid } = await holdOpen(join(folder, 'warehouse', 'run.lock.duckdb'), 'READ_WRITE');
+    const [marker = ''] = await listTableFiles(join(folder, 'warehouse'), 'snapshots');
+    writeFileSync(marker, 'garbage');
+    const findings = of(await doctor(config, {}, folder), 'status');
+    expect(findings).toContainEqual(expect.objectContaining({ message: expect.stringContaining(`process ${pid} `) }));
+    expect(findings).toContainEqual(
+      expect.objectContaining({ level: 'error', message: expect.stringContaining(marker) }),
+    );
+  });
+
+  once('a warehouse of another time zone, and a file in its place, are errors', async () => {
+    const { url } = await service();
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'warehouse'));
+    writeFileSync(
+      join(folder, 'warehouse', 'warehouse.json'),
+      summedJson({ warehouse_format: 1, id: randomUUID(), time_zone: 'Europe/Berlin' }),
+    );
+    const findings = await doctor({ baseUrl: url, websites: ['site-a'] }, {}, folder);
+    expect(of(findings, 'warehouse')).toMatchObject([
+      { level: 'error', message: expect.stringContaining('Europe/Berlin') },
+    ]);
+    const sections = { warehouse: { path: join(folder, 'indexhouse.yaml') } };
+    const inTheWay = await doctor({ baseUrl: url, websites: ['site-a'], sections }, {}, folder);
+    expect(of(inTheWay, 'warehouse')).toMatchObject([{ level: 'error' }]);
+  });
+
+  testAtLength('measures disk and memory against what is needed', async () => {
+    const { url } = await service();
+    const config = { baseUrl: url, websites: ['site-a'] };
+    const effects = { freeDisk: async () => 1e5, availableMemory: () => 256e6 };
+    const findings = await doctor(config, effects);
+    expect(of(findings, 'disk')).toMatchObject([{ level: 'error' }]);
+    expect(of(findings, 'memory')).toMatchObject([{ level: 'warning' }]);
+  });
+
+  once('a job that does not exist is a finding of the configuration, and nothing is asked', async () => {
+    const { url, requests } = await service();
+    const findings = await doctor({ baseUrl: url, sections: { schedule: { 'nightly-snyc': '0 1 * * *' } } });
+    expect(of(findings, 'config')).toMatchObject([{ level: 'error', remedy: 'Did you mean `nightly-sync`?' }]);
+    expect(requests.attempted).toBe(0);
+  });
+});

@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { SMTPServer } from 'smtp-server';
+import { onTestFinished } from 'vitest';
+import { createLogger } from '../../../src/base/observe/log.js';
+import { configFor } from '../../given/warehouse.js';
+
+export interface Got {
+  path: string;
+  body: string;
+  headers: IncomingMessage['headers'];
+}
+
+/** Takes what channels send, on loopback, until the test ends. While `status` is no 2xx, it is down. */
+export async function startReceiver() {
+  const got: Got[] = [];
+  const receiver = { url: '', got, status: 200, take: () => got.splice(0) };
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text;
+    });
+    request.on('end', () => {
+      got.push({ path: request.url ?? '', body, headers: request.headers });
+      response.writeHead(receiver.status).end();
+    });
+  });
+  const port = await new Promise<number>((resolve) =>
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : 0);
+    }),
+  );
+  receiver.url = `http://127.0.0.1:${port}`;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return receiver;
+}
+
+/** How a mail server is reached: with a certificate by STARTTLS, and from the first byte on if it is `secure`. */
+export interface MailServerOptions {
+  key?: Buffer | undefined;
+  cert?: Buffer | undefined;
+  secure?: boolean;
+}
+
+/** A mail server that takes everything, on loopback, until the test ends; `logins` are those over TLS. */
+export async function startMailServer(options: MailServerOptions = {}) {
+  const mails: string[] = [];
+  const logins: string[] = [];
+  const server = new SMTPServer({
+    ...options,
+    authOptional: true,
+    onAuth: ({ username = '', password = '' }, { secure }, done) => {
+      if (secure) logins.push(`${username}:${password}`);
+      done(null, { user: username });
+    },
+    onData: (stream, _session, done) => {
+      let mail = '';
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        mail += text;
+      });
+      stream.on('end', () => {
+        mails.push(mail);
+        done();
+      });
+    },
+    // Without a certificate of the test's it offers no TLS at all.
+    disabledCommands: options.key ? [] : ['STARTTLS', 'AUTH'],
+  });
+  // A client that trusts nobody breaks off.
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  const address = server.server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return { url: `${options.secure ? 'smtps' : 'smtp'}://127.0.0.1:${port}`, mails, logins };
+}
+
+/** A configuration with these channels and rules, and a log that the test reads. */
+export function withChannels(warehouse: string, channels: object[], rules: object = {}) {
+  const lines: Record<string, unknown>[] = [];
+  // Entries and reports of tests lack fields, which is drift of the first night.
+  const sections = { notify: { channels, drift: false, ...rules } };
+  const config = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse, sections });
+  const log = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) }, pretty: false });
+  const warnings = () => lines.filter(({ level }) => level === 'warn').map(({ msg }) => String(msg));
+  return { config, log, warnings };
+}

@@ -1,0 +1,406 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { hourlyCheck } from '../../../src/app/notify/hourly.js';
+import { notifiedRun, sendNotices } from '../../../src/app/notify/notify.js';
+import { BusyError } from '../../../src/base/exit.js';
+import type { Receipt } from '../../../src/sync/receipt.js';
+import { atLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
+import { run } from '../../given/cli.js';
+import { startSimulator } from '../../given/client-clock.js';
+import { writeConfig } from '../../given/config-file.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { Home, type HomeSync } from '../../given/home.js';
+import { givenNights, type Nights, urlOf } from '../../given/nights.js';
+import { startMailServer, startReceiver, withChannels } from './given.js';
+
+const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' };
+const FALLEN = { index_summary: 'Not Indexed', index_coverage_state: 'Crawled - currently not indexed' };
+const PARTIAL_NIGHTS = atLength(1, 2);
+const NOTHING: Receipt = { run_id: null, websites: [], followers: [] };
+
+/** So many pages of one directory. */
+function pages(directory: string, count: number, entry: object): Record<string, object> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`${directory}/${at}`, entry]));
+}
+
+/** The notices of one message, by their kinds. */
+function noticesIn(body: string | undefined) {
+  const { notices } = JSON.parse(body ?? '{"notices":[]}');
+  return new Map<string, Record<string, unknown>>(notices.map((notice: { kind: string }) => [notice.kind, notice]));
+}
+
+const clean: (() => void | Promise<void>)[] = [];
+let first: Nights;
+beforeAll(async () => {
+  first = await givenNights((each) => void clean.push(each));
+  await first.night({ list: pages('a', 30, INDEXED) });
+});
+afterAll(async () => {
+  for (const each of clean) await each();
+});
+
+/** One webhook that gets what `sendNotices` sends about these nights; how many days later than the last one. */
+async function watching(nights: Nights, rules: object = {}) {
+  const receiver = await startReceiver();
+  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules);
+  const send = (daysLater = 0) => sendNotices({ config, log, now: () => nights.clock.now + daysLater * 86_400_000 });
+  const notices = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).values()]);
+  return { config, log, receiver, send, notices };
+}
+
+/** After a night with 30 indexed pages. */
+function afterOneNight(): Promise<Nights> {
+  return first.copy(onTestFinished);
+}
+
+describe('a notice', () => {
+  once('is not sent in a quiet world', async () => {
+    const nights = await afterOneNight();
+    const { send, receiver } = await watching(nights);
+    expect(await send()).toEqual([]);
+    await nights.night({ list: pages('a', 30, INDEXED) });
+    expect(await send()).toEqual([]);
+    expect(receiver.got).toEqual([]);
+  });
+
+  test('comes from each rule, in one message a night', async () => {
+    const nights = await givenNights(onTestFinished);
+    const rules = { drift: true, watch: ['/checkout/*'], robots_blocked: 1, canonical_flips: 1 };
+    const { send, receiver } = await watching(nights, { ...rules, partial_nights: PARTIAL_NIGHTS });
+    const to = (page: string) => ({ ...INDEXED, user_selected_canonical: urlOf(page) });
+    const list = { ...pages('a', 30, to('x')), ...pages('checkout', 2, INDEXED), ...pages('b', 4, INDEXED) };
+    const blocked = (value: string) => (name: string) =>
+      name.startsWith('b/') ? { blocked_by_robots_txt: value } : {};
+    await nights.night({ list, reports: blocked('No') });
+    await send();
+    expect([...noticesIn(receiver.take()[0]?.body).keys()]).toEqual(['drift']);
+    const changed = {
+      ...pages('a', 30, to('y')),
+      ...pages('a', 12, FALLEN),
+      ...pages('checkout', 1, FALLEN),
+      'checkout/1': INDEXED,
+      ...pages('b', 4, INDEXED),
+      'b/0': { ...INDEXED, brand_new: 1 },
+    };
+    await nights.night({ list: changed, reports: blocked('Yes') });
+    expect(await send()).toMatchObject([{ channel: 'webhook', error: null }]);
+    const [message] = receiver.take();
+    const found = noticesIn(message?.body);
+    expect([...found.keys()]).toEqual(['indexed_drop', 'watched', 'robots_blocked', 'canonical_flips', 'drift']);
+    expect(found.get('indexed_drop')).toMatchObject({
+      id: `indexed_drop:w:${nights.snapshot(2)}`,
+      website_id: 'w',
+      count: 13,
+      since: '2025-03-01',
+      directory: '/a/',
+      state: FALLEN.index_coverage_state,
+      command:
+        'indexhouse query compare --param website=w --param since=2025-03-01 --param until=2025-03-02 --param pages=true',
+      what: 'indexed pages fell from 36 to 23 (−36.1%) since 2025-03-01; 12 of those that left were in /a/',
+    });
+    expect(found.get('indexed_drop')?.['examples']).toHaveLength(5);
+    expect(found.get('watched')).toMatchObject({
+      count: 1,
+      what: '1 watched page left the index',
+      examples: [urlOf('checkout/0')],
+    });
+    expect(found.get('robots_blocked')).toMatchObject({ count: 4, directory: '/b/' });
+    expect(found.get('canonical_flips')).toMatchObject({ count: 18 });
+    expect(found.get('drift')?.['what']).toContain('brand_new');
+    for (let partial = 1; partial <= PARTIAL_NIGHTS; partial++) {
+      await nights.night({ list: changed, partial: true });
+      expect(await send()).toHaveLength(partial === PARTIAL_NIGHTS ? 1 : 0);
+    }
+    expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
+      { kind: 'partial', count: PARTIAL_NIGHTS },
+    ]);
+  });
+
+  testAtLength('names a directory that lost too many where the website did not, unless that is off', async () => {
+    const nights = await givenNights(onTestFinished);
+    const [off, on] = [await watching(nights, { directory_drop: false }), await watching(nights)];
+    await nights.night({ list: { ...pages('a', 15, INDEXED), ...pages('z', 400, INDEXED) } });
+    await on.send();
+    await nights.night({ list: { ...pages('a', 15, FALLEN), ...pages('z', 400, INDEXED) } });
+    const journal = join(nights.warehouse, 'notices.json');
+    const before = readFileSync(journal);
+    expect(await off.send()).toEqual([]);
+    writeFileSync(journal, before);
+    await on.send();
+    expect(on.notices()).toMatchObject([{ kind: 'directory_drop', count: 15, directory: '/a/' }]);
+  });
+
+  testAtLength('of a stale website comes once for each run', async () => {
+    const nights = await afterOneNight();
+    const { send, notices } = await watching(nights);
+    for (const days of [1, 3, 3.1, 5]) await send(days);
+    const what = 'the last snapshot is 3d old, more than 2d';
+    expect(notices()).toMatchObject([{ kind: 'stale', count: 3, what }]);
+  });
+
+  testAtLength('of a website that is configured and never synced comes once it has been missing for long', async () => {
+    const nights = await afterOneNight();
+    const { send, notices, config } = await watching(nights);
+    Object.assign(config, { websites: [{ id: 'w' }, { id: 'new', name: 'new.example' }] });
+    for (const days of [0, 1.9, 2.1, 4]) await send(days);
+    const what = 'no snapshot yet, and it has been configured for 2d 2h';
+    expect(notices().filter(({ website_id }) => website_id === 'new')).toMatchObject([
+      { kind: 'stale', website_name: 'new.example', what, count: 2 },
+    ]);
+  });
+
+  testAtLength('counts rejected records, which are no pages that left the index', async () => {
+    const nights = await afterOneNight();
+    const { send, notices } = await watching(nights, { indexed_drop: 1 });
+    await send();
+    await nights.night({ list: { ...pages('a', 30, INDEXED), ...pages('a', 15, { index_summary: 5 }) } });
+    await send();
+    expect(notices()).toMatchObject([{ kind: 'rejects', count: 15 }]);
+  });
+
+  testAtLength('covers each night since the last message', async () => {
+    const nights = await afterOneNight();
+    const { send, notices } = await watching(nights);
+    await send();
+    await nights.night({ list: pages('a', 30, FALLEN) });
+    await nights.night({ list: pages('a', 30, FALLEN) });
+    await send();
+    expect(notices()).toMatchObject([{ kind: 'indexed_drop', id: `indexed_drop:w:${nights.snapshot(2)}` }]);
+  });
+});
+
+describeAtLength('a channel', () => {
+  test('of mail gets the trend of the website, too', async () => {
+    const nights = await afterOneNight();
+    const server = await startMailServer();
+    const channel = { type: 'email', smtp: server.url, from: 'a@example.com', to: ['b@example.com'] };
+    const options = { ...withChannels(nights.warehouse, [channel]), now: () => nights.clock.now };
+    await sendNotices(options);
+    await nights.night({ list: pages('a', 30, FALLEN) });
+    await sendNotices(options);
+    expect(server.mails).toEqual([expect.stringContaining('Subject: indexhouse: indexed pages fell')]);
+    expect(server.mails[0]?.replaceAll('=\r\n', '').match(/>2025-03-\d\d</g)).toHaveLength(2);
+  });
+
+  test('that is down gets its notices later, once, and holds up no other', async () => {
+    const nights = await afterOneNight();
+    const [up, down] = [await startReceiver(), await startReceiver()];
+    down.status = 503;
+    const channels = [
+      { type: 'webhook', url: `${up.url}/hook`, secret: 'a-long-secret' },
+      { type: 'slack', url: `${down.url}/services/T0/B0/an-unguessable-path`, name: 'seo' },
+    ];
+    const { config, log, warnings } = withChannels(nights.warehouse, channels);
+    const now = () => nights.clock.now;
+    await sendNotices({ config, log, now });
+    await nights.night({ list: pages('a', 30, FALLEN) });
+    const sent = [
+      { channel: 'webhook', type: 'webhook', notices: 1, error: null },
+      { channel: 'seo', type: 'slack', notices: 1, error: 'it answered 503' },
+    ];
+    expect(await sendNotices({ config, log, now })).toEqual(sent);
+    expect(warnings()).toEqual([expect.stringContaining('it answered 503')]);
+    down.take();
+    expect(await sendNotices({ config, log, now })).toMatchObject([{ channel: 'seo' }]);
+    const statusOf = () => run(['status', '--warehouse', nights.warehouse, '--json']);
+    const since = new Date(nights.clock.now).toISOString();
+    const { notices, warnings: warned } = JSON.parse((await statusOf()).stdout);
+    expect(notices).toEqual([{ channel: 'seo', notices: 1, since, error: 'it answered 503' }]);
+    expect(warned.at(-1)).toMatch(/^1 notice has waited for seo for .*: it answered 503; the next sync/);
+    down.status = 200;
+    down.take();
+    for (let again = 0; again < 3; again++) await sendNotices({ config, log, now });
+    expect(up.got).toHaveLength(1);
+    expect(down.got).toHaveLength(1);
+    expect(JSON.parse((await statusOf()).stdout).notices).toEqual([]);
+    const [{ body, headers } = { body: '', headers: {} }] = up.got;
+    const signature = createHmac('sha256', 'a-long-secret').update(body).digest('hex');
+    expect(headers).toMatchObject({ 'x-indexhouse-signature': `sha256=${signature}` });
+    expect(readFileSync(join(nights.warehouse, 'notices.json'), 'utf8')).not.toMatch(/unguessable|a-long-secret/);
+  });
+
+  test('may get a message twice if the process dies before it is recorded, and misses none', async () => {
+    const nights = await afterOneNight();
+    const { send, receiver } = await watching(nights);
+    await send();
+    await nights.night({ list: pages('a', 30, FALLEN) });
+    receiver.status = 500;
+    await send();
+    // What stands in the journal before the message is sent; it is whole, whenever the process dies.
+    const before = readFileSync(join(nights.warehouse, 'notices.json'));
+    receiver.status = 200;
+    receiver.take();
+    await send();
+    writeFileSync(join(nights.warehouse, 'notices.json'), before);
+    await send();
+    await send();
+    expect(receiver.got.map(({ body }) => [...noticesIn(body).keys()])).toEqual([['indexed_drop'], ['indexed_drop']]);
+  });
+});
+
+describe('a run', () => {
+  const failing = (error: string, runId = 'run-1'): Receipt => ({ ...NOTHING, run_id: runId, error });
+
+  once('that failed is reported once, between the pings', async () => {
+    const receiver = await startReceiver();
+    const { config, log } = withChannels(join(temporaryFolder(), 'none-yet'), [
+      { type: 'ping', url: `${receiver.url}/ping/uuid` },
+      { type: 'webhook', url: `${receiver.url}/hook` },
+    ]);
+    const paths = () => receiver.got.map(({ path }) => path).sort();
+    await notifiedRun({ config, log }, async () => NOTHING);
+    expect(receiver.take().map(({ path }) => path)).toEqual(['/ping/uuid/start', '/ping/uuid']);
+    await notifiedRun({ config, log }, async () => failing('no route'));
+    expect(paths()).toEqual(['/hook', '/ping/uuid/fail', '/ping/uuid/start']);
+    receiver.take();
+    const busy = notifiedRun({ config, log }, async () => Promise.reject(new BusyError('another runs')));
+    await expect(busy).rejects.toThrow('another runs');
+    const broken = notifiedRun({ config, log }, async () => Promise.reject(new Error('the disk is gone')));
+    await expect(broken).rejects.toThrow('the disk is gone');
+    expect(noticesIn(receiver.got.find(({ path }) => path === '/hook')?.body).get('failed')?.['what']).toBe(
+      'the disk is gone',
+    );
+  });
+
+  testAtLength('that waits long is reported then and once that is over; a copy, once while it lags', async () => {
+    const nights = await afterOneNight();
+    const receiver = await startReceiver();
+    const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const options = { config, log, now: () => nights.clock.now };
+    const lagging = { name: 'duckdb', behind: 1, reason: 'indexhouse.duckdb is held' };
+    const outage = { website_id: null, of: 'the service', error: 'it answered 503', since: nights.clock.now };
+    const kinds = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
+    await notifiedRun(options, async (onLongOutage) => {
+      await onLongOutage({ ...outage, overAt: null });
+      expect(kinds()).toEqual(['outage']);
+      await onLongOutage({ ...outage, overAt: nights.clock.now + 3_700_000 });
+      expect(noticesIn(receiver.take()[0]?.body).get('outage_over')?.['what']).toContain('over after 1h 2m');
+      return { ...NOTHING, run_id: 'r1', followers: [lagging] };
+    });
+    expect(kinds()).toEqual(['lagging']);
+    const sent: string[][] = [];
+    for (const followers of [[lagging], [], [lagging]]) {
+      await notifiedRun(options, async () => ({ ...NOTHING, run_id: 'r2', followers }));
+      sent.push(kinds());
+    }
+    expect(sent).toEqual([[], [], ['lagging']]);
+  });
+
+  testAtLength('that is stopped is reported once it was resumed, once', async () => {
+    const deindexing = { night: 2, directory: '/blog/', share: 1 };
+    const start = '2025-03-01T02:00:00.000Z';
+    const simulator = await startSimulator({ seed: 1, start, websites: [{ id: 'w', pages: 200, deindexing }] });
+    onTestFinished(() => simulator.close());
+    const receiver = await startReceiver();
+    const home = new Home(temporaryFolder(), simulator, ['w'], { reports: { max_per_run: 0 } });
+    const { config, log } = withChannels(home.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const clock = () => simulator.world.now.getTime();
+    const night = (options: HomeSync = {}) =>
+      notifiedRun({ config, log, now: clock }, () => home.sync({ clock, follow: false, ...options }));
+    simulator.advance(1);
+    await night();
+    simulator.advance(1);
+    await expect(night({ stopAfter: { pages: 20 } })).rejects.toThrow('resumes the run');
+    expect(receiver.got).toEqual([]);
+    expect((await night()).websites).toMatchObject([{ resumed: true, status: 'committed' }]);
+    expect([...noticesIn(receiver.got[0]?.body).keys()]).toContain('indexed_drop');
+    await night({ recoverOnly: true });
+    expect(receiver.got).toHaveLength(1);
+  });
+
+  test('of sync and of the nightly job is reported, and its exit code stays', async () => {
+    const receiver = await startReceiver();
+    const channels = [
+      { type: 'webhook', url: `${receiver.url}/hook` },
+      { type: 'ping', url: `${receiver.url}/ping` },
+      { type: 'command', run: ['/no/such/program'] },
+    ];
+    const sections = { api: { max_attempts: 1 }, sync: { retry_for: '0s' }, notify: { channels } };
+    const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:9', websites: ['w'], sections });
+    const commands = atLength([['sync']], [['sync'], ['schedule', '--once', 'nightly-sync']]);
+    for (const command of commands) {
+      expect(await run([...command, '--config', config])).toMatchObject({ code: 1 });
+      const got = receiver.take();
+      expect(got.map(({ path }) => path).sort()).toEqual(['/hook', '/ping/fail', '/ping/start']);
+      expect([...noticesIn(got.find(({ path }) => path === '/hook')?.body).keys()]).toEqual(['failed']);
+    }
+    expect(await run(['sync', '--recover', '--config', config])).toMatchObject({ code: 0 });
+    const again = await run(['notify', '--config', config]);
+    expect([again.code, again.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        atLength(/^! command: did not accept 1 notice: .*ENOENT/, /^! command: did not accept 2 notices: .*ENOENT/),
+      ),
+    ]);
+    expect(receiver.got).toEqual([]);
+  });
+
+  testAtLength('goes on where no channel answers, and sends no token', async () => {
+    const nights = await afterOneNight();
+    const receiver = await startReceiver();
+    const { config, log, warnings } = withChannels(nights.warehouse, [
+      { type: 'ping', url: 'http://127.0.0.1:9/gone' },
+      { type: 'teams', url: 'http://127.0.0.1:9/gone' },
+      { type: 'webhook', url: `${receiver.url}/hook/unguessable` },
+    ]);
+    const error = `refused: Bearer ${config.api.token} at ${receiver.url}/hook/unguessable`;
+    expect(await notifiedRun({ config, log, now: () => nights.clock.now }, async () => failing(error))).toEqual(
+      failing(error),
+    );
+    expect(warnings()).toHaveLength(3);
+    expect(receiver.got).toHaveLength(1);
+    expect(receiver.got[0]?.body).toContain('refused: Bearer [secret]');
+    for (const secret of [config.api.token, 'unguessable']) {
+      expect(receiver.got[0]?.body).not.toContain(secret);
+      expect(readFileSync(join(nights.warehouse, 'notices.json'), 'utf8')).not.toContain(secret);
+    }
+    await notifiedRun({ config, log, now: () => nights.clock.now }, async () => failing(error));
+    expect(receiver.got).toHaveLength(1);
+  });
+});
+
+testAtLength('the hourly check reads the warehouse after a commit, or daily if a snapshot may be stale', async () => {
+  const nights = await givenNights(onTestFinished);
+  const receiver = await startReceiver();
+  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], {
+    drift: true,
+    stale: false,
+  });
+  let now = Date.now();
+  const check = hourlyCheck({ config, log, now: () => now });
+  const checked = async () => {
+    // Without it, everything is reported again.
+    rmSync(join(nights.warehouse, 'notices.json'), { force: true });
+    await check();
+    return receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
+  };
+  await nights.night({ list: { a: { brand_new: 1 } } });
+  receiver.status = 500;
+  expect(await checked()).toEqual(['drift']);
+  receiver.status = 200;
+  expect([await checked(), await checked()]).toEqual([['drift'], []]);
+  await nights.night({ list: { a: { brand_newer: 1 } } });
+  expect([await checked(), await checked()]).toEqual([['drift'], []]);
+  for (const days of [3, 1]) {
+    now += days * 86_400_000;
+    expect([await checked(), await checked()]).toEqual([['drift'], []]);
+  }
+});
+
+testAtLength('the hourly check leaves a warehouse alone whose runs have reported everything', async () => {
+  const nights = await givenNights(onTestFinished);
+  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: 'http://127.0.0.1:9' }], {
+    stale: false,
+  });
+  await nights.night({ list: { a: {} } });
+  await sendNotices({ config, log });
+  // Sending makes it.
+  const lock = join(nights.warehouse, 'notices.lock.duckdb');
+  rmSync(lock);
+  await hourlyCheck({ config, log })();
+  expect(existsSync(lock)).toBe(false);
+  await hourlyCheck({ config: { ...config, status: { max_age: 0 } }, log })();
+  expect(existsSync(lock)).toBe(true);
+});

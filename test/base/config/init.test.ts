@@ -1,0 +1,64 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { schemaFor, writeStarterConfig } from '../../../src/base/config/init.js';
+import { loadConfig } from '../../../src/base/config/load.js';
+import { configSchema, SECTIONS } from '../../../src/base/config/schema.js';
+import { packageFolder } from '../../../src/base/storage/sql.js';
+import { load, MINIMAL, refusal, tempFolder } from './given.js';
+
+/** The text of a new configuration in a folder. */
+async function starter(cwd: string): Promise<string> {
+  const file = join(cwd, 'indexhouse.yaml');
+  await writeStarterConfig(file);
+  return readFile(file, 'utf8');
+}
+
+test('a new configuration gives exactly the defaults', async () => {
+  const cwd = await tempFolder();
+  await starter(cwd);
+  const { file, ...started } = await loadConfig({ env: { INDEXHOUSE_TOKEN: 'abc' }, cwd });
+  const { file: _, ...minimal } = await load(MINIMAL);
+  const withoutFolders = ({ warehouse, report, ...rest }: typeof minimal) => ({
+    ...rest,
+    warehouse: { ...warehouse, path: '' },
+    report: { ...report, folder: '' },
+  });
+  expect(withoutFolders(started)).toEqual(withoutFolders(minimal));
+});
+
+test('it has every key below its description, and the hint for editors', async () => {
+  const text = await starter(await tempFolder());
+  const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];
+  expect(fileURLToPath(schema)).toBe(join(packageFolder(), 'docs', 'indexhouse.schema.json'));
+  expect(schemaFor(join(packageFolder(), 'indexhouse.yaml'))).toBe('docs/indexhouse.schema.json');
+  for (const key of Object.values(SECTIONS).flatMap(({ shape }) => Object.keys(shape))) {
+    expect(text).toMatch(new RegExp(`^(# )?  # \\S.*\n(# )?  (# )?${key}: .`, 'm'));
+  }
+  for (const key of Object.keys(configSchema.shape)) expect(text).toMatch(new RegExp(`^# \\S.*\n(# )?${key}:`, 'm'));
+});
+
+test('its examples are valid once they are no comments any more', async () => {
+  const cwd = await tempFolder();
+  const text = (await starter(cwd)).replace(/^.*\n#\n.*\n.*\n/, '');
+  const examples = text
+    .replaceAll(/^# (bucket:| {2}\S| {4})/gm, '$1')
+    .replaceAll(/^( *)[\w-]+: .*\n\1# ([\w-]+:)/gm, '$1# $2')
+    .replaceAll(/^( *)# ([\w-]+:| +)/gm, '$1$2')
+    .replace(/^ {2}token_file.*\n/m, '');
+  await writeFile(join(cwd, 'indexhouse.yaml'), examples);
+  const names = [...examples.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
+  const env = Object.fromEntries(names.map((name) => [name, 'https://value.example']));
+  const config = await loadConfig({ env, cwd });
+  expect(config).toMatchObject({ bucket: { url: 's3://name/prefix' }, notify: { channels: { length: 5 } } });
+});
+
+test('an existing file is left as it is, and a missing folder is an error', async () => {
+  const folder = await tempFolder();
+  const file = join(folder, 'indexhouse.yaml');
+  await writeFile(file, 'mine');
+  expect((await refusal(writeStarterConfig(file))).message).toContain('was not changed');
+  expect(await readFile(file, 'utf8')).toBe('mine');
+  expect((await refusal(writeStarterConfig(join(folder, 'no/x.yaml')))).message).toContain('ENOENT');
+});

@@ -1,0 +1,213 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../src/base/config/load.js';
+import { failure, load, MINIMAL, refusal, TOKEN, tempFolder, withKey } from './given.js';
+
+const REFERRING = 'api:\n  base_url: https://api.example.com\n  token: ${' + 'INDEXHOUSE_TOKEN}\n';
+
+describe('precedence', () => {
+  it('is flags, environment, file, defaults', async () => {
+    const text = withKey('api', 'page_size: 10');
+    const env = { INDEXHOUSE_API_PAGE_SIZE: '20' };
+    expect((await load(MINIMAL)).api.page_size).toBe(1000);
+    expect((await load(text)).api.page_size).toBe(10);
+    expect((await load(text, env)).api.page_size).toBe(20);
+    expect((await load(text, env, { api: { page_size: '30' } })).api.page_size).toBe(30);
+    expect((await load(text, env, { api: { page_size: undefined } })).api.page_size).toBe(20);
+  });
+
+  it('reads every kind of key from the environment', async () => {
+    const config = await load('websites: all\n', {
+      INDEXHOUSE_API_BASE_URL: 'http://localhost:1/',
+      INDEXHOUSE_API_TOKEN: '12345',
+      INDEXHOUSE_API_TIMEOUT: '5s',
+      INDEXHOUSE_REPORTS_MAX_PER_RUN: '7',
+      INDEXHOUSE_QUALITY_MAX_REJECT_RATIO: '0.5',
+      INDEXHOUSE_WAREHOUSE_MEMORY_LIMIT: '2GB',
+      INDEXHOUSE_SCHEDULE_NIGHTLY_SYNC: 'false',
+      INDEXHOUSE_ICEBERG_ENABLED: 'true',
+    });
+    expect(config.api).toMatchObject({ base_url: 'http://localhost:1', token: '12345', timeout: 5000 });
+    expect(config.reports.max_per_run).toBe(7);
+    expect(config.quality.max_reject_ratio).toBe(0.5);
+    expect(config.warehouse.memory_limit).toBe(2e9);
+    expect(config.schedule['nightly-sync']).toBe(false);
+    expect(config.iceberg.enabled).toBe(true);
+  });
+
+  it('leaves other and empty variables alone', async () => {
+    const { api } = await load(MINIMAL, { INDEXHOUSE_API_TOKEN: '', INDEXHOUSE_TOKEN: 'x', INDEXHOUSE_NO_SUCH: 'y' });
+    expect(api.token).toBe('abc');
+  });
+
+  it('names the variable or the command line for a bad value, and repeats none from the environment', async () => {
+    const error = await failure(MINIMAL, { INDEXHOUSE_API_PAGE_SIZE: 'x-9-y' }, { api: { concurrency: 999 } });
+    expect(error.problems).toMatchObject([
+      { file: 'command line', line: null, path: 'api.concurrency' },
+      { file: 'environment INDEXHOUSE_API_PAGE_SIZE', line: null, path: 'api.page_size' },
+    ]);
+    expect(error.message).toContain('(found: 999)');
+    expect(error.message).not.toContain('x-9-y');
+  });
+});
+
+describe('the file', () => {
+  it('is named by the flag, else by INDEXHOUSE_CONFIG, and relative paths count from its folder', async () => {
+    const cwd = await tempFolder();
+    await mkdir(join(cwd, 'conf'));
+    await writeFile(join(cwd, 'conf/a.yaml'), withKey('warehouse', 'path: ../data'));
+    await writeFile(join(cwd, 'b.yaml'), withKey('warehouse', 'path: /srv/data'));
+    const env = { INDEXHOUSE_CONFIG: 'conf/a.yaml' };
+    const chosen = await loadConfig({ env, cwd });
+    expect(chosen).toMatchObject({ file: join(cwd, 'conf/a.yaml'), warehouse: { path: join(cwd, 'data') } });
+    const flagged = await loadConfig({ file: 'b.yaml', env, cwd });
+    expect(flagged).toMatchObject({ file: join(cwd, 'b.yaml'), warehouse: { path: '/srv/data' } });
+  });
+
+  it('may be missing, a folder or beyond a file: each says so', async () => {
+    const cwd = await tempFolder();
+    await writeFile(join(cwd, 'file'), '');
+    const missing = await refusal(loadConfig({ env: {}, cwd }));
+    expect(missing.message).toContain(join(cwd, 'indexhouse.yaml'));
+    expect(missing.message).toContain('indexhouse init');
+    expect((await refusal(loadConfig({ file: '.', env: {}, cwd }))).message).toContain('is a folder');
+    expect((await refusal(loadConfig({ file: 'file/x', env: {}, cwd }))).message).toContain('not a folder');
+  });
+
+  it.each([
+    ['', 'is empty', null],
+    ['# only a comment\n', 'is empty', null],
+    ['- a\n', 'not a mapping', 1],
+    ['just text\n', 'not a mapping', 1],
+    [`${MINIMAL}---\n${MINIMAL}`, 'second document', 4],
+    [`${MINIMAL}  token: again\n`, 'appears twice', 4],
+    [`${MINIMAL}reports: {\n`, 'bracket', 5],
+    [`${MINIMAL}\tx: 1\n`, 'a tab', 4],
+    [`${MINIMAL}reports: !odd {}\n`, 'tag is unknown', 4],
+    [`${MINIMAL}reports: { priority: { first: [*] } }\n`, 'there is a * without quotes', 4],
+    [`${MINIMAL}reports: { priority: { first: [*.html] } }\n`, 'in quotes if it begins with *', 4],
+  ])('refuses %j', async (text, words, line) => {
+    const error = await failure(text);
+    expect(error.message).toContain(words);
+    expect(error.problems[0]).toMatchObject({ line });
+  });
+
+  it('refuses bytes that are not UTF-8, and takes a byte order mark', async () => {
+    expect((await failure(Buffer.from([0x61, 0xff]))).message).toContain('not UTF-8');
+    expect((await load(`\ufeff${MINIMAL}`)).api.token).toBe('abc');
+  });
+
+  it('refuses aliases, keys that are no text, and the key __proto__', async () => {
+    const text = `${MINIMAL}reports: &r\n  deadline: 1h\nsync: *r\n? [a]\n: 1\n__proto__: {}\n`;
+    const { problems } = await failure(text);
+    expect(problems.map(({ message }) => message)).toEqual(
+      expect.arrayContaining(['is an alias', 'a key here is not plain text', 'is not a known key']),
+    );
+    expect(problems.map(({ path }) => path)).toContain('__proto__');
+  });
+});
+
+describe('problems', () => {
+  it('are all listed at once, in the order of the file, each with its place and remedy', async () => {
+    const error = await failure(
+      'api:\n  base_url: nowhere\n  page_size: 0\n  max_per_run: 5\nwebsite: all\nreports:\n  dead-line: 5h\nsync: 6h\n',
+    );
+    const places = error.problems.map(({ line, column, path }) => [line, column, path]);
+    expect(places).toEqual([
+      [1, 1, 'api.token'],
+      [2, 13, 'api.base_url'],
+      [3, 14, 'api.page_size'],
+      [4, 3, 'api.max_per_run'],
+      [5, 1, 'website'],
+      [7, 3, 'reports.dead-line'],
+      [8, 7, 'sync'],
+    ]);
+    expect(error.message).toMatch(/indexhouse\.yaml:3:14: api\.page_size is not .* \(found: 0\)\. Write/);
+    expect(error.message).toContain('belongs under `reports`');
+    expect(error.message).toContain('Did you mean `websites`?');
+    expect(error.message).toContain('Did you mean `deadline`?');
+    expect(error.problems.every(({ remedy }) => remedy.endsWith('.') || remedy.endsWith('?'))).toBe(true);
+  });
+
+  it('lists what is known where nothing is near', async () => {
+    expect((await failure(withKey('sync', 'zebra: 1'))).message).toContain('known keys here: resume_within');
+    expect((await failure(withKey('api', 'pageSize: 1'))).message).toContain('Did you mean `page_size`?');
+  });
+
+  it('shows what would steer a terminal only escaped', async () => {
+    expect((await failure(withKey('api', 'timeout: "\\e[31m"'))).message).toContain('(found: \\x1b[31m)');
+  });
+});
+
+describe('references to the environment', () => {
+  it('are filled in, also within text and for numbers', async () => {
+    const env = { INDEXHOUSE_TOKEN: TOKEN, WHERE: 'data', SIZE: '50' };
+    const text = `${REFERRING}  page_size: \${SIZE}\nwarehouse:\n  path: /srv/\${WHERE}/\${WHERE}\n`;
+    const { api, warehouse } = await load(text, env);
+    expect(api).toMatchObject({ token: TOKEN, page_size: 50 });
+    expect(warehouse.path).toBe('/srv/data/data');
+  });
+
+  it('are not looked for in what they gave', async () => {
+    expect((await load(REFERRING, { INDEXHOUSE_TOKEN: '${' + 'HOME}' })).api.token).toBe('${' + 'HOME}');
+  });
+
+  it('can be escaped', async () => {
+    expect((await load(withKey('warehouse', 'path: /srv/$${X}'))).warehouse.path).toBe('/srv/${' + 'X}');
+  });
+
+  it.each([
+    [{}, 'not set'],
+    [{ INDEXHOUSE_TOKEN: '' }, 'empty'],
+  ])('that lead nowhere are errors which name the variable: %j', async (env, words) => {
+    const error = await failure(`${REFERRING}  page_size: 0\n`, env as Record<string, string>);
+    expect(error.problems).toMatchObject([
+      { path: 'api.token', line: 3, column: 10 },
+      { path: 'api.page_size', line: 4 },
+    ]);
+    expect(error.message).toContain(`variable INDEXHOUSE_TOKEN, which is ${words}`);
+  });
+
+  it('do not matter where a flag or a variable overrides them', async () => {
+    expect((await load(REFERRING, { INDEXHOUSE_API_TOKEN: 'v' })).api.token).toBe('v');
+    expect((await load(REFERRING, {}, { api: { token: 'f' } })).api.token).toBe('f');
+  });
+
+  it.each(['{}', '{A-b}', '{A', '{1}'])('are malformed: $%s', async (reference) => {
+    expect((await failure(withKey('warehouse', `path: "$${reference}"`))).message).toContain('name of a variable');
+  });
+});
+
+describe('a token', () => {
+  it.each([
+    ['with a line break', `${TOKEN}\n`],
+    ['with a blank', `${TOKEN} x`],
+    ['with a control character', `${TOKEN}\u0007`],
+    ['outside ASCII', `${TOKEN}ü`],
+  ])('%s is refused without being shown', async (_, token) => {
+    const error = await failure(REFERRING, { INDEXHOUSE_TOKEN: token });
+    expect(error.problems).toMatchObject([{ path: 'api.token' }]);
+    expect(error.message).not.toContain('tok-7');
+  });
+
+  it.each([
+    ['broken syntax around it', `api:\n  token: "${TOKEN}\n  base_url: x\n`],
+    ['no colon', `api:\n  token ${TOKEN}\n  base_url: x\n`],
+    ['a doubled key', `api:\n  token: ${TOKEN}\n  token: ${TOKEN}\n`],
+    ['a misspelt key', `api:\n  tokn: ${TOKEN}\n`],
+    ['it is the key', `api: {${TOKEN}: x}\n`],
+    ['it is the section', `api: ${TOKEN}\n`],
+    ['it is an entry', `websites: [${TOKEN}]\n`],
+    ['it is a job', `schedule: {${TOKEN}: x}\n`],
+    ['it stands in the address', `api:\n  base_url: https://x.example/?k=${TOKEN}\n`],
+    ['it stands elsewhere too', `api:\n  token: ${TOKEN}\n  page_size: ${TOKEN}\n`],
+    ['another key reads it', 'api:\n  page_size: ${' + 'INDEXHOUSE_TOKEN}\n'],
+    ['it is an unknown alias', `api:\n  token: *${TOKEN}\n`],
+    ['it is an unknown tag', `api:\n  token: !${TOKEN} x\n`],
+  ])('never appears in an error: %s', async (_, text) => {
+    const error = await failure(text, { INDEXHOUSE_TOKEN: TOKEN });
+    expect(error.problems.length).toBeGreaterThan(0);
+    expect(JSON.stringify([error.message, error.stack, error.problems])).not.toMatch(/7Kf9|secret/);
+  });
+});

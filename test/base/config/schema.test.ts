@@ -1,0 +1,222 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
+import { loadConfig } from '../../../src/base/config/load.js';
+import { secretsOf } from '../../../src/base/config/websites.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { failure, load, MINIMAL, withKey } from './given.js';
+
+const DAY_MS = 86_400_000;
+const UNLIMITED = Number.POSITIVE_INFINITY;
+
+/** Lines of a section, and what they give. */
+const TAKEN: [section: 'api' | 'reports' | 'warehouse' | 'sync' | 'retention', line: string, value: unknown][] = [
+  ['sync', 'resume_within: 500ms', 500],
+  ['sync', 'resume_within: 1.5h', 5_400_000],
+  ['sync', 'resume_within: 30d', 30 * DAY_MS],
+  ['retention', 'parquet_keep_daily: 400d', 400 * DAY_MS],
+  ['retention', 'parquet_keep_daily: unlimited', UNLIMITED],
+  ['warehouse', 'memory_limit: 256MB', 256e6],
+  ['warehouse', 'memory_limit: 1GiB', 2 ** 30],
+  ['warehouse', 'memory_limit: 1.5 gb', 1.5e9],
+  ['api', 'requests_per_minute: unlimited', UNLIMITED],
+  ['api', 'concurrency: 256', 256],
+  ['reports', 'max_per_run: 0', 0],
+  ['reports', 'priority: { never: ["*?p=*"] }', { first: [], never: ['*?p=*'] }],
+];
+
+test.each(TAKEN)('%s: %s', async (section, line, value) => {
+  const keys: Record<string, unknown> = (await load(withKey(section, line)))[section];
+  expect(keys[line.split(':')[0] ?? '']).toEqual(value);
+});
+
+/** Lines of a section, and what the error says of them. */
+const REFUSED: [section: string, line: string, words: string][] = [
+  ['api', 'timeout: 30', 'a number and a unit'],
+  ['api', 'timeout: 0s', 'too short'],
+  ['api', 'timeout: 25h', 'too long'],
+  ['api', 'timeout:', 'has no value'],
+  ['api', 'requests_per_minute: 0', 'a number above 0, or `unlimited`'],
+  ['api', 'concurrency: 257', 'from 1 to 256'],
+  ['reports', 'max_per_run: -1', 'a whole number from 0'],
+  ['reports', 'deadline: unlimited', 'not a duration'],
+  ['reports', 'priority: { first: [""] }', 'first[0] is not a pattern'],
+  ['reports', 'priority: { first: [" /a"] }', 'starts or ends with a space'],
+  ['reports', 'priority: { first: "/blog/*" }', 'first is not a list'],
+  ['reports', `priority: { first: [${'"/a",'.repeat(1001)}] }`, 'more than 1000 patterns'],
+  ['reports', `priority: { first: ["/${'a'.repeat(50_000)}"] }`, 'more than 50000 characters'],
+  ['reports', 'priority: { frist: [] }', 'Did you mean `first`?'],
+  ['retention', 'parquet_keep_daily: 30m', 'such as 400d'],
+  ['warehouse', 'path: ""', 'not a path'],
+  ['warehouse', 'path: ~/data', 'starts with ~'],
+  ['warehouse', 'path: s3://Lake/x', 'not the address of a bucket'],
+  ['warehouse', 'time_zone: Europe/Nowhere', 'not a time zone (found: Europe/Nowhere)'],
+  ['warehouse', 'parquet_compression: lz4', 'zstd, snappy or gzip'],
+  ['warehouse', 'memory_limit: 1MB', 'too small'],
+  ['warehouse', 'min_free_disk: 1PB', 'not a size'],
+  ['quality', 'max_reject_ratio: 1.01', 'from 0 to 1'],
+  ['bucket', 'url: https://lake', 'is not the address of a bucket'],
+  ['bucket', 'url: s3://lake/../other', 'is not the address of a bucket'],
+  ['bucket', 'url: s3://lake//x', 'is not the address of a bucket'],
+  ['bucket', 'url: s3://lake\n  endpoint: https://user:pass-word@host', 'is not the address of a server'],
+  ['bucket', 'url: s3://lake\n  access_key_id: AKID', 'bucket.secret_access_key is missing'],
+  ['bucket', 'url: s3://lake\n  secret_access_key: pass-word', 'bucket.access_key_id is missing'],
+  ['bucket', 'region: eu', 'bucket.url is missing'],
+  ['service', 'port: 65536', 'from 0 to 65535'],
+  ['service', 'requests_per_minute: 0.5', 'a whole number from 1, or `unlimited`'],
+  ['service', 'trust_proxy: 127.0.0.1', 'is not a list'],
+  ['service', 'trust_proxy: [all]', 'is not an address'],
+  ['service', 'trust_proxy: [10.0.0.0/33]', 'is not an address'],
+  ['service', 'allowed_hosts: [https://indexhouse.example.com]', 'is not the name of a host'],
+  ['service', 'allowed_hosts: ["house:8090"]', 'is not the name of a host'],
+  ['service', 'access_log: "yes"', 'neither true nor false'],
+  ['schedule', 'nightly-sync: "0 2 * *"', 'five fields'],
+  ['schedule', 'nightly-sync: "0 24 * * *"', 'Invalid value for hour'],
+  ['schedule', 'nightly-sync: "0 0 31 2 *"', 'there is no such date'],
+  ['schedule', 'nightly-sync: true', 'false to switch the job off'],
+  ['schedule', 'verifi: "0 2 * * *"', 'Did you mean `verify`?'],
+  ['notify', 'indexed_drop: 120%', 'is not a drop'],
+  ['notify', 'watch: /checkout/*', 'is not a list'],
+  ['notify', 'channels: [{ type: pass-word }]', 'channels[0].type is not the type of a channel'],
+  ['notify', 'channels: [{ url: "https://x.example" }]', 'channels[0].type is not the type of a channel'],
+  ['notify', 'channels: [{ type: slack }]', 'channels[0].url is missing'],
+  ['notify', 'channels: [{ type: slack, url: "http://hooks.example/pass-word" }]', 'is not an https address'],
+  ['notify', 'channels: [{ type: slack, urls: "https://x.example" }]', 'Did you mean `url`?'],
+  [
+    'notify',
+    'channels: [{ type: email, smtp: "smtp://me:pass-word@mail.example", from: a@b.example, to: [a@b.example] }]',
+    'channels[0].smtp is not the address of a mail server',
+  ],
+  [
+    'notify',
+    'channels: [{ type: email, smtp: "smtp://x.example", from: "a@b.example\\r\\npass-word: x", to: [a@b.example] }]',
+    'channels[0].from',
+  ],
+  ['notify', 'channels: [{ type: command, run: "cat" }]', 'channels[0].run is not a list'],
+  [
+    'notify',
+    'channels: [{ type: ping, url: "https://a.example", name: x }, { type: command, run: [b], name: x }]',
+    'twice',
+  ],
+];
+
+test.each(REFUSED)('%s: %s is refused', async (section, line, words) => {
+  const error = await failure(withKey(section, line));
+  expect(error.problems[0]?.path).toMatch(new RegExp(`^${section}\\.`));
+  expect(error.message).toContain(words);
+  expect(error.message).not.toContain('pass-word');
+});
+
+describe('api.base_url', () => {
+  const at = (url: string) => `api:\n  base_url: "${url}"\n  token: abc\n`;
+
+  it.each([
+    ['https://api.example.com/prefix/v//', 'https://api.example.com/prefix/v'],
+    ['http://localhost:8080', 'http://localhost:8080'],
+    ['http://127.3.2.1:1/x/', 'http://127.3.2.1:1/x'],
+    ['http://[::1]:8080', 'http://[::1]:8080'],
+  ])('%s becomes %s', async (given, taken) => {
+    expect((await load(at(given))).api.base_url).toBe(taken);
+  });
+
+  it.each([
+    ['http://localhost.example.com', 'not encrypted'],
+    ['http://127.0.0.1.example.com', 'not encrypted'],
+    ['ftp://api.example.com', 'not an https address'],
+    ['https:api.example.com', 'not an address'],
+    ['https://api.example.com/tenant/v1/', 'ends in /v1'],
+    ['https://api.example.com?', 'a query'],
+    ['https://api.example.com/#', 'a fragment'],
+    ['https://user:pass-word@api.example.com', 'user name or password'],
+    ['https://@api.example.com', 'user name or password'],
+    ['https://api.example.com\\\\@evil.example', 'not an address'],
+    ['', 'not an address'],
+  ])('refuses %s', async (given, words) => {
+    const error = await failure(at(given));
+    expect(error.problems).toMatchObject([{ path: 'api.base_url', line: 2, column: 13 }]);
+    expect(error.message).toContain(words);
+    expect(error.message).not.toContain('pass-word');
+  });
+});
+
+test.each([
+  [' []', 'websites', 'empty list'],
+  [' some', 'websites', 'neither `all` nor a list'],
+  ['\n  - a1', 'websites[0]', 'not a mapping'],
+  ['\n  - name: x', 'websites[0].id', 'is missing'],
+  ['\n  - id: 645', 'websites[0].id', 'in quotes'],
+  ['\n  - id: ".."', 'websites[0].id', 'not the id'],
+  ['\n  - id: a\n  - id: b\n  - id: a', 'websites[2].id', 'also the id of entry 1'],
+  ['\n  - id: a\n    nam: x', 'websites[0].nam', 'Did you mean `name`?'],
+  ['\n  - id: a\n    base_url: example', 'websites[0].base_url', 'https'],
+  ['\n  - id: a\n    base_url: https://other.example', 'websites[0].token', '`api.token` is not sent to'],
+])('websites: %j is refused', async (text, path, words) => {
+  const error = await failure(`${MINIMAL}websites:${text}\n`);
+  expect(error.problems.map((problem) => problem.path)).toEqual([path]);
+  expect(error.message).toContain(words);
+});
+
+describe('secrets', () => {
+  const SLACK = 'https://hooks.slack.com/services/T0/B0/an-unguessable-path';
+  const text = `${MINIMAL}notify:
+  drift: false
+  channels:
+    - { type: slack, url: "\${SLACK}" }
+    - { type: webhook, url: "http://localhost:1/x", secret: "\${SECRET}" }
+    - { type: email, smtp: "smtps://m.example", user: me, password: "\${PASSWORD}", from: a@b.example, to: [c@d.example] }
+bucket:
+  url: s3://lake/indexhouse/
+  access_key_id: \${KEY}
+  secret_access_key: \${SECRET}
+  session_token: temporary
+`;
+
+  it('of tokens, channels and the bucket come from the environment, and are masked', async () => {
+    const config = await load(text, { SLACK, SECRET: 'shh-1', PASSWORD: 'shh 2', KEY: 'AKID' });
+    const secrets = ['abc', SLACK, '/services/T0/B0/an-unguessable-path', 'shh-1', 'shh 2', 'temporary'];
+    expect(secretsOf(config)).toEqual(expect.arrayContaining(secrets));
+    expect((await failure(text)).message).toMatch(/SLACK(.|\n)*PASSWORD(.|\n)*KEY, which is not set/);
+  });
+
+  it('are not needed by commands that send nothing', async () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, 'indexhouse.yaml'), text);
+    const { notify, bucket } = await loadConfig({ env: {}, cwd, withoutTokens: true });
+    expect([notify.channels, notify.drift, bucket?.url]).toEqual([[], false, 's3://lake/indexhouse']);
+    expect(bucket).not.toHaveProperty('access_key_id');
+  });
+
+  it('may be in a file of their own', async () => {
+    const file = join(temporaryFolder(), 'secret');
+    writeFileSync(file, 'tok-of-a-file\n');
+    const start = 'api:\n  base_url: https://api.example.com\n';
+    const website = `websites:\n  - id: w\n    token_file: ${file}\n`;
+    const { api, websites } = await load(`${start}  token_file: ${file}\n${website}`);
+    expect([api.token, websites]).toEqual(['tok-of-a-file', [expect.objectContaining({ token: 'tok-of-a-file' })]]);
+    const refused: [string, string][] = [
+      ['token_file: /no/such/file', 'indexhouse.yaml:3:15: api.token_file cannot be read (ENOENT)'],
+      ['token: abc\n  token_file: /dev/null', 'api.token_file stands beside token'],
+      ['token_file: /dev/null', 'api.token'],
+    ];
+    for (const [line, words] of refused) expect((await failure(`${start}  ${line}\n`)).message).toContain(words);
+  });
+});
+
+test('numbers, shares and false of a rule can come from the environment', async () => {
+  const env = { INDEXHOUSE_NOTIFY_INDEXED_DROP: 'false', INDEXHOUSE_NOTIFY_DIRECTORY_DROP: '7' };
+  const { notify } = await load(withKey('notify', 'robots_blocked: false\n  indexed_drop: 2.5%'));
+  expect(notify).toMatchObject({ indexed_drop: { share: 0.025 }, robots_blocked: false });
+  expect((await load(MINIMAL, env)).notify).toMatchObject({ indexed_drop: false, directory_drop: { pages: 7 } });
+});
+
+test('a section without keys counts as left out, and a job can be switched off', async () => {
+  const { reports, schedule } = await load(`${MINIMAL}reports:\n  # deadline: 1h\nschedule:\n  nightly-sync: false\n`);
+  expect([reports.deadline, schedule['nightly-sync']]).toEqual([20 * 3_600_000, false]);
+});
+
+test('the default time zone is known without loading all of them', async () => {
+  const formats = vi.spyOn(Intl, 'DateTimeFormat');
+  onTestFinished(() => formats.mockRestore());
+  expect((await load(MINIMAL)).warehouse.time_zone).toBe('UTC');
+  expect(formats).not.toHaveBeenCalled();
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { addressesIn, isLoopback } from '../../../src/serve/api/addresses.js';
+import { refuseOtherHosts } from '../../../src/serve/api/hosts.js';
+import { buildServer, type ServerOptions } from '../../../src/serve/api/http.js';
+import { storeOf } from '../../given/service.js';
+
+function server(setup: ServerOptions['setup'], options: ServerOptions = {}) {
+  const app = buildServer(storeOf(new Map([['w', []]])), {
+    representations: true,
+    ...(setup ? { setup } : {}),
+    ...options,
+  });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+describe('a request to another host', () => {
+  const cases: [host: string, listensOn: string, allowed: string[], status: number][] = [
+    ['127.0.0.1:8090', '127.0.0.1', [], 200],
+    ['localhost:8090', '127.0.0.1', [], 200],
+    ['LOCALHOST', '127.0.0.1', [], 200],
+    ['[::1]:8090', '::1', [], 200],
+    ['192.0.2.7', '127.0.0.1', [], 200],
+    ['evil.example', '127.0.0.1', [], 421],
+    ['evil.example:8090', 'localhost', [], 421],
+    ['localhost.evil.example', '127.0.0.1', [], 421],
+    ['127.0.0.1.evil.example', '127.0.0.1', [], 421],
+    ['evil.example#127.0.0.1', '127.0.0.1', [], 421],
+    ['a b', '127.0.0.1', [], 421],
+    ['evil.example', '0.0.0.0', [], 200],
+    ['house.example', '127.0.0.1', ['House.example'], 200],
+    ['house.example:443', '0.0.0.0', ['house.example'], 200],
+    ['evil.example', '0.0.0.0', ['house.example'], 421],
+    ['192.0.2.7', '0.0.0.0', ['house.example'], 421],
+    ['localhost', '0.0.0.0', ['house.example'], 200],
+  ];
+  it.each(cases)('%s, where it listens on %s and knows %j', async (host, listensOn, allowed, status) => {
+    const app = server((each) => refuseOtherHosts(each, { listensOn, allowed }));
+    const answer = await app.inject({ url: '/v1', headers: { host, authorization: 'Bearer x' } });
+    expect(answer.statusCode).toBe(status);
+    if (status === 421) expect(answer.json()).toMatchObject({ error: 'misdirected_request', status });
+  });
+
+  it('is named by a trusted proxy only', async () => {
+    const app = server((each) => refuseOtherHosts(each, { listensOn: '127.0.0.1', allowed: ['house.example'] }), {
+      trustProxy: addressesIn(['192.0.2.0/24']),
+    });
+    const status = async (remoteAddress: string) => {
+      const headers = { host: 'inner', 'x-forwarded-host': 'house.example', authorization: 'Bearer x' };
+      return (await app.inject({ url: '/v1', headers, remoteAddress })).statusCode;
+    };
+    expect([await status('192.0.2.9'), await status('198.51.100.1')]).toEqual([200, 421]);
+  });
+});
+
+it('takes this machine alone for local, however it is written', () => {
+  const local = ['127.0.0.1', '127.8.9.10', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', 'localhost', 'LocalHost'];
+  expect(local.filter(isLoopback)).toEqual(local);
+  const others = ['0.0.0.0', '::', '0', '', '128.0.0.1', '192.168.0.1', '127.0.0.1.example', '::ffff:10.0.0.1'];
+  expect(others.filter(isLoopback)).toEqual([]);
+});
+
+it('knows addresses by their ranges, as IPv6 writes them too', () => {
+  const isKnown = addressesIn(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']);
+  const known = ['10.1.2.3', '::ffff:10.1.2.3', '2001:db8::7', '192.0.2.1'];
+  expect(known.filter(isKnown)).toEqual(known);
+  expect(['11.0.0.1', '192.0.2.2', '2001:db9::1', 'x', '', '::ffff:11.0.0.1'].filter(isKnown)).toEqual([]);
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { worldStore } from '../../../src/app/demo/simulator/store.js';
+import { World } from '../../../src/app/demo/simulator/world.js';
+import { buildServer, type ServerOptions } from '../../../src/serve/api/http.js';
+import { paginationSchema } from '../../../src/source/contract/coverage.js';
+import { keyDetailsSchema } from '../../../src/source/contract/key.js';
+import { urlReportSchema } from '../../../src/source/contract/report.js';
+
+const schemaSchema = z.looseObject({
+  required: z.array(z.string()),
+  additionalProperties: z.literal(false),
+  properties: z.record(z.string(), z.unknown()),
+});
+const parameterSchema = z.looseObject({ name: z.string(), required: z.boolean(), schema: z.looseObject({}) });
+const answersSchema = z.record(z.string(), z.looseObject({ headers: z.record(z.string(), z.unknown()).default({}) }));
+const documentSchema = z.looseObject({
+  servers: z.array(z.object({ url: z.string() })),
+  paths: z.record(
+    z.string(),
+    z.record(z.string(), z.looseObject({ parameters: z.array(parameterSchema).default([]), responses: answersSchema })),
+  ),
+  components: z.looseObject({
+    schemas: z.record(z.string(), schemaSchema),
+    responses: answersSchema,
+    headers: z.record(z.string(), z.unknown()).default({}),
+  }),
+});
+
+async function documentOf(options: ServerOptions = {}) {
+  const app = buildServer(worldStore(new World({ websites: [{ id: 'w', pages: 1 }] }), []), options);
+  const answer = await app.inject(`${options.prefix ?? ''}/openapi.json`);
+  await app.close();
+  return documentSchema.parse(answer.json());
+}
+
+describe('the OpenAPI document says what is answered', () => {
+  it('all fields of a report, each of them always there', async () => {
+    const { components } = await documentOf();
+    const fields = Object.keys(urlReportSchema.shape);
+    expect(fields).toHaveLength(27);
+    expect(components.schemas['UrlReport']).toMatchObject({ required: fields });
+    expect(components.schemas['Pagination']?.required.sort()).toEqual(Object.keys(paginationSchema.shape).sort());
+    expect(components.schemas['KeyDetails']?.required).toEqual(Object.keys(keyDetailsSchema.shape));
+  });
+
+  it('counts are whole numbers and never null; only the links are', async () => {
+    const { components } = await documentOf();
+    const { next_page, prev_page, ...others } = components.schemas['Pagination']?.properties ?? {};
+    for (const link of [next_page, prev_page]) expect(link).toMatchObject({ type: ['string', 'null'] });
+    expect(others).toMatchObject({ count: { type: 'integer', minimum: 0 }, end: { type: 'boolean' } });
+    expect(JSON.stringify(others)).not.toContain('null');
+  });
+
+  it('times are date-times, and of URLs the scheme is written in any case', async () => {
+    const { CoverageEntry, UrlReport } = (await documentOf()).components.schemas;
+    for (const [name, field] of Object.entries({ ...CoverageEntry?.properties, ...UrlReport?.properties })) {
+      if (/_(?:time|timestamp|date|detection)$/.test(name)) expect([name, field]).toEqual([name, A_TIME]);
+    }
+    const { pattern } = z.object({ pattern: z.string() }).parse(CoverageEntry?.properties['url']);
+    expect('HTTPS://A.example/').toMatch(new RegExp(pattern, 'u'));
+  });
+
+  it('errors and headers of each operation', async () => {
+    const { paths, components } = await documentOf({ rateLimit: 60, representations: true });
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    expect(operations.length).toBeGreaterThan(2);
+    for (const { responses } of operations) {
+      for (const status of [401, 405, 408, 414, 421, 429, 431, 500, 503])
+        expect(Object.keys(responses)).toContain(`${status}`);
+      const named = Object.keys(responses['200']?.headers ?? {});
+      expect(named).toEqual(
+        expect.arrayContaining(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'ETag']),
+      );
+    }
+    expect(Object.keys(components.responses['TooManyRequests']?.headers ?? {})).toContain('Retry-After');
+    expect(Object.keys(components.responses['Unauthorized']?.headers ?? {})).toEqual(['WWW-Authenticate']);
+    expect(components.responses['MethodNotAllowed']?.headers).toHaveProperty('Allow');
+  });
+
+  it('nothing that this service does not have', async () => {
+    const { paths, components } = await documentOf();
+    expect(Object.keys(paths)).toHaveLength(3);
+    const names = ['CoverageEntry', 'CoverageWindow', 'Error', 'KeyDetails', 'Pagination', 'UrlReport'];
+    expect(Object.keys(components.schemas).sort()).toEqual(names);
+  });
+
+  it('no rate headers where there is no rate', async () => {
+    const { paths } = await documentOf();
+    expect(JSON.stringify(paths)).not.toMatch(/X-RateLimit|ETag|TooManyRequests/);
+  });
+});
+
+const A_TIME = { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] };
+
+it('simulate is described below its prefix, with a page that loads its own files only, without a key', async () => {
+  const simulator = await startSimulator({ websites: [{ id: 'w', pages: 3 }], prefix: '/tenant/api' });
+  const get = (path: string) => fetch(simulator.url + path);
+  const { servers, paths } = documentSchema.parse(await (await get('/openapi.json')).json());
+  expect(servers).toEqual([{ url: '/tenant/api' }]);
+  expect(Object.keys(paths)).toEqual(['/v1', '/v1/urls/{website_id}', '/v1/url-report']);
+  const page = await get('/docs');
+  expect(page.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'self'; style-src 'self';/,
+  );
+  const files = [...(await page.text()).matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, file = '']) => file);
+  expect(files.length).toBeGreaterThan(4);
+  for (const file of files) {
+    expect(file).toMatch(/^\/tenant\/api\/docs\/static\//);
+    expect([file, (await fetch(new URL(file, simulator.url))).status]).toEqual([file, 200]);
+  }
+  await simulator.close();
+});

@@ -1,0 +1,85 @@
+import { METHODS } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { errorBodySchema } from '../../../src/source/contract/key.js';
+import { connection } from '../../given/client.js';
+
+const KEY = 'Authorization: Bearer good\r\n';
+const END = 'Host: x\r\nConnection: close\r\n\r\n';
+
+let simulator: Simulator;
+beforeAll(async () => {
+  simulator = await startSimulator({
+    websites: [{ id: 'own', pages: 3 }],
+    keys: [{ token: 'good', label: 'one', websites: 'all' }],
+    prefix: '/api',
+  });
+});
+afterAll(() => simulator.close());
+
+async function answerTo(request: string): Promise<{ status: number; head: string; body: string }> {
+  const { write, received } = connection(simulator.url);
+  write(request);
+  const text = (await received).replace('HTTP/1.1 100 Continue\r\n\r\n', '');
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  return { status: Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]), head, body };
+}
+
+describe('methods', () => {
+  const others = METHODS.filter((method) => !['GET', 'HEAD', 'CONNECT'].includes(method));
+  it('answers 405 to every other method, whatever comes with it, and 404 where there is nothing', async () => {
+    expect(others).toEqual(expect.arrayContaining(['PROPFIND', 'SEARCH', 'OPTIONS', 'POST']));
+    const body = 'Content-Type: application/json\r\nContent-Length: 1\r\n';
+    const paths = ['/api/v1', '/api/v1/urls/own', '/api/v1/url-report', 'http://x/api/v1', '/api/v1/?x', '/nowhere'];
+    for (const path of paths) {
+      const answers = others.map((method) => answerTo(`${method} ${path} HTTP/1.1\r\n${body}${END}{`));
+      for (const { status, head, body } of await Promise.all(answers)) {
+        const isThere = !['/api/v1/?x', '/nowhere'].includes(path);
+        expect(status).toBe(isThere ? 405 : 404);
+        expect(/^allow: GET, HEAD$/im.test(head)).toBe(isThere);
+        expect(errorBodySchema.parse(JSON.parse(body)).status).toBe(status);
+      }
+    }
+  });
+
+  it('answers CONNECT', async () => {
+    const { status, body } = await answerTo(`CONNECT other:443 HTTP/1.1\r\n${END}`);
+    expect([status, errorBodySchema.parse(JSON.parse(body)).error]).toEqual([405, 'method_not_allowed']);
+  });
+});
+
+describe('odd requests', () => {
+  const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\n${KEY}${headers}${END}`;
+  const cases: [name: string, request: string, status: number][] = [
+    ['two slashes', get('//api/v1'), 404],
+    ['a slash at the end', get('/api/v1/'), 404],
+    ['encoded slashes', get('/api%2Fv1'), 404],
+    ['a path with dots', get('/api/x/../v1'), 404],
+    ['an id that cannot be decoded', get('/api/v1/urls/%zz'), 400],
+    ['an id of 5,000 characters', get(`/api/v1/urls/${'a'.repeat(5000)}`), 414],
+    ['a byte that is not ASCII', get('/api/v1/urls/\xff'), 400],
+    ['a whole address', get('http://x/api/v1'), 200],
+    ['an address of another scheme', get('ftp://x/api/v1'), 404],
+    ['an asterisk', `OPTIONS * HTTP/1.1\r\n${END}`, 404],
+    ['two keys', get('/api/v1', 'Authorization: Bearer bad\r\n'), 400],
+    ['two hosts', get('/api/v1', 'Host: y\r\n'), 400],
+    ['no host', `GET /api/v1 HTTP/1.1\r\n${KEY}Connection: close\r\n\r\n`, 400],
+    ['HTTP/1.0, which needs no host', `GET /api/v1 HTTP/1.0\r\n${KEY}\r\n`, 200],
+    ['a huge header', get('/api/v1', `X: ${'a'.repeat(70_000)}\r\n`), 431],
+    ['a method that is none', `FOO /api/v1 HTTP/1.1\r\n${END}`, 400],
+    ['a body that nobody asked for', get('/api/v1', 'Content-Length: 1\r\nContent-Type: application/json\r\n'), 200],
+    ['two lengths of a body', get('/api/v1', 'Content-Length: 1\r\nTransfer-Encoding: chunked\r\n'), 400],
+    ['an upgrade', get('/api/v1', 'Upgrade: websocket\r\n'), 200],
+    ['a range', get('/api/v1', 'Range: bytes=0-3\r\n'), 200],
+    ['100-continue', get('/api/v1', 'Expect: 100-continue\r\n'), 200],
+    ['another expectation', get('/api/v1', 'Expect: miracles\r\n'), 417],
+    ['parameters named like parts of an object', get('/api/v1/urls/own?__proto__=1&constructor=2'), 200],
+  ];
+  it.each(cases)('%s', async (_name, request, status) => {
+    const answer = await answerTo(request);
+    expect(answer.status).toBe(status);
+    expect(answer.head).toMatch(/^content-type: application\/json/im);
+    expect(answer.head).toMatch(/^x-content-type-options: nosniff$/im);
+    if (status >= 400) expect(answer.body).toContain(`"status":${status}}`);
+  });
+});

@@ -1,0 +1,208 @@
+import { spawn } from 'node:child_process';
+import { once as nextEvent } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
+import { startService } from '../../../src/app/cli/serving/running-service.js';
+import { settingsWithoutFile } from '../../../src/base/config/load.js';
+import { createLogger } from '../../../src/base/observe/log.js';
+import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
+import { atLength, once, testAtLength } from '../../given/at-length.js';
+import { PROGRAM, start } from '../../given/cli.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { call, NIGHTS } from './given.js';
+
+const ENDLESS = 'select count(*) from range(10000000000) a, range(10000000000) b';
+
+let built: BuiltWarehouse;
+let url: string;
+const tokens = { shop: '', other: '', all: '' };
+beforeAll(async () => {
+  built = await buildWarehouse(NIGHTS);
+  for (const label of ['shop', 'other'] as const) tokens[label] = await added(label, [label]);
+  tokens.all = await added('all', 'all');
+  const service = await started();
+  url = service.url;
+  return async () => {
+    await service.close();
+    built.remove();
+  };
+});
+
+async function added(label: string, websites: 'all' | string[]): Promise<string> {
+  return (await addKey(built.path, { label, websites })).token;
+}
+
+function started(settings = {}) {
+  return startService({
+    warehouse: built.path,
+    memoryLimit: 256_000_000,
+    timeZone: 'UTC',
+    prefix: '/tenant',
+    service: { ...settingsWithoutFile({ env: {}, cwd: '/' }, { service: { port: 0 } }).service, ...settings },
+    status: { ...STATUS_DEFAULTS, warehouse: built.path, now: 0 },
+    log: createLogger({ level: 'silent' }),
+  });
+}
+
+/** The SDK's own client with a key. */
+async function clientOf(token: string, base = url): Promise<Client> {
+  const headers = { authorization: `Bearer ${token}` };
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`), { requestInit: { headers } }));
+  onTestFinished(() => client.close());
+  await client.listTools();
+  return client;
+}
+
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+function post(body: unknown, headers: Record<string, string> = {}) {
+  return fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { ...HEADERS, authorization: `Bearer ${tokens.shop}`, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
+
+function asking(sql: string): string {
+  const params = { name: 'query_sql', arguments: { sql } };
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+}
+
+describe('two keys', () => {
+  /** What each tool is asked by the key of `shop`, its own things and those of others. */
+  const asked = (website: string, url: string): [string, Record<string, unknown>][] => [
+    ['list_analyses', {}],
+    ['status', {}],
+    ['status', { website }],
+    ['report', {}],
+    ['report', { website }],
+    ['page', { url }],
+    ['page', { url, website }],
+    ['run_analysis', { name: 'indexing_trend' }],
+    ['run_analysis', { name: 'indexing_trend', parameters: { website } }],
+    ['run_analysis', { name: 'deindexed_pages', parameters: { directory: '/nowhere/' } }],
+    ['query_sql', { sql: `select * from pages where url = '${url}'` }],
+  ];
+  const FOREIGN = /other\.example|"other"|website=other|\bother\b/;
+
+  it('do not see each other, whatever tool they ask, and a foreign website is as one that is not there', async () => {
+    const client = await clientOf(tokens.shop);
+    const foreign = asked('other', 'https://other.example/blog/000');
+    const missing = asked('nobody', 'https://nobody.example/blog/000');
+    for (const at of atLength([2, 5, 8, 10], [...foreign.keys()])) {
+      const [name = '', given] = foreign[at] ?? [];
+      const answers = [await call(client, name, given), await call(client, name, missing[at]?.[1])];
+      const [one, none] = answers.map((answer) =>
+        JSON.stringify([answer.error, answer.content, answer.text])
+          .replaceAll(/https:\/\/(other|nobody)\.example/g, 'ASKED')
+          .replaceAll(/\\?"(other|nobody)\\?"/g, 'ASKED')
+          .replaceAll(/"checked_at":"[^"]*"|"age_seconds":\d+|_seconds":\d+/g, 'TIME'),
+      );
+      expect([name, given, one]).toEqual([name, given, none]);
+      expect([name, given, one]).toEqual([name, given, expect.not.stringMatching(FOREIGN)]);
+    }
+  });
+
+  testAtLength('a key without a website that is there sees nothing', async () => {
+    const client = await clientOf(await added('later', ['not-yet']));
+    for (const name of ['list_analyses', 'status']) {
+      const { content, error } = await call(client, name);
+      expect([name, error, JSON.stringify(content)]).toEqual([name, null, expect.not.stringMatching(/shop|other\./)]);
+    }
+    expect((await call(client, 'report')).error).toContain('no snapshot');
+  });
+
+  testAtLength('a key that is revoked opens nothing any more', async () => {
+    const token = await added('short', ['shop']);
+    const client = await clientOf(token);
+    await revokeKey(built.path, 'short');
+    await vi.waitFor(() => expect(client.ping()).rejects.toThrow(), { timeout: 10_000 });
+  });
+});
+
+describe('the address', () => {
+  once('answers nobody without a key, nor pages of other origins or hosts', async () => {
+    expect((await post(PING, { authorization: '' })).status).toBe(401);
+    expect((await post(PING, { authorization: 'Bearer ih_no' })).status).toBe(401);
+    expect((await post(PING, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await post(PING, { origin: 'null' })).status).toBe(403);
+    expect((await post(PING, { origin: new URL(url).origin })).status).toBe(200);
+    const { hostname, port, pathname } = new URL(`${url}/mcp`);
+    const headers = { ...HEADERS, host: 'evil.example', authorization: `Bearer ${tokens.shop}` };
+    const rebound = request({ hostname, port, path: pathname, method: 'POST', headers });
+    rebound.end(JSON.stringify(PING));
+    const [answer] = await nextEvent(rebound, 'response');
+    expect(answer.statusCode).toBe(421);
+    answer.resume();
+  });
+
+  once('takes one message a request, of bounded size', async () => {
+    expect(await (await post(PING)).json()).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+    expect((await post([PING, PING])).status).toBe(400);
+    expect((await post('{')).status).toBe(400);
+    expect((await post({ jsonrpc: '1.0' })).status).toBe(400);
+    expect((await post('x', { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await post(' '.repeat(300_000))).status).toBe(413);
+    expect((await post(PING, { accept: 'text/html' })).status).toBe(406);
+    expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(202);
+    const stream = await fetch(`${url}/mcp`, { headers: { accept: 'text/event-stream' } });
+    expect([stream.status, stream.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+});
+
+const sqlFolders = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('indexhouse-sql-'));
+
+once('a client that dies frees the engine', async () => {
+  const dying = new AbortController();
+  const asked = fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { ...HEADERS, authorization: `Bearer ${tokens.other}` },
+    body: asking(ENDLESS),
+    signal: dying.signal,
+  }).catch(() => null);
+  const processes = () => process.getActiveResourcesInfo().filter((resource) => resource === 'ProcessWrap');
+  await vi.waitFor(() => expect(processes()).toHaveLength(1), { timeout: 10_000 });
+  dying.abort();
+  await asked;
+  // Long before its time is over.
+  await vi.waitFor(() => expect(processes()).toEqual([]), { timeout: 10_000 });
+});
+
+testAtLength('a server that is killed takes its question with it, and leaves nothing', async () => {
+  const folder = temporaryFolder();
+  const env = { TMPDIR: folder };
+  const running = start(['serve', '--json', '--port', '0', '--warehouse', built.path], { env });
+  await running.spoken;
+  const base = JSON.parse(running.printed()).base_url;
+  const headers = { ...HEADERS, authorization: `Bearer ${tokens.other}` };
+  const asked = fetch(`${base}/mcp`, { method: 'POST', headers, body: asking(ENDLESS) }).catch(() => null);
+  // Until its process has begun: what is killed before that has nobody to clean up after it.
+  const begun = () => sqlFolders(folder).flatMap((name) => readdirSync(join(folder, name)));
+  await vi.waitFor(() => expect(begun()).not.toEqual([]), { timeout: 30_000 });
+  running.kill('SIGKILL');
+  await Promise.all([asked, running.ended]);
+  await vi.waitFor(() => expect(sqlFolders(folder)).toEqual([]), { timeout: 30_000 });
+});
+
+testAtLength('an assistant that dies in the middle of a question ends its server', async () => {
+  const folder = temporaryFolder();
+  const env = { PATH: process.env['PATH'] ?? '', TMPDIR: folder };
+  const child = spawn(process.execPath, [PROGRAM, 'mcp', '--warehouse', built.path], { env, stdio: 'pipe' });
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params })}\n${asking(ENDLESS)}\n`);
+  await vi.waitFor(() => expect(sqlFolders(folder)).toHaveLength(1), { timeout: 30_000 });
+  child.stdin.destroy();
+  child.stdout.destroy();
+  const [code] = await nextEvent(child, 'exit');
+  expect(code).toBe(0);
+  await vi.waitFor(() => expect(readdirSync(join(folder))).toEqual([]), { timeout: 30_000 });
+});

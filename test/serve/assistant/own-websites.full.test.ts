@@ -1,0 +1,127 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { askAnalysis } from '../../../src/answers/query/ask-rows.js';
+import { analyses } from '../../../src/answers/query/catalog.js';
+import { ask } from '../../../src/answers/query/question.js';
+import { Reader } from '../../../src/answers/query/reader.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { TABLES } from '../../../src/warehouse/log/folder/tables.js';
+import { updateIndex } from '../../../src/warehouse/log/marker-index.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { NIGHTS, NOW, pages } from './given.js';
+
+const LIMITS = { memoryLimit: 256_000_000 };
+const anyRow = z.record(z.string(), z.unknown());
+const CATALOGS = [
+  'from duckdb_tables()',
+  'from duckdb_views()',
+  'from duckdb_columns()',
+  'from duckdb_databases()',
+  'from duckdb_functions() where not internal',
+  'from information_schema.tables',
+  'from information_schema.columns',
+  'from pg_catalog.pg_class',
+  'from sqlite_master',
+  'show all tables',
+  'show databases',
+  'pragma database_list',
+];
+
+/** What nobody but the owner of `other` may see. */
+const OF_OTHERS = /other\.example|"other"|shop2/;
+
+const scratch = temporaryFolder(afterAll);
+const indexed = join(scratch, 'warehouse');
+let built: BuiltWarehouse;
+beforeAll(async () => {
+  // The folder of `shop` is the beginning of another's.
+  const [first, ...later] = NIGHTS;
+  const lists = { ...first?.lists, shop2: pages('shop2', 3) };
+  built = await buildWarehouse([{ at: first?.at ?? '', lists }, ...later]);
+  cpSync(built.path, indexed, { recursive: true });
+  await updateIndex(indexed, { ...LIMITS, temporary: scratch }, NOW + 86_400_000 * 5, 1);
+  return () => built.remove();
+});
+
+async function opened(warehouse: string, websites: string[]): Promise<Reader> {
+  const reader = await Reader.open({ warehouse, ...LIMITS, websites });
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+async function answer(reader: Reader, sql: string): Promise<string> {
+  const { columns, parts } = await ask(reader, { name: 'test', sql, parameters: {} });
+  const rows: unknown[] = [columns];
+  for await (const part of parts) rows.push(...part);
+  return JSON.stringify(rows);
+}
+
+describe('a warehouse with an index of old markers, of one website', () => {
+  test('has the rows of that one in every table, and all of them', async () => {
+    const [own, whole] = [await opened(indexed, ['shop']), await Reader.open({ warehouse: indexed, ...LIMITS })];
+    onTestFinished(() => whole.close());
+    for (const table of TABLES.filter((name) => name !== 'tombstones')) {
+      const [mine, all] = [
+        await own.rows(anyRow, `from ${table} order by all`),
+        await whole.rows(anyRow, `from ${table} where website_id = 'shop' order by all`),
+      ];
+      expect([table, mine]).toEqual([table, all]);
+    }
+    expect((await own.rows(anyRow, 'from snapshots')).length).toBe(3);
+    await own.loadMarkers();
+    expect(own.markers).toHaveLength(3);
+    expect(own.today).toBe('2025-03-03');
+  });
+
+  test('has nothing of others in any analysis, name or table of the system', async () => {
+    const own = await opened(indexed, ['shop']);
+    expect((await own.websites()).map(({ id }) => id)).toEqual(['shop', 'shop', 'shop']);
+    const since = { since: '2025-01-01' };
+    for (const { name, parameters } of analyses()) {
+      const given = parameters.some((one) => one.name === 'since') ? since : {};
+      const url = parameters.some((one) => one.name === 'url') ? { url: 'https://shop.example/blog/000' } : {};
+      const { rows } = await askAnalysis(own, name, { ...given, ...url });
+      expect([name, JSON.stringify(rows)]).toEqual([name, expect.not.stringMatching(OF_OTHERS)]);
+    }
+    for (const sql of CATALOGS)
+      expect([sql, await answer(own, sql)]).toEqual([sql, expect.not.stringMatching(OF_OTHERS)]);
+    const views = z
+      .array(z.tuple([z.string()]))
+      .parse(
+        JSON.parse(await answer(own, "select schema_name || '.' || view_name from duckdb_views() where internal")),
+      );
+    expect(views.length).toBeGreaterThan(40);
+    for (const [view] of views.slice(1)) {
+      const found = await answer(own, `from ${view}`).catch((error: unknown) => String(error));
+      expect([view, found]).toEqual([view, expect.not.stringMatching(OF_OTHERS)]);
+      expect([view, found]).toEqual([view, expect.not.stringContaining(indexed)]);
+    }
+    const foreign = askAnalysis(own, 'page', { url: 'https://other.example/blog/000' });
+    await expect(foreign).rejects.toThrow('no page https://other.example/blog/000 in the warehouse');
+    await expect(askAnalysis(own, 'indexing_trend', { website: 'other' })).rejects.toThrow('no website "other"');
+  });
+
+  test('has an engine that cannot open a file of others', async () => {
+    const own = await opened(indexed, ['shop']);
+    const files = (await listTableFiles(indexed, 'coverage')).filter((file) => /website=(other|shop2)/.test(file));
+    expect(files.length).toBeGreaterThan(2);
+    for (const file of [
+      ...files,
+      join(indexed, 'index', 'index.json'),
+      join(indexed, 'parquet', 'snapshots', '*', '*', '*'),
+    ]) {
+      await expect(own.engine.rows(anyRow, 'from read_blob($file)', { file })).rejects.toThrow('Permission Error');
+    }
+  });
+
+  test('may have no website, or one that is not there', async () => {
+    for (const websites of [[], ['nobody']]) {
+      const own = await opened(indexed, websites);
+      for (const table of TABLES) expect([table, await own.rows(anyRow, `from ${table}`)]).toEqual([table, []]);
+      expect(await own.websites()).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+import { QuestionError } from '../../../src/answers/query/errors.js';
+import { Reader } from '../../../src/answers/query/reader.js';
+import { FUNCTIONS } from '../../../src/answers/query/reads-tables-only.js';
+import { packageFolder } from '../../../src/base/storage/sql.js';
+import { readRows } from '../../../src/serve/assistant/rows.js';
+import { runSql } from '../../../src/serve/assistant/run-sql.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { atLength, once, testAtLength } from '../../given/at-length.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { asked, call, NIGHTS } from './given.js';
+import { BOMBS, REFUSED } from './hostile-sql.js';
+
+const WINDOW = { limit: 10, offset: 0 };
+const MEMORY_LIMIT = 256_000_000;
+const NEVER = new AbortController().signal;
+
+let built: BuiltWarehouse;
+let parquet: string;
+beforeAll(async () => {
+  built = await buildWarehouse(NIGHTS);
+  parquet = (await listTableFiles(built.path, 'coverage', { websiteId: 'shop' }))[0] ?? '';
+  return () => built.remove();
+});
+
+/** Of every file of the warehouse, with its content. */
+function fingerprint(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const path = join(folder, file);
+    hash.update(`${file}\n`);
+    if (statSync(path).isFile()) hash.update(readFileSync(path));
+  }
+  return hash.digest('hex');
+}
+
+function written(sql: string): string {
+  const secret = join(built.path, 'warehouse.json');
+  return sql.replaceAll('FILE', secret).replaceAll('FOLDER', built.path).replaceAll('PARQUET', parquet);
+}
+
+function run(sql: string, websites: string[] | null = null, options = {}) {
+  const request = { warehouse: built.path, websites, sql, ...WINDOW };
+  return runSql(request, NEVER, { memoryLimit: MEMORY_LIMIT, ...options });
+}
+
+once('200 hostile statements are refused for what they are, before anything of them runs', async () => {
+  const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT, websites: ['shop'] });
+  onTestFinished(() => reader.close());
+  const before = fingerprint(built.path);
+  expect(new Set(REFUSED).size).toBeGreaterThanOrEqual(200);
+  for (const hostile of REFUSED) {
+    const sql = written(hostile);
+    const refused = await readRows(reader, { name: 'query_sql', sql, parameters: {} }, WINDOW).catch((error) => error);
+    expect([hostile, refused]).toEqual([hostile, expect.any(QuestionError)]);
+    expect([hostile, String(refused)]).toEqual([hostile, expect.not.stringContaining('time_zone')]);
+    expect([hostile, String(refused)]).toEqual([hostile, expect.stringMatching(CLEAR)]);
+  }
+  expect(fingerprint(built.path)).toBe(before);
+  expect((await readRows(reader, { name: 'q', sql: 'from snapshots', parameters: {} }, WINDOW)).total).toBe(3);
+});
+
+/** What the refusals say: what it is instead of a query, or what DuckDB does not find. */
+const CLEAR = /Only tables and views can be read: give exactly one statement|(Parser|Binder|Catalog) Error: /;
+
+/** Functions in all forms of SQL: DuckDB's parser turns each into a call by name. */
+const HARMLESS = [
+  "select '1'::int, try_cast('x' as int), cast('{}' as json), 'a'::blob, [1, 2]::int[2], x'ab'",
+  "select -1, 5!, @(-3), ~1, 2 ** 3, 7 // 2, 1 << 2, 1 & 3 | 4, 'a' || 'b', 'a' ^@ 'a', [1] && [1], [1.0, 2] <=> [2.0, 1]",
+  "select url not like 'a%' escape '!', url ilike 'b', url !~ 'c', url similar to 'd', url glob 'e' from pages",
+  'select [n + 1 for n in [1, 2, 3] if n > 1], list_transform([1], x -> x), list_reduce([1, 2], lambda x, y: x + y)',
+  "select {a: 1}.a, row(1, 2), map {'a': 1}['a'], 'abc'[1:2], [1, 2][1], '{\"a\": 1}'::json->>'$.a', union_value(k := 1)",
+  "select extract(year from now()), now() at time zone 'UTC', date '2025-03-01' + interval (1) day, current_date, user",
+  "select trim(both 'x' from 'xax'), substring('abc' from 1 for 2), position('b' in 'abc'), 'b' collate de, nullif(1, 2)",
+  'select row_number() over w, lag(url) over w, sum(1) over w from pages window w as (partition by website_id order by url)',
+  'select mode() within group (order by url), quantile_cont(1, 0.5), count(distinct url) filter (url is not null) from pages',
+  'select website_id, grouping(website_id), count(*) from pages group by rollup (website_id)',
+  "select directory_of(url), template_of(url), url.upper() from pages where is_website(website_id, 'shop')",
+  "from pages pivot (count(*) for website_id in ('shop'))",
+  'unpivot (select 1 as a, 2 as b) on a, b',
+  'select unnest([1, 2]), generate_subscripts([1, 2], 1)',
+  'summarize pages',
+];
+
+once('casts, operators, lambdas, windows and our own macros can be used in SQL', async () => {
+  const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT });
+  onTestFinished(() => reader.close());
+  for (const sql of HARMLESS) {
+    expect((await readRows(reader, { name: sql, sql, parameters: {} }, WINDOW)).total).toBeGreaterThan(0);
+  }
+});
+
+once('a mistyped function is refused with the name of the nearest one', async () => {
+  await expect(run("select substing('a', 1)")).rejects.toThrow('did you mean substring()?');
+});
+
+once('every function of this version of DuckDB was reviewed: it is allowed to questions, or refused', async () => {
+  const [, refused = ''] = readFileSync(join(packageFolder(), 'sql', 'answers', 'functions.txt'), 'utf8').split(
+    '[refused]',
+  );
+  const patterns = refused.replaceAll(/^#.*/gm, '').trim().split(/\s+/);
+  const isRefused = new RegExp(`^(${patterns.join('|').replaceAll('*', '.*')})$`);
+  const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT });
+  onTestFinished(() => reader.close());
+  const there = await reader.engine.rows(
+    z.object({ name: z.string(), kind: z.string() }),
+    'select distinct lower(function_name) as name, function_type as kind from duckdb_functions()',
+  );
+  const reviewed = (name: string) => FUNCTIONS.includes(name) || isRefused.test(name);
+  expect(there.filter(({ name, kind }) => !/^(table|pragma)/.test(kind) && !reviewed(name))).toEqual([]);
+  expect(FUNCTIONS.filter((known) => !there.some(({ name }) => name === known))).toEqual([]);
+});
+
+once('query_sql answers with rows, of which it counts all, and says what is wrong with a statement', async () => {
+  const client = await asked(built.path);
+  const { content } = await call(client, 'query_sql', {
+    sql: 'select url, first_seen_at from pages order by url',
+    limit: 2,
+    offset: 1,
+  });
+  expect(content).toMatchObject({
+    columns: ['url', 'first_seen_at'],
+    rows: [
+      ['https://other.example/blog/002', '2025-03-01T02:00:00.000Z'],
+      ['https://other.example/blog/004', '2025-03-01T02:00:00.000Z'],
+    ],
+    total: 66,
+    next_offset: 3,
+    basis: { websites: [{ website_id: 'other' }, { website_id: 'shop' }] },
+  });
+  const { error } = await call(client, 'query_sql', { sql: "from read_text('/etc/passwd')" });
+  expect(error).toContain('calls read_text() in FROM');
+});
+
+once('sees the websites of its client alone, in a process without environment and without leftovers', async () => {
+  const folder = temporaryFolder();
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { rows } = await run('select website_id, count(*) from pages group by all', ['shop']);
+  expect(rows).toEqual([['shop', 61]]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+testAtLength('ends what takes too long', async () => {
+  const endless = run('select count(*) from range(10000000000) a, range(10000000000) b', null, { timeLimitMs: 1000 });
+  await expect(endless).rejects.toThrow('query_sql: stopped after 1 s: select fewer rows');
+});
+
+once('ends when nobody waits any more', async () => {
+  const client = new AbortController();
+  const sql = 'select count(*) from range(10000000000) a, range(10000000000) b';
+  const asking = runSql({ warehouse: built.path, websites: null, sql, ...WINDOW }, client.signal);
+  setImmediate(() => client.abort(new Error('the client is gone')));
+  await expect(asking).rejects.toThrow('the client is gone');
+});
+
+it.each(atLength([], BOMBS))('survives a bomb: %s', async (sql) => {
+  await expect(run(sql, null, { timeLimitMs: 2000 })).rejects.toThrow(
+    /^query_sql: (the statement need(s|ed)|stopped after)/,
+  );
+});

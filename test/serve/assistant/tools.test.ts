@@ -1,0 +1,202 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { analyses } from '../../../src/answers/query/catalog.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { asked, call, HOSTILE, NIGHTS } from './given.js';
+
+let built: BuiltWarehouse;
+let client: Client;
+beforeAll(async () => {
+  built = await buildWarehouse(NIGHTS);
+  const ends: (() => Promise<void>)[] = [];
+  client = await asked(built.path, (end) => ends.push(end));
+  return async () => {
+    for (const end of ends) await end();
+    built.remove();
+  };
+});
+
+describe('every tool', () => {
+  it('says what it is for, with an example, its input and its output, and refuses other parameters', async () => {
+    const { tools } = await client.listTools();
+    expect(tools.length).toBeGreaterThan(5);
+    for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
+      expect([name, description]).toEqual([name, expect.stringContaining('Example: {')]);
+      expect([name, inputSchema.additionalProperties]).toEqual([name, false]);
+      expect([name, outputSchema?.properties]).toEqual([name, expect.objectContaining({ basis: expect.anything() })]);
+      expect([name, annotations?.readOnlyHint]).toEqual([name, true]);
+      expect([name, (await call(client, name, { foo: 1 })).error]).toEqual([name, expect.stringContaining('foo')]);
+    }
+  });
+});
+
+describe('basis', () => {
+  it('names the newest snapshot of each website, and the age of its reports', async () => {
+    const { content, text } = await call(client, 'list_analyses');
+    expect(content['basis']).toEqual({
+      age: { as_of: '2025-03-03T02:00:00.000Z', website: expect.any(String), old: null, why: null },
+      websites: [
+        expect.objectContaining({ website_id: 'other', snapshots: 2, first_snapshot_date: '2025-03-01', pages: 5 }),
+        {
+          website_id: 'shop',
+          website_name: 'https://shop.example',
+          newest_snapshot: {
+            snapshot_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+            date: '2025-03-03',
+            begun_at: '2025-03-03T02:00:00.000Z',
+            listing_status: 'complete',
+          },
+          snapshots: 3,
+          first_snapshot_date: '2025-03-01',
+          pages: 61,
+          pages_with_report: 61,
+          report_age_days: { newest: 1, median: 1, oldest: 1 },
+        },
+      ],
+      more_websites: 0,
+    });
+    expect(text).toContain('Based on 5 snapshots of 2 websites. Reports are 1 to 1 days old.');
+  });
+
+  it('is of the website that was asked for', async () => {
+    const answer = await call(client, 'run_analysis', { name: 'compare', parameters: { website: 'other' } });
+    expect(answer.content['basis']).toMatchObject({ websites: [{ website_id: 'other' }] });
+  });
+});
+
+describe('analyses', () => {
+  it('are listed with the names of their parameters, and one in full', async () => {
+    const { content } = await call(client, 'list_analyses');
+    expect(content['analyses']).toHaveLength(analyses().length);
+    expect(content['details']).toBeNull();
+    const one = await call(client, 'list_analyses', { name: 'deindexed_pages' });
+    expect(one.content).toMatchObject({
+      analyses: [{ name: 'deindexed_pages', parameters: expect.arrayContaining(['since', 'directory']) }],
+      details: {
+        grain: 'one row per page and time that it fell out of the index',
+        parameters: expect.arrayContaining([expect.objectContaining({ name: 'since', type: 'date', required: false })]),
+      },
+    });
+  });
+
+  it('return a window of their rows, with the number of all and how to get the next', async () => {
+    const name = 'deindexed_pages';
+    const whole = await call(client, 'run_analysis', { name });
+    expect(whole.content).toMatchObject({
+      returned: 12,
+      total: 12,
+      next_offset: null,
+      parameters: { since: '2025-02-25' },
+    });
+    const rows: unknown[] = [];
+    for (let offset: unknown = 0; offset !== null; ) {
+      const { content, text } = await call(client, 'run_analysis', { name, limit: 4, offset });
+      expect(content).toMatchObject({ total: 12, total_is_exact: true });
+      if (content['next_offset'] !== null) expect(text).toContain(`set \`offset\` to ${content['next_offset']}`);
+      rows.push(...(content['rows'] as unknown[]));
+      offset = content['next_offset'];
+    }
+    expect(rows).toEqual(whole.content['rows']);
+  });
+
+  it('take parameters as their header has them, and say what is wrong with others', async () => {
+    const run = async (name: string, parameters: object) => call(client, 'run_analysis', { name, parameters });
+    expect((await run('deindexed_pages', { reindexed: true, directory: '/blog/' })).content).toMatchObject({
+      total: 6,
+    });
+    expect((await run('deindexed_pages', { until: 'someday' })).error).toContain('until is not a date');
+    expect((await run('page', {})).error).toContain('url is required');
+    expect((await run('indexing_trend', { website: 'shpo' })).error).toContain('Did you mean:\n  shop');
+    expect((await run('deindexed_pages', { directory: '/bog/' })).content).toMatchObject({
+      total: 0,
+      notes: ['No page is below /bog/. Did you mean /blog/?'],
+    });
+    expect((await run('events', { min_z: 'much' })).error).toContain('min_z');
+  });
+});
+
+describe('page', () => {
+  it('is everything of one page: sentences, changes, state and report', async () => {
+    const { content } = await call(client, 'page', { url: 'https://shop.example/blog/000' });
+    expect(content['rows']).toEqual(
+      expect.arrayContaining([
+        ['shop', 'index', '2025-03-03', 'Not indexed since Mar 3, 2025: Crawled - currently not indexed.'],
+        ['shop', 'history', '2025-03-03', expect.stringContaining('left the index')],
+      ]),
+    );
+    expect(content['pages']).toMatchObject([
+      {
+        website_id: 'shop',
+        state: { index_summary: 'Not Indexed', report_fetched_at: '2025-03-03T02:00:00.000Z' },
+        report: { index_summary: 'Not Indexed', indexing_allowed: 'Yes' },
+      },
+    ]);
+  });
+
+  it('refuses an unknown URL', async () => {
+    const { error } = await call(client, 'page', { url: 'https://shop.example/blog/' });
+    expect(error).toContain('no page https://shop.example/blog/ in the warehouse');
+  });
+});
+
+it('texts that are too long are refused, and rows that are too wide are cut', async () => {
+  expect((await call(client, 'page', { url: `https://shop.example/${'a'.repeat(8000)}` })).error).toContain('Too big');
+  const wide = Array.from({ length: 100 }, (_, at) => `repeat('x', 1900) as c${at}`);
+  const { content } = await call(client, 'query_sql', { sql: `select ${wide.join(', ')}, repeat('y', 5000) as long` });
+  expect(JSON.stringify(content['rows']).length).toBeLessThan(50_000);
+  expect(content).toMatchObject({ returned: 1, next_offset: null, cut_values: 101 });
+});
+
+it('status shows how fresh each website is, and what needs attention', async () => {
+  const { content, text } = await call(client, 'status');
+  expect(content).toMatchObject({
+    websites: [
+      { website_id: 'other', last_snapshot: { age_seconds: 86_400, pages_listed: 5 }, quarantined: 0 },
+      { website_id: 'shop', last_run: { outcome: 'committed', error: null }, pages: { monitored: 61 } },
+    ],
+    total: 2,
+    next_offset: null,
+    is_syncing: false,
+  });
+  expect(text).toContain('2 websites');
+  expect((await call(client, 'status', { website: 'https://shop.example' })).content).toMatchObject({ total: 1 });
+  expect((await call(client, 'status', { website: 'nobody' })).error).toContain('no website "nobody"');
+});
+
+it('what websites chose stands in structured content and JSON alone', async () => {
+  for (const [name, given] of [
+    ['run_analysis', { name: 'deindexed_pages', parameters: { url_contains: 'IGNORE' } }],
+    ['page', { url: HOSTILE }],
+  ] as const) {
+    const { content, text, whole } = await call(client, name, given);
+    expect(JSON.stringify(content)).toContain(HOSTILE);
+    expect(JSON.parse(whole ?? '')).toEqual(content);
+    expect(text).not.toContain('IGNORE');
+  }
+  const { parts } = await call(client, 'page', { url: `${HOSTILE}-not` });
+  expect(JSON.parse(parts[0]?.text ?? '')).toEqual({ error: expect.stringContaining(HOSTILE) });
+});
+
+it('report is its story and figures', async () => {
+  const { content } = await call(client, 'report', { website: 'shop' });
+  expect(content).toMatchObject({
+    since: '2025-02-25',
+    until: '2025-03-03',
+    story: expect.arrayContaining([expect.any(String)]),
+    total: { figures: { pages: { now: 61 }, deindexed: { now: 11 } } },
+    websites: [{ website_id: 'shop' }],
+    basis: { websites: [{ website_id: 'shop' }] },
+  });
+});
+
+it('resources are the dictionary and the glossary', async () => {
+  const { resources } = await client.listResources();
+  expect(resources.map(({ uri }) => uri)).toEqual(['indexhouse://data-dictionary', 'indexhouse://glossary']);
+  const [dictionary, glossary] = await Promise.all(
+    resources.map(async ({ uri }) => {
+      const [first] = (await client.readResource({ uri })).contents;
+      return first && 'text' in first ? first.text : '';
+    }),
+  );
+  expect([dictionary, glossary]).toEqual([expect.stringMatching(/^# Data dic/), expect.stringMatching(/^# Glossary/)]);
+});

@@ -1,0 +1,309 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { LiveReader } from '../../../src/serve/store/live-reader.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import {
+  type Dashboard,
+  EMPTY_TOKEN,
+  NIGHTS,
+  NOW,
+  ONLY_TOKEN,
+  OTHER_TOKEN,
+  pageAt,
+  SECRET,
+  SHARED,
+  SHOP_TOKEN,
+  startDashboard,
+} from './given.js';
+import { linksOf, rowsOf, Visitor } from './visitor.js';
+
+const HOUR_MS = 3_600_000;
+const ROOMS = [
+  '',
+  '/changes',
+  '/pages',
+  '/pages.csv',
+  '/pages.json',
+  `/page?url=${encodeURIComponent(SHARED)}`,
+  '/compare',
+  '/runs',
+];
+const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+let shop: BuiltWarehouse;
+let reader: LiveReader;
+let dashboard: Dashboard;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  shop = await buildWarehouse(NIGHTS.slice(0, 1));
+  reader = new LiveReader({ warehouse: shop.path, memoryLimit: 256_000_000 });
+});
+afterAll(() => {
+  reader.close();
+  shop.remove();
+});
+beforeEach(async () => {
+  dashboard = await start();
+  visitor = new Visitor(dashboard.origin);
+});
+afterEach(() => dashboard.close());
+
+/** All of them ask one reader, which remembers what it has read. */
+function start(options: Parameters<typeof startDashboard>[1] = {}): Promise<Dashboard> {
+  return startDashboard(shop.path, { reader, ...options });
+}
+
+describe('signing in', () => {
+  it('opens a session that no script reads and no other site uses, and that does not hold the key', async () => {
+    expect((await visitor.get('/dashboard/')).headers.get('location')).toBe('/dashboard/sign-in?to=%2Fdashboard%2F');
+    const answer = await visitor.signIn(SHOP_TOKEN);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/dashboard/']);
+    const [cookie = ''] = visitor.setCookies;
+    expect(cookie).toMatch(/^indexhouse_session=[\w-]{43}; Max-Age=43200; Path=\/dashboard; HttpOnly; SameSite=Lax$/);
+    const home = await visitor.get('/dashboard/');
+    expect(home.status).toBe(200);
+    expect(home.text).toContain('Key &lt;b&gt;of&lt;/b&gt; shop');
+    for (const text of [cookie, answer.text, home.text]) expect(text).not.toContain(SHOP_TOKEN);
+    // Signing in again ends the session before.
+    const first = visitor.cookies.get('indexhouse_session') ?? '';
+    await visitor.signIn(SHOP_TOKEN);
+    expect(visitor.cookies.get('indexhouse_session')).not.toBe(first);
+    visitor.cookies.set('indexhouse_session', first);
+    expect((await visitor.get('/dashboard/')).status).toBe(303);
+  });
+
+  it('leads to the page that was asked for, and never elsewhere', async () => {
+    const asked = '/dashboard/websites/shop/pages?q=a&sort=-url';
+    const refused = await visitor.get(asked);
+    const form = await visitor.get(refused.headers.get('location') ?? '');
+    expect(form.text).toContain('value="/dashboard/websites/shop/pages?q=a&amp;sort=-url"');
+    const places: Record<string, string> = { [asked]: asked };
+    const foreign = ['https://evil.example/', '//evil.example/dashboard/', '/\\evil.example', 'javascript:alert(1)'];
+    for (const to of [...foreign, '/v1', '/dashboard/../v1', '/dashboard.evil/', 'http://here:99999'])
+      places[to] = '/dashboard/';
+    for (const [to, place] of Object.entries(places)) {
+      expect((await visitor.signIn(SHOP_TOKEN, { to })).headers.get('location')).toBe(place);
+    }
+  });
+
+  it('leads to the overview of the only website, where that has one', async () => {
+    const placeOf = async (token: string) => (await visitor.signIn(token)).headers.get('location');
+    expect(await placeOf(ONLY_TOKEN)).toBe('/dashboard/websites/shop');
+    expect(await placeOf(EMPTY_TOKEN)).toBe('/dashboard/');
+    const to = '/dashboard/websites/shop/runs';
+    expect((await visitor.signIn(ONLY_TOKEN, { to })).headers.get('location')).toBe(to);
+  });
+
+  it('refuses a wrong key without a session, and keeps where somebody wanted to go', async () => {
+    for (const token of ['wrong', '', `${SHOP_TOKEN}x`, '__proto__']) {
+      const answer = await visitor.signIn(token, { to: '/dashboard/websites/shop/pages?q=a&sort=-url' });
+      expect([answer.status, answer.text.includes('This API key is not known.')]).toEqual([401, true]);
+      expect(answer.text).toContain('value="/dashboard/websites/shop/pages?q=a&amp;sort=-url"');
+      expect(visitor.cookies.has('indexhouse_session')).toBe(false);
+      if (token.length > 3) expect(answer.text).not.toContain(token);
+    }
+    expect((await visitor.get('/dashboard/')).status).toBe(303);
+  });
+
+  it('sets secure cookies if a trusted proxy reports TLS, or if configured', async () => {
+    const isSecure = async (options: Parameters<typeof startDashboard>[1], headers: Record<string, string> = {}) => {
+      const started = await start(options);
+      onTestFinished(() => started.close());
+      const there = new Visitor(started.origin);
+      await there.post('/dashboard/sign-in', { token: SHOP_TOKEN }, headers);
+      expect(there.setCookies).toHaveLength(1);
+      return there.setCookies[0]?.includes('; Secure');
+    };
+    const proxied = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'x.example', origin: 'https://x.example' };
+    expect(await isSecure({ trustProxy: (address) => address === '127.0.0.1' }, proxied)).toBe(true);
+    expect(await isSecure({ secureCookie: true })).toBe(true);
+    expect(await isSecure({}, { 'x-forwarded-proto': 'https' })).toBe(false);
+    expect(await isSecure({ trustProxy: () => false }, { 'x-forwarded-proto': 'https' })).toBe(false);
+  });
+
+  it('counts wrong keys by the address that a trusted proxy reports', async () => {
+    const started = await start({ trustProxy: (address) => address === '127.0.0.1' });
+    onTestFinished(() => started.close());
+    const there = new Visitor(started.origin);
+    const guess = async (from: string) =>
+      (await there.post('/dashboard/sign-in', { token: 'wrong' }, { 'x-forwarded-for': from })).status;
+    for (let times = 0; times < 10; times++) await guess('192.0.2.1');
+    expect([await guess('192.0.2.1'), await guess('192.0.2.2')]).toEqual([429, 401]);
+    expect(await guess('192.0.2.3, 192.0.2.1')).toBe(429);
+  });
+
+  it('lets nobody guess: after ten wrong keys in a minute the right one has to wait, too', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+    onTestFinished(() => void vi.useRealTimers());
+    const answers = await Promise.all(Array.from({ length: 14 }, (_, number) => visitor.signIn(`guess ${number}`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
+    const refused = await visitor.signIn(SHOP_TOKEN);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+    vi.setSystemTime(NOW + 61_000);
+    for (let times = 0; times < 12; times++) expect((await visitor.signIn(SHOP_TOKEN)).status).toBe(303);
+  });
+
+  it('refuses a form of another site', async () => {
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { origin: 'http://127.0.0.1:1' },
+      { origin: 'null', 'sec-fetch-site': 'cross-site' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'same-site' },
+    ] satisfies Record<string, string>[]) {
+      const { status } = await visitor.post('/dashboard/sign-in', { token: SHOP_TOKEN }, headers);
+      expect([headers, status, visitor.cookies.size]).toEqual([headers, 403, 0]);
+    }
+  });
+
+  it('takes its own form as browsers send it: without a referrer, over TLS and without', async () => {
+    await visitor.get('/dashboard/sign-in');
+    for (const headers of [{ origin: 'null', 'sec-fetch-site': 'same-origin' }, { origin: 'null' }, {}]) {
+      expect((await visitor.post('/dashboard/sign-in', { token: SHOP_TOKEN }, headers)).status).toBe(303);
+    }
+  });
+
+  it('reads nothing but a small form', async () => {
+    const send = (body: string, type: string) =>
+      fetch(`${dashboard.origin}/dashboard/sign-in`, { method: 'POST', body, headers: { 'content-type': type } });
+    expect((await send(JSON.stringify({ token: SHOP_TOKEN }), 'application/json')).status).toBe(415);
+    expect((await send('to=x', 'application/x-www-form-urlencoded')).status).toBe(400);
+    expect((await send(`token=${'x'.repeat(70_000)}`, 'application/x-www-form-urlencoded')).status).toBe(413);
+    expect((await send(`token=${'x'.repeat(5000)}`, 'application/x-www-form-urlencoded')).status).toBe(400);
+  });
+});
+
+describe('a session', () => {
+  it('ends by signing out, on the server too', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    const id = visitor.cookies.get('indexhouse_session') ?? '';
+    expect((await visitor.post('/dashboard/sign-out', {}, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await visitor.get('/dashboard/')).status).toBe(200);
+    const answer = await visitor.post('/dashboard/sign-out', {}, { origin: dashboard.origin });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/dashboard/sign-in']);
+    expect(visitor.setCookies[0]).toMatch(/^indexhouse_session=; Max-Age=0; Path=\/dashboard;/);
+    visitor.cookies.set('indexhouse_session', id);
+    expect((await visitor.get('/dashboard/')).status).toBe(303);
+  });
+
+  it('ends after twelve hours', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    dashboard.clock.now = NOW + 12 * HOUR_MS - 1;
+    expect((await visitor.get('/dashboard/websites/shop')).status).toBe(200);
+    dashboard.clock.now = NOW + 12 * HOUR_MS;
+    expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
+  });
+
+  it('is not ended by other keys that sign in again and again, only by its own', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    const again = async (token: string, times: number) => {
+      for (let time = 0; time < times; time++) await new Visitor(dashboard.origin).signIn(token);
+    };
+    await again(OTHER_TOKEN, 101);
+    await again(SHOP_TOKEN, 99);
+    expect((await visitor.get('/dashboard/')).status).toBe(200);
+    await again(SHOP_TOKEN, 1);
+    expect((await visitor.get('/dashboard/')).status).toBe(303);
+  });
+
+  it('ends with its key, and no cookie opens one', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    dashboard.revoked.add(SHOP_TOKEN);
+    expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
+    for (const id of ['', 'x', 'undefined', '"; DROP', '__proto__']) {
+      visitor.cookies.set('indexhouse_session', id);
+      expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
+    }
+  });
+});
+
+describe('a key', () => {
+  it('sees its own websites and no trace of another', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    const home = await visitor.get('/dashboard/');
+    expect(linksOf(home)).toContain('/dashboard/websites/shop');
+    expect(home.text).not.toContain('other');
+    expect(rowsOf(home, 'websites')).toEqual([
+      ['empty.example', '–', '–', '–', 'none yet'],
+      ['https://shop.example', '124', '86', '69.4%', '2025-03-01'],
+    ]);
+    expect((await visitor.get('/dashboard/websites/empty')).status).toBe(404);
+    for (const room of ROOMS) {
+      const answer = await visitor.get(`/dashboard/websites/shop${room}`);
+      expect([room, answer.status]).toEqual([room, 200]);
+      expect(answer.text).not.toContain('other.example');
+    }
+  });
+
+  it('is refused another website on every page, with the answer for one that does not exist', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    for (const room of [...ROOMS, `/page?url=${encodeURIComponent(SECRET)}`, `/pages?q=secret`]) {
+      const foreign = await visitor.get(`/dashboard/websites/other${room}`);
+      const unknown = await visitor.get(`/dashboard/websites/none${room}`);
+      expect([foreign.status, unknown.status]).toEqual([404, 404]);
+      expect(foreign.text).toBe(unknown.text);
+    }
+    await visitor.signIn(OTHER_TOKEN);
+    expect((await visitor.get(`/dashboard/websites/other/page?url=${encodeURIComponent(SECRET)}`)).status).toBe(200);
+    expect((await visitor.get('/dashboard/websites/shop')).status).toBe(404);
+  });
+
+  it('without a session sees no page at all', async () => {
+    for (const path of ['/', ...ROOMS.map((room) => `/websites/shop${room}`)]) {
+      expect(await visitor.get(`/dashboard${path}`)).toMatchObject({ status: 303, text: '' });
+    }
+  });
+
+  it('sees that no listing of its website is complete', async () => {
+    await visitor.signIn(OTHER_TOKEN);
+    expect(rowsOf(await visitor.get('/dashboard/'), 'websites')[1]?.at(-1)).toBe('2025-03-01, partial');
+    expect((await visitor.get('/dashboard/websites/other')).text).toContain('The newest listing is partial.');
+  });
+});
+
+describe('every answer', () => {
+  it('lets a browser load only its own files, keep nothing and send no referrer', async () => {
+    const paths = ['/', '/dashboard', '/dashboard/', '/dashboard/sign-in', '/dashboard/nothing'];
+    const files = ['/dashboard/assets/style.css', '/dashboard/assets/icon.svg'];
+    const rooms = ROOMS.map((room) => `/dashboard/websites/shop${room}`);
+    const bad = ['/dashboard/websites/shop/pages?page=x', '/dashboard/websites/shop/pages?page=99'];
+    for (const isIn of [false, true]) {
+      if (isIn) await visitor.signIn(SHOP_TOKEN);
+      for (const path of [...paths, ...files, ...rooms, ...bad]) {
+        const { headers, status } = await visitor.get(path);
+        expect(status).toBeLessThan(500);
+        expect(Object.fromEntries(headers)).toMatchObject({
+          'content-security-policy': POLICY,
+          'x-content-type-options': 'nosniff',
+          'referrer-policy': 'no-referrer',
+          'cache-control': 'no-store',
+        });
+      }
+    }
+  });
+
+  it('stands under the prefix of the interface', async () => {
+    const prefixed = await start({ prefix: '/tenant/api' });
+    const there = new Visitor(prefixed.origin);
+    expect((await there.get('/tenant/api/')).headers.get('location')).toBe('/tenant/api/dashboard/');
+    const answer = await there.post('/tenant/api/dashboard/sign-in', { token: SHOP_TOKEN });
+    expect(answer.headers.get('location')).toBe('/tenant/api/dashboard/');
+    expect(there.setCookies[0]).toContain('Path=/tenant/api/dashboard;');
+    const { text } = await there.get('/tenant/api/dashboard/websites/shop/pages');
+    for (const link of linksOf({ text, status: 200, headers: new Headers() }))
+      expect(link).toMatch(/^(?:\/tenant\/api\/dashboard|#)/);
+    await prefixed.close();
+  });
+});
+
+it('shows no details of a failure to the visitor', async () => {
+  const broken = await startDashboard(`${shop.path}-gone`);
+  const there = new Visitor(broken.origin);
+  await there.signIn(SHOP_TOKEN);
+  const answer = await there.get(`/dashboard/websites/shop/page?url=${encodeURIComponent(pageAt(1))}`);
+  expect([answer.status, broken.failures]).toEqual([503, []]);
+  expect(answer.text).toContain('No warehouse yet');
+  expect(answer.text).not.toMatch(/-gone|Error|at .*\.ts/);
+  await broken.close();
+});

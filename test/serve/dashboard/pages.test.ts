@@ -1,0 +1,406 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parsed } from '../../answers/report/parsed.js';
+import { casesAtLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { type Dashboard, HOSTILE, MARKUP, NIGHTS, OTHER_TOKEN, pageAt, SHOP_TOKEN, startDashboard } from './given.js';
+import { type Answer, linksOf, rowsOf, shownText, Visitor } from './visitor.js';
+
+const SHOP = '/dashboard/websites/shop';
+/** The pages of a website with an odd id, of which everything is known. */
+const ODD = '/dashboard/websites/a%20b%2F%C3%BC%3F%23%25/pages';
+let shop: BuiltWarehouse;
+let dashboard: Dashboard;
+let visitor: Visitor;
+/** Sees `ODD`. */
+let other: Visitor;
+
+beforeAll(async () => {
+  shop = await buildWarehouse(NIGHTS);
+  dashboard = await startDashboard(shop.path);
+  visitor = new Visitor(dashboard.origin);
+  await visitor.signIn(SHOP_TOKEN);
+  other = new Visitor(dashboard.origin);
+  await other.signIn(OTHER_TOKEN);
+});
+afterAll(async () => {
+  await dashboard.close();
+  shop.remove();
+});
+
+/** What was written by strangers is shown as text: it runs nothing, and leads nowhere but to the web. */
+function expectHarmless(answer: Answer): void {
+  const { tags, attributes } = parsed(answer.text);
+  expect(answer.status).toBe(200);
+  expect(['img', 'iframe', 'object', 'style', 'script'].filter((tag) => tags.has(tag))).toEqual([]);
+  expect(attributes.filter(({ name }) => name.startsWith('on') || name === 'src')).toEqual([]);
+  for (const link of linksOf(answer)) expect(link).toMatch(/^(?:https?:\/\/|\/dashboard\/|#content$)/);
+  expect(answer.text).not.toMatch(/[\u202e\u009b]/);
+}
+
+function pageOf(url: string, rest = ''): string {
+  return `${SHOP}/page?url=${encodeURIComponent(url)}${rest}`;
+}
+
+/** The pages that a query of the table gives, by their addresses, and how many there are in all. */
+async function pagesOf(query: string): Promise<{ shown: string; urls: string[]; rows: string[][]; answer: Answer }> {
+  const answer = await visitor.get(`${SHOP}/pages?${query}`);
+  const rows = rowsOf(answer, 'pages');
+  const shown = shownText(/class="shown">([^<]*)</.exec(answer.text)?.[1] ?? '');
+  return { shown, urls: rows.map(([url = '']) => url), rows, answer };
+}
+
+describe('the overview', () => {
+  once('sums up the last days in sentences with links', async () => {
+    const answer = await visitor.get(SHOP);
+    const lead = [...answer.text.matchAll(/<p class="lead">(.*?)<\/p>/g)].map(([, sentence = '']) =>
+      shownText(sentence),
+    );
+    expect(lead[0]).toBe(
+      '77 of 123 pages are indexed (62.6%), 9 fewer than on Mar\u00a01. 9 pages fell out of the index.',
+    );
+    expect((await visitor.get(`${SHOP}?days=1`)).text).toContain('as many as on Mar');
+    expect(rowsOf(answer, 'deltas')[1]).toEqual(['Share indexed', '62.6%', '±0.0 points', '–', '–', '–']);
+    const fallen = linksOf(answer).find((link) => link.includes('kind=deindexed')) ?? '';
+    expect(rowsOf(await visitor.get(fallen), 'changes')).toHaveLength(9);
+    expect((await visitor.get(`${SHOP}?days=2`)).status).toBe(400);
+  });
+});
+
+/** Of the table of pages, and how many pages each leaves. */
+const FILTERS: [query: string, pages: number][] = [
+  ['indexed=no', 37],
+  ['indexed=-', 9],
+  ['canonical=differ', 7],
+  ['canonical=undeclared', 1],
+  [`state=${encodeURIComponent('Submitted and indexed')}`, 77],
+  [`state=${encodeURIComponent(MARKUP)}`, 2],
+  ['q=%25', 1],
+  ['changed=deindexed&from=2025-03-02&to=2025-03-02', 9],
+  ['changed=disappeared', 2],
+  ['from=2025-03-04&monitored=all', 1],
+  ['q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1', 10],
+];
+describe('the table of pages', () => {
+  once('is read window by window, every page once', async () => {
+    const windows = [];
+    for (const page of [1, 2, 3]) windows.push(await pagesOf(`per=50&page=${page}`));
+    expect(windows.map(({ shown }) => shown)).toEqual([
+      '1 to 50 of 123 pages',
+      '51 to 100 of 123 pages',
+      '101 to 123 of 123 pages',
+    ]);
+    const urls = windows.flatMap((window) => window.urls);
+    expect(new Set(urls).size).toBe(123);
+    expect(urls.filter((url) => url.includes('/p/'))).toEqual(Array.from({ length: 119 }, (_, at) => pageAt(at)));
+    const next = linksOf(windows[0]?.answer ?? (await visitor.get('/'))).find((link) =>
+      link.endsWith('&page=2#results'),
+    );
+    expect(next).toBe(`${SHOP}/pages?per=50&sort=url&page=2#results`);
+  });
+
+  test.each(casesAtLength(FILTERS, 'canonical=differ', 'q=%25', 'changed=disappeared'))(
+    'filtered by %s',
+    async (query, pages) => {
+      const { shown, urls } = await pagesOf(`${query}&per=200`);
+      expect([shown, urls.length]).toEqual([
+        pages === 0 ? 'No pages' : `${pages} page${pages === 1 ? '' : 's'}`,
+        pages,
+      ]);
+    },
+  );
+
+  testAtLength('sorts by a column in both directions, what is not known last', async () => {
+    const statesBy = async (sort: string) => {
+      const { rows, answer } = await pagesOf(`q=/p/&per=200&sort=${sort}`);
+      const order = sort.startsWith('-') ? 'descending' : 'ascending';
+      expect(answer.text.match(/aria-sort="\w+"/g)).toEqual([`aria-sort="${order}"`]);
+      return rows.map((row) => row[2] ?? '');
+    };
+    const unknown = Array<string>(9).fill('–');
+    const known = (await statesBy('state')).slice(0, -9);
+    expect(known).toEqual(known.toSorted());
+    expect(await statesBy('-state')).toEqual([...known.toReversed(), ...unknown]);
+    const { rows } = await pagesOf('q=/p/&per=200&sort=report');
+    expect([rows[0]?.[5], rows.at(-1)?.[5]]).toEqual(['1 day', '–']);
+  });
+
+  once('shows at most 200 rows, and names what it cannot read', async () => {
+    const bad = {
+      'per=201': 'per',
+      'page=99999999999999999999': 'page',
+      'sort=url;drop table pages': 'sort',
+      'indexed=maybe': 'indexed',
+      'changed=url': 'changed',
+      'from=x': 'from',
+      'q=a&q=b': 'q',
+      [`q=${'x'.repeat(501)}`]: 'q',
+    };
+    for (const [query, name] of Object.entries(bad)) {
+      const { answer } = await pagesOf(query);
+      expect([query, answer.status]).toEqual([query, 400]);
+      expect(answer.text).toContain(`no valid value for “${name}”`);
+    }
+    const behind = await pagesOf('page=4');
+    expect(behind.answer.status).toBe(404);
+    expect(behind.answer.text).toContain('There is no page 4: the last one is 3.');
+  });
+});
+
+describeAtLength('what narrows the table of pages down', () => {
+  /** The links of a facet with the pages that each says, by their names. */
+  function facetIn({ text }: Answer, heading: string): Map<string, { link: string; pages: string }> {
+    const part = new RegExp(`<h2>${heading}</h2><ul>([\\s\\S]*?)</ul>`).exec(text)?.[1] ?? '';
+    const links = [...part.matchAll(/<a href="([^"]*)"[^>]*>(.*?)<\/a>(?: <span>([\d,]+)<\/span>)?/g)];
+    return new Map(
+      links.map(([, link = '', name = '', pages = '']) => [shownText(name), { link: shownText(link), pages }]),
+    );
+  }
+
+  test('has as many pages for a value as its link leads to', async () => {
+    const every = await visitor.get(`${SHOP}/pages?per=200&monitored=all`);
+    for (const heading of ['State', 'Sitemap', 'Last crawl']) {
+      const [least] = [...facetIn(every, heading)].slice(-1);
+      const { link = '', pages } = least?.[1] ?? {};
+      expect([heading, `${rowsOf(await visitor.get(link), 'pages').length}`]).toEqual([heading, pages]);
+    }
+  });
+
+  test('counts among what is selected, and is taken back', async () => {
+    const of = async (query: string, heading: string) =>
+      facetIn(await visitor.get(`${SHOP}/pages?per=200&${query}`), heading);
+    expect((await of('indexed=no', 'Directory')).get('/p/')?.pages).toBe('35');
+    const taken = (await of('indexed=no&q=/p/', 'Indexed')).get('no ✕ (take back)');
+    expect(taken?.link).toBe(`${SHOP}/pages?per=200&q=%2Fp%2F&sort=url#results`);
+  });
+});
+
+describe('the columns of the table of pages', () => {
+  /** Every column beside the page, in the order of the list. */
+  const OTHERS =
+    'indexed,state,canonical,declared,crawl,crawl_age,report,inspected,fetch,robots,allowed,crawler,sitemaps,detected,first_seen';
+  const headsOf = ({ text }: Answer) =>
+    [...text.matchAll(/<th scope="col"[^>]*>(.*?)<\/th>/g)].map(([, head = '']) =>
+      shownText(head).replace(/ [▲▼]$/, ''),
+    );
+  const tickedOf = ({ text }: Answer) =>
+    [...text.matchAll(/type="checkbox" name="columns" value="(\w+)" checked=""/g)].map(([, value = '']) => value);
+
+  testAtLength('are those that are asked for, each once and in the order of the list, or else six', async () => {
+    const six = ['Page', 'Indexed', 'State', 'Canonical', 'Last crawl', 'Report age'];
+    for (const [query, heads] of [
+      ['', six],
+      ['columns=report,crawl,canonical,state,indexed', six],
+      ['columns=url', ['Page']],
+      ['columns=url&columns=crawler&columns=crawler,fetch', ['Page', 'Page fetch', 'Crawler']],
+    ] as const) {
+      expect(headsOf(await other.get(`${ODD}?${query}`))).toEqual(heads);
+    }
+    expect(tickedOf(await other.get(`${ODD}?columns=${OTHERS}`))).toEqual(OTHERS.split(','));
+    expect(tickedOf(await other.get(`${ODD}?columns=url`))).toEqual([]);
+    for (const bad of ['nothing', 'URL', 'url;drop table pages', '__proto__', 'x'.repeat(501), MARKUP]) {
+      const answer = await other.get(`${ODD}?columns=state&columns=${encodeURIComponent(bad)}`);
+      expect([bad, answer.status]).toEqual([bad, 400]);
+      expect(answer.text).toContain('no valid value for “columns”');
+    }
+  });
+
+  once('show what is known of a page, and run nothing that strangers wrote', async () => {
+    const answer = await other.get(`${ODD}?columns=${OTHERS}`);
+    const [known, strange, without] = rowsOf(answer, 'pages');
+    expect(known).toEqual([
+      pageAt(201),
+      'yes',
+      'Submitted and indexed',
+      `${pageAt(202)} differs`,
+      'itself',
+      '2025-02-20 12:00 UTC',
+      '12 days',
+      '4 days',
+      '2025-02-27 10:30 UTC',
+      'Soft 404',
+      'No',
+      'Yes',
+      'MOBILE',
+      'https://shop.example/1.xmlhttps://shop.example/2.xmlhttps://shop.example/3.xmland 2 more',
+      '2024-12-01 00:00 UTC',
+      '2025-03-01 02:00 UTC',
+    ]);
+    expect(strange?.slice(9, 12)).toEqual([MARKUP, MARKUP, MARKUP]);
+    expect(without?.slice(2, 5)).toEqual(['Crawled - currently not indexed', '–', '–']);
+    expectHarmless(answer);
+  });
+});
+
+describe('a download', () => {
+  once('has what the list shows: its pages, their order and its columns', async () => {
+    const query = 'q=/p/&indexed=no&sort=-state&columns=state,crawl&per=25';
+    const list = await visitor.get(`${SHOP}/pages?${query}`);
+    const linkTo = (ending: string) => linksOf(list).find((link) => link.includes(`/pages.${ending}?`)) ?? '';
+    const csv = await visitor.get(linkTo('csv'));
+    expect([csv.headers.get('content-type'), csv.headers.get('content-disposition')]).toEqual([
+      'text/csv; charset=utf-8',
+      'attachment; filename="pages.csv"',
+    ]);
+    expect(csv.headers.get('x-content-type-options')).toBe('nosniff');
+    const [head, ...lines] = csv.text.trimEnd().split('\r\n');
+    expect(head).toBe('url,is_gone,index_coverage_state,last_crawl_time');
+    expect(lines).toHaveLength(35);
+    expect(lines.slice(0, 25).map((line) => line.split(',')[0])).toEqual(rowsOf(list, 'pages').map(([url]) => url));
+    const json: unknown = JSON.parse((await visitor.get(linkTo('json'))).text);
+    expect(json).toHaveLength(35);
+    expect(json).toContainEqual({
+      url: pageAt(5),
+      is_gone: false,
+      index_coverage_state: 'Crawled - currently not indexed',
+      last_crawl_time: null,
+    });
+    expect(JSON.parse((await visitor.get(`${SHOP}/pages.json?q=nowhere`)).text)).toEqual([]);
+    expect((await visitor.get(`${SHOP}/pages.csv?sort=nothing`)).status).toBe(400);
+    // No spreadsheet finds a formula in it.
+    const formula = await other.get(`${ODD}.csv?columns=crawler&q=${encodeURIComponent('/p/204')}`);
+    expect(formula.text).toBe(`url,is_gone,primary_crawler\r\n${pageAt(204)},false,'=1+1\r\n`);
+  });
+});
+
+testAtLength('two dates are compared figure by figure, with the pages in between', async () => {
+  const answer = await visitor.get(`${SHOP}/compare?from=2025-03-01&to=2025-03-02`);
+  const rows = rowsOf(answer, 'compare');
+  expect(rows).toContainEqual(['Indexed', '86', '77', '−9', '69.4%', '62.1%']);
+  const link = linksOf(answer).find((one) => one.includes('changed=deindexed')) ?? '';
+  expect(link).toBe(`${SHOP}/pages?from=2025-03-02&to=2025-03-02&changed=deindexed`);
+  expect(rowsOf(await visitor.get(`${SHOP}/compare?directory=/p/`), 'compare')[0]?.slice(0, 3)).toEqual([
+    'Pages',
+    '–',
+    '119',
+  ]);
+  expect((await visitor.get(`${SHOP}/compare?from=2025-03-99`)).status).toBe(400);
+});
+
+describe('changes', () => {
+  once('are a row for each page and night, what it means for the index first, without crawls', async () => {
+    const rows = rowsOf(await visitor.get(`${SHOP}/changes?per=200`), 'changes');
+    const nights = rows.map(([, night = '']) => night);
+    expect(nights).toEqual(nights.toSorted().toReversed());
+    const second = rows.filter(([, night]) => night === '2025-03-02');
+    expect(second.slice(0, 9).every(([, , index]) => index === '▼ left the index')).toBe(true);
+    expect(second.find(([url]) => url === pageAt(5))).toEqual([
+      pageAt(5),
+      '2025-03-02',
+      '▼ left the index',
+      'state: Submitted and indexed → Crawled - currently not indexed; canonical: itself → (none); declared canonical: itself → (none)',
+    ]);
+    expect(
+      rows.filter(([, , index]) => index === '▼ gone from the listing').map(([url, night]) => [url, night]),
+    ).toEqual([
+      ['https://shop.example/broken', '2025-03-04'],
+      [pageAt(119), '2025-03-03'],
+    ]);
+    expect(rows.filter((row) => row.join().includes('crawled'))).toEqual([]);
+    const all = rowsOf(await visitor.get(`${SHOP}/changes?kind=all&per=200`), 'changes');
+    expect(all.filter((row) => row[3] === 'crawled').map(([url]) => url)).toContain(pageAt(11));
+  });
+
+  testAtLength('of some nights, one kind or some pages', async () => {
+    const nightsOf = async (query: string) =>
+      new Set(rowsOf(await visitor.get(`${SHOP}/changes?per=200&${query}`), 'changes').map(([, night]) => night));
+    expect(await nightsOf('nights=1')).toEqual(new Set(['2025-03-04']));
+    expect(await nightsOf('from=2025-03-02&to=2025-03-02')).toEqual(new Set(['2025-03-02']));
+    expect(await nightsOf('to=2025-03-01')).toEqual(new Set());
+    const fell = rowsOf(await visitor.get(`${SHOP}/changes?kind=deindexed&per=25`), 'changes').map(([url]) => url);
+    expect(fell.filter((url) => url?.includes('/p/'))).toEqual([1, 2, 3, 5, 6, 7, 9].map(pageAt));
+    for (const query of ['q=P/005', 'directory=p&q=005']) {
+      const found = rowsOf(await visitor.get(`${SHOP}/changes?kind=deindexed&${query}`), 'changes');
+      expect(found.map(([url]) => url)).toEqual([pageAt(5)]);
+    }
+    const none = await visitor.get(`${SHOP}/changes?kind=${encodeURIComponent(MARKUP)}`);
+    expect([none.status, none.text.includes('No matching changes')]).toEqual([200, true]);
+    for (const bad of ['nights=2', 'nights=x', 'kind=a&kind=b', 'from=yesterday', 'to=2025-02-30']) {
+      expect((await visitor.get(`${SHOP}/changes?${bad}`)).status).toBe(400);
+    }
+    expect((await visitor.get(`${SHOP}/changes?page=9`)).status).toBe(404);
+  });
+});
+
+describe('the timeline of a page', () => {
+  once('says what it is, what happened to it, and its newest listing and report', async () => {
+    const answer = await visitor.get(pageOf(pageAt(5)));
+    expect(shownText(/<p class="lead">(.*?)<\/p>/.exec(answer.text)?.[1] ?? '')).toBe(
+      'Not indexed since Mar 2, 2025: Crawled - currently not indexed.',
+    );
+    const timeline = /<ol class="timeline">([\s\S]*?)<\/ol>/.exec(answer.text)?.[1] ?? '';
+    expect(shownText(timeline)).toMatch(/^\s*2025-03-02\s*▼ left the index\s*state: Submitted and indexed → Crawled/);
+    const bands = [...answer.text.matchAll(/<rect class="([\w-]+)" x="(\d+)" width="(\d+)"/g)];
+    expect(bands.map(([, state, x, width]) => [state, x, width])).toEqual([
+      ['indexed', '0', '1'],
+      ['not-indexed', '1', '3'],
+    ]);
+    const facts = [...answer.text.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map((found) =>
+      found.slice(1).map(shownText),
+    );
+    expect(facts).toContainEqual(['First seen', '2025-03-01 02:00 UTC']);
+    expect(facts).toContainEqual(['Fetched', '2025-03-04 02:00 UTC (1 day)']);
+    const gone = await visitor.get(pageOf(pageAt(119)));
+    expect([...gone.text.matchAll(/<rect class="([\w-]+)"/g)].map(([, state]) => state)).toEqual(['no-data', 'gone']);
+  });
+
+  testAtLength('is not there for a page that was never listed', async () => {
+    expect((await visitor.get(pageOf("' or 1=1 --"))).status).toBe(404);
+    expect((await visitor.get(`${SHOP}/page`)).status).toBe(400);
+    expect((await visitor.get(pageOf(pageAt(5), '&page=9'))).status).toBe(404);
+  });
+});
+
+once('every run is listed with its counts and contract violations', async () => {
+  const answer = await visitor.get(`${SHOP}/runs`);
+  const runs = rowsOf(answer, 'runs');
+  expect(runs.map(([started, listing, listed, , rejected]) => [started, listing, listed, rejected])).toEqual([
+    ['2025-03-04 02:00 UTC', 'complete', '123', '0'],
+    ['2025-03-03 02:00 UTC', 'complete', '124', '2'],
+    ['2025-03-02 02:00 UTC', 'complete', '124', '0'],
+    ['2025-03-01 02:00 UTC', 'complete', '124', '0'],
+  ]);
+  expect(rowsOf(answer, 'rejected')).toEqual([
+    [expect.any(String), 'index_summary', 'coverage', '1', '0'],
+    [expect.any(String), 'index_summary', 'url report', '1', '0'],
+  ]);
+  expect(rowsOf(answer, 'drift').length).toBeGreaterThan(0);
+});
+
+describe('hostile data', () => {
+  once('is shown as it is written, runs nothing, and leads nowhere but to the web', async () => {
+    const rooms = ['', '/changes?per=200&kind=all', '/pages?per=200&monitored=all', '/runs'].map((room) => SHOP + room);
+    for (const path of [...rooms, ...HOSTILE.map((url) => pageOf(url))]) expectHarmless(await visitor.get(path));
+  });
+
+  once('in an address is an answer, never a failure', async () => {
+    for (const text of [MARKUP, '\ud800', "\u0000'; drop table pages; --"]) {
+      const value = text === '\ud800' ? '%ed%a0%80' : encodeURIComponent(text);
+      for (const path of [
+        `/pages?q=${value}`,
+        `/pages?state=${value}`,
+        `/pages?sort=${value}`,
+        `/changes?kind=${value}`,
+        `/changes?q=${value}`,
+        `/page?url=${value}`,
+        `/runs?page=${value}`,
+      ]) {
+        const answer = await visitor.get(SHOP + path);
+        expect([path, [200, 400, 404].includes(answer.status)]).toEqual([path, true]);
+        expect(answer.text).not.toMatch(/<script>alert|<img/);
+      }
+      const website = await visitor.get(`/dashboard/websites/${value}`);
+      // What is no text at all is refused before it reaches the dashboard.
+      expect([value, website.status]).toEqual([value, value.startsWith('%ed') ? 400 : 404]);
+    }
+    for (const path of [
+      '/dashboard/nothing',
+      `${SHOP}/nothing`,
+      '/dashboard/websites/',
+      '/dashboard/assets/../../package.json',
+      '/dashboard/assets/%2e%2e%2fdashboard.js',
+    ]) {
+      expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
+    }
+    expect(dashboard.failures).toEqual([]);
+  });
+});

@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
+import {
+  type CoverageEntry,
+  coverageEntrySchema,
+  coverageWindowSchema,
+} from '../../../src/source/contract/coverage.js';
+import { errorBodySchema, keyDetailsSchema } from '../../../src/source/contract/key.js';
+import { type UrlReport, urlReportSchema } from '../../../src/source/contract/report.js';
+import { atLength, once } from '../../given/at-length.js';
+import { startSimulator } from '../../given/client-clock.js';
+import { Documented } from '../../given/documented.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
+import { syncAt } from '../../given/warehouse.js';
+
+/**
+ * The specification, section by section, held against both stores of the one HTTP interface; and every answer against
+ * what the OpenAPI document of the service says of it.
+ */
+const PAGES = 60;
+const KEYS = { reader: ['shop', 'empty', 'gone'], stranger: ['other'] };
+
+const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
+type EntryWindow = z.infer<typeof entryWindow>;
+
+interface Served {
+  baseUrl: string;
+  documented: Documented;
+  entries: Map<string, CoverageEntry>;
+  reports: Map<string, UrlReport>;
+}
+
+const clean: (() => unknown)[] = [];
+const served: Record<string, Served> = {};
+
+beforeAll(async () => {
+  const simulator = await startSimulator({
+    websites: [
+      { id: 'shop', pages: PAGES, nasty: true },
+      { id: 'other', pages: 5 },
+      { id: 'empty', pages: 0 },
+    ],
+    nights: 30,
+    keys: [...Object.entries(KEYS), ['all', ['shop', 'other', 'empty']] as const].map(([token, websites]) => ({
+      token,
+      label: token,
+      websites,
+    })),
+  });
+  clean.push(() => simulator.close());
+  const warehouse = warehouseIn(temporaryFolder((each) => clean.push(each)));
+  const now = simulator.world.now.getTime();
+  const at = simulator.world.now.toISOString();
+  await syncAt({ baseUrl: simulator.url, warehouse, at, sections: { api: { token: 'all' } } });
+  const copy: ServedWarehouse = await serveWarehouse({ warehouse, now: () => now, keys: KEYS });
+  clean.push(() => copy.close());
+  const world = worldOf(simulator);
+  for (const [name, baseUrl] of Object.entries({ simulator: simulator.url, warehouse: copy.baseUrl })) {
+    served[name] = { baseUrl, documented: await Documented.of(baseUrl), ...world };
+  }
+});
+afterAll(async () => {
+  for (const each of clean.reverse()) await each();
+});
+
+function worldOf(simulator: Simulator): Pick<Served, 'entries' | 'reports'> {
+  const pages = [...simulator.world.pages('shop')];
+  return {
+    entries: new Map(pages.map(({ coverage }) => [coverage.url, coverage])),
+    reports: new Map(pages.map(({ report }) => [report.url, report])),
+  };
+}
+
+describe.each(['simulator', 'warehouse'])('the %s', (name) => {
+  const its = (): Served => {
+    const found = served[name];
+    if (!found) throw new Error(`${name} is not served`);
+    return found;
+  };
+
+  async function get(path: string, token: string | null = 'reader'): Promise<{ answer: Response; body: unknown }> {
+    const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
+    const answer = await fetch(its().baseUrl + path, { headers });
+    const body: unknown = await answer.json();
+    its().documented.check('GET', path, answer, body);
+    return { answer, body };
+  }
+
+  async function window(path: string): Promise<EntryWindow> {
+    const { answer, body } = await get(path);
+    expect(answer.status).toBe(200);
+    return entryWindow.parse(body);
+  }
+
+  const report = (url: string) => get(`/v1/url-report?url=${encodeURIComponent(url)}`);
+
+  describe('2: payloads', () => {
+    once('are JSON in UTF-8', async () => {
+      for (const path of ['/v1', '/v1/urls/shop', '/v1/url-report']) {
+        expect((await get(path)).answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      }
+    });
+
+    once('2.1: an entry has the ten fields in their order; without inspection data no canonicals_match', async () => {
+      const { urls } = await window('/v1/urls/shop?limit=1000');
+      const all = Object.keys(coverageEntrySchema.shape);
+      for (const entry of urls) {
+        const expected = its().entries.get(entry.url);
+        expect(entry).toEqual(expected);
+        const hasData = Object.hasOwn(expected ?? {}, 'canonicals_match');
+        expect(Object.keys(entry)).toEqual(all.filter((field) => hasData || field !== 'canonicals_match'));
+      }
+      expect(urls.some((entry) => !Object.hasOwn(entry, 'canonicals_match'))).toBe(true);
+      expect(urls.some(({ canonicals_match }) => canonicals_match === null)).toBe(true);
+    });
+
+    once('2.1: days_since_last_crawl is in whole days, and null with no crawl', async () => {
+      for (const { days_since_last_crawl, last_crawl_time } of (await window('/v1/urls/shop?limit=1000')).urls) {
+        expect(days_since_last_crawl === null).toBe(last_crawl_time === null);
+        if (days_since_last_crawl !== null) expect(days_since_last_crawl).toBeGreaterThanOrEqual(0);
+      }
+    });
+
+    it('2.3: a report has all 27 fields in their order', async () => {
+      for (const [url, expected] of [...its().reports].slice(0, atLength(5, PAGES / 2))) {
+        const { answer, body } = await report(url);
+        expect(answer.status).toBe(200);
+        expect(body).toEqual(expected);
+        expect(Object.keys(urlReportSchema.parse(body))).toEqual(Object.keys(urlReportSchema.shape));
+      }
+    });
+  });
+
+  describe('2.2 and 4.1: the listing', () => {
+    it.each(atLength([7, 60], [1, 7, 60, 61]))(
+      'walked by its links in windows of %i holds every page once',
+      async (limit) => {
+        const seen: string[] = [];
+        let next: string | null = `/v1/urls/shop?skip=0&limit=${limit}`;
+        for (let number = 1; next !== null; number++) {
+          const { urls, pagination }: z.infer<typeof coverageWindowSchema> & { urls: CoverageEntry[] } =
+            await window(next);
+          const count = its().entries.size;
+          const skip = (number - 1) * limit;
+          expect(pagination).toMatchObject({ count, skip, limit, current_page: number, end: skip + limit >= count });
+          expect(pagination.total_page).toBe(Math.ceil(count / limit));
+          expect(urls).toHaveLength(Math.min(limit, count - skip));
+          expect(pagination.prev_page === null).toBe(number === 1);
+          expect(pagination.next_page === null).toBe(pagination.end);
+          seen.push(...urls.map((entry: CoverageEntry) => entry.url));
+          next = z.string().nullable().parse(pagination.next_page);
+          if (next !== null) expect(next.startsWith(`/v1/urls/shop?skip=${skip + limit}&limit=${limit}`)).toBe(true);
+        }
+        expect([...seen].sort()).toEqual([...its().entries.keys()].sort());
+      },
+    );
+
+    once('of a previous page is the window before', async () => {
+      const second = await window('/v1/urls/shop?skip=10&limit=10');
+      const first = await window(second.pagination.prev_page ?? '');
+      expect(first.pagination.skip).toBe(0);
+      expect(first.urls).toEqual((await window('/v1/urls/shop?skip=0&limit=10')).urls);
+    });
+
+    once('keeps its order from request to request', async () => {
+      expect(await window('/v1/urls/shop?limit=50')).toEqual(await window('/v1/urls/shop?limit=50'));
+    });
+
+    once('beyond its end is an empty window, and of a website without pages too', async () => {
+      const beyond = await window('/v1/urls/shop?skip=5000&limit=10');
+      expect([beyond.urls, beyond.pagination.count, beyond.pagination.end]).toEqual([[], its().entries.size, true]);
+      const { urls, pagination } = await window('/v1/urls/empty');
+      expect(urls).toEqual([]);
+      expect(pagination).toMatchObject({ count: 0, end: true, next_page: null, prev_page: null, total_page: 1 });
+    });
+
+    once.each([
+      'skip=-1',
+      'skip=1.5',
+      'skip=2147483648',
+      'skip=',
+      'skip=1&skip=2',
+      'limit=0',
+      'limit=all',
+      'limit=1e3',
+    ])('refuses %s', async (query) => {
+      const { answer, body } = await get(`/v1/urls/shop?${query}`);
+      expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
+    });
+  });
+
+  describe('4.2: the report', () => {
+    once.each(['', '?url=', '?url=%2Fa', '?url=data%3Atext%2Fplain%2Cx', '?url=https%3A%2F%2Fa&url=https%3A%2F%2Fb'])(
+      'is refused for %j',
+      async (query) => {
+        const { answer, body } = await get(`/v1/url-report${query}`);
+        expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
+      },
+    );
+
+    once('takes the URL as it was encoded, whatever it holds', async () => {
+      const nasty = [...its().reports.keys()].filter((url) => /[%&#+\u0080-\uffff]/.test(url));
+      expect(nasty.length).toBeGreaterThan(3);
+      for (const url of nasty) expect((await report(url)).body).toMatchObject({ url });
+    });
+  });
+
+  once('4.3: the key details name what the key may read', async () => {
+    const details = keyDetailsSchema.parse((await get('/v1')).body);
+    expect(details.websites_access.map(({ _id }) => _id)).toEqual(KEYS.reader);
+  });
+
+  describe('5: authentication', () => {
+    once.each(['/v1', '/v1/urls/shop', '/v1/url-report?url=https%3A%2F%2Fa'])(
+      '%s wants a valid token',
+      async (path) => {
+        for (const token of [null, 'unknown', 'Reader', 'reader reader']) {
+          const { answer, body } = await get(path, token);
+          expect(answer.status).toBe(401);
+          expect(body).toEqual({ error: 'unauthorized', message: expect.any(String), status: 401 });
+        }
+      },
+    );
+
+    once('a key is refused what it was not granted', async () => {
+      const [url = ''] = its().reports.keys();
+      const listing = await get('/v1/urls/shop', 'stranger');
+      const page = await get(`/v1/url-report?url=${encodeURIComponent(url)}`, 'stranger');
+      for (const { answer, body } of [listing, page]) {
+        expect(answer.status).toBe(403);
+        expect(body).toEqual({ error: 'forbidden', message: expect.any(String), status: 403 });
+      }
+    });
+  });
+
+  once.each([
+    '/v1/urls/nowhere',
+    '/v1/urls/gone',
+    '/v1/url-report?url=https%3A%2F%2Fnowhere.example%2F',
+    '/v1/nothing',
+  ])('7: %s is not found', async (path) => {
+    const { answer, body } = await get(path);
+    expect(answer.status).toBe(404);
+    expect(body).toEqual({ error: 'not_found', message: expect.any(String), status: 404 });
+  });
+
+  once('is read only', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const headers = { authorization: 'Bearer reader' };
+      const answer = await fetch(`${its().baseUrl}/v1/urls/shop`, { method, headers });
+      expect(answer.status).toBe(405);
+      its().documented.check('GET', '/v1/urls/shop', answer, await answer.json());
+    }
+  });
+
+  once('answers HEAD as GET, without the body', async () => {
+    const headers = { authorization: 'Bearer reader', 'accept-encoding': 'identity' };
+    const got = await fetch(`${its().baseUrl}/v1/urls/shop`, { headers });
+    const head = await fetch(`${its().baseUrl}/v1/urls/shop`, { method: 'HEAD', headers });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(await got.text())));
+  });
+});

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/contract/coverage.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
+import { type GivenPage, type ScriptedService, startScriptedService } from '../../given/service.js';
+import { syncAt } from '../../given/warehouse.js';
+
+const A = 'https://www.example.com/a';
+const B = 'https://www.example.com/b';
+const C = 'https://www.example.com/c';
+const NIGHTS = ['2025-03-01T02:00:00Z', '2025-03-02T02:00:00Z', '2025-03-03T23:59:00Z'];
+const NOW = Date.parse('2025-03-05T12:00:00Z');
+
+const clean: (() => unknown)[] = [];
+let service: ScriptedService;
+let warehouse: string;
+let served: ServedWarehouse;
+
+function page(url: string, summary: string | null, report: GivenPage['report'] = {}): GivenPage {
+  const crawl = summary === null ? null : '2025-02-20T06:00:00.000Z';
+  const entry = {
+    index_summary: summary,
+    index_coverage_state: summary && `state ${summary}`,
+    last_crawl_time: crawl,
+    service_link: `https://app.example/${url.slice(-1)}`,
+    searchengine_selected_canonical: summary === 'Indexed' ? url : null,
+  };
+  return { url, entry, report };
+}
+
+async function night(number: number, pages: GivenPage[]): Promise<void> {
+  service.list('w', pages);
+  await syncAt({ baseUrl: service.baseUrl, warehouse, at: NIGHTS[number] ?? '', websites: ['w'] });
+}
+
+beforeAll(async () => {
+  service = await startScriptedService();
+  clean.push(() => service.close());
+  warehouse = warehouseIn(temporaryFolder((each) => clean.push(each)));
+  await night(0, [page(A, 'Indexed', { page_fetch_status: 'first' }), page(B, null, null)]);
+  await night(1, [page(A, 'Not Indexed', { page_fetch_status: 'second' }), page(B, 'Indexed', null)]);
+  await night(2, [page(A, 'Indexed', { page_fetch_status: 'third' }), page(C, 'Indexed', {})]);
+  served = await serveWarehouse({ warehouse, now: () => NOW, keys: { k: ['w'] } });
+  clean.push(() => served.close());
+});
+afterAll(async () => {
+  for (const each of clean.reverse()) await each();
+});
+
+const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
+
+async function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(served.baseUrl + path, { headers: { authorization: 'Bearer k', ...headers } });
+}
+
+async function window(query: string) {
+  const answer = await get(`/v1/urls/w?${query}`);
+  expect(answer.status).toBe(200);
+  return entryWindow.parse(await answer.json());
+}
+
+/** Pages by the last letter of their URL, with what the listing said of them. */
+async function listed(query: string): Promise<string[]> {
+  return (await window(query)).urls.map(({ url, index_summary }) => `${url.slice(-1)} ${index_summary}`);
+}
+
+async function reported(url: string, asOf: string): Promise<unknown> {
+  const answer = await get(`/v1/url-report?url=${encodeURIComponent(url)}&as_of=${encodeURIComponent(asOf)}`);
+  return answer.status === 200 ? await answer.json() : answer.status;
+}
+
+describe('a listing as of', () => {
+  it.each([
+    ['a date', '2025-03-01', ['a Indexed', 'b null']],
+    ['a date without a snapshot', '2025-03-04', ['a Indexed', 'c Indexed']],
+    ['the end of a date', '2025-03-02', ['a Not Indexed', 'b Indexed']],
+    ['a time', '2025-03-03T12:00:00Z', ['a Not Indexed', 'b Indexed']],
+    ['the very moment', '2025-03-02T02:00:00Z', ['a Not Indexed', 'b Indexed']],
+    ['just before', '2025-03-02T01:59:59.999Z', ['a Indexed', 'b null']],
+    ['a time with an offset', '2025-03-02T03:00:00+01:00', ['a Not Indexed', 'b Indexed']],
+    ['the future', '2030-01-01', ['a Indexed', 'c Indexed']],
+    ['a time behind the last year', '9999-12-31T23:59:59-23:59', ['a Indexed', 'c Indexed']],
+  ])('%s is what was known then', async (_, asOf, expected) => {
+    expect(await listed(`as_of=${encodeURIComponent(asOf)}`)).toEqual(expected);
+  });
+
+  it('before anything was observed is not found, and says so', async () => {
+    const answer = await get('/v1/urls/w?as_of=2025-02-28');
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      { error: 'not_found', message: 'Nothing had been observed of this website then.', status: 404 },
+    ]);
+  });
+
+  it.each(['yesterday', '2025-02-30', '2025-03-02T02:00:00', '0000-01-01', '2025-03-01&as_of=2025-03-02', ''])(
+    '%j is refused',
+    async (asOf) => {
+      expect((await get(`/v1/urls/w?as_of=${asOf}`)).status).toBe(400);
+      expect((await get(`/v1/url-report?url=${encodeURIComponent(A)}&as_of=${asOf}`)).status).toBe(400);
+    },
+  );
+
+  it('counts days to then, and without it to now', async () => {
+    const days = async (query: string) => (await window(query)).urls[0]?.days_since_last_crawl;
+    expect(await days('')).toBe(13);
+    expect(await days('as_of=2025-03-02T05:59:59Z')).toBe(9);
+    expect(await days('as_of=2025-03-02T06:00:00Z')).toBe(10);
+    expect(await days('as_of=2030-01-01')).toBe(13);
+  });
+});
+
+describe('a report as of', () => {
+  it('a moment is the newest that had been fetched then', async () => {
+    expect(await reported(A, '2025-03-01')).toMatchObject({ page_fetch_status: 'first', index_summary: 'Indexed' });
+    expect(await reported(A, '2025-03-02')).toMatchObject({ page_fetch_status: 'second' });
+    expect(await reported(A, '2025-03-03')).toMatchObject({ page_fetch_status: 'third' });
+  });
+
+  it('of a page that was not monitored then, or is not any more, is not found', async () => {
+    expect(await reported(C, '2025-03-02')).toBe(404);
+    expect(await reported(B, '2025-03-03')).toBe(404);
+    expect(await reported(A, '2025-02-01')).toBe(404);
+  });
+
+  it('that was never fetched has the fields of the listing, and null for the rest', async () => {
+    const report = z.record(z.string(), z.unknown()).parse(await reported(B, '2025-03-02'));
+    const known = Object.entries(report).filter(([, value]) => value !== null);
+    expect(Object.fromEntries(known)).toEqual({
+      url: B,
+      index_summary: 'Indexed',
+      index_coverage_state: 'state Indexed',
+      searchengine_selected_canonical: B,
+      last_crawl_time: '2025-02-20T06:00:00.000Z',
+      days_since_last_crawl: 10,
+      service_link: 'https://app.example/b',
+    });
+    expect(Object.keys(report)).toHaveLength(27);
+  });
+});
+
+describe('beyond the specification', () => {
+  it.each([
+    ['index_summary=Not%20Indexed&as_of=2025-03-02', ['a Not Indexed']],
+    ['index_coverage_state=state%20Indexed&as_of=2025-03-02', ['b Indexed']],
+    ['url_contains=.com%2Fc', ['c Indexed']],
+    ['url_contains=%25', []],
+    ['canonicals_match=none&as_of=2025-03-01', ['b null']],
+    ['crawled_before=2025-02-20T06:00:00Z', []],
+    ['crawled_after=2025-02-20&as_of=2025-03-01', ['a Indexed']],
+    ['sort=url', ['a Indexed', 'c Indexed']],
+    ['sort=-url', ['c Indexed', 'a Indexed']],
+    ['crawled_before=9999-12-31T23:59:59-23:59', ['a Indexed', 'c Indexed']],
+    ['sort=-last_crawl_time&as_of=2025-03-01', ['a Indexed', 'b null']],
+    ['sort=index_summary&as_of=2025-03-02', ['b Indexed', 'a Not Indexed']],
+  ])('%s selects', async (query, expected) => {
+    const { urls, pagination } = await window(query);
+    expect(urls.map(({ url, index_summary }) => `${url.slice(-1)} ${index_summary}`)).toEqual(expected);
+    expect(pagination.count).toBe(expected.length);
+  });
+
+  it('the links carry what was asked for', async () => {
+    const first = await window('sort=-url&index_summary=Indexed&limit=1');
+    expect(first.urls[0]?.url).toBe(C);
+    const query = new URLSearchParams((first.pagination.next_page ?? '').split('?')[1]);
+    expect(query.get('snapshot')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(Object.fromEntries(query)).toMatchObject({ skip: '1', limit: '1', sort: '-url', index_summary: 'Indexed' });
+    const next = await get(first.pagination.next_page ?? '');
+    expect(entryWindow.parse(await next.json()).urls.map(({ url }) => url)).toEqual([A]);
+  });
+
+  it.each(['sort=secret', 'sort=url;drop', 'canonicals_match=maybe', 'snapshot=x', `url_contains=${'x'.repeat(2001)}`])(
+    '%s is refused',
+    async (query) => {
+      expect((await get(`/v1/urls/w?${query}`)).status).toBe(400);
+    },
+  );
+
+  it('a snapshot that the website does not have is not found', async () => {
+    expect((await get('/v1/urls/w?snapshot=01890000-0000-7000-8000-000000000000')).status).toBe(404);
+  });
+
+  it('an unchanged answer is a 304, and another one is not', async () => {
+    const tag = (await get('/v1/urls/w')).headers.get('etag') ?? '';
+    expect(tag).toMatch(/^W\/".+"$/);
+    const again = await get('/v1/urls/w', { 'if-none-match': `"x", ${tag}` });
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', tag]);
+    expect((await get('/v1/urls/w?as_of=2025-03-01', { 'if-none-match': tag })).status).toBe(200);
+  });
+
+  it.each(['gzip', 'GZIP', 'br', 'identity'])('is sent as %s to who accepts that', async (encoding) => {
+    const answer = await get('/openapi.json', { 'accept-encoding': encoding });
+    expect(answer.headers.get('content-encoding') ?? 'identity').toBe(encoding.toLowerCase());
+    expect(await answer.json()).toMatchObject({ openapi: '3.1.0', info: { title: 'indexhouse' } });
+  });
+});
+
+it('a walk sees one snapshot, whatever is committed meanwhile; a new walk sees the newest', async () => {
+  const other = warehouseIn(temporaryFolder());
+  const list = async (at: string, summary: string) => {
+    service.list('v', [page(A, summary), page(B, summary), page(C, summary)]);
+    await syncAt({
+      baseUrl: service.baseUrl,
+      warehouse: other,
+      at,
+      websites: ['v'],
+      sections: { reports: { max_per_run: 0 } },
+    });
+  };
+  await list('2025-03-01T02:00:00Z', 'Indexed');
+  let clock = 0;
+  const walked = await serveWarehouse({ warehouse: other, now: () => NOW, keys: { k: ['v'] }, clock: () => clock });
+  try {
+    const read = async (path: string) => {
+      const answer = await fetch(walked.baseUrl + path, { headers: { authorization: `Bearer k` } });
+      return entryWindow.parse(await answer.json());
+    };
+    const first = await read('/v1/urls/v?limit=1');
+    await list('2025-03-02T02:00:00Z', 'Not Indexed');
+    clock += 60_000;
+    const second = await read(first.pagination.next_page ?? '');
+    const third = await read(second.pagination.next_page ?? '');
+    expect([first, second, third].flatMap(({ urls }) => urls.map((each) => each.index_summary))).toEqual([
+      'Indexed',
+      'Indexed',
+      'Indexed',
+    ]);
+    expect((await read('/v1/urls/v?limit=1')).urls[0]?.index_summary).toBe('Not Indexed');
+  } finally {
+    await walked.close();
+  }
+});

@@ -1,0 +1,215 @@
+import { rmSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { describe, expect, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { buildServer } from '../../../src/serve/api/http.js';
+import type { RequestContext } from '../../../src/serve/api/store.js';
+import { LiveReader } from '../../../src/serve/store/live-reader.js';
+import { QuestionQueue } from '../../../src/serve/store/question-queue.js';
+import { once, testAtLength } from '../../given/at-length.js';
+import { MEMORY_LIMIT, serveWarehouse } from '../../given/served.js';
+import { type GivenPage, keyTo, storeOf } from '../../given/service.js';
+import { buildWarehouse } from '../../given/warehouse.js';
+
+const NIGHT = '2025-03-01T02:00:00Z';
+/** It would compute for days. */
+const ENDLESS = 'select count(*) as n from range(1000000000000) as numbers(n) where hash(n) = 1';
+const countRow = z.object({ n: z.coerce.number() });
+/** A listing of 10 MB: more than sockets of a machine keep for a client that does not read. */
+const LONG_PAGES = 40;
+const LONG_TEXT_CHARACTERS = 250_000;
+
+function client(keyId: string): RequestContext & { leave: () => void } {
+  const controller = new AbortController();
+  return { keyId, signal: controller.signal, leave: () => controller.abort(new Error(`${keyId} left`)) };
+}
+
+/** Work that ends on demand, and what began of such work, in order. */
+function scripted() {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const work = (name: string) => async (signal: AbortSignal) => {
+    begun.push(name);
+    await new Promise<void>((resolve, reject) => {
+      ends.set(name, resolve);
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+    return name;
+  };
+  return { begun, work, end: (name: string) => ends.get(name)?.() };
+}
+
+/** Lets everything happen that needs nothing else to happen. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('questions of many keys', () => {
+  once('take turns: who asks a lot waits behind who asks a little', async () => {
+    const queue = new QuestionQueue();
+    const { begun, work, end } = scripted();
+    const ask = (keyId: string, name: string) => queue.run(client(keyId), 'slow', work(name));
+    const answers = [ask('a', 'a1'), ask('a', 'a2'), ask('a', 'a3'), ask('b', 'b1'), ask('c', 'c1')];
+    await settled();
+    expect(begun).toEqual(['a1', 'b1']);
+    end('a1');
+    await settled();
+    expect(begun).toEqual(['a1', 'b1', 'c1']);
+    for (const name of ['b1', 'c1', 'a2', 'a3']) {
+      end(name);
+      await settled();
+    }
+    expect(await Promise.all(answers)).toEqual(['a1', 'a2', 'a3', 'b1', 'c1']);
+  });
+
+  once('that are quick do not wait for slow ones', async () => {
+    const queue = new QuestionQueue();
+    const { work } = scripted();
+    const slow = ['a', 'b', 'c'].map((key) => queue.run(client(key), 'slow', work(key)).catch(() => 'ended'));
+    expect(await queue.run(client('a'), 'quick', async () => 'quick')).toBe('quick');
+    queue.interrupt();
+    expect(await Promise.all(slow)).toEqual(['ended', 'ended', 'ended']);
+  });
+
+  once('are refused where too many of one key wait, and only of that key', async () => {
+    const queue = new QuestionQueue();
+    const { work } = scripted();
+    const waiting = Array.from({ length: 21 }, (_, number) => queue.run(client('a'), 'slow', work(`a${number}`)));
+    const ended = Promise.allSettled(waiting);
+    await settled();
+    await expect(queue.run(client('a'), 'slow', work('more'))).rejects.toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '5' },
+    });
+    expect(await queue.run(client('b'), 'slow', async () => 'b')).toBe('b');
+    queue.interrupt();
+    await ended;
+  });
+
+  once('are forgotten when their client leaves, before their turn and during it', async () => {
+    const queue = new QuestionQueue();
+    const { begun, work } = scripted();
+    const [running, waiting] = [client('a'), client('a')];
+    const answers = [queue.run(running, 'slow', work('a1')), queue.run(waiting, 'slow', work('a2'))];
+    const ended = Promise.allSettled(answers);
+    await settled();
+    waiting.leave();
+    running.leave();
+    expect(await ended).toMatchObject([{ reason: new Error('a left') }, { reason: new Error('a left') }]);
+    expect(await queue.run(client('a'), 'slow', async () => 'next')).toBe('next');
+    expect(begun).toEqual(['a1']);
+  });
+
+  once('are given up behind their time', async () => {
+    const queue = new QuestionQueue(1);
+    const { work } = scripted();
+    const late = queue.run(client('a'), 'slow', work('a'));
+    await expect(late).rejects.toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+  });
+
+  once('that wait are refused when the service ends; those that run may end until they are interrupted', async () => {
+    const queue = new QuestionQueue();
+    const { work, end } = scripted();
+    const [first, other, waiting] = [
+      queue.run(client('a'), 'slow', work('a1')),
+      queue.run(client('b'), 'slow', work('b1')),
+      queue.run(client('a'), 'slow', work('a2')),
+    ];
+    const ending = { status: 503, headers: { connection: 'close' } };
+    const refused = expect(waiting).rejects.toMatchObject(ending);
+    const interrupted = expect(other).rejects.toMatchObject(ending);
+    await settled();
+    queue.refuse();
+    await refused;
+    await expect(queue.run(client('c'), 'quick', work('c'))).rejects.toMatchObject(ending);
+    end('a1');
+    expect(await first).toBe('a1');
+    queue.interrupt();
+    await interrupted;
+  });
+});
+
+describe('a client of a served warehouse', () => {
+  once('ends its question in the engine when it leaves, and others are answered meanwhile', async () => {
+    const { path: warehouse, remove } = await buildWarehouse([
+      { at: NIGHT, lists: { w: [{ url: 'https://w.example/' }] } },
+    ]);
+    onTestFinished(remove);
+    const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT });
+    onTestFinished(() => reader.close());
+    const given = storeOf(new Map([['w', []]]));
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const app = buildServer({
+      ...given,
+      findKey: async (token) => ({ ...keyTo(['w']), _id: token }),
+      listCoverage: (_website, { limit }, _query, context) =>
+        reader.ask(context, 'slow', async (opened) => {
+          if (limit === 1) begin();
+          const rows = await opened.rows(countRow, limit === 1 ? ENDLESS : 'select count(*) as n from pages');
+          return { entries: [], count: rows[0]?.n ?? 0 };
+        }),
+    });
+    onTestFinished(() => app.close());
+    const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/v1/urls/w`;
+    const read = async (key: string, limit: number, signal: AbortSignal | null = null): Promise<unknown> =>
+      (await fetch(`${url}?limit=${limit}`, { headers: { authorization: `Bearer ${key}` }, signal })).json();
+    const client = new AbortController();
+    const abandoned = expect(read('a', 1, client.signal)).rejects.toThrow('aborted');
+    await begun;
+    expect(await read('b', 2)).toMatchObject({ pagination: { count: 1 } });
+    expect((await reader.websites()).map(({ id }) => id)).toEqual(['w']);
+    client.abort();
+    await abandoned;
+    // The connection that it was asked on answers again: only one slow question of a key runs at a time.
+    expect(await read('a', 2)).toMatchObject({ pagination: { count: 1 } });
+  });
+
+  once('waits for a look at a long log at most a tenth of the time', async () => {
+    const { path: warehouse, remove } = await buildWarehouse([
+      { at: NIGHT, lists: { w: [{ url: 'https://w.example/' }] } },
+    ]);
+    onTestFinished(remove);
+    const clock = { now: 0, step: 500 };
+    const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT }, () => {
+      clock.now += clock.step;
+      return clock.now;
+    });
+    onTestFinished(() => reader.close());
+    const [marker] = await reader.markers();
+    clock.step = 0;
+    rmSync(marker?.path ?? '');
+    clock.now += 4000;
+    expect(await reader.markers()).toHaveLength(1);
+    clock.now += 1000;
+    expect(await reader.markers()).toHaveLength(0);
+  });
+
+  testAtLength('holds no place in the line while it reads nothing of a streamed listing', async () => {
+    const page = (number: number): GivenPage => ({
+      url: `https://w.example/${number}`,
+      entry: { index_summary: 'Indexed', index_coverage_state: String(number).padEnd(LONG_TEXT_CHARACTERS, '.') },
+    });
+    const lists = { w: Array.from({ length: LONG_PAGES }, (_, number) => page(number)) };
+    const sections = { reports: { max_per_run: 0 } };
+    const { path: warehouse, remove } = await buildWarehouse([{ at: NIGHT, lists, sections }]);
+    onTestFinished(remove);
+    const served = await serveWarehouse({
+      warehouse,
+      now: () => Date.parse(NIGHT),
+      keys: { k: ['w'] },
+      batchEntries: 4,
+    });
+    onTestFinished(served.close);
+    const [url, headers] = [`${served.baseUrl}/v1/urls/w`, { authorization: 'Bearer k' }];
+    // More than there are places for all keys together.
+    for (let client = 0; client < 5; client++) {
+      const answer = await new Promise<IncomingMessage>((resolve) => get(`${url}?format=ndjson`, { headers }, resolve));
+      onTestFinished(() => void answer.destroy());
+      expect(answer.statusCode).toBe(200);
+    }
+    expect((await fetch(`${url}?limit=1&sort=-url`, { headers })).status).toBe(200);
+  });
+});

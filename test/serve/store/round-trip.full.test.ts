@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { withReader } from '../../../src/answers/query/reader.js';
+import { buildServer } from '../../../src/serve/api/http.js';
+import { LiveReader } from '../../../src/serve/store/live-reader.js';
+import { WarehouseStore } from '../../../src/serve/store/warehouse-store.js';
+import { datedAt, startSimulator } from '../../given/client-clock.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { syncAt } from '../../given/warehouse.js';
+
+const MEMORY_LIMIT = 256_000_000;
+
+async function rowsOf(warehouse: string, query: string): Promise<unknown[]> {
+  return withReader({ warehouse, memoryLimit: MEMORY_LIMIT }, (reader) => reader.rows(z.unknown(), query));
+}
+
+it('a warehouse that is made from a served warehouse holds the same, field by field', async () => {
+  const folder = temporaryFolder();
+  const simulator = await startSimulator({ websites: [{ id: 'shop', pages: 50, nasty: true }], nights: 3 });
+  onTestFinished(() => simulator.close());
+  const first = join(folder, 'first');
+  const now = simulator.world.now;
+  const sections = { api: { token: 'demo-token' } };
+  await syncAt({ baseUrl: simulator.url, warehouse: first, at: now.toISOString(), websites: ['shop'], sections });
+
+  const reader = new LiveReader({ warehouse: first, memoryLimit: MEMORY_LIMIT });
+  const store = new WarehouseStore({
+    warehouse: first,
+    reader,
+    timeZone: 'UTC',
+    now: () => now.getTime(),
+    findKey: async () => ({
+      _id: 'k',
+      api_key_label: 'k',
+      account: { _id: 'a', email: 'a@example.com' },
+      websites_access: [{ _id: 'shop', url: 'shop.example' }],
+    }),
+  });
+  onTestFinished(() => reader.close());
+  let baseUrl = '';
+  const served = buildServer(
+    store,
+    datedAt(() => baseUrl),
+  );
+  baseUrl = await served.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => served.close());
+  const second = join(folder, 'second');
+  const receipt = await syncAt({ baseUrl, warehouse: second, at: now.toISOString(), websites: ['shop'], sections });
+  expect(receipt.websites[0]).toMatchObject({ listing_status: 'complete' });
+
+  const coverage =
+    'select * exclude (commit_id, snapshot_id, snapshot_at, snapshot_date, listed_at) from coverage order by url';
+  const reports =
+    'select * exclude (commit_id, snapshot_id, snapshot_at, snapshot_date, fetched_at) from url_reports order by url';
+  for (const query of [coverage, reports]) {
+    const kept = await rowsOf(first, query);
+    expect(kept.length).toBeGreaterThan(40);
+    expect(await rowsOf(second, query)).toEqual(kept);
+  }
+});

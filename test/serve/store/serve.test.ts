@@ -1,0 +1,238 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
+import { type ServiceOptions, startService } from '../../../src/app/cli/serving/running-service.js';
+import { settingsWithoutFile } from '../../../src/base/config/load.js';
+import type { Config } from '../../../src/base/config/schema.js';
+import { Failure } from '../../../src/base/exit.js';
+import { createLogger } from '../../../src/base/observe/log.js';
+import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
+import { once, testAtLength } from '../../given/at-length.js';
+import { type Running, run, start } from '../../given/cli.js';
+import { clientOf, connection } from '../../given/client.js';
+import type { GivenPage } from '../../given/service.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+
+const MEMORY_LIMIT = 256_000_000;
+const FIRST_NIGHT = '2025-03-01T02:00:00Z';
+
+function pages(site: string, count: number, state = 'Submitted and indexed'): GivenPage[] {
+  return Array.from({ length: count }, (_, index) => ({
+    url: `https://${site}.example/page?n=${String(index).padStart(3, '0')}&x=%2F#ü`,
+    entry: { index_summary: 'Indexed', index_coverage_state: state, last_crawl_time: '2025-02-20T00:00:00.000Z' },
+    report: { index_summary: 'Indexed', index_coverage_state: state, indexing_allowed: 'Yes' },
+  }));
+}
+
+let built: BuiltWarehouse;
+/** A process that serves it, with a path in front. */
+let shared: { url: string; running: Running; said: unknown };
+beforeAll(async () => {
+  built = await buildWarehouse([{ at: FIRST_NIGHT, lists: { shop: pages('shop', 25), blog: pages('blog', 4) } }]);
+  shared = await serving('--prefix', '/tenant/api');
+  return async () => {
+    shared.running.kill('SIGTERM');
+    await shared.running.ended;
+    built.remove();
+  };
+});
+
+const startedSchema = z.object({ base_url: z.string(), keys: z.int(), websites: z.array(z.unknown()) });
+
+/** A real process that serves, and what it says of itself. */
+async function serving(...flags: string[]): Promise<typeof shared> {
+  const running = start(['serve', '--json', '--port', '0', '--warehouse', built.path, ...flags]);
+  await running.spoken;
+  const said = startedSchema.parse(JSON.parse(running.printed()));
+  return { url: said.base_url, running, said };
+}
+
+/** A service in this process. */
+async function served(settings: Partial<Config['service']> = {}, options: Partial<ServiceOptions> = {}) {
+  const service = await startService({
+    warehouse: built.path,
+    memoryLimit: MEMORY_LIMIT,
+    timeZone: 'UTC',
+    prefix: '',
+    service: { ...settingsWithoutFile({ env: {}, cwd: '/' }, { service: { port: 0 } }).service, ...settings },
+    status: { ...STATUS_DEFAULTS, warehouse: built.path, now: 0 },
+    log: createLogger({ level: 'silent' }),
+    ...options,
+  });
+  let closed: Promise<void> | null = null;
+  const close = () => (closed ??= service.close());
+  onTestFinished(close);
+  return { ...service, close };
+}
+
+async function added(label: string, websites: 'all' | string[] = 'all'): Promise<{ id: string; token: string }> {
+  const { key, token } = await addKey(built.path, { label, websites });
+  onTestFinished(async () => void (await revokeKey(built.path, key.id).catch(() => {})));
+  return { id: key.id, token };
+}
+
+async function until(condition: () => Promise<boolean>): Promise<boolean> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await condition()) return true;
+    await delay(50);
+  }
+  return false;
+}
+
+describe('indexhouse serve', () => {
+  once('gives metrics of the websites of a key, in the format of Prometheus', async () => {
+    const { token } = await added('prometheus', ['shop']);
+    const get = (path: string, headers = {}) => fetch(`${shared.url}${path}`, { headers });
+    expect((await get('/metrics')).status).toBe(401);
+    const answer = await get('/metrics', { authorization: `Bearer ${token}` });
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const lines = (await answer.text()).split('\n');
+    expect(lines).toContain('# TYPE indexhouse_snapshot_age_seconds gauge');
+    const series = lines.filter((line) => line.startsWith('indexhouse_snapshots{'));
+    expect(series).toEqual([expect.stringMatching(/^indexhouse_snapshots\{website_id="shop",website="[^"]*"\} \d+$/)]);
+    expect(lines.filter((line) => line.includes('"blog"'))).toEqual([]);
+    expect(await (await get('/readyz')).json()).toEqual({ status: 'ready' });
+    expect(await (await get('/livez')).json()).toEqual({ status: 'ok' });
+  });
+
+  testAtLength('takes keys that are added and refuses those that are revoked while it runs', async () => {
+    const foreign = clientOf(shared.url, 'ih_unknown');
+    expect(await foreign.status('/v1')).toBe(401);
+    const { id, token } = await added('later', ['blog']);
+    const { status } = clientOf(shared.url, token);
+    expect(await status('/v1')).toBe(200);
+    expect(await status('/v1/urls/blog')).toBe(200);
+    expect(await status('/v1/urls/shop')).toBe(403);
+    expect(await status('/v1/urls/nowhere')).toBe(404);
+    await revokeKey(built.path, id);
+    expect(await until(async () => (await status('/v1')) === 401)).toBe(true);
+  });
+
+  once('logs each request for who asks for it, ends at SIGTERM, and never says a token', async () => {
+    const { code, stdout } = await run(
+      ['keys', 'add', '--label', 'curl', '--website', 'https://shop.example', '--warehouse', built.path],
+      {},
+    );
+    // Before anything is expected: a key that stays would let a later test serve to everybody.
+    onTestFinished(async () => void (await revokeKey(built.path, 'curl')));
+    const token = /^Token: (ih_\S+)$/m.exec(stdout)?.[1] ?? '';
+    expect({ code, token }).toEqual({ code: 0, token: expect.stringMatching(/^ih_[A-Za-z0-9_-]{43}$/) });
+    const { url, running } = await serving('--log-level', 'debug');
+    onTestFinished(() => running.kill('SIGKILL'));
+    const { status } = clientOf(url, token);
+    expect(await status('/v1/urls/shop?limit=1')).toBe(200);
+    expect(await status(`/v1/urls/${encodeURIComponent('\u001b[2J')}?token=${token}`)).toBe(404);
+    running.kill('SIGTERM');
+    const ended = await running.ended;
+    expect(ended).toMatchObject({ code: 0, signal: null });
+    const lines = ended.stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      {
+        level: 'debug',
+        method: 'GET',
+        path: '/v1/urls/shop?limit=1',
+        status: 200,
+        ms: expect.any(Number),
+        key: 'curl',
+      },
+      { path: '/v1/urls/%1B%5B2J?token=[secret]', status: 404, key: 'curl' },
+    ]);
+    const listed = await run(['keys', 'list', '--json', '--warehouse', built.path]);
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ label: 'curl', websites: ['shop'], expires_at: null }]);
+    for (const text of [ended.stdout, ended.stderr, listed.stdout]) {
+      expect(text).not.toContain(token.slice(3));
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal would obey them
+      expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+      expect(text).not.toContain('sha256');
+    }
+  });
+
+  once('begins beyond loopback only once there is a key', async () => {
+    const refused = await run(['serve', '--host', '0.0.0.0', '--port', '0', '--warehouse', built.path]);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(` keys add --label reader --website all --warehouse ${built.path}`);
+  });
+
+  testAtLength('begins on loopback without a key, says how to add one, and answers nobody', async () => {
+    const running = start(['serve', '--warehouse', built.path], { env: { INDEXHOUSE_SERVICE_PORT: '0' } });
+    onTestFinished(() => running.kill('SIGKILL'));
+    await running.spoken;
+    const url = /at (http:\S+)$/m.exec(running.printed())?.[1] ?? '';
+    expect(running.printed()).toContain(' keys add --label reader --website all --warehouse');
+    expect(running.printed()).toContain(`'${url}/v1/urls/blog?limit=2'`);
+    expect(await clientOf(url, 'x').status('/v1')).toBe(401);
+    running.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('the service', () => {
+  once('gives as many entries as it is set to', async () => {
+    const { token } = await added('sizes');
+    const { url } = await served({ page_size: 7, max_page_size: 9 });
+    const { window } = clientOf(url, token);
+    expect((await window('/v1/urls/shop')).urls).toHaveLength(7);
+    expect((await window('/v1/urls/shop?limit=1000')).urls).toHaveLength(9);
+  });
+
+  once('believes a trusted proxy, answers to its own names, and logs', async () => {
+    const { token } = await added('proxied');
+    const text: string[] = [];
+    const log = createLogger({ level: 'info', destination: { write: (line) => void text.push(line) } });
+    const { url } = await served(
+      {
+        trust_proxy: ['127.0.0.0/8'],
+        allowed_hosts: ['house.example'],
+        access_log: true,
+      },
+      { log },
+    );
+    const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.1' };
+    const answer = await fetch(`${url}/v1`, { headers: { ...headers, 'x-forwarded-host': 'house.example' } });
+    expect(answer.status).toBe(200);
+    expect((await fetch(`${url}/v1`, { headers: { ...headers, 'x-forwarded-host': 'evil.example' } })).status).toBe(
+      421,
+    );
+    // fetch asks a second time after a 421.
+    expect(text.slice(0, 2).map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'info', path: '/v1', status: 200, bytes: expect.any(Number), key: 'proxied', address: '192.0.2.1' },
+      { level: 'info', path: '/v1', status: 421, key: null, address: '192.0.2.1' },
+    ]);
+  });
+
+  once('needs a warehouse', async () => {
+    const nowhere = join(built.path, 'nowhere');
+    await expect(served({}, { warehouse: nowhere })).rejects.toThrow(`no warehouse at ${nowhere}`);
+  });
+
+  once('says what is in its way where it cannot listen', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void taken.close());
+    const address = taken.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const refused = await served({ port }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Failure);
+    expect(String(refused)).toContain(`127.0.0.1, port ${port}: another process listens there. End it, or choose`);
+  });
+
+  once('answers what is under way when it ends, and takes nothing new', async () => {
+    const { token } = await added('slow');
+    const { url, close } = await served();
+    const slow = connection(url);
+    slow.write(`GET /v1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`);
+    // An answer on a later connection: the first one's bytes have been read by then.
+    expect(await clientOf(url, token).status('/v1')).toBe(200);
+    const closed = close();
+    slow.write('\r\n');
+    expect(await slow.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*"api_key_label":"slow"/);
+    await closed;
+    await expect(fetch(url)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,140 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import type { Table } from '../../../src/warehouse/log/folder/tables.js';
+import { copyOf } from '../../given/folder.js';
+import { serveWarehouse } from '../../given/served.js';
+import type { GivenPage } from '../../given/service.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+
+let built: BuiltWarehouse;
+beforeAll(async () => {
+  const pages = (site: string): GivenPage[] =>
+    Array.from({ length: 50 }, (_, number) => ({
+      url: `https://${site}.example/${number}`,
+      entry: { index_summary: 'Indexed', index_coverage_state: `state ${number}` },
+      report: { index_summary: 'Indexed' },
+    }));
+  const rejected = { url: 'https://sick.example/1', entry: { last_crawl_time: 'no time' } };
+  const sections = { quality: { max_reject_ratio: 1 } };
+  built = await buildWarehouse([
+    { at: '2025-03-01T02:00:00Z', lists: { sick: pages('sick'), well: pages('well') } },
+    {
+      at: '2025-03-02T02:00:00Z',
+      lists: { sick: pages('sick').with(1, rejected), well: pages('well') },
+      sections,
+    },
+  ]);
+  return () => built.remove();
+});
+
+/** Overwrites the rows of a file and leaves its footer, so that it is found only when a row is read. */
+function rot(file: string): void {
+  const bytes = readFileSync(file);
+  const footer = bytes.readUInt32LE(bytes.length - 8) + 8;
+  writeFileSync(file, bytes.fill(0xa5, 4, bytes.length - footer));
+}
+
+/** The files of a table that are of the website `sick`. */
+async function filesOf(warehouse: string, table: Table): Promise<string[]> {
+  return (await listTableFiles(warehouse, table)).filter((file) => file.includes('website=sick'));
+}
+
+async function servedWith(damage: (warehouse: string) => Promise<void> = async () => {}) {
+  const warehouse = copyOf(built.path);
+  await damage(warehouse);
+  const keys = { k: ['sick', 'well'], sick: ['sick'], well: ['well'] };
+  let now = 0;
+  const served = await serveWarehouse({
+    warehouse,
+    now: () => Date.parse('2025-03-03T00:00:00Z'),
+    keys,
+    clock: () => now,
+  });
+  onTestFinished(served.close);
+  const get = async (path: string, token = 'k') => {
+    // Each request looks at the warehouse again.
+    now += 1000;
+    const answer = await fetch(served.baseUrl + path, { headers: { authorization: `Bearer ${token}` } });
+    return { status: answer.status, text: await answer.text(), headers: answer.headers };
+  };
+  const health = async (token?: string): Promise<unknown> => JSON.parse((await get('/healthz', token)).text);
+  const report = (site: string) => get(`/v1/url-report?url=${encodeURIComponent(`https://${site}.example/7`)}`);
+  return { ...served, get, health, report, warehouse };
+}
+
+/** The statuses of the website's listing and report while files of a table are torn. */
+const TORN = [
+  ['coverage', 503, 503],
+  ['snapshots', 503, 503],
+  ['runs', 200, 200],
+  ['coverage_summary', 200, 200],
+  ['url_reports', 200, 503],
+] as const;
+
+describe('a file that is no Parquet any more', () => {
+  test.each(TORN)(
+    'of %s is reported once and counted, and costs only what needs it',
+    async (table, listing, ofPage) => {
+      const { get, health, report, unreadable } = await servedWith(async (path) => {
+        for (const file of await filesOf(path, table)) writeFileSync(file, readFileSync(file).subarray(0, 100));
+      });
+      expect((await get('/v1')).status).toBe(200);
+      expect([(await get('/v1/urls/well?limit=1')).status, (await report('well')).status]).toEqual([200, 200]);
+      expect([(await get('/v1/urls/sick')).status, (await report('sick')).status]).toEqual([listing, ofPage]);
+      expect(unreadable.length).toBeGreaterThan(0);
+      expect(unreadable.every((file) => file.includes('website=sick'))).toBe(true);
+      const degraded = { status: 'degraded', unreadable_files: unreadable.length };
+      expect([await health(), await health('sick')]).toMatchObject([degraded, degraded]);
+      expect((await get('/healthz', 'nobody')).status).toBe(401);
+      expect(await health('well')).toEqual({ status: 'ok', websites: 1, commits: 2, unreadable_files: 0 });
+    },
+  );
+});
+
+describe('a file whose rows cannot be read', () => {
+  test('costs the answers that need it, and nothing else', async () => {
+    const { get, health, report, unreadable, warehouse } = await servedWith(async (path) => {
+      for (const file of await filesOf(path, 'coverage')) if (file.includes('date=2025-03-02')) rot(file);
+    });
+    expect(await health()).toEqual({ status: 'ok', websites: 2, commits: 4, unreadable_files: 0 });
+    for (const _ of [1, 2]) {
+      const refused = await get('/v1/urls/sick');
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '60']);
+      expect(refused.text).not.toContain(warehouse);
+      expect(refused.text).not.toMatch(/parquet|duckdb/i);
+    }
+    expect((await report('sick')).status).toBe(503);
+    expect((await get('/v1')).status).toBe(200);
+    expect((await get('/v1/urls/well')).status).toBe(200);
+    expect((await get('/v1/urls/well?sort=-index_coverage_state')).status).toBe(200);
+    expect((await report('well')).status).toBe(200);
+    expect((await get('/v1/urls/sick?as_of=2025-03-01')).status).toBe(200);
+    expect(await health()).toMatchObject({ status: 'degraded', unreadable_files: 1 });
+    expect(unreadable).toEqual([expect.stringContaining('website=sick')]);
+  });
+
+  test('of reports costs the reports that it holds', async () => {
+    const { get, report } = await servedWith(async (path) => {
+      for (const file of await filesOf(path, 'url_reports')) rot(file);
+    });
+    expect((await report('sick')).status).toBe(503);
+    expect((await report('well')).status).toBe(200);
+    expect((await get('/v1/urls/sick')).status).toBe(200);
+  });
+});
+
+test('a file that is repaired where it is, is read again without a restart', async () => {
+  const { get, health, report, unreadable, warehouse } = await servedWith();
+  expect((await report('well')).status).toBe(200);
+  const [, newest = ''] = await filesOf(warehouse, 'url_reports');
+  const whole = readFileSync(newest);
+  rot(newest);
+  for (const _ of [1, 2]) expect((await report('sick')).status).toBe(503);
+  expect([(await get('/v1/urls/sick')).status, (await report('well')).status]).toEqual([200, 200]);
+  expect(unreadable).toEqual([newest]);
+  expect(await health()).toMatchObject({ status: 'degraded', unreadable_files: 1 });
+  writeFileSync(newest, whole);
+  expect((await report('sick')).status).toBe(200);
+  expect(await health()).toMatchObject({ status: 'ok', unreadable_files: 0 });
+});

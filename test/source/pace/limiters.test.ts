@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LIMITER_KINDS, type LimiterKind, RATE_HEADERS } from '../../../src/app/demo/simulator/limiters.js';
+import { atLength, once } from '../../given/at-length.js';
+import { PacedKey, type PacedKeyOptions } from '../../given/paced-key.js';
+
+const MINUTE_MS = 60_000;
+const EVERY_LIMITER = LIMITER_KINDS.flatMap((kind) => RATE_HEADERS.map((headers) => ({ kind, headers })));
+/** Every way to count, and every meaning of a reset, more than once. */
+const HALF_OF_THEM = EVERY_LIMITER.filter((_, at) => at % 2 === 0);
+
+async function asked(options: PacedKeyOptions, minutes: number): Promise<PacedKey> {
+  const key = new PacedKey(options);
+  key.askAllTheTime();
+  await key.time.pass(minutes * MINUTE_MS);
+  return key;
+}
+
+function refusedShare({ ours: { answered, refused } }: PacedKey): number {
+  return refused / (answered + refused);
+}
+
+function learned({ notices }: PacedKey): number[] {
+  return notices.flatMap((notice) => (notice.kind === 'learned_pace' ? [notice.perMinute] : []));
+}
+
+/** Two ways to count, each with another meaning of a reset. */
+const SOME_LIMITERS = EVERY_LIMITER.filter((_, at) => at % (2 * (RATE_HEADERS.length + 1)) === 0);
+
+describe.each(atLength(SOME_LIMITERS, HALF_OF_THEM))(
+  'a limiter that counts by $kind and sends a reset of $headers',
+  (limiter) => {
+    once('refuses little where it allows half of what is configured', async () => {
+      const key = await asked({ limit: 300, configured: 600, ...limiter }, 8);
+      expect(refusedShare(key)).toBeLessThan(0.01);
+      expect(key.utilisation).toBeGreaterThan(0.9);
+    });
+
+    once('refuses little of a client without a configured rate', async () => {
+      const key = await asked({ limit: 600, configured: Number.POSITIVE_INFINITY, concurrency: 50, ...limiter }, 8);
+      expect(refusedShare(key)).toBeLessThan(0.02);
+      expect(key.utilisation).toBeGreaterThan(0.9);
+    });
+
+    once('is shared with somebody who takes a third of it', async () => {
+      const key = new PacedKey({ limit: 600, ...limiter });
+      key.askAllTheTime();
+      key.shareWithOthers(180);
+      await key.time.pass(5 * MINUTE_MS);
+      expect(refusedShare(key)).toBeLessThan(0.01);
+      expect(key.utilisation).toBeGreaterThan(0.9);
+    });
+  },
+);
+
+describe('every limiter', () => {
+  it('is used to the full without a 429, whatever the rate, the latency and the clock', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          kind: fc.constantFrom(...LIMITER_KINDS),
+          headers: fc.constantFrom(...RATE_HEADERS),
+          limit: fc.constantFrom(30, 60, 100, 600),
+          concurrency: fc.constantFrom(16, 50),
+          leastMs: fc.integer({ min: 0, max: 300 }),
+          jitterMs: fc.integer({ min: 0, max: 250 }),
+          lateMs: fc.integer({ min: 0, max: 50 }),
+          skewMs: fc.oneof(fc.constant(0), fc.integer({ min: -100_000, max: 100_000 })),
+          seed: fc.nat(1_000_000),
+        }),
+        async ({ leastMs, jitterMs, ...options }) => {
+          const key = await asked({ ...options, travelMs: [leastMs, leastMs + jitterMs] }, 3);
+          expect(key.ours.refused).toBe(0);
+          expect(key.utilisation).toBeGreaterThan(0.98);
+        },
+      ),
+      { numRuns: atLength(4, 60) },
+    );
+  });
+});
+
+describe('a hidden limit of 60 a second', () => {
+  once.each(atLength<LimiterKind[]>(['sliding'], [...LIMITER_KINDS]))(
+    'that counts by %s is learned by an unlimited client, and reported once',
+    async (kind) => {
+      const limiter = { limit: 60, windowMs: 1000, kind, headers: 'off' as const };
+      const key = await asked({ ...limiter, configured: Number.POSITIVE_INFINITY, concurrency: 50 }, 3);
+      expect(refusedShare(key)).toBeLessThan(0.02);
+      expect(key.utilisation).toBeGreaterThan(0.85);
+      const reported = learned(key);
+      expect(reported.length).toBeGreaterThan(0);
+      expect(reported.length).toBeLessThanOrEqual(2);
+      expect((reported.at(-1) ?? 0) / 3600).toBeGreaterThan(0.8);
+      expect((reported.at(-1) ?? 0) / 3600).toBeLessThan(1.2);
+    },
+  );
+});
+
+describe('a limit that was momentary', () => {
+  const unlimited = { configured: Number.POSITIVE_INFINITY, low: 60, high: 1200, minutes: 20 };
+  const configured = { configured: 600, low: 60, high: 600, minutes: 15 };
+  it.each(atLength([configured], [configured, unlimited]))(
+    'is left behind again: $low instead of $high a minute, configured $configured',
+    async (given) => {
+      const { low, high, minutes } = given;
+      const key = new PacedKey({
+        limit: low,
+        configured: given.configured,
+        headers: 'off',
+        kind: 'sliding',
+        concurrency: 16,
+      });
+      key.askAllTheTime();
+      await key.time.pass(10 * MINUTE_MS);
+      key.allow(high);
+      await key.time.pass(minutes * MINUTE_MS);
+      const before = { ...key.ours };
+      await key.time.pass(10 * MINUTE_MS);
+      expect(key.ours.answered - before.answered).toBeGreaterThan(0.85 * high * 10);
+      expect(key.ours.refused / key.ours.answered).toBeLessThan(0.02);
+    },
+  );
+});
+
+describe('a service that refuses at random', () => {
+  once('is not slowed down for ever, because no pace would spare its refusals', async () => {
+    const key = new PacedKey({ limit: 1, configured: 600 });
+    let requests = 0;
+    const refused = { allowed: false, headers: { 'retry-after': '1' } };
+    key.limiter = { take: () => (++requests % 25 === 0 ? refused : { allowed: true, headers: {} }) };
+    key.askAllTheTime();
+    const minutes = 10;
+    await key.time.pass(minutes * MINUTE_MS);
+    expect(key.ours.answered / minutes).toBeGreaterThan(150);
+  });
+});
+
+describe('a 429 among requests that are answered', () => {
+  once('does not slow a client without a configured rate', async () => {
+    const key = new PacedKey({ limit: 1, configured: Number.POSITIVE_INFINITY, concurrency: 8 });
+    let requests = 0;
+    const refused = { allowed: false, headers: { 'retry-after': '1' } };
+    key.limiter = { take: () => (++requests % 40 === 0 ? refused : { allowed: true, headers: {} }) };
+    key.askAllTheTime();
+    await key.time.pass(MINUTE_MS);
+    // A pause of a second for each forty, and next to nothing besides.
+    expect(key.ours.answered).toBeGreaterThan(30 * 60);
+    expect(learned(key)).toEqual([]);
+  });
+});

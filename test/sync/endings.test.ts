@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startDaemonService } from '../../src/app/cli/serving/daemon-service.js';
+import { JobBoard } from '../../src/app/daemon/job-board.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import { startReceiver } from '../app/notify/given.js';
+import { atLength } from '../given/at-length.js';
+import { type Ended, type RunOptions, run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { ENDINGS, type Ending, FACES, PAGES } from '../given/endings.js';
+import { temporaryFolder } from '../given/folder.js';
+import { pagesOf, startOddService, windowOf } from '../given/odd-service.js';
+import { given } from '../given/synced.js';
+import { givenSchemas } from '../given/warehouse.js';
+
+const LISTED = pagesOf('w', PAGES);
+/** A website behind a service that answers as an ending has it, and what its channels got. */
+async function worldOf({ listing, report, sections = {}, clockAhead = 0 }: Ending) {
+  const folder = temporaryFolder();
+  const warehouse = join(folder, 'warehouse');
+  await givenSchemas(warehouse);
+  const receiver = await startReceiver();
+  let [asked, stopAfter] = [0, Number.POSITIVE_INFINITY];
+  const stop = { now: () => {} };
+  const service = await startOddService({
+    w: {
+      listing: (window) => {
+        const date = new Date(Date.now() + clockAhead).toUTCString();
+        return listing?.(window) ?? { ...windowOf(LISTED, window), headers: { date } };
+      },
+      report: (url) => {
+        if (++asked >= stopAfter) stop.now();
+        return report?.(LISTED.indexOf(url)) ?? { body: JSON.stringify({ url, index_summary: 'Indexed' }) };
+      },
+    },
+  });
+  onTestFinished(() => service.close());
+  const channels = [
+    { type: 'ping', url: `${receiver.url}/ping` },
+    { type: 'webhook', url: `${receiver.url}/hook` },
+  ];
+  const api = { page_size: 5, max_attempts: 1, concurrency: 4, ...sections['api'] };
+  const file = writeConfig(folder, {
+    baseUrl: service.url,
+    websites: ['w'],
+    sections: { ...sections, api, notify: { channels, drift: false } },
+  });
+  const command = (name: string, flags: readonly string[], options: RunOptions = {}) =>
+    run([name, '--config', file, '--log-level', 'warn', ...flags], options);
+  const sync = async (most = Number.POSITIVE_INFINITY): Promise<Ended> => {
+    const controller = new AbortController();
+    [asked, stopAfter, stop.now] = [0, most, () => controller.abort()];
+    const ended = await command('sync', [], { signal: controller.signal });
+    stopAfter = Number.POSITIVE_INFINITY;
+    return ended;
+  };
+  return { file, warehouse, receiver, command, sync };
+}
+
+/** What `/healthz` of a daemon says whose job has ended like this. */
+async function healthOf(file: string, exitCode: number) {
+  const log = createLogger({ level: 'silent' });
+  const board = new JobBoard(null, log);
+  await board.begun('nightly-sync');
+  await board.ended('nightly-sync', exitCode);
+  const address = { host: '127.0.0.1', port: 0, readMetrics: async () => '' };
+  const service = await startDaemonService({
+    config: await given(file),
+    log,
+    board,
+    names: ['nightly-sync'],
+    ...address,
+  });
+  onTestFinished(() => service.close());
+  const answer = await fetch(`${service.url}/healthz`);
+  return { status: answer.status, says: JSON.parse(await answer.text()).status };
+}
+
+/** In `npm test`, one of each exit code; the others in `npm run test:full`. */
+const SOME = new Set(['everything is fetched', 'too many reports fail', 'the token is refused (401)']);
+
+test.each(
+  atLength(
+    ENDINGS.filter(({ name }) => SOME.has(name)),
+    ENDINGS.filter(({ name }) => !SOME.has(name)),
+  ),
+)('if $name, every face says the same: exit code $exitCode', async (ending) => {
+  const { exitCode, notices, says = '', flags = [] } = ending;
+  const isGreen = exitCode === 0;
+  const { file, warehouse, receiver, command, sync } = await worldOf(ending);
+  await ending.before?.({ warehouse, sync });
+  receiver.take();
+  const ended = await command('sync', flags);
+  expect(ended.code).toBe(exitCode);
+  const lastLine = ended.stdout.trimEnd().split('\n').at(-1) ?? '';
+  expect(lastLine.startsWith(FACES[exitCode].lastLine)).toBe(true);
+  expect(lastLine.includes(`(exit code ${exitCode})`)).toBe(!isGreen);
+  expect(isGreen ? ended.stderr === '' : ended.stderr.includes(says)).toBe(true);
+  const got = receiver.take();
+  const ping = flags.includes('--recover') ? [] : ['/ping/start', `/ping${FACES[exitCode].ping}`];
+  expect(got.map(({ path }) => path).filter((path) => path !== '/hook')).toEqual(ping);
+  const sent = got.flatMap(({ path, body }) => (path === '/hook' ? JSON.parse(body).notices : []));
+  expect(sent.map(({ kind }) => kind)).toEqual(notices);
+  expect(sent.every(({ what }) => what.includes(says))).toBe(true);
+  const status = await command('status', ['--json']);
+  const { exit_code, warnings } = JSON.parse(status.stdout);
+  expect([status.code, exit_code, warnings.length > 0]).toEqual([exitCode, exitCode, !isGreen]);
+  expect(warnings.join('\n')).toContain(says);
+  expect((await command('status', ['--metrics'])).stdout).toContain(`indexhouse_exit_code ${exitCode}\n`);
+  expect(await healthOf(file, exitCode)).toEqual(FACES[exitCode].health);
+});

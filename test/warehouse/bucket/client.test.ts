@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Bucket } from '../../../src/warehouse/bucket/client.js';
+import { BucketError } from '../../../src/warehouse/bucket/errors.js';
+import { once, testAtLength } from '../../given/at-length.js';
+import { type Fault, type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { EARLY_HINTS, startRawServer, trickle } from '../../given/raw-server.js';
+
+let server: GivenBucket;
+let pauses: number[] = [];
+const open: Bucket[] = [];
+const effects = {
+  now: () => Date.now(),
+  sleep: async (ms: number) => void pauses.push(ms),
+  random: () => 0.5,
+};
+
+function bucket(changes: Partial<GivenBucket['config']> = {}, now = effects.now): Bucket {
+  const made = new Bucket({ ...server.config, ...changes }, { env: {}, effects: { ...effects, now } });
+  open.push(made);
+  return made;
+}
+
+beforeEach(async () => {
+  server = await startBucket({ pageSize: 3, prefix: '/a/b' });
+  pauses = [];
+});
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+  await server.close();
+});
+
+/** This fault for the first requests, and none for those after them. */
+function first(times: number, fault: Fault) {
+  let left = times;
+  server.fault = () => (left-- > 0 ? fault : null);
+}
+
+describe('Bucket', () => {
+  once('writes, reads, lists and removes objects below its prefix', async () => {
+    const lake = bucket();
+    const keys = ['x/website=!2F/1', 'x/2', 'x/ü é', 'x/+&<"', 'x/4', 'x/5', 'x/6', 'y/7'];
+    for (const key of keys) expect(await lake.put(key, `text of ${key}`)).toBe(true);
+    expect([...server.objects.keys()].sort()).toEqual(keys.map((key) => `a/b/${key}`).sort());
+    expect(String((await lake.get('x/website=!2F/1'))?.body)).toBe('text of x/website=!2F/1');
+    expect(await lake.get('x/3')).toBeNull();
+    expect((await lake.keys('x/')).sort()).toEqual(keys.slice(0, -1).sort());
+    expect(server.requests.filter((request) => request.includes('continuation-token'))).toHaveLength(2);
+    await lake.remove('x/2');
+    await lake.remove('x/2');
+    expect(await lake.get('x/2')).toBeNull();
+  });
+
+  once('replaces an object only where it is asked to', async () => {
+    const lake = bucket();
+    await lake.put('k', 'first');
+    expect(await lake.put('k', 'second')).toBe(false);
+    expect(String((await lake.get('k'))?.body)).toBe('first');
+    expect(await lake.put('k', 'third', { ifAbsent: false })).toBe(true);
+    expect(String((await lake.get('k'))?.body)).toBe('third');
+  });
+
+  once('sends and fetches files, and only with the bytes that they must have', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'sent');
+    writeFileSync(file, 'x'.repeat(300_000));
+    const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
+    const lake = bucket();
+    await expect(lake.put('k', { file, sha256: sha256.replace(/^./, 'g') })).rejects.toThrow(
+      /was changed after its commit/,
+    );
+    expect(server.requests).toEqual([]);
+    first(2, 'wrong_bytes');
+    expect(await lake.put('k', { file, sha256 })).toBe(true);
+    expect(pauses).toHaveLength(2);
+    const fetched = join(folder, 'sub', 'fetched');
+    expect(await lake.download('k', fetched, sha256)).toBe(300_000);
+    expect(readFileSync(fetched)).toEqual(readFileSync(file));
+    const other = join(folder, 'other');
+    await expect(lake.download('k', other, 'abc')).rejects.toThrow('s3://lake/a/b/k is damaged');
+    expect(await lake.download('none', other)).toBe(null);
+    expect(existsSync(other)).toBe(false);
+  });
+
+  once.each([
+    ['cut'],
+    ['500 InternalError'],
+    ['503 SlowDown'],
+    ['409 ConditionalRequestConflict'],
+    ['400 RequestTimeout'],
+  ] as const)('tries again after %s, with longer pauses', async (fault) => {
+    first(3, fault);
+    expect(await bucket().put('k', 'text')).toBe(true);
+    expect(pauses).toEqual([250, 500, 1000]);
+    expect(server.requests).toHaveLength(4);
+  });
+
+  once('waits for an answer that comes slowly', async () => {
+    const lake = new Bucket(server.config, { env: {}, effects, timeout: 150, attempts: 1 });
+    open.push(lake);
+    await lake.put('k', 'ten pieces');
+    server.fault = () => 'slow';
+    expect(String((await lake.get('k'))?.body)).toBe('ten pieces');
+  });
+
+  once('does not wait for an answer that is only ever announced', async () => {
+    const { url: endpoint } = await startRawServer((_, socket) => trickle(socket, EARLY_HINTS));
+    const lake = new Bucket({ ...server.config, endpoint }, { env: {}, effects, timeout: 150, attempts: 1 });
+    open.push(lake);
+    await expect(lake.get('k')).rejects.toThrow(/GET s3:\/\/lake\/a\/b\/k: .*Timeout.*; check the network/);
+  });
+
+  testAtLength('does not wait for an answer for ever', async () => {
+    const lake = new Bucket(server.config, { env: {}, effects, timeout: 10, attempts: 2 });
+    open.push(lake);
+    first(1, 'silent');
+    expect(await lake.get('k')).toBeNull();
+    server.fault = () => 'silent';
+    await expect(lake.get('k')).rejects.toThrow(
+      /GET s3:\/\/lake\/a\/b\/k: .*Timeout.*; check the network and bucket.endpoint/,
+    );
+  });
+
+  once('learns that an object is there where the answer to its own request was cut', async () => {
+    first(1, 'kept');
+    expect(await bucket().put('k', 'text')).toBe(false);
+    expect(String(server.objects.get('a/b/k')?.body)).toBe('text');
+  });
+
+  once.each([
+    ['403 AccessDenied', 'allow this key s3:ListBucket'],
+    ['403 SignatureDoesNotMatch', 'check access_key_id and secret_access_key'],
+    ['400 AuthorizationHeaderMalformed', 'set bucket.region'],
+    ['301 Odd', 'set bucket.region'],
+    ['500 InternalError', 'try again later'],
+    ['503 SlowDown', 'it asks for fewer requests'],
+    ['400 ExpiredToken', 'its credentials have expired: renew them'],
+    ['403 RequestTimeTooSkewed', "set this machine's clock"],
+    ['wrong_bytes', 'the bytes changed on their way'],
+    ['cut', 'check the network and bucket.endpoint'],
+  ] as const)('says of %s what to do, and nothing secret', async (fault, remedy) => {
+    server.fault = () => fault;
+    const error = await bucket()
+      .get('k')
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(BucketError);
+    expect(String(error)).toContain('GET s3://lake/a/b/k');
+    expect(String(error)).toContain(remedy);
+    expect(String(error)).not.toContain(SECRET);
+  });
+
+  once('names expired credentials, a clock that is wrong, a missing bucket, and missing credentials', async () => {
+    await expect(bucket({ session_token: 'expired' }).get('k')).rejects.toThrow('credentials have expired: renew them');
+    await expect(bucket({}, () => Date.now() - 3_600_000).get('k')).rejects.toThrow("set this machine's clock");
+    await expect(bucket({ url: 's3://pond' }).get('k')).rejects.toThrow('create the bucket');
+    await expect(bucket({ url: 's3://pond' }).put('k', '')).rejects.toThrow('create the bucket');
+    await expect(bucket({ access_key_id: 'other' }).get('k')).rejects.toThrow('InvalidAccessKeyId');
+    const { access_key_id, secret_access_key, ...none } = server.config;
+    expect(() => new Bucket(none, { env: {} })).toThrow('there are no credentials for s3://lake/a/b');
+    const env = { AWS_ACCESS_KEY_ID: access_key_id, AWS_SECRET_ACCESS_KEY: secret_access_key };
+    const lake = new Bucket(none, { env });
+    open.push(lake);
+    expect(await lake.get('k')).toBeNull();
+  });
+
+  once('reads how old an object is by the clock of the server', async () => {
+    const lake = bucket();
+    await lake.put('k', 'text');
+    const written = Date.now();
+    server.now = () => written + 600_000;
+    expect(Math.round(((await lake.get('k'))?.ageMs ?? 0) / 60_000)).toBe(10);
+  });
+});
+
+it.each<[string, (xml: string) => string]>([
+  ['a page of a proxy', () => '<html><body>Sign in</body></html>'],
+  ['nothing', () => ''],
+  ['a part of a listing', (xml) => xml.slice(0, xml.lastIndexOf('<Contents>'))],
+  ['a listing cut in the middle of an object', (xml) => `${xml.slice(0, -60)}</ListBucketResult>`],
+  ['fewer objects than it counts', (xml) => xml.replace(/<Contents>.*?<\/Contents>/s, '')],
+  ['an end without the rest', (xml) => xml.replace(/<NextContinuationToken>.*?<\/NextContinuationToken>/, '')],
+  ['no word on whether it ends', (xml) => xml.replace(/<IsTruncated>\w+<\/IsTruncated>/, '')],
+  ['an object without a size', (xml) => xml.replace(/<Size>\d+<\/Size>/, '<Size>many</Size>')],
+])('a listing that is %s is an error', async (_, lie) => {
+  const asked = bucket();
+  for (const key of ['p', 'q', 'r', 's']) await asked.put(key, key);
+  expect(await asked.keys('')).toEqual(['p', 'q', 'r', 's']);
+  server.listing = lie;
+  await expect(asked.keys('')).rejects.toThrow('not a whole listing');
+});

@@ -1,0 +1,121 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { withEngine } from '../../../src/base/storage/engine.js';
+import { exportAnalytics } from '../../../src/warehouse/copies/export-analytics.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { holdOpen } from '../../given/holder.js';
+import { givenNights } from '../../given/nights.js';
+import { countsIn } from '../../given/quarantine.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+
+const MEMORY = 256e6;
+/** What DuckDB 1.0 reads; the newest that it knows. */
+const STORAGE_VERSION = 64;
+const STORAGE_VERSION_AT = 12;
+const RELATIONS = ['snapshots', 'runs', 'coverage', 'url_reports', 'page_changes', 'page_state', 'pages', 'quarantine'];
+
+function storageVersionOf(file: string): number {
+  return Number(readFileSync(file).readBigUInt64LE(STORAGE_VERSION_AT));
+}
+
+describe('analytics.duckdb', () => {
+  test('answers a reader that keeps it open before, during and after a sync, with what is committed', async () => {
+    const nights = await givenNights(onTestFinished, 'followed');
+    await nights.night({ list: { a: { index_summary: 'Indexed' } } });
+    const file = join(nights.warehouse, 'analytics.duckdb');
+    const reader = await holdOpen(file, 'READ_ONLY');
+    expect(storageVersionOf(file)).toBe(STORAGE_VERSION);
+    const counts = 'select count(*)::integer, (select count(*)::integer from coverage) from snapshots';
+    expect(await reader.ask(counts)).toEqual([[1, 1]]);
+
+    const during: unknown[] = [];
+    await nights.night({
+      // Tables that had no rows so far: the text of the views is another one, and the file is replaced.
+      list: { a: { index_summary: 'Not Indexed' }, b: {} },
+      onReport: () => void during.push(reader.ask(counts)),
+    });
+    expect(await Promise.all(during)).toEqual([[[1, 1]], [[1, 1]]]);
+    expect(await reader.ask(counts)).toEqual([[2, 3]]);
+    expect(await countsIn(file, ['snapshots', 'coverage', 'page_changes'])).toMatchObject({
+      snapshots: 2,
+      coverage: 3,
+    });
+    expect(await reader.ask('select count(*)::integer from pages where not is_indexed')).toEqual([[1]]);
+  });
+});
+
+describe('indexhouse analytics', () => {
+  let built: BuiltWarehouse;
+  let folder: string;
+  const clean: (() => void)[] = [];
+
+  beforeAll(async () => {
+    built = await buildWarehouse(
+      [
+        { at: '2025-03-01T02:00:00Z', lists: { shop: [{ url: 'https://shop.example/a' }] } },
+        { at: '2025-03-02T02:00:00Z', lists: { shop: [{ url: "https://shop.example/it's" }] } },
+      ],
+      'followed',
+    );
+    folder = temporaryFolder((each) => void clean.push(each));
+  });
+
+  afterAll(() => {
+    for (const each of clean) each();
+    built.remove();
+  });
+
+  const exported = (out: string, root = '/data/warehouse') =>
+    exportAnalytics({ warehouse: built.path, root, out: join(folder, out), memoryLimit: MEMORY });
+
+  test('writes views over a path that does not exist here, which answer where the warehouse lies there', async () => {
+    const root = join(temporaryFolder(), "it's mounted");
+    const file = join(folder, 'bi.duckdb');
+    expect(await exported('bi.duckdb', `${root}/`)).toMatchObject({ file, root });
+    expect(storageVersionOf(file)).toBe(STORAGE_VERSION);
+    await expect(countsIn(file, ['snapshots'])).rejects.toThrow(`${root}/schema`);
+
+    const native = await countsIn(join(built.path, 'indexhouse.duckdb'), RELATIONS);
+    renameSync(built.path, root);
+    try {
+      expect(await countsIn(file, RELATIONS)).toEqual(native);
+      expect(native).toMatchObject({ snapshots: 2, coverage: 2, pages: 2 });
+    } finally {
+      renameSync(root, built.path);
+    }
+  });
+
+  test('never writes over what is not a file of such views, nor with a root that no reader can have', async () => {
+    const native = join(built.path, 'indexhouse.duckdb');
+    copyFileSync(native, join(folder, 'copy.duckdb'));
+    writeFileSync(join(folder, 'notes.txt'), 'mine');
+    mkdirSync(join(folder, 'sub'));
+    symlinkSync(built.path, join(folder, 'link'));
+    await withEngine({ file: join(folder, 'other.duckdb'), memoryLimit: MEMORY, temporary: folder }, async (engine) => {
+      await engine.run('create view mine as select 1 as one');
+    });
+    const refusals = {
+      'copy.duckdb': 'is not an analytics file',
+      'notes.txt': 'is not an analytics file',
+      'other.duckdb': 'is not an analytics file',
+      sub: 'is a folder',
+      'nowhere/bi.duckdb': 'does not exist',
+      'link/analytics.duckdb': "is the warehouse's own",
+      'link/indexhouse.duckdb': "is the warehouse's own",
+    };
+    for (const [out, words] of Object.entries(refusals)) {
+      await expect(exported(out)).rejects.toMatchObject({
+        name: 'UsageError',
+        message: expect.stringContaining(words),
+      });
+    }
+    for (const root of ['data/warehouse', '', '/data/*', '/data/[x]']) {
+      const words = root.startsWith('/') ? 'as a pattern' : 'absolute path';
+      await expect(exported('root.duckdb', root)).rejects.toThrow(words);
+    }
+    expect(existsSync(join(folder, 'root.duckdb'))).toBe(false);
+    expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
+    expect(await countsIn(join(folder, 'copy.duckdb'), ['snapshots'])).toEqual({ snapshots: 2 });
+  });
+});

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { atLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
+import { type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
+import { copiedFiles, copyTo, expectNoMarkerBeforeItsFiles } from '../../given/bucket-copy.js';
+import { run } from '../../given/cli.js';
+import { writeConfig } from '../../given/config-file.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { buildNights, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+
+const ODD = 'a/b é%*';
+let built: BuiltWarehouse;
+let server: GivenBucket;
+
+beforeAll(async () => {
+  const pages = ['p', 'q'].map((name) => ({ url: `https://a.example/${name}` }));
+  built = await buildWarehouse([
+    { at: '2025-03-01T02:00:00Z', lists: { [ODD]: pages, shop: pages } },
+    { at: '2025-03-02T02:00:00Z', lists: { [ODD]: pages.slice(1) } },
+  ]);
+  server = await startBucket({ pageSize: 5, prefix: '/nights' });
+});
+afterAll(async () => {
+  built.remove();
+  await server.close();
+});
+beforeEach(() => {
+  server.objects.clear();
+  server.requests.length = 0;
+  server.fault = null;
+  server.now = Date.now;
+});
+
+/** By key, without the prefix. */
+function held(): Map<string, Buffer> {
+  return new Map([...server.objects].map(([key, { body }]) => [key.replace(/^nights\//, ''), body]));
+}
+
+/** Of a website's states only the newest two are kept here, and the newest alone there if it came with several nights. */
+function expectEqual(warehouse: string) {
+  const files = copiedFiles(warehouse);
+  for (const [key, body] of held()) if (!key.startsWith('log/')) expect(files.get(key)?.equals(body), key).toBe(true);
+  for (const key of files.keys()) if (!key.startsWith('state/')) expect([...held().keys()]).toContain(key);
+  expect([...held().keys()].filter((key) => key.startsWith('state/'))).not.toEqual([]);
+}
+
+describe('the bucket', () => {
+  once('holds the files of the warehouse under keys without %, and takes each once', async () => {
+    expect(await copyTo(server, built.path)).toEqual({ behind: 0 });
+    expectEqual(built.path);
+    expect([...held().keys()].join('')).not.toMatch(/[%\s*]/);
+    expect([...held().keys()].filter((key) => key.includes('website=a!2Fb!20!C3!A9!25!2A/'))).not.toEqual([]);
+    server.requests.length = 0;
+    await copyTo(server, built.path);
+    expect(server.requests.filter((request) => /^(PUT|DELETE) .*parquet/.test(request))).toEqual([]);
+  });
+
+  test('interrupted after a request, it has no marker without its files, and ends up the same', async () => {
+    await copyTo(server, built.path);
+    const total = server.requests.length;
+    const whole = held();
+    for (let at = 1; at < total; at += atLength(40, 3)) {
+      server.objects.clear();
+      server.requests.length = 0;
+      server.fault = () => (server.requests.length > at ? 'cut' : null);
+      await expect(copyTo(server, built.path)).rejects.toThrow(/nights.*check the network/);
+      await expectNoMarkerBeforeItsFiles(new Set(held().keys()), built.path);
+      server.fault = null;
+      expect(await copyTo(server, built.path)).toEqual({ behind: 0 });
+      expect(held()).toEqual(whole);
+    }
+  });
+
+  once('refuses a warehouse that is not the one it holds', async () => {
+    server.objects.set('nights/warehouse.json', {
+      body: Buffer.from('{"time_zone":"Asia/Tokyo"}'),
+      modified: new Date(),
+    });
+    await expect(copyTo(server, built.path)).rejects.toThrow('holds another warehouse');
+    expect([...held().keys()]).toEqual(['warehouse.json']);
+  });
+
+  testAtLength('follows retention: the checkpoint and the tombstone first, an hour later the files go', async () => {
+    const nights = await buildNights();
+    onTestFinished(nights.remove);
+    const warehouse = copyOf(nights.path);
+    let now = NOW;
+    server.now = () => now;
+    await copyTo(server, warehouse, now);
+    const before = held();
+    await maintainAt(warehouse);
+    server.requests.length = 0;
+    now += 60_000;
+    await copyTo(server, warehouse, now);
+    const sent = server.requests
+      .filter((request) => /^PUT .*parquet/.test(request))
+      .map((request) => request.split('/')[3]);
+    expect([...new Set(sent)]).toEqual(['checkpoints', 'tombstones']);
+    expect([...before.keys()].filter((key) => !held().has(key))).toEqual([]);
+    now += 2 * HOUR_MS;
+    await maintainAt(warehouse, { now });
+    await copyTo(server, warehouse, now);
+    const gone = [...before.keys()].filter((key) => !held().has(key) && !key.startsWith('state/'));
+    expect(gone.length).toBeGreaterThan(2);
+    expect(gone.every((key) => /^parquet\/(coverage|url_reports)\//.test(key))).toBe(true);
+    expectEqual(warehouse);
+  });
+});
+
+describeAtLength('status and verify', () => {
+  /** Commands over a warehouse, and what `verify` finds about the bucket. */
+  function asking(path: string) {
+    const bucket = server.config;
+    const sections = { bucket, warehouse: { path } };
+    const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:1', sections });
+    const ask = async (...args: string[]) => JSON.parse((await run([...args, '--json', '--config', config])).stdout);
+    const found = async () =>
+      (await ask('verify')).findings.filter(({ check }: { check: string }) => check === 'bucket');
+    return { config, ask, found };
+  }
+
+  /** A file of the bucket goes, another one is short, and a byte of a third one is another. */
+  function spoil() {
+    const [first = '', second = '', third = ''] = [...server.objects.keys()].filter((key) =>
+      key.includes('/coverage/'),
+    );
+    server.objects.delete(first);
+    server.objects.set(second, { body: Buffer.from('short'), modified: new Date() });
+    const body = Buffer.from(server.objects.get(third)?.body ?? '');
+    body[9] = ~(body[9] ?? 0);
+    server.objects.set(third, { body, modified: new Date() });
+  }
+  const DIFFERENCES = [/ is missing$/, / has 5 bytes instead of \d+$/, / has other bytes$/].map((message) => ({
+    level: 'difference',
+    message: expect.stringMatching(message),
+  }));
+
+  test('compare the bucket with the log', async () => {
+    const { ask, found } = asking(built.path);
+    await copyTo(server, built.path);
+    spoil();
+    const { followers } = await ask('status');
+    expect(followers).toContainEqual(expect.objectContaining({ name: 'bucket', behind: 0 }));
+    const differences = await found();
+    expect(differences).toEqual(expect.arrayContaining(DIFFERENCES.map((one) => expect.objectContaining(one))));
+    expect(differences).toHaveLength(DIFFERENCES.length);
+  });
+
+  test('compare them before and after, and verify --repair lets the next sync send what differs', async () => {
+    const path = copyOf(built.path);
+    const { ask, found } = asking(path);
+    const followers = async () => (await ask('status')).followers;
+    expect(await followers()).toContainEqual(expect.objectContaining({ name: 'bucket', behind: 3, exact: true }));
+    await copyTo(server, path);
+    expect(await followers()).toContainEqual(expect.objectContaining({ name: 'bucket', behind: 0 }));
+
+    spoil();
+    expect(await found()).toHaveLength(DIFFERENCES.length);
+    const { repaired }: { repaired: string[] } = await ask('verify', '--repair');
+    expect(repaired.filter((what) => what.startsWith('removed'))).toHaveLength(DIFFERENCES.length);
+    await copyTo(server, path);
+    expect(await found()).toEqual([]);
+  });
+
+  test('report a bucket that refuses, without its secret', async () => {
+    await copyTo(server, built.path);
+    const { ask, found, config } = asking(copyOf(built.path));
+    const doctor = async () => (await ask('doctor')).find(({ check }: { check: string }) => check === 'bucket');
+    expect(await doctor()).toMatchObject({ level: 'ok', message: expect.stringContaining('can be written') });
+    server.fault = () => '403 AccessDenied';
+    expect(await doctor()).toMatchObject({ level: 'error', message: expect.stringContaining('AccessDenied') });
+    const { code, stdout, stderr } = await run(['status', '--config', config]);
+    expect(code).toBe(3);
+    expect(stdout).toContain('the bucket cannot be compared: GET s3://lake/nights/: it answered 403 AccessDenied');
+    expect(stdout + stderr).not.toContain(SECRET);
+    expect(await found()).toMatchObject([{ level: 'lag', message: expect.stringContaining('AccessDenied') }]);
+  });
+});

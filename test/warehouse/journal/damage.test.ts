@@ -1,0 +1,85 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { judgeReport } from '../../../src/source/report.js';
+import { JournalError } from '../../../src/warehouse/journal/header.js';
+import { ListingJournal, readListing } from '../../../src/warehouse/journal/listing.js';
+import { ReportsJournal, readReports } from '../../../src/warehouse/journal/reports.js';
+import { atLength } from '../../given/at-length.js';
+import { FakeListing, pageUrls } from '../../given/fake-listing.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { emptyJournal } from '../../given/journal.js';
+import { Walking } from '../../given/walking.js';
+
+const NOW = Date.parse('2026-01-01T00:00:00.000Z');
+const RUNS = atLength(80, 300);
+/** A window's entries come before its own line, which seals them. */
+const END_LINES = 6;
+
+/** Bytes put over some of a file, or taken out of it, somewhere. */
+const damage = fc.record({
+  at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+  take: fc.nat({ max: 400 }),
+  put: fc.oneof(
+    fc.uint8Array({ maxLength: 20 }),
+    fc.nat({ max: 300 }).map((length) => new Uint8Array(length)),
+  ),
+});
+
+function damaged(bytes: Buffer, damages: { at: number; take: number; put: Uint8Array }[]): Buffer {
+  return damages.reduce((all, { at, take, put }) => {
+    const from = Math.floor(at * all.length);
+    return Buffer.concat([all.subarray(0, from), put, all.subarray(from + take)]);
+  }, bytes);
+}
+
+/** The lines that are read from a damaged file are the first ones as they were written; else the journal is damaged. */
+async function readsTheBeginning(file: string, read: () => Promise<{ bytes: number; isEnded: boolean }>) {
+  const whole = readFileSync(file);
+  await fc.assert(
+    fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 3 }), async (damages) => {
+      const bytes = damaged(whole, damages);
+      writeFileSync(file, bytes);
+      const left = await read().catch((error: unknown) => {
+        if (error instanceof JournalError) return null;
+        throw error;
+      });
+      if (left === null) return;
+      expect(bytes.subarray(0, left.bytes)).toEqual(whole.subarray(0, left.bytes));
+      if (left.isEnded) expect(bytes).toEqual(whole);
+      // Only the last line may be lost without an error.
+      expect(bytes.subarray(left.bytes, -1).filter((byte) => byte === 0x0a).length).toBeLessThan(END_LINES);
+    }),
+    { numRuns: RUNS },
+  );
+}
+
+it('whatever is damaged in the reports, nothing is read that was not written', async () => {
+  const journal = await emptyJournal(temporaryFolder());
+  const written = new ReportsJournal(journal);
+  for (const url of pageUrls(12)) {
+    const body = JSON.stringify({ url, index_summary: 'Indexed ä😀', days_since_last_crawl: 123 });
+    await written.record({ url, reason: 'new' }, judgeReport(body, url), new Date(NOW));
+  }
+  await written.finish('complete', null);
+  written.close();
+  await readsTheBeginning(journal.reports, async () => {
+    const { bytes, done } = await readReports(journal);
+    return { bytes, isEnded: done !== null };
+  });
+});
+
+it('whatever is damaged in the listing, nothing is read that was not written', async () => {
+  const journal = await emptyJournal(temporaryFolder());
+  const listing = new FakeListing(pageUrls(20), { cap: 4 });
+  const walking = new Walking(listing.get);
+  const result = await walking.walk();
+  const written = new ListingJournal(journal);
+  for (const window of walking.windows) await written.accept(window, new Date(NOW));
+  await written.finish(result, new Date(NOW), (text) => text);
+  written.close();
+  await readsTheBeginning(journal.listing, async () => {
+    const { bytes, kind } = await readListing(journal, 4, NOW);
+    return { bytes, isEnded: kind === 'listed' };
+  });
+});

@@ -1,0 +1,177 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { judgeReport } from '../../../src/source/report.js';
+import { readWindow } from '../../../src/source/walk/coverage-window.js';
+import type { AcceptedWindow } from '../../../src/source/walk/walk-state.js';
+import { firstWalk } from '../../../src/source/walk/walk-state.js';
+import type { JournalFolder } from '../../../src/warehouse/journal/folder.js';
+import { ListingJournal, readListing } from '../../../src/warehouse/journal/listing.js';
+import { ReportsJournal, readReports } from '../../../src/warehouse/journal/reports.js';
+import { atLength, once } from '../../given/at-length.js';
+import { FakeListing, pageUrls } from '../../given/fake-listing.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { emptyJournal, openEngine, readByDuckDB } from '../../given/journal.js';
+import { Walking } from '../../given/walking.js';
+
+const NOW = Date.parse('2026-01-01T00:00:00.000Z');
+const NEWLINE = 0x0a;
+let journal: JournalFolder;
+
+async function given(): Promise<JournalFolder> {
+  return emptyJournal(temporaryFolder(onTestFinished));
+}
+
+/** A small listing walked into a journal, in windows of three; one entry is refused. */
+async function walked(folder: JournalFolder): Promise<Buffer> {
+  const listing = new FakeListing(pageUrls(6), { cap: 3 });
+  const walking = new Walking(async (path) =>
+    (await listing.get(path)).replace('page-4","index_summary":null', 'page-4","index_summary":7'),
+  );
+  const result = await walking.walk();
+  const written = new ListingJournal(folder);
+  for (const window of walking.windows) await written.accept(window, new Date(NOW));
+  await written.finish(result, new Date(NOW), (text) => text);
+  written.close();
+  return readFileSync(folder.listing);
+}
+
+async function fetched(folder: JournalFolder): Promise<Buffer> {
+  const written = new ReportsJournal(folder);
+  for (const url of pageUrls(3)) {
+    const body = `{"url":${JSON.stringify(url)},"index_summary":"Indexed ä😀","x":[1]}`;
+    await written.record({ url, reason: 'new' }, judgeReport(body, url), new Date(NOW));
+  }
+  await written.record(
+    { url: 'https://e.com/gone', reason: 'new' },
+    { outcome: 'missing', status: 404, message: 'no' },
+    new Date(NOW),
+  );
+  await written.finish('complete', null);
+  written.close();
+  return readFileSync(folder.reports);
+}
+
+/** Where a file is cut: around the end of each line, and at each byte or at some of them between. */
+function cutsOf(bytes: Buffer): number[] {
+  const step = atLength(23, 1);
+  const ends = lineEnds(bytes);
+  return [...bytes.keys(), bytes.length].filter((at) => at % step === 0 || ends.some((end) => Math.abs(end - at) <= 2));
+}
+
+/** The offsets behind each line, 0 first. */
+function lineEnds(bytes: Buffer): number[] {
+  const ends = [0];
+  for (const [at, byte] of bytes.entries()) if (byte === NEWLINE) ends.push(at + 1);
+  return ends;
+}
+
+function linesOf(bytes: Buffer): { kind: string; end: number }[] {
+  const ends = lineEnds(bytes);
+  return ends
+    .slice(1)
+    .map((end, at) => ({ kind: JSON.parse(bytes.subarray(ends[at], end).toString()).kind as string, end }));
+}
+
+describe('a listing that was cut off', () => {
+  it('counts the windows that are whole, wherever the cut is', async () => {
+    journal = await given();
+    const whole = await walked(journal);
+    const lines = linesOf(whole);
+    expect(lines.map(({ kind }) => kind).filter((kind) => kind === 'window').length).toBeGreaterThan(2);
+    for (const cut of cutsOf(whole)) {
+      writeFileSync(journal.listing, whole.subarray(0, cut));
+      const left = await readListing(journal, 3, NOW);
+      const windows = lines.filter(({ kind, end }) => kind === 'window' && end <= cut);
+      const listed = lines.some(({ kind, end }) => kind === 'listed' && end <= cut);
+      expect({ cut, kind: left.kind, windows: left.windows }).toEqual({
+        cut,
+        kind: listed ? 'listed' : 'walking',
+        windows: windows.length,
+      });
+      if (!listed) expect(left.bytes).toBe(windows.at(-1)?.end ?? 0);
+    }
+  });
+
+  once('is written on behind its last whole window, so that DuckDB reads all of it', async () => {
+    journal = await given();
+    const engine = await openEngine(journal.path);
+    onTestFinished(() => engine.close());
+    const whole = await walked(journal);
+    const more: AcceptedWindow = {
+      keep: 0,
+      fresh: readWindow(await new FakeListing(pageUrls(1)).get('/v1/urls/w?skip=0')).entries,
+      drift: [],
+      state: { ...firstWalk(3, NOW), walk: 9, windows: 1 },
+    };
+    for (const end of lineEnds(whole)) {
+      for (const cut of [end - 1, end, end + 1, end + 7].filter((at) => at >= 0 && at < whole.length)) {
+        writeFileSync(journal.listing, whole.subarray(0, cut));
+        const left = await readListing(journal, 3, NOW);
+        const written = new ListingJournal(journal, left);
+        await written.accept(more, new Date(NOW));
+        written.close();
+        const rows = await readByDuckDB(engine, journal, 'select kind, walk from journal_listing');
+        expect(rows.filter(({ kind }) => kind === 'window')).toHaveLength(left.windows + 1);
+        expect(
+          rows
+            .filter(({ walk }) => walk === 9)
+            .map(({ kind }) => kind)
+            .sort(),
+        ).toEqual(['entry', 'window']);
+      }
+    }
+  });
+});
+
+describe('reports that were cut off', () => {
+  it('count only whole answers, wherever the cut is', async () => {
+    journal = await given();
+    const whole = await fetched(journal);
+    const lines = linesOf(whole);
+    for (const cut of cutsOf(whole)) {
+      writeFileSync(journal.reports, whole.subarray(0, cut));
+      const left = await readReports(journal);
+      const answers = lines.filter(({ kind, end }) => kind !== 'done' && end <= cut).length;
+      expect(Object.values(left.counts).reduce((all, each) => all + each, 0)).toBe(answers);
+      expect(left.bytes).toBe(lines.filter(({ end }) => end <= cut).at(-1)?.end ?? 0);
+      expect(left.done === null).toBe(cut < whole.length);
+    }
+  });
+
+  once('are written on behind the last whole answer, so that DuckDB reads all of them', async () => {
+    journal = await given();
+    const engine = await openEngine(journal.path);
+    onTestFinished(() => engine.close());
+    const whole = await fetched(journal);
+    for (const end of lineEnds(whole)) {
+      for (const cut of [end - 1, end, end + 1, end + 60].filter((at) => at >= 0 && at < whole.length)) {
+        writeFileSync(journal.reports, whole.subarray(0, cut));
+        const left = await readReports(journal);
+        const written = new ReportsJournal(journal, left);
+        await written.record(
+          { url: 'https://e.com/more', reason: 'new' },
+          { outcome: 'failed', status: null, message: 'x' },
+          new Date(NOW),
+        );
+        written.close();
+        const rows = await readByDuckDB(
+          engine,
+          journal,
+          "select kind, url, report.url as read from journal_reports where kind <> 'done'",
+        );
+        expect(rows).toHaveLength(Object.values(left.counts).reduce((all, each) => all + each, 0) + 1);
+        expect(rows.every(({ kind, url, read }) => (kind === 'fetched') === (url === read))).toBe(true);
+      }
+    }
+  });
+});
+
+once('a damaged last line of the reports is left out', async () => {
+  journal = await given();
+  const whole = await fetched(journal);
+  const last = lineEnds(whole).at(-2) ?? 0;
+  const damaged = Buffer.from(whole);
+  damaged.fill(0x00, last, whole.length - 1);
+  writeFileSync(journal.reports, damaged);
+  expect(await readReports(journal)).toMatchObject({ done: null, bytes: last });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { filesOfTable, givenEveryTable } from '../../given/every-table.js';
+import {
+  byDuckdb,
+  byHyparquet,
+  byParquetjs,
+  canonical,
+  documentedColumns,
+  jsonTypesIn,
+  schemaOf,
+} from '../../given/readers.js';
+
+/** The names of a file's columns, in their order. */
+function columnsIn(file: string): string[] {
+  const [root, ...elements] = schemaOf(file);
+  const names: string[] = [];
+  for (let at = 0; names.length < (root?.num_children ?? 0); at++) {
+    names.push(elements[at]?.name ?? '');
+    // A list is three levels deep.
+    if (elements[at]?.num_children) at += 2;
+  }
+  return names;
+}
+
+describe.each(['zstd', 'snappy', 'gzip'] as const)('the %s Parquet files of every table', (codec) => {
+  test('hold the documented columns in their order, and the same for every reader', async () => {
+    const warehouse = await givenEveryTable(codec, onTestFinished);
+    for (const [table, columns] of await documentedColumns()) {
+      const files = await filesOfTable(warehouse, table);
+      for (const file of files) {
+        expect([table, columnsIn(file)]).toEqual([table, columns.map(({ name }) => name)]);
+        expect([table, jsonTypesIn(file)]).toEqual([table, []]);
+      }
+      const rows = canonical(await byDuckdb(files), columns);
+      expect(rows.length, `test/given/every-table.ts makes no rows of ${table}`).toBeGreaterThan(0);
+      expect([table, canonical(await byHyparquet(files), columns)]).toEqual([table, rows]);
+      // The state of pages is not for other readers, and zstd always.
+      if (codec === 'zstd' || table === 'page_state') continue;
+      expect([table, canonical(await byParquetjs(files), columns)]).toEqual([table, rows]);
+    }
+    const [reports] = await filesOfTable(warehouse, 'url_reports');
+    const list = schemaOf(reports ?? '').slice(schemaOf(reports ?? '').findIndex(({ name }) => name === 'sitemaps'));
+    expect(list.slice(0, 3)).toMatchObject([
+      { name: 'sitemaps', repetition_type: 'OPTIONAL', converted_type: 'LIST', num_children: 1 },
+      { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+      { name: 'element', repetition_type: 'OPTIONAL', type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+    ]);
+  });
+});

@@ -1,0 +1,174 @@
+import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Reader } from '../../../src/answers/query/reader.js';
+import { sha256Of } from '../../../src/base/storage/durable.js';
+import { withEngine } from '../../../src/base/storage/engine.js';
+import { HOUR_MS } from '../../../src/base/time.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { hasIndex, readIndex, updateIndex } from '../../../src/warehouse/log/marker-index.js';
+import { OpenWarehouse } from '../../../src/warehouse/log/open.js';
+import { verify } from '../../../src/warehouse/upkeep/verify/verify.js';
+import { openReader, rowsOf } from '../../answers/query/given.js';
+import { atLength, casesAtLength, once, testAtLength } from '../../given/at-length.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { startScriptedService } from '../../given/service.js';
+import { findingsOf } from '../../given/verified.js';
+import { type BuiltWarehouse, buildWarehouse, syncAt } from '../../given/warehouse.js';
+
+const NOW = Date.parse('2025-03-06T00:00:00Z');
+const page = (name: string) => ({ url: `https://shop.example/${name}` });
+const lists = { 'a/b %c': [page('a'), page('b')] };
+
+/** Five nights of a website; the first two nights are in the index. */
+let built: BuiltWarehouse;
+
+beforeAll(async () => {
+  const nights = [1, 2, 3, 4, 5].map((day) => ({ at: `2025-03-0${day}T02:00:00Z`, lists }));
+  built = await buildWarehouse(nights);
+});
+afterAll(() => built.remove());
+
+async function indexed(warehouse = copyOf(built.path), now = NOW): Promise<string> {
+  await updateIndex(warehouse, { memoryLimit: 256e6, temporary: temporaryFolder() }, now, 1);
+  return warehouse;
+}
+
+async function seenIn<T>(warehouse: string, see: (reader: Reader) => Promise<T>): Promise<T> {
+  const reader = await openReader(warehouse);
+  try {
+    return await see(reader);
+  } finally {
+    reader.close();
+  }
+}
+
+/** All that a reader says of the log, whatever the folder is called. */
+async function contents(warehouse: string): Promise<unknown> {
+  return seenIn(warehouse, async (reader) => {
+    const rows = [];
+    for (const table of ['snapshots', 'runs', 'coverage'])
+      rows.push(await rowsOf(reader, `from ${table} order by all`));
+    return JSON.parse(JSON.stringify([reader.markers, rows]).replaceAll(warehouse, ''));
+  });
+}
+
+/** A marker of the first night. */
+async function oldMarker(warehouse: string): Promise<string> {
+  return (await listTableFiles(warehouse, 'snapshots'))[0] ?? '';
+}
+
+once('says what the markers say, without opening the old ones', async () => {
+  const warehouse = await indexed();
+  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-03' });
+  const whole = await contents(built.path);
+  expect(await contents(warehouse)).toEqual(whole);
+  for (const table of ['snapshots', 'runs'] as const) {
+    for (const file of await listTableFiles(warehouse, table)) {
+      if (file.includes('date=2025-03-01')) writeFileSync(file, 'damaged since');
+    }
+  }
+  expect(await contents(warehouse)).toEqual(whole);
+});
+
+testAtLength('gives followers the same log, with the files of each commit and run', async () => {
+  const warehouse = await indexed();
+  await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
+    const log = await OpenWarehouse.readIndexed(engine, warehouse);
+    const whole = await OpenWarehouse.read(engine, warehouse);
+    expect(log.markers).toHaveLength(5);
+    expect(log.markers).toEqual(whole.markers);
+    for (const table of ['snapshots', 'runs', 'coverage'] as const)
+      expect(log.files(table)).toEqual(whole.files(table));
+  });
+});
+
+testAtLength('takes more of what came since, and files that were replaced before go after an hour', async () => {
+  const warehouse = await indexed(copyOf(built.path), Date.parse('2025-03-03T12:00:00Z'));
+  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-02' });
+  writeFileSync(join(warehouse, 'index', 'runs-replaced.parquet'), 'of an index before');
+  await indexed(warehouse, Date.now() + 2 * HOUR_MS);
+  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-03' });
+  // What was replaced now is still read by who has begun before.
+  const there = readdirSync(join(warehouse, 'index'));
+  expect(there).toHaveLength(5);
+  expect(there).not.toContain('runs-replaced.parquet');
+  expect(await contents(warehouse)).toEqual(await contents(built.path));
+});
+
+testAtLength('waits until there is much to take, and until all of it can be read', async () => {
+  const warehouse = copyOf(built.path);
+  await updateIndex(warehouse, { memoryLimit: 256e6, temporary: temporaryFolder() }, NOW);
+  expect(await hasIndex(warehouse)).toBe(false);
+  writeFileSync(await oldMarker(warehouse), 'damaged');
+  await indexed(warehouse);
+  expect(await hasIndex(warehouse)).toBe(false);
+});
+
+const COMMITS = ['2025-03-01T20:00:00Z', '2025-03-06T02:00:00Z'];
+test.each(atLength(COMMITS.slice(1), COMMITS.slice(0, 1)))('a commit of %s is seen at once', async (at) => {
+  const warehouse = await indexed();
+  const service = await startScriptedService();
+  onTestFinished(() => service.close());
+  service.list('new', [page('n')]);
+  await syncAt({ baseUrl: service.baseUrl, warehouse, at, websites: ['new'] });
+  const query = 'select (select count(*) from snapshots) as snapshots, (select count(*) from runs) as runs';
+  expect(await seenIn(warehouse, (reader) => rowsOf(reader, query))).toEqual([{ snapshots: 6, runs: 6 }]);
+});
+
+testAtLength('one state of the world is seen, whatever is committed meanwhile', async () => {
+  const warehouse = await indexed();
+  const service = await startScriptedService();
+  onTestFinished(() => service.close());
+  service.list('new', [page('n')]);
+  const seen = await seenIn(warehouse, async (reader) => {
+    await syncAt({ baseUrl: service.baseUrl, warehouse, at: '2025-03-06T02:00:00Z', websites: ['new'] });
+    await indexed(warehouse, Date.parse('2025-03-07T00:00:00Z'));
+    return rowsOf(reader, 'select (select count(*) from runs) as runs, (select count(*) from coverage) as listed');
+  });
+  expect(seen).toEqual([{ runs: 5, listed: 10 }]);
+  expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from runs'))).toHaveLength(6);
+});
+
+const INDEXES: Record<string, (warehouse: string) => unknown> = {
+  'is no JSON': (warehouse) => writeFileSync(join(warehouse, 'index', 'index.json'), 'torn'),
+  'lacks a file': async (warehouse) => rmSync((await readIndex(warehouse))?.files.runs ?? ''),
+  'has a file with other bytes': async (warehouse) =>
+    writeFileSync((await readIndex(warehouse))?.files.snapshots ?? '', ''),
+  'has a file that is cut short': async (warehouse) =>
+    truncateSync((await readIndex(warehouse))?.files.snapshots ?? '', 500),
+  'is of a newer version': (warehouse) => {
+    const file = join(warehouse, 'index', 'index.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"version":1', '"version":2'));
+  },
+  'is of another warehouse': async (warehouse) => rmSync(await oldMarker(warehouse)),
+};
+
+test.each(casesAtLength(Object.entries(INDEXES), 'has a file that is cut short'))(
+  'an index that %s is ignored',
+  async (how, damage) => {
+    const warehouse = await indexed();
+    await damage(warehouse);
+    expect(await readIndex(warehouse)).toBeNull();
+    const rows = how === 'is of another warehouse' ? 4 : 5;
+    expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from snapshots'))).toHaveLength(rows);
+  },
+);
+
+testAtLength('verify says where it differs from the markers, and drops it if it is to repair', async () => {
+  // Its file of snapshots lists one of five, and its list of files says that this is right.
+  const warehouse = await indexed();
+  const marker = (await listTableFiles(warehouse, 'snapshots')).find((file) => file.includes('date=2025-03-02')) ?? '';
+  const { snapshots = '' } = (await readIndex(warehouse))?.files ?? {};
+  const [was, is] = [await sha256Of(snapshots), await sha256Of(marker)];
+  cpSync(marker, snapshots);
+  const file = join(warehouse, 'index', 'index.json');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(was, is));
+  expect(await findingsOf(warehouse)).toContainEqual(
+    expect.objectContaining({ check: 'marker index', level: 'difference' }),
+  );
+  const engine = { memoryLimit: 256e6, temporary: temporaryFolder() };
+  const { repaired } = await verify({ warehouse, memoryLimit: 256e6, engine, repair: true });
+  expect(repaired).toContain('dropped the index of old markers: the next sync rebuilds it');
+  expect(await contents(warehouse)).toEqual(await contents(built.path));
+});

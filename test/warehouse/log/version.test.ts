@@ -1,0 +1,55 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { readStatus } from '../../../src/answers/status/status.js';
+import { run } from '../../given/cli.js';
+import { writeConfig } from '../../given/config-file.js';
+import { givenNights } from '../../given/nights.js';
+
+async function bound() {
+  const nights = await givenNights(onTestFinished, null);
+  return { warehouse: nights.warehouse, night: nights.night.bind(nights) };
+}
+
+test('a warehouse of another version is refused with a sentence, and stays as it is', async () => {
+  const { warehouse, night } = await bound();
+  await night({ list: { a: { index_summary: 'Indexed' } } });
+  const [stamp, identity] = [join(warehouse, 'schema', 'columns.json'), join(warehouse, 'warehouse.json')];
+  const [own, ...others] = [stamp, identity].map((file) => readFileSync(file, 'utf8'));
+  const config = writeConfig(join(warehouse, '..'), {
+    baseUrl: 'http://127.0.0.1:1',
+    sections: { warehouse: { path: warehouse, time_zone: 'UTC' } },
+  });
+  const refused = async (command: string) => {
+    const { code, stderr } = await run([...command.split(' '), '--config', config]);
+    const sentence = 'was written by another version of indexhouse, whose files are different';
+    expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining(sentence)]);
+  };
+  writeFileSync(identity, '{"warehouse_format":1,"id":"01a2097b-2da3-7444-8d71-92dcce9bedcd","time_zone":"UTC"}');
+  for (const command of ['sync', 'status', 'query index_balance', 'verify']) await refused(command);
+  writeFileSync(identity, others.join(''));
+  writeFileSync(stamp, '{"snapshots":{"snapshot_id":"VARCHAR"}}');
+  for (const command of ['sync', 'status', 'maintain']) await refused(command);
+  writeFileSync(stamp, own ?? '');
+  expect((await run(['query', 'index_balance', '--config', config])).code).toBe(0);
+});
+
+test('status shows what the newest snapshot had for the first time, and what waits in quarantine', async () => {
+  const { warehouse, night } = await bound();
+  await night({ list: { a: { index_summary: 'Indexed', colour: 1 }, b: {} } });
+  await night({ list: { a: { index_summary: 'Indexed', colour: 2, size: 3 }, b: { index_summary: 4 } } });
+  const { new_drift, quarantine } = await readStatus({
+    warehouse,
+    memoryLimit: 256e6,
+    resumeWithin: 1,
+    maxRejectRatio: 1,
+    maxAge: Number.POSITIVE_INFINITY,
+    websites: [],
+    now: Date.now(),
+  });
+  const drift = new_drift.filter(({ kind }) => kind === 'unknown_field');
+  expect(drift).toMatchObject([{ website_id: 'w', source: 'coverage', field: 'size', value: null, occurrences: 1 }]);
+  expect(quarantine).toEqual([{ website_id: 'w', records: 1, replayed: 0, waiting: 1 }]);
+  expect(z.array(z.object({ sample: z.string() })).parse(drift)[0]?.sample).toContain('/a');
+});

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withEngine } from '../../../src/base/storage/engine.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { leftBehind } from '../../given/left-behind.js';
+import { readMarkers } from '../../given/markers.js';
+import { answersOf, buildNights, HOUR_MS, maintainAt } from '../../given/thinned.js';
+import { findingsOf } from '../../given/verified.js';
+import type { BuiltWarehouse } from '../../given/warehouse.js';
+
+/** Every step behind which a run may die. */
+const STEPS = [
+  'deleted a file',
+  'wrote the checkpoint',
+  'wrote the tombstone',
+  'followed the marker',
+  'built the new indexhouse.duckdb',
+  'put the new indexhouse.duckdb in place',
+];
+const RETENTION = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
+/** What an earlier run did, long enough ago, so that there is something to delete; then less is kept. */
+const EARLIER = { retention: { parquet_keep_daily: '14d' }, now: Date.parse('2025-03-20T12:00:00Z') };
+
+let built: BuiltWarehouse;
+
+beforeAll(async () => {
+  built = await buildNights([1, 9, 16], { withBlog: false, followed: 'followed' });
+  await maintainAt(built.path, EARLIER);
+});
+
+afterAll(() => built.remove());
+
+/** How many files of each kind there are, and what is known by what stays. */
+async function outcomeOf(warehouse: string) {
+  const options = { memoryLimit: 256e6, temporary: temporaryFolder() };
+  const markers = await withEngine(options, (engine) => readMarkers(engine, warehouse));
+  const kept = markers.filter(({ dropped }) => Object.keys(dropped).length === 0).map(({ commitId }) => commitId);
+  const files = await Promise.all(
+    (['coverage', 'url_reports', 'snapshots'] as const).map((table) => listTableFiles(warehouse, table)),
+  );
+  return { files: files.map(({ length }) => length), answers: await answersOf(warehouse, kept) };
+}
+
+/** An hour later what is out of use goes. */
+const later = (warehouse: string) => maintainAt(warehouse, { retention: RETENTION, now: Date.now() + 2 * HOUR_MS });
+
+test('a maintain that dies behind any step and is started again ends up as if it had not died', async () => {
+  const warehouse = copyOf(built.path);
+  const root = temporaryFolder();
+  const left = (step: string) => join(root, step.replaceAll(' ', '-'));
+  await leftBehind(warehouse, STEPS, left, () => maintainAt(warehouse, { retention: RETENTION, now: Date.now() }));
+  await later(warehouse);
+  const unbroken = await outcomeOf(warehouse);
+  expect(unbroken.files[0]).toBe(1);
+  for (const step of STEPS) {
+    const died = left(step);
+    expect([step, (await findingsOf(died)).filter(({ level }) => level === 'difference')]).toEqual([step, []]);
+    await maintainAt(died, { retention: RETENTION, now: Date.now() });
+    expect([step, await findingsOf(died)]).toEqual([step, []]);
+    await later(died);
+    expect([step, await outcomeOf(died)]).toEqual([step, unbroken]);
+  }
+});

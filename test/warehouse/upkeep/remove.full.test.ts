@@ -1,0 +1,100 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
+import { run, runProcess } from '../../given/cli.js';
+import { writeConfig } from '../../given/config-file.js';
+import { contentOf } from '../../given/content.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { Home } from '../../given/home.js';
+import { leftBehind } from '../../given/left-behind.js';
+import type { Nights } from '../../given/nights.js';
+import { seededRandom } from '../../given/random.js';
+import { randomNight, removeNow, warehouseOf } from '../../given/removed.js';
+import { replayNow } from '../../given/replayed.js';
+import { findingsOf } from '../../given/verified.js';
+import { configFor } from '../../given/warehouse.js';
+
+/** What followers do after it is tested with them. */
+const OWN_STEPS = /removal$|^built the new/;
+
+const ends: (() => unknown)[] = [];
+let built: Nights;
+
+beforeAll(async () => {
+  const random = seededRandom(7);
+  const nights = Array.from({ length: 3 }, () => randomNight(random));
+  built = await warehouseOf(nights, [], (end) => void ends.push(end));
+});
+
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
+const leftIn = (root: string) => (step: string) => join(root, step.replaceAll(' ', '-'));
+
+describe('a removal that dies', () => {
+  test('behind any step has not begun, or is finished by whoever comes next', async () => {
+    const before = await contentOf(built.warehouse);
+    const target = { snapshot: built.snapshot(2) };
+    const passed = new Set<string>();
+    const unwatch = watchCrashPoints((step) => void (OWN_STEPS.test(step) && passed.add(step)));
+    const removed = copyOf(built.warehouse);
+    await removeNow(removed, target);
+    unwatch();
+    expect(passed.size).toBeGreaterThan(15);
+    const after = await contentOf(removed);
+    const left = copyOf(built.warehouse);
+    const folderOf = leftIn(temporaryFolder());
+    // Every second one, and the first.
+    const steps = [...passed].filter((step, at) => at % 2 === 1 || step === 'prepared the removal');
+    await leftBehind(left, steps, folderOf, () => removeNow(left, target));
+    for (const [at, step] of steps.entries()) {
+      const folder = folderOf(step);
+      if (step === 'prepared the removal') expect(await contentOf(folder)).toEqual(before);
+      if (at % 2 === 0 || step === 'prepared the removal') await removeNow(folder, target);
+      else await replayNow(configFor({ baseUrl: 'http://127.0.0.1:1', warehouse: folder }));
+      expect([step, await findingsOf(folder), readdirSync(folder).includes('removal')]).toEqual([step, [], false]);
+      expect([step, await contentOf(folder)]).toEqual([step, after]);
+    }
+  });
+
+  // Iceberg tables included, which name absolute paths.
+  test.for(['decided the removal', 'published iceberg runs'])(
+    'with SIGKILL, the same command finishes it: %s',
+    async (step) => {
+      const sections = { warehouse: { path: copyOf(built.warehouse) }, iceberg: { enabled: true } };
+      const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:1', websites: ['w'], sections });
+      await run(['replay', '--config', config]);
+      const command = ['remove', '--snapshot', built.snapshot(2), '--yes', '--config', config];
+      const died = await runProcess(command, { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
+      expect(died).toMatchObject({ signal: 'SIGKILL' });
+      expect(await run(['verify', '--config', config])).toMatchObject({ code: 3 });
+      expect(await run(command)).toMatchObject({ code: 0 });
+      expect(await run(['verify', '--config', config])).toMatchObject({ code: 0 });
+    },
+  );
+});
+
+test('a run of the website that died is finished as if the snapshot had never been', async () => {
+  const simulator = await startSimulator({ seed: 3, nights: 4, websites: [{ id: 'w', pages: 12 }] });
+  onTestFinished(() => simulator.close());
+  const home = new Home(temporaryFolder(), simulator, ['w']);
+  const { snapshot_id: first } = await home.syncOne();
+  simulator.advance();
+  await home.syncOne();
+  simulator.advance();
+  const steps = ['fetched', 'wrote the manifest', 'moved coverage', 'wrote the marker'];
+  const leftOf = leftIn(temporaryFolder());
+  await leftBehind(home.folder, steps, leftOf, () => home.sync());
+  await removeNow(home.warehouse, { snapshot: first ?? '' });
+  const never = await contentOf(home.warehouse);
+  for (const step of steps) {
+    const died = new Home(leftOf(step), simulator, ['w']);
+    await removeNow(died.warehouse, { snapshot: first ?? '' });
+    await died.sync({ recoverOnly: true });
+    expect([step, await died.wrong()]).toEqual([step, []]);
+    expect([step, await contentOf(died.warehouse)]).toEqual([step, never]);
+  }
+});

@@ -1,0 +1,138 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Simulator, startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { rebuildDuckdb } from '../../../src/warehouse/copies/rebuild.js';
+import { TABLES } from '../../../src/warehouse/log/folder/tables.js';
+import { exitCodeOf } from '../../../src/warehouse/upkeep/verify/finding.js';
+import { run } from '../../given/cli.js';
+import { holdOpen } from '../../given/holder.js';
+import { Home } from '../../given/home.js';
+import { leftBehind } from '../../given/left-behind.js';
+import { hashOf, inDuckdb, newestFile, onDuckdb, rewrite, truth } from '../../given/tamper.js';
+
+const MEMORY_BYTES = 256e6;
+let simulator: Simulator;
+let root: string;
+let clean: Home;
+let home: Home;
+let database: string;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'indexhouse-repair-'));
+  simulator = await startSimulator({ seed: 6, nights: 2, websites: [{ id: 'w', pages: 20 }] });
+  clean = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w']);
+  for (let night = 0; night < 2; night++) {
+    await clean.sync({ follow: night === 1 });
+    simulator.advance(2);
+  }
+});
+
+afterAll(async () => {
+  await simulator.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+beforeEach(() => {
+  home = clean.copyTo(mkdtempSync(join(root, 'home-')));
+  database = join(home.warehouse, 'indexhouse.duckdb');
+});
+
+/** Rows and a hash of each table, so that two files can be compared without their order. */
+function contents(): Promise<Record<string, unknown>> {
+  const row = z.object({ rows: z.string(), hash: z.string().nullable() });
+  return onDuckdb(home.warehouse, async (engine) => {
+    const found: Record<string, unknown> = {};
+    for (const table of TABLES) {
+      const query = `select count(*)::varchar as rows, bit_xor(hash(t))::varchar as hash from ${table} as t`;
+      found[table] = await engine.rows(row, query);
+    }
+    return found;
+  });
+}
+
+describe('verify --repair', () => {
+  test('mends state, orphans and indexhouse.duckdb, and leaves every marked file as it is', async () => {
+    const state = join(home.warehouse, 'state', 'website=w', basename(await newestFile(home.warehouse, 'snapshots')));
+    const before = await truth(home.warehouse);
+    await rewrite(state, 'select * replace (absences + 1 as absences) from self');
+    const coverage = await newestFile(home.warehouse, 'coverage');
+    const orphan = join(dirname(coverage), '0198c0de-0000-7000-8000-000000000000.parquet');
+    copyFileSync(coverage, orphan);
+    await inDuckdb(home.warehouse, 'delete from coverage where rowid = 3');
+
+    const { findings, repaired } = await home.verify(true);
+    expect(findings).toEqual([]);
+    expect(repaired.map((what) => what.replaceAll(home.warehouse, ''))).toEqual([
+      expect.stringContaining('0198c0de-0000-7000-8000-000000000000.parquet'),
+      expect.stringContaining('/state/website=w'),
+      expect.stringContaining('indexhouse.duckdb'),
+    ]);
+    expect(existsSync(orphan)).toBe(false);
+    expect(await truth(home.warehouse)).toEqual(before);
+    expect((await home.verify()).findings).toEqual([]);
+  });
+
+  test('cannot mend a file that is the truth', async () => {
+    const file = await newestFile(home.warehouse, 'coverage');
+    writeFileSync(file, 'garbage');
+    const verified = await home.verify(true);
+    expect([exitCodeOf(verified), verified.repaired]).toEqual([1, []]);
+    expect(verified.findings[0]).toMatchObject({ message: expect.stringContaining(file), level: 'difference' });
+    expect(verified.findings[0]?.remedy).toContain('backup');
+  });
+
+  test('keeps what an unfinished run has renamed already, also where its journal cannot be read', async () => {
+    const left = mkdtempSync(join(root, 'home-'));
+    await leftBehind(
+      `${home.folder}/.`,
+      ['moved url_reports'],
+      () => left,
+      () => home.sync({ follow: false }),
+    );
+    home = new Home(left, simulator, ['w']);
+    const moved = await newestFile(home.warehouse, 'coverage');
+    expect((await home.verify(true)).repaired).toEqual([]);
+    writeFileSync(join(home.journal('w'), 'run.json'), 'garbage');
+    expect((await home.verify(true)).repaired).toEqual([]);
+    expect(existsSync(moved)).toBe(true);
+  });
+
+  test('says who holds indexhouse.duckdb where it cannot be made anew, and mends the rest', async () => {
+    rmSync(join(home.warehouse, 'state'), { recursive: true });
+    await inDuckdb(home.warehouse, 'delete from coverage where rowid = 3');
+    const reader = await holdOpen(database, 'READ_ONLY');
+    const { findings, repaired } = await home.verify(true);
+    expect(repaired).toHaveLength(1);
+    expect(findings).toMatchObject([{ level: 'difference', remedy: expect.stringContaining(`process ${reader.pid}`) }]);
+  });
+});
+
+describe('indexhouse.duckdb', () => {
+  test('is rebuilt equal to the old one', async () => {
+    const expected = await contents();
+    expect(Object.keys(expected)).toContain('page_state');
+    await inDuckdb(home.warehouse, 'drop table coverage cascade');
+    expect(await run(['verify', '--repair', '--config', home.config])).toMatchObject({ code: 0 });
+    expect(await contents()).toEqual(expected);
+  });
+
+  test('leaves the old file in place where a snapshot cannot be read', async () => {
+    const before = hashOf(database);
+    const broken = await newestFile(home.warehouse, 'coverage');
+    writeFileSync(broken, 'garbage');
+    const rebuilt = rebuildDuckdb({ warehouse: home.warehouse, memoryLimit: MEMORY_BYTES });
+    await expect(rebuilt).rejects.toThrow(/stays as it was: .*coverage/);
+    expect([hashOf(database), existsSync(`${database}.new`)]).toEqual([before, false]);
+  });
+
+  test('makes what can be made where there was no usable file', async () => {
+    writeFileSync(database, 'garbage');
+    writeFileSync(await newestFile(home.warehouse, 'coverage'), 'garbage');
+    const state = await rebuildDuckdb({ warehouse: home.warehouse, memoryLimit: MEMORY_BYTES });
+    expect(state.behind).toBe(1);
+    expect(await contents()).toMatchObject({ snapshots: [{ rows: '1' }] });
+  });
+});
