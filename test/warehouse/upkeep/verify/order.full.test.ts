@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
-import { rewrite } from '../../given/tamper.js';
-import { findingsOf } from '../../given/verified.js';
-import { buildWarehouse, type Night } from '../../given/warehouse.js';
+import { listTableFiles } from '../../../../src/warehouse/log/folder/layout.js';
+import { rewrite } from '../../../given/tamper.js';
+import { findingsOf } from '../../../given/verified.js';
+import { buildWarehouse, type Night } from '../../../given/warehouse.js';
 
 /** Each night another page is the one that is not indexed. */
 const NIGHTS = [1, 2, 3, 4, 5].map((night): Night => {
