@@ -63,6 +63,11 @@ export interface ClientOptions {
 /**
  * The service as one API key sees it. Everything that uses the key goes through one client, because its pace and its
  * concurrency belong to the key and not to a website.
+ *
+ * @example
+ * const client = new Client({ baseUrl, token, requestsPerMinute: 60, concurrency: 8, timeout: 30_000, maxAttempts: 5 });
+ * const text = await client.get('/v1', { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } });
+ * await client.close();
  */
 export class Client {
   readonly #options: ClientOptions;

@@ -17,8 +17,8 @@ import {
 import { readHeader } from '../warehouse/journal/header.js';
 import { commitStaged, dropJournal, dropOldStates, isStagedWhole } from '../warehouse/log/commit.js';
 import { dropScratch, scratchFolder } from '../warehouse/log/folder/layout.js';
-import { RunLock } from '../warehouse/log/folder/lock.js';
 import { checkWarehouseThere, prepareWarehouse } from '../warehouse/log/folder/prepare.js';
+import { RunLock } from '../warehouse/log/lock.js';
 import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/log/markers.js';
 import { OpenWarehouse } from '../warehouse/log/open.js';
 import { type Manifest, readManifest, stageCommit } from '../warehouse/log/stage/stage.js';

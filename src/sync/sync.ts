@@ -11,13 +11,13 @@ import { ClockError } from '../source/clock.js';
 import { SourceError } from '../source/errors.js';
 import { checkLease } from '../warehouse/bucket/lease.js';
 import { type JournalFolder, journalFolder } from '../warehouse/journal/folder.js';
-import { type RunHeader, type SetAside, writeHeader } from '../warehouse/journal/header.js';
+import type { RunHeader, SetAside } from '../warehouse/journal/header.js';
 import { type RunFile, stopReason, type Waiting } from '../warehouse/journal/run-file.js';
 import { dropScratch, newestFile, websitesIn } from '../warehouse/log/folder/layout.js';
-import { RunLock } from '../warehouse/log/folder/lock.js';
 import { prepareWarehouse } from '../warehouse/log/folder/prepare.js';
+import { RunLock } from '../warehouse/log/lock.js';
 import { JournalEngine } from '../warehouse/log/stage/journal-views.js';
-import { commit, keptForNextTime, readBefore, recordFailure, stage } from './commit-snapshot.js';
+import { keptForNextTime, recordFailure } from './commit-snapshot.js';
 import {
   deadlineOf,
   engineOptions,
@@ -26,15 +26,13 @@ import {
   realRunEffects,
   type WebsiteRun,
 } from './context.js';
-import { fetchReports } from './fetch-reports.js';
 import { type LongOutage, Outage } from './outage.js';
-import { plan } from './plan-reports.js';
 import { logProblems, type Receipt, type WebsiteReceipt } from './receipt.js';
 import { recordedRun } from './recorded-run.js';
 import { endedWebsites, recover } from './recover.js';
 import { RunClock } from './run-clock.js';
 import { RunProgress, reportPace } from './run-progress.js';
-import { walk } from './walk-listing.js';
+import { syncWebsite } from './sync-website.js';
 
 /** In bytes. Sorting a listing uses all the memory that it is given, without being faster. */
 const LEAST_MEMORY_OF_A_RUN = 256e6;
@@ -78,23 +76,6 @@ function withMemoryOfARun(config: Config): Config {
   const { memory_limit: limit } = config.warehouse;
   const memory_limit = Math.min(limit, Math.max(LEAST_MEMORY_OF_A_RUN, limit / 4));
   return { ...config, warehouse: { ...config.warehouse, memory_limit } };
-}
-
-/** One website, from the listing to the commit. */
-async function syncWebsite(run: WebsiteRun): Promise<WebsiteReceipt> {
-  try {
-    const before = await readBefore(run);
-    run.latest = before.latest;
-    run.clock.check(run);
-    await writeHeader(run.folder, run.header);
-    const listed = await walk(run);
-    const planned = await plan(run, listed, before);
-    const fetched = await fetchReports(run, planned, before);
-    const staged = await stage(run, listed, before, fetched);
-    return await commit(run, staged, fetched);
-  } finally {
-    run.journal.close();
-  }
 }
 
 interface Begun {

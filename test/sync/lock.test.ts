@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { BusyError } from '../../src/base/exit.js';
-import { RunLock } from '../../src/warehouse/log/folder/lock.js';
+import { RunLock } from '../../src/warehouse/log/lock.js';
 import { atLength, once, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

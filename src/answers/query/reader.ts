@@ -11,31 +11,9 @@ import { type DataTable, hasRowPerFile, TABLES, type Table } from '../../warehou
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
 import { OpenWarehouse } from '../../warehouse/log/open.js';
 import { readableFolders } from '../../warehouse/log/own-log.js';
-import { readStates, type StateOptions } from '../../warehouse/log/state.js';
+import { readStates } from '../../warehouse/log/state.js';
+import type { ReaderOptions } from './reader-options.js';
 import { lockDown, viewSources } from './sources.js';
-
-/** When data is too old. */
-export interface AgeRule {
-  /** Milliseconds: a newest snapshot that is older is stale. */
-  maxAge: number;
-  /** Websites that are configured: beside theirs, the age of others does not count. None: every website's counts. */
-  websites: readonly { id: string }[];
-}
-
-export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
-  /** Folder of the warehouse; it may be read-only. */
-  warehouse: string;
-  /** Bytes. */
-  memoryLimit: number;
-  /** If the folder is a copy of a bucket: why it is not what the bucket should hold; null if it is. */
-  cache?: { readonly failure: string | null } | undefined;
-  /** Ids: of other websites it reads nothing, and its engine can read no file of theirs. Left out: all. */
-  websites?: readonly string[] | undefined;
-  /** Bytes that questions may spill to disk. Left out: as DuckDB has it. */
-  spillLimit?: number;
-  /** When its data is too old. Left out: `DEFAULT_AGE_RULE`. */
-  ageRule?: AgeRule | undefined;
-}
 
 /** A website, its name in its newest snapshot or else its id, and when that began, ISO 8601. */
 export interface Newest extends Record<'id' | 'name' | 'snapshotAt', string> {}
@@ -61,6 +39,11 @@ interface Seen {
  * The files of a table are checked when a question first names it; only those of one website, if the question is only
  * about that one. If one cannot be read, the question fails. A missing or damaged state is then rebuilt from the log, and
  * kept if the warehouse can be written.
+ *
+ * @example
+ * const pages = await withReader({ warehouse, memoryLimit: 256e6 }, (reader) =>
+ *   reader.rows(z.object({ url: z.string() }), 'select url from pages where is_indexed'),
+ * );
  */
 export class Reader {
   #turn = 0;

@@ -5,7 +5,8 @@ import { DAY_MS, timeOfId } from '../../base/time.js';
 import { unfinishedJournals } from '../../warehouse/journal/folder.js';
 import { NO_WEBSITE, readRunFile } from '../../warehouse/journal/run-file.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
-import type { AgeRule, Newest, Reader } from '../query/reader.js';
+import type { Newest, Reader } from '../query/reader.js';
+import type { AgeRule } from '../query/reader-options.js';
 
 /** The rule if only a folder is given. */
 export const DEFAULT_AGE_RULE = { maxAge: 2 * DAY_MS, websites: [] } satisfies AgeRule;

@@ -7,7 +7,7 @@ import { type DamagedFile, DamageError } from '../../warehouse/log/folder/damage
 import { markersOf, newestMarkers } from '../../warehouse/log/markers.js';
 import { OpenWarehouse } from '../../warehouse/log/open.js';
 import { readStates, type StateOptions } from '../../warehouse/log/state.js';
-import type { ReaderOptions } from '../query/reader.js';
+import type { ReaderOptions } from '../query/reader-options.js';
 
 const time = z.iso.datetime();
 

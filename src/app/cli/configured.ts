@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import type { Reader, ReaderOptions } from '../../answers/query/reader.js';
+import type { Reader } from '../../answers/query/reader.js';
+import type { ReaderOptions } from '../../answers/query/reader-options.js';
 import { ageText, type DataAge } from '../../answers/status/data-age.js';
 import { ageRuleOf, DEFAULT_MEMORY_LIMIT_BYTES } from '../../answers/status/status-input.js';
 import { isBucketUrl } from '../../base/config/bucket.js';

@@ -19,6 +19,11 @@ export interface DaemonOptions extends JobContext {
 /**
  * Runs each job at its times until the signal fires; then asks running jobs to stop, and waits for them.
  * A job never runs twice at once, and one that fails does not end the daemon.
+ *
+ * | state of a job | left when                                                                                      |
+ * |----------------|------------------------------------------------------------------------------------------------|
+ * | `waiting`      | its time has come, was missed by less than `catch_up`, or a run was left unfinished: `running` |
+ * | `running`      | it ends, however: `waiting` for the next time; times that pass meanwhile are skipped           |
  */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const { jobs, log, signal } = options;

@@ -15,7 +15,7 @@ import type { LongOutage } from '../../sync/outage.js';
 import { exitCodeOf, type Receipt } from '../../sync/receipt.js';
 import { DamageError } from '../../warehouse/log/folder/damage.js';
 import { warehouseFolder, websitesIn } from '../../warehouse/log/folder/layout.js';
-import { RunLock } from '../../warehouse/log/folder/lock.js';
+import { RunLock } from '../../warehouse/log/lock.js';
 import { keyOf, labelOf, type MessageChannel, type Ping, ping, type RunEvent, send } from './channels.js';
 import { type Facts, readFacts } from './facts.js';
 import { type Journal, readJournal, withNotices, withOutcome, withoutLagging, writeJournal } from './journal.js';

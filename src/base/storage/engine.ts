@@ -44,7 +44,14 @@ export class EngineError extends Failure {
   }
 }
 
-/** One DuckDB connection, with the same settings everywhere: UTC, a memory limit, a folder for spill files. */
+/**
+ * One DuckDB connection, with the same settings everywhere: UTC, a memory limit, a folder for spill files.
+ *
+ * @example
+ * await withEngine({ memoryLimit: 256e6, temporary: folder }, (engine) =>
+ *   engine.rows(z.object({ url: z.string() }), 'select url from read_parquet($file)', { file }),
+ * );
+ */
 export class Engine {
   #signal: AbortSignal | null = null;
   /** What `set` has set, as JSON. */

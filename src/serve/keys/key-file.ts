@@ -3,8 +3,8 @@ import { codeOf, readIfThere, writeDurably } from '../../base/storage/durable.js
 import { waitingForLock } from '../../base/storage/locks.js';
 import { issuesOf, jsonOf } from '../../base/validate.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
-import { RunLock } from '../../warehouse/log/folder/lock.js';
 import { checkWarehouseThere, WarehouseError } from '../../warehouse/log/folder/prepare.js';
+import { RunLock } from '../../warehouse/log/lock.js';
 
 const OWNER_ONLY = 0o600;
 /** A change takes milliseconds; one that takes longer than this hangs. */

@@ -1,4 +1,5 @@
-import { type Newest, Reader, type ReaderOptions } from '../../answers/query/reader.js';
+import { type Newest, Reader } from '../../answers/query/reader.js';
+import type { ReaderOptions } from '../../answers/query/reader-options.js';
 import { type DataAge, dataAgeOf } from '../../answers/status/data-age.js';
 import { exists, stampOf } from '../../base/storage/durable.js';
 import type { DamagedFile } from '../../warehouse/log/folder/damage.js';

@@ -43,6 +43,12 @@ export interface PacerOptions {
  * configured rate, slower where the rate headers say so, and with at most `concurrency` in flight. A 429 stops the
  * whole key for as long as the service asks; then **one** request probes while the others wait for its answer, because
  * all at once would only be throttled again.
+ *
+ * | state     | slots are granted                       | left when                                                  |
+ * |-----------|-----------------------------------------|------------------------------------------------------------|
+ * | `paced`   | when the spacing says, `concurrency` at most | an answer is a 429: `paused`                          |
+ * | `paused`  | to nobody                               | the time that the 429 asked for is over: `probing`         |
+ * | `probing` | to one request                          | it is answered or fails: `paced`; it gets a 429: `paused`  |
  */
 export class Pacer {
   readonly #options: PacerOptions;

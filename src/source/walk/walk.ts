@@ -57,6 +57,15 @@ export interface WalkResult {
  * page that was monitored throughout the walk is listed, provided that pages that stay keep their order; where there is
  * evidence against that, two walks must agree.
  *
+ * | state of one walk | what the next answer does (`walk-step.ts` decides)                                           |
+ * |-------------------|----------------------------------------------------------------------------------------------|
+ * | `overlap`         | holds the anchor: what follows is kept. No anchor: look back further, then start over (`restart`) |
+ * | `links`           | for a service that gives no overlap: each `next_page` is followed, and doubted                 |
+ * | `ended`           | the window is the last: the walk is judged                                                   |
+ *
+ * A judged walk is proven, or `walkAgain` begins another one that must list the same pages, `MAX_WALKS` in all. An error
+ * that passes ends it as it is, incomplete; each accepted window is journaled, so that the next run goes on from there.
+ *
  * @throws SourceError if the listing is unavailable for good (`final`) or nothing of it arrived; `Stopped`
  */
 export async function walkListing(deps: WalkDeps, from?: Interrupted): Promise<WalkResult> {

@@ -9,8 +9,8 @@ import { exists, makeFolders, writeDurably } from '../../base/storage/durable.js
 import { waitingForLock } from '../../base/storage/locks.js';
 import { MINUTE_MS, SECOND_MS } from '../../base/time.js';
 import { warehouseFolder } from '../log/folder/layout.js';
-import { RunLock } from '../log/folder/lock.js';
 import { checkPath } from '../log/folder/prepare.js';
+import { RunLock } from '../log/lock.js';
 import { Bucket, type BucketOptions, endpointOf } from './client.js';
 import { BucketError } from './errors.js';
 import { type FetchOptions, restore } from './restore.js';

@@ -59,7 +59,18 @@ function writeWriter(warehouse: string, writer: Writer): Promise<void> {
   return writeDurably(warehouseFolder(warehouse).writer, `${JSON.stringify(writer)}\n`);
 }
 
-/** A folder as the writer of a bucket. */
+/**
+ * A folder as the writer of a bucket.
+ *
+ * | state       | how it is known                                | left when                                       |
+ * |-------------|------------------------------------------------|-------------------------------------------------|
+ * | `unasked`   | `writer.json` is not confirmed, and names nobody | `ask` finds no lease, and creates it: `holding` |
+ * | `holding`   | the highest lease is this folder's              | another machine takes over: `fenced` at the next `ask` |
+ * | `fenced`    | the highest lease is another's                  | `takeOver` creates the next number: `holding`   |
+ *
+ * A lease is created by a conditional PUT, never changed, and does not expire. Whoever creates a number first has it; a
+ * lost answer is settled by reading the object. A folder that cannot ask keeps the state that `writer.json` recorded.
+ */
 export class WriterLease {
   #number = 0;
 

@@ -78,7 +78,18 @@ export interface Compared {
   repaired: string[];
 }
 
-/** A follower of the log, for code that lets it catch up or queries its condition. */
+/**
+ * A follower of the log, for code that lets it catch up or queries its condition. A copy of the log does not implement
+ * it: `followerOf` makes one of a `CheckedCopy`.
+ *
+ * @example
+ * const marks: Follower = {
+ *   name: 'marks',
+ *   follow: async (log) => ({ name: 'marks', behind: await writeMarks(log.markers) }),
+ *   lag: async (log) => ({ name: 'marks', behind: await missingMarks(log.markers), exact: true, held: null, error: null }),
+ *   compare: async () => ({ differences: [], repaired: [] }),
+ * };
+ */
 export interface Follower {
   /** Its name in the receipt, in `status` and in metrics. */
   readonly name: string;

@@ -16,6 +16,10 @@ const DAMAGED = 'damaged';
  * | `fetched`   | `fetched` is the reports' last line                                  |
  * | `staged`    | the manifest: every file of the commit is beside it                |
  * | `committed` | the marker is in the warehouse (read only there)                   |
+ *
+ * One step of `syncWebsite` moves it to the next state, and only by adding or renaming a file whole: `walk`, `plan`,
+ * `fetchReports`, `stage` and `commit`. A process that dies leaves it in the state that it had; `recover` goes on from
+ * there, or commits what is there, or records that the run failed. A journal that cannot be read is set aside.
  */
 export type JournalFolder = ReturnType<typeof folderAt>;
 

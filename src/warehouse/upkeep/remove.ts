@@ -14,10 +14,10 @@ import { CheckpointError, stateBase } from '../log/checkpoints.js';
 import { commitStaged, isStagedWhole } from '../log/commit.js';
 import { DamageError } from '../log/folder/damage.js';
 import { dropScratch, listTableFiles, namesIn, scratchFolder, stateFolder, websiteOf } from '../log/folder/layout.js';
-import { RunLock } from '../log/folder/lock.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../log/folder/prepare.js';
 import { copyRows } from '../log/folder/sums.js';
 import { DATA_TABLES } from '../log/folder/tables.js';
+import { RunLock } from '../log/lock.js';
 import { type CommittedFiles, fileOf, type Marker, markersOf, stateFileOf } from '../log/markers.js';
 import { OpenWarehouse } from '../log/open.js';
 import {

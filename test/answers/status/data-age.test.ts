@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished } from 'vitest';
-import { type AgeRule, withReader } from '../../../src/answers/query/reader.js';
+import { withReader } from '../../../src/answers/query/reader.js';
+import type { AgeRule } from '../../../src/answers/query/reader-options.js';
 import { ageText, dataAgeOf } from '../../../src/answers/status/data-age.js';
 import { DAY_MS } from '../../../src/base/time.js';
 import { once, testAtLength } from '../../given/at-length.js';

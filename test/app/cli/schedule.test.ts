@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../../src/app/demo/simulator/simulator.js';
 import { warehouseFolder } from '../../../src/warehouse/log/folder/layout.js';
-import { RunLock } from '../../../src/warehouse/log/folder/lock.js';
+import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { run, start } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';

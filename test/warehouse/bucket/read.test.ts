@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { BucketCache } from '../../../src/warehouse/bucket/cache.js';
-import { RunLock } from '../../../src/warehouse/log/folder/lock.js';
+import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { hasIndex, updateIndex } from '../../../src/warehouse/log/marker-index.js';
 import { casesAtLength, once, testAtLength } from '../../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';

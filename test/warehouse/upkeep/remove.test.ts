@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
-import { RunLock } from '../../../src/warehouse/log/folder/lock.js';
+import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { atLength, describeAtLength, seeds } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';

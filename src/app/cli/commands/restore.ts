@@ -10,9 +10,9 @@ import { type Fetched, type FetchOptions, restore } from '../../../warehouse/buc
 import { takeOver } from '../../../warehouse/bucket/take-over.js';
 import { removeDatabase } from '../../../warehouse/copies/native-file.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
-import { RunLock } from '../../../warehouse/log/folder/lock.js';
 import { checkPath } from '../../../warehouse/log/folder/prepare.js';
 import { readRestored } from '../../../warehouse/log/folder/restored.js';
+import { RunLock } from '../../../warehouse/log/lock.js';
 import { dropIndex } from '../../../warehouse/log/marker-index.js';
 import type { Globals } from '../command.js';
 import { configOf, folderOf, historyDaysOf } from '../configured.js';

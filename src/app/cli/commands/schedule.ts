@@ -1,7 +1,7 @@
 import { UsageError } from '../../../base/exit.js';
 import { makeFolder } from '../../../base/storage/durable.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
-import { RunLock } from '../../../warehouse/log/folder/lock.js';
+import { RunLock } from '../../../warehouse/log/lock.js';
 import { type RecordedContext, runDaemon, runRecorded } from '../../daemon/daemon.js';
 import { JobBoard } from '../../daemon/job-board.js';
 import { jobNamed, timetable, whichJobs } from '../../daemon/timetable.js';

@@ -1,12 +1,12 @@
 import { link, rename, rm } from 'node:fs/promises';
 import type { DuckDBInstance } from '@duckdb/node-api';
-import { BusyError, messageOf } from '../../../base/exit.js';
-import { diskRemedy } from '../../../base/storage/disk-error.js';
-import { duckdb } from '../../../base/storage/duckdb.js';
-import { codeOf, exists } from '../../../base/storage/durable.js';
-import { lockHolder, waitingForLock } from '../../../base/storage/locks.js';
-import { finishRemoval } from '../removal.js';
-import { warehouseFolder } from './layout.js';
+import { BusyError, messageOf } from '../../base/exit.js';
+import { diskRemedy } from '../../base/storage/disk-error.js';
+import { duckdb } from '../../base/storage/duckdb.js';
+import { codeOf, exists } from '../../base/storage/durable.js';
+import { lockHolder, waitingForLock } from '../../base/storage/locks.js';
+import { warehouseFolder } from './folder/layout.js';
+import { finishRemoval } from './removal.js';
 
 /** `status` and `doctor` may have the file open for a moment, to find out who holds it. */
 const SECOND_TRY = { withinMs: 200, everyMs: 200 };

@@ -1,0 +1,25 @@
+import type { StateOptions } from '../../warehouse/log/state.js';
+
+/** When data is too old. */
+export interface AgeRule {
+  /** Milliseconds: a newest snapshot that is older is stale. */
+  maxAge: number;
+  /** Websites that are configured: beside theirs, the age of others does not count. None: every website's counts. */
+  websites: readonly { id: string }[];
+}
+
+/** What a reader opens, and with which limits. */
+export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
+  /** Folder of the warehouse; it may be read-only. */
+  warehouse: string;
+  /** Bytes. */
+  memoryLimit: number;
+  /** If the folder is a copy of a bucket: why it is not what the bucket should hold; null if it is. */
+  cache?: { readonly failure: string | null } | undefined;
+  /** Ids: of other websites it reads nothing, and its engine can read no file of theirs. Left out: all. */
+  websites?: readonly string[] | undefined;
+  /** Bytes that questions may spill to disk. Left out: as DuckDB has it. */
+  spillLimit?: number;
+  /** When its data is too old. Left out: `DEFAULT_AGE_RULE`. */
+  ageRule?: AgeRule | undefined;
+}
