@@ -125,7 +125,7 @@ async function checkRows(
   for (const statement of macroStatements()) await engine.run(statement);
   const findings: Finding[] = [];
   for (const name of sqlNames('warehouse/checks')) {
-    const check = name.replace('checks/', '').replaceAll('_', ' ');
+    const check = basename(name).replaceAll('_', ' ');
     const level = /^-- level: note$/m.test(sql(name)) ? 'note' : 'difference';
     const [, written] = /^-- remedy: (.*)$/m.exec(sql(name)) ?? [];
     const usual = level === 'note' ? 'nothing to do' : A_BUG;
