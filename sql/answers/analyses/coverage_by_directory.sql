@@ -1,5 +1,5 @@
 -- title: Coverage by directory
--- description: How much of each directory is indexed, by the last complete listing up to a date, and what changed since the last one up to an earlier date. `days_since_crawl` is the mean over crawled pages; `canonicals_differ` counts pages for which the search engine chose another canonical than the declared one, or none is declared. `(other)` sums up all directories that are not among the 500 largest of both listings, because they cannot be compared one by one.
+-- description: How much of each directory is indexed, by the last complete listing up to a date, and what changed since the last one up to an earlier date. `canonicals_differ` counts pages for which the search engine chose another canonical than the declared one, or none is declared. `(other)` sums up all directories that are not among the 500 largest of both listings, because they cannot be compared one by one.
 -- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): changes are counted against the last complete listing up to this date; by default the one before the last seven dates
@@ -13,7 +13,6 @@
 -- show indexed_change (change): change
 -- show share_indexed (share): share
 -- show without_data (count): no data
--- show days_since_crawl (number): days since crawl
 -- show canonicals_differ (count): canonicals differ
 with listings as (
   select
@@ -38,8 +37,6 @@ counted as (
     sum(pages) filter (summary.snapshot_id = listings.snapshot_id and index_summary is null) as without_data,
     sum(pages) filter (summary.snapshot_id = listings.snapshot_id and canonicals_match) as canonicals_match,
     sum(pages) filter (summary.snapshot_id = listings.snapshot_id and not canonicals_match) as canonicals_differ,
-    sum(crawled) filter (summary.snapshot_id = listings.snapshot_id) as crawled,
-    sum(days_since_crawl_total) filter (summary.snapshot_id = listings.snapshot_id) as days_since_crawl_total,
     sum(pages) filter (summary.snapshot_id = since_id) as pages_then,
     sum(pages) filter (summary.snapshot_id = since_id and index_summary = 'Indexed') as indexed_then
   from coverage_summary as summary
@@ -61,7 +58,6 @@ summed as (
     coalesce(sum(without_data), 0)::bigint as without_data,
     coalesce(sum(canonicals_match), 0)::bigint as canonicals_match,
     coalesce(sum(canonicals_differ), 0)::bigint as canonicals_differ,
-    sum(days_since_crawl_total) / nullif(sum(crawled), 0) as days_since_crawl,
     coalesce(sum(pages_then), 0)::bigint as pages_then,
     coalesce(sum(indexed_then), 0)::bigint as indexed_then
   from named
@@ -75,7 +71,6 @@ select
   pages - indexed - without_data as not_indexed,
   without_data,
   round(indexed / nullif(pages, 0), 4) as share_indexed,
-  round(days_since_crawl, 1) as days_since_crawl,
   canonicals_match,
   canonicals_differ,
   if(since_id is null, null, pages - pages_then) as pages_change,

@@ -1,5 +1,5 @@
 -- title: Coverage by sitemap
--- description: How much of each sitemap is indexed: the monitored pages whose last report names it, and how their last listing has them. A page counts in each of its sitemaps; `(none)` are pages in no sitemap, `(no report)` those without a report yet.
+-- description: How much of each sitemap is indexed: the monitored pages whose last report names it, and how their last listing has them. A page counts in each of its sitemaps; `(none)` are pages in no sitemap, `(no report)` those without a report yet. Which sitemaps a page is in is as old as its report, counted from the newest snapshot: `median_report_age_days`. The shares of two sitemaps are not comparable: pages are put into sitemaps for what they are, so a share says nothing of what the sitemap did; see `sitemap_effect`.
 -- question: Sitemaps
 -- param website (text, default all): id or name of one website
 -- param limit (integer, default 50): at most this many rows, or none for all
@@ -11,16 +11,24 @@
 -- show share_indexed (share): share
 -- show not_indexed (count): not indexed
 -- show without_data (count): no data
-with listed as (
+-- show median_report_age_days (number): report age in days
+with newest as (
+  select website_id, max(snapshot_at) as newest_at
+  from snapshots
+  group by website_id
+),
+listed as (
   select
     website_id,
     index_summary,
+    days_between(report_fetched_at, newest_at) as report_age,
     unnest(case
       when report_fetched_at is null then ['(no report)']
       when len(report_sitemaps) > 0 then list_distinct(report_sitemaps)
       else ['(none)']
     end) as sitemap
   from pages
+  join newest using (website_id)
   where
     is_monitored
     and is_website(website_id, $website::varchar)
@@ -32,7 +40,8 @@ select
   count(*) filter (index_summary = 'Indexed') as indexed,
   count(*) filter (index_summary <> 'Indexed') as not_indexed,
   count(*) filter (index_summary is null) as without_data,
-  round(count(*) filter (index_summary = 'Indexed') / count(*), 4) as share_indexed
+  round(count(*) filter (index_summary = 'Indexed') / count(*), 4) as share_indexed,
+  median(report_age) as median_report_age_days
 from listed
 group by website_id, sitemap
 order by pages desc, website_id, sitemap

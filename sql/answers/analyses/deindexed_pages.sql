@@ -1,5 +1,5 @@
 -- title: De-indexed pages
--- description: Pages that fell out of the index, newest first, and their state now. Dates are those of the snapshots that saw it; `times` says how often the page fell out in the period, and pages that keep coming and going are found with `times=2` and `reindexed=true`. `why` says what is known of the cause: the coverage state before and after, and what is unusual: by the last report a fetch that failed, robots.txt, or indexing that is not allowed; by the last listing another canonical than the page itself.
+-- description: Pages that fell out of the index, newest first, and their state now. Dates are those of the snapshots that saw it; `times` says how often the page fell out in the period, and pages that keep coming and going are found with `times=2` and `reindexed=true`. `why` says what was seen when it fell, which need not be the cause: the coverage state before and after, and what is unusual: by the last report a fetch that failed, robots.txt, or indexing that is not allowed; by the last listing another canonical than the page itself.
 -- question: What fell out?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered

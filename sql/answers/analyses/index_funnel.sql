@@ -1,5 +1,5 @@
 -- title: From discovered to indexed
--- description: Of the pages that were first listed in a week, how many have been crawled and how many indexed by now, and how long each step took. A page that was indexed has been crawled, too. The medians are over the pages that took the step: from the first listing to the first crawl (0 where that was before), from the crawl to the first listing as indexed, and from the first listing to it. Pages of a website's first complete listing are not new and have no row. Where retention removed listings, a crawl may be known later or not at all.
+-- description: Of the pages that were first listed in a week, how many have been crawled and how many indexed by now, and how long that takes. `indexed_in_7_days` and so on are shares of all discovered pages, empty until the whole week is that old. The medians count pages that still wait (Kaplan and Meier's), so they are empty until half of the pages have taken the step. The clock starts when the search engine detected the page, or with its first listing if that came first or no report says when. A first crawl is known at the latest by the listing that saw it; a page that was indexed has been crawled, too. `gone` are pages that are no longer listed; those that were not indexed by then count as waiting until they left. Pages of a website's first complete listing are not new and have no row. Where retention removed listings, a crawl may be known later or not at all.
 -- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 12 weeks ago): first listed on or after this date
@@ -10,9 +10,10 @@
 -- show age_weeks (count): weeks old
 -- show discovered (count): discovered
 -- show crawled (count): crawled
--- show share_crawled (share): share
 -- show indexed (count): indexed
--- show share_indexed (share): share
+-- show indexed_in_7_days (share): in 7 days
+-- show indexed_in_14_days (share): in 14 days
+-- show indexed_in_28_days (share): in 28 days
 -- show median_days_to_crawl (number): days to crawl
 -- show median_days_to_index (number): days to index
 -- show gone (count): gone
@@ -42,35 +43,97 @@ crawled as (
     and snapshot_date >= $since::date
   group by website_id, url
 ),
+newest as (
+  select website_id, max(snapshot_at) as newest_at
+  from snapshots
+  group by website_id
+),
 timed as (
   select
     discovered.website_id,
+    url,
     date_trunc('week', discovered.snapshot_date)::date as week,
-    crawled.url is not null or indexed.url is not null as is_crawled,
-    indexed.url is not null as is_indexed,
-    days_between(seen_at, crawled_at) as days_to_crawl,
-    days_between(crawled_at, indexed_at) as days_from_crawl,
-    days_between(seen_at, indexed_at) as days_to_index,
-    pages.is_monitored
+    least(seen_at, report_page_detection) as began_at,
+    least(crawled_at, indexed_at) as crawled_at,
+    indexed_at,
+    newest_at,
+    disappeared_at
   from discovered
+  join newest using (website_id)
   left join crawled using (website_id, url)
   left join indexed using (website_id, url)
   left join pages using (website_id, url)
+),
+-- How long each page waited for each step, and whether it has taken it or still waited when it was last seen.
+waits as (
+  select website_id, week, step, is_taken, days_between(began_at, coalesce(taken_at, disappeared_at, newest_at)) as days
+  from (
+    select *, 'crawl' as step, crawled_at as taken_at, crawled_at is not null as is_taken
+    from timed
+    union all
+    select *, 'index', indexed_at, indexed_at is not null
+    from timed
+  )
+),
+ended as (
+  select website_id, week, step, days, count(*) as ended, count_if(is_taken) as taken
+  from waits
+  group by website_id, week, step, days
+),
+curve as (
+  select
+    *,
+    taken / sum(ended) over (
+      partition by website_id, week, step order by days rows between current row and unbounded following
+    ) as share_taken
+  from ended
+),
+waiting as (
+  select *, product(1 - share_taken) over (partition by website_id, week, step order by days) as still_waiting
+  from curve
+),
+medians as (
+  select
+    website_id,
+    week,
+    -- Quotients of counts: half may be a little more in binary.
+    min(days) filter (step = 'crawl' and still_waiting < 0.5 + 1e-9) as median_days_to_crawl,
+    min(days) filter (step = 'index' and still_waiting < 0.5 + 1e-9) as median_days_to_index
+  from waiting
+  group by website_id, week
+),
+counted as (
+  select
+    website_id,
+    week,
+    date_diff('week', week, $until::date) as age_weeks,
+    count(*) as discovered,
+    count(crawled_at) as crawled,
+    count(indexed_at) as indexed,
+    -- Days that even the last page of the week has been observed for.
+    days_between((week + 7)::timestamptz, any_value(newest_at)) as days_seen,
+    count_if(days_between(began_at, indexed_at) <= 7) / discovered as in_7,
+    count_if(days_between(began_at, indexed_at) <= 14) / discovered as in_14,
+    count_if(days_between(began_at, indexed_at) <= 28) / discovered as in_28,
+    count(disappeared_at) as gone
+  from timed
+  group by website_id, week
 )
 select
   website_id,
   week,
-  date_diff('week', week, $until::date) as age_weeks,
-  count(*) as discovered,
-  count_if(is_crawled) as crawled,
-  count_if(is_indexed) as indexed,
+  age_weeks,
+  discovered,
+  crawled,
+  indexed,
   round(crawled / discovered, 4) as share_crawled,
   round(indexed / discovered, 4) as share_indexed,
-  round(indexed / nullif(crawled, 0), 4) as share_indexed_of_crawled,
-  median(days_to_crawl) as median_days_to_crawl,
-  median(days_from_crawl) as median_days_from_crawl,
-  median(days_to_index) as median_days_to_index,
-  count_if(not is_monitored) as gone
-from timed
-group by website_id, week
+  if(days_seen >= 7, round(in_7, 4), null) as indexed_in_7_days,
+  if(days_seen >= 14, round(in_14, 4), null) as indexed_in_14_days,
+  if(days_seen >= 28, round(in_28, 4), null) as indexed_in_28_days,
+  median_days_to_crawl,
+  median_days_to_index,
+  gone
+from counted
+left join medians using (website_id, week)
 order by website_id, week

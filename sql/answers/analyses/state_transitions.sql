@@ -1,5 +1,5 @@
 -- title: State transitions
--- description: How many pages changed from which coverage state to which, and how many of them are still in it. Null means no inspection data. `share_of_from` is the share among all changes from that state. With `deindexed`, what pages became that fell out of the index.
+-- description: How many pages changed from which coverage state to which, and how many of them are still in it. Null means no inspection data. `share_per_night` is the share of the pages in the state before that changed so in a night, over the nights with a complete listing. With `deindexed`, what pages became that fell out of the index.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered
@@ -12,7 +12,7 @@
 -- show pages (count): pages
 -- show still (count): still there
 -- show changes (count): changes
--- show share_of_from (share): of all from before
+-- show share_per_night (share): share per night
 -- show last_observed_at (date): last
 with fell as (
   select commit_id, website_id, url
@@ -21,22 +21,32 @@ with fell as (
     change = 'deindexed'
     and snapshot_date between $since::date and $until::date
     and is_website(website_id, $website::varchar)
+),
+-- How many pages were in a state when a night began, summed over the nights.
+stood as (
+  select listings.website_id, index_coverage_state as from_value, sum(pages) as page_nights
+  from daily_listings as listings
+  join coverage_summary as summary on summary.snapshot_id = listings.before_id
+  where listings.snapshot_date between $since::date and $until::date
+  group by listings.website_id, index_coverage_state
 )
 select
-  website_id,
-  from_value as from_state,
+  page_changes.website_id,
+  page_changes.from_value as from_state,
   to_value as to_state,
   count(distinct url) as pages,
   count(distinct url) filter (pages.index_coverage_state is not distinct from to_value) as still,
   count(*) as changes,
-  round(count(*) / sum(count(*)) over (partition by website_id, from_value), 4) as share_of_from,
+  round(count(*) / any_value(page_nights), 6) as share_per_night,
   max(observed_at) as last_observed_at
 from page_changes
 left join pages using (website_id, url)
+left join stood
+  on stood.website_id = page_changes.website_id and stood.from_value is not distinct from page_changes.from_value
 where
   change = 'coverage_state'
   and snapshot_date between $since::date and $until::date
-  and is_website(website_id, $website::varchar)
-  and (not $deindexed::boolean or (commit_id, website_id, url) in (from fell))
-group by website_id, from_value, to_value
-order by changes desc, website_id, from_state, to_state
+  and is_website(page_changes.website_id, $website::varchar)
+  and (not $deindexed::boolean or (commit_id, page_changes.website_id, url) in (from fell))
+group by page_changes.website_id, page_changes.from_value, to_value
+order by changes desc, page_changes.website_id, from_state, to_state

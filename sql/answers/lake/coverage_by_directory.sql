@@ -18,9 +18,7 @@ listed as (
     index_summary,
     canonicals_match,
     case when snapshot_at = now_at then pages else 0 end as pages_now,
-    case when snapshot_at = then_at then pages else 0 end as pages_then,
-    case when snapshot_at = now_at then crawled else 0 end as crawled_now,
-    case when snapshot_at = now_at then days_since_crawl_total else 0 end as days_now
+    case when snapshot_at = then_at then pages else 0 end as pages_then
   from coverage_summary
   join listings on listings.listed_website = coverage_summary.website_id
   where snapshot_at = now_at or snapshot_at = then_at
@@ -51,7 +49,6 @@ summed as (
     sum(pages_now) as pages,
     sum(case when index_summary = 'Indexed' then pages_now else 0 end) as indexed,
     sum(case when index_summary is null then pages_now else 0 end) as without_data,
-    sum(days_now) / nullif(sum(crawled_now), 0) as days,
     sum(case when canonicals_match then pages_now else 0 end) as matching,
     sum(case when not canonicals_match then pages_now else 0 end) as differing,
     sum(pages_then) as all_then,
@@ -68,7 +65,6 @@ select
   pages - indexed - without_data as not_indexed,
   without_data,
   floor(indexed / nullif(pages, 0) * 10000 + 0.5) / 10000 as share_indexed,
-  floor(days * 10 + 0.5) / 10 as days_since_crawl,
   matching as canonicals_match,
   differing as canonicals_differ,
   case when compared_at is not null then pages - all_then end as pages_change,

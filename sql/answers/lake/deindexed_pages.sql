@@ -1,5 +1,5 @@
 -- Pages that fell out of the index in the 30 days up to the newest snapshot and are not indexed again, newest first,
--- with what is known of the cause.
+-- with what was seen beside it.
 with period as (select max(snapshot_date) - interval 30 day as since, max(snapshot_date) as until from snapshots),
 moved as (
   select commit_id, website_id, url, from_value, to_value

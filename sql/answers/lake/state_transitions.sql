@@ -9,7 +9,6 @@ select
     when coalesce(index_coverage_state, '') = coalesce(to_value, '') then page_changes.url
   end) as still,
   count(*) as changes,
-  floor(count(*) / sum(count(*)) over (partition by page_changes.website_id, from_value) * 10000 + 0.5) / 10000 as share_of_from,
   max(observed_at) as last_observed_at
 from page_changes
 cross join period
