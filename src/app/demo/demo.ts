@@ -8,7 +8,7 @@ import { UsageError } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
 import type { Progress } from '../../base/observe/progress.js';
 import { exists, makeFolder, writeDurably } from '../../base/storage/durable.js';
-import { DAY_MS } from '../../base/time.js';
+import { DAY_MS, HOUR_MS } from '../../base/time.js';
 import { type RunEffects, realRunEffects } from '../../sync/context.js';
 import type { Receipt } from '../../sync/receipt.js';
 import { sync } from '../../sync/sync.js';
@@ -49,7 +49,8 @@ export async function runDemo(options: DemoOptions) {
   const startedAt = performance.now();
   const { folder, pages, nights, seed } = options;
   await prepareDemoFolder(folder);
-  const firstNight = `${new Date(options.now - nights * DAY_MS).toISOString().slice(0, 10)}${NIGHT_HOUR}`;
+  // The last one has passed, even where today's has not.
+  const firstNight = `${new Date(options.now - 2 * HOUR_MS - nights * DAY_MS).toISOString().slice(0, 10)}${NIGHT_HOUR}`;
   const deindexing = { night: Math.max(1, nights - NIGHTS_AFTER_THE_FALL), directory: '/blog/', share: 0.5 };
   const submission = { night: Math.max(1, nights - NIGHTS_AFTER_THE_SITEMAP), directory: '/docs/' };
   const simulator: Simulator = await startSimulator({
