@@ -79,8 +79,10 @@ export class Recomputed {
     const present = now !== undefined || night.refused.has(url);
     const answered = asked?.outcome === 'fetched';
     const here = present || answered;
-    const lacked = was ? was.absences > 0 || was.gone !== null : this.#hadComplete;
-    const appeared = now !== undefined && (lacked || (was?.unlistedSince ?? null) !== null);
+    const isNew = !was && this.#hadComplete;
+    const appeared = now !== undefined && (isNew || (was?.unlistedSince ?? null) !== null);
+    const isAbsent = !present && was !== undefined && night.complete;
+    const disappears = isAbsent && was.listedIn !== null && was.unlistedSince === null;
     const absences = here ? 0 : (was?.absences ?? 0) + (night.complete ? 1 : 0);
     const isGone = absences >= 2 || (absences === 1 && asked?.outcome === 'missing');
     const gone = here ? null : (was?.gone ?? (isGone ? night.night : null));
@@ -99,19 +101,19 @@ export class Recomputed {
       failures: answered ? 0 : (was?.failures ?? 0) + (asked ? 1 : 0),
       failedLast: answered ? null : asked ? night.night : (was?.failedLast ?? null),
       gone,
-      unlistedSince: unlistedSince(was, now !== undefined || gone !== null, present && lacked ? night.night : null),
+      unlistedSince: unlistedSince(was, now !== undefined, (present && isNew) || isAbsent ? night.night : null),
     };
     const changes = [
       ...(appeared
         ? [{ change: 'appeared', from: null, to: now['index_summary'] ?? null, since: was?.listedIn ?? null }]
         : []),
-      ...(gone !== null && (was?.gone ?? null) === null
+      ...(disappears
         ? [
             {
               change: 'disappeared',
-              from: was?.listed['index_summary'] ?? null,
+              from: was.listed['index_summary'] ?? null,
               to: null,
-              since: was?.listedIn ?? null,
+              since: was.listedIn,
             },
           ]
         : []),
@@ -126,8 +128,10 @@ function wantedAfter(was: string | null, recrawled: boolean): string | null {
   return was === 'changed' || !recrawled ? was : 'recrawled';
 }
 
-function unlistedSince(was: PageKnown | undefined, settled: boolean, since: number | null): number | null {
-  return settled ? null : (was?.unlistedSince ?? since);
+function unlistedSince(was: PageKnown | undefined, isListed: boolean, since: number | null): number | null {
+  if (isListed) return null;
+  // An absence after the page was there begins anew.
+  return was?.absences === 0 ? (since ?? was.unlistedSince) : (was?.unlistedSince ?? since);
 }
 
 function stateChanged(was: Row, now: Row): boolean {

@@ -61,8 +61,8 @@ describe('a page that complete listings lack', () => {
   const state = (name: string, ...columns: string[]) =>
     ends.map((end) => pick(end.state.get(name), ...columns)).slice(1);
 
-  once('has disappeared when two in a row lack it, and changes once', () => {
-    expect(changesOf('unasked')).toEqual([[], [], ['unasked disappeared: Indexed → – (since night 1)'], [], []]);
+  once('disappears with the first of them, and is given up when two in a row lack it', () => {
+    expect(changesOf('unasked')).toEqual([[], ['unasked disappeared: Indexed → – (since night 1)'], [], [], []]);
     const columns = ['absences', 'disappeared_at', 'last_seen_at', 'consecutive_failures', 'index_summary'];
     expect(state('unasked', ...columns)).toEqual([
       [1, null, given.at(1), 1, 'Indexed'],
@@ -72,12 +72,12 @@ describe('a page that complete listings lack', () => {
     ]);
   });
 
-  once('has disappeared that night where its report says so too', () => {
+  once('is given up that night where its report says so too', () => {
     expect(changesOf('denied')).toEqual([[], ['denied disappeared: Indexed → – (since night 1)'], [], [], []]);
     expect(state('denied', 'disappeared_at')).toEqual(Array(4).fill([given.at(2)]));
   });
 
-  once('is asked for first, until its disappearance is certain', () => {
+  once('is asked for first, until it is given up', () => {
     const asked = (night: number, name: string) => ends[night - 1]?.asked.includes(name);
     expect([2, 3, 4].map((night) => [asked(night, 'unasked'), asked(night, 'denied'), asked(night, 'hidden')])).toEqual(
       [
@@ -88,8 +88,14 @@ describe('a page that complete listings lack', () => {
     );
   });
 
-  once('is there after all while its report answers', () => {
-    expect(changesOf('hidden')).toEqual([[], [], [], [], []]);
+  once('is not given up while its report answers', () => {
+    expect(changesOf('hidden')).toEqual([
+      [],
+      ['hidden disappeared: Indexed → – (since night 1)'],
+      [],
+      [],
+      ['hidden appeared: – → Indexed (since night 1)'],
+    ]);
     expect(state('hidden', 'absences', 'last_seen_at', 'report_fetched_at')).toEqual([
       [0, given.at(1), given.at(2)],
       [0, given.at(1), given.at(3)],
@@ -99,11 +105,17 @@ describe('a page that complete listings lack', () => {
   });
 
   once('appears alone when it comes back, whatever else is new about it, and is then compared with that', () => {
-    expect(changesOf('once')).toEqual([[], [], ['once appeared: – → Not Indexed (since night 1)'], [], []]);
+    expect(changesOf('once')).toEqual([
+      [],
+      ['once disappeared: Indexed → – (since night 1)'],
+      ['once appeared: – → Not Indexed (since night 1)'],
+      [],
+      [],
+    ]);
     expect(changesOf('twice')).toEqual([
       [],
-      [],
       ['twice disappeared: Indexed → – (since night 1)'],
+      [],
       ['twice appeared: – → Not Indexed (since night 1)'],
       ['twice indexed: Not Indexed → Indexed (since night 4)'],
     ]);
@@ -158,12 +170,17 @@ describe('a page that complete listings lack', () => {
       ],
     ]);
     expect(changesOf('returned').slice(1)).toEqual([
-      [],
       ['returned disappeared: Indexed → – (since night 1)'],
+      [],
       [],
       ['returned appeared: – → Not Indexed (since night 1)'],
     ]);
-    expect(changesOf('flicker').slice(1)).toEqual([[], [], ['flicker appeared: – → Not Indexed (since night 1)'], []]);
+    expect(changesOf('flicker').slice(1)).toEqual([
+      ['flicker disappeared: Indexed → – (since night 1)'],
+      [],
+      ['flicker appeared: – → Not Indexed (since night 1)'],
+      [],
+    ]);
     expect(state('latecomer', 'unlisted_since', 'first_seen_at')).toEqual([
       [given.at(2), given.at(2)],
       [given.at(2), given.at(2)],
@@ -171,9 +188,9 @@ describe('a page that complete listings lack', () => {
       [null, given.at(2)],
     ]);
     expect(state('returned', 'unlisted_since', 'disappeared_at', 'last_seen_at')).toEqual([
-      [null, null, given.at(1)],
-      [null, given.at(3), given.at(1)],
-      [given.at(4), null, given.at(4)],
+      [given.at(2), null, given.at(1)],
+      [given.at(2), given.at(3), given.at(1)],
+      [given.at(2), null, given.at(4)],
       [null, null, given.at(5)],
     ]);
   });
@@ -199,8 +216,8 @@ testAtLength('reports that all fail on a night change nothing, and are fetched l
     const { receipt, changes, state } = await given.night({ list: { a: INDEXED }, reports: () => 500 });
     const nothing = { planned: 2, fetched: 0, reused: 0, missing: 0, failed: 2, rejected: 0, left: 0 };
     expect(receipt).toMatchObject({ reports_status: 'complete', reports: nothing });
-    // That b is lacking a second time is what the listing says, whatever its report does.
-    expect(changes).toEqual(failures === 1 ? [] : ['b disappeared: Indexed → – (since night 1)']);
+    // That b is lacking is what the listing says, whatever its report does.
+    expect(changes).toEqual(failures === 1 ? ['b disappeared: Indexed → – (since night 1)'] : []);
     expect(pick(state.get('a'), 'consecutive_failures', 'report_fetched_at', 'report_blocked_by_robots_txt')).toEqual([
       failures,
       given.at(1),

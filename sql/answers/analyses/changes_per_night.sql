@@ -2,7 +2,8 @@
 -- description: How many pages appeared, disappeared, entered or left the index and flipped their canonical, night by night.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
--- param since (date, default 30 days ago): first date
+-- param since (date, default 89 days ago): first date
+-- param until (date, default today): last date
 -- grain: one row per website and snapshot date
 -- show website_id (website): website
 -- show snapshot_date (date): date
@@ -29,7 +30,7 @@ select
   count(*) filter (change = 'crawled') as crawled
 from page_changes
 where
-  snapshot_date >= $since::date
+  snapshot_date between $since::date and $until::date
   and is_website(website_id, $website::varchar)
 group by website_id, snapshot_date
 order by website_id, snapshot_date

@@ -1,9 +1,9 @@
 -- title: Coverage by directory
--- description: How much of each directory is indexed, by the last complete listing up to a date, and what changed since the last one up to an earlier date. `canonicals_differ` counts pages for which the search engine chose another canonical than the declared one, or none is declared. `(other)` sums up all directories that are not among the 500 largest of both listings, because they cannot be compared one by one.
+-- description: How much of each directory is indexed, by the last complete listing up to a date, and what changed since the last one before the period. `canonicals_differ` counts pages for which the search engine chose another canonical than the declared one, or none is declared. `(other)` sums up all directories that are not among the 500 largest of both listings, because they cannot be compared one by one.
 -- question: Is it growing?
 -- param website (text, default all): id or name of one website
--- param since (date, default 7 days ago): changes are counted against the last complete listing up to this date; by default the one before the last seven dates
--- param until (date, default today): the last complete listing up to this date is counted
+-- param since (date, default 6 days ago): first date; changes are counted against the last complete listing before it
+-- param until (date, default today): last date; its last complete listing is counted
 -- param limit (integer, default 50): at most this many rows, or none for all
 -- grain: one row per website and first directory of the URL's path
 -- show website_id (website): website
@@ -15,14 +15,10 @@
 -- show without_data (count): no data
 -- show canonicals_differ (count): canonicals differ
 with listings as (
-  select
-    website_id,
-    arg_max(snapshot_id, snapshot_at) filter (snapshot_date <= $until::date) as snapshot_id,
-    arg_max(snapshot_id, snapshot_at) filter (snapshot_date <= $since::date) as since_id
-  from snapshots
-  where
-    listing_status = 'complete'
-    and is_website(website_id, $website::varchar)
+  select website_id, arg_max(daily_listings.snapshot_id, snapshot_date) as snapshot_id, any_value(period.before_id) as since_id
+  from daily_listings
+  left join period_listings($since::date, $until::date) as period using (website_id)
+  where daily_listings.snapshot_date <= $until::date and is_website(website_id, $website::varchar)
   group by website_id
 ),
 counted as (

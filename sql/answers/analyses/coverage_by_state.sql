@@ -1,9 +1,9 @@
 -- title: Coverage by state
--- description: How many pages are in each coverage state, by the last complete listing up to a date, and what changed since the last one up to an earlier date: the reasons why pages are not indexed come first, then pages without inspection data, as `(none)`, then the indexed ones. The counts add up to the listing. `trend` holds the count of each date with a complete listing in the last weeks, oldest first, and `sparkline` draws it. States without a page on any of these dates have no row.
+-- description: How many pages are in each coverage state, by the last complete listing up to a date, and what changed since the last one before the period: the reasons why pages are not indexed come first, then pages without inspection data, as `(none)`, then the indexed ones. The counts add up to the listing. `trend` holds the count of each date with a complete listing in the last weeks, oldest first, and `sparkline` draws it. States without a page on any of these dates have no row.
 -- question: Why are pages not indexed?
 -- param website (text, default all): id or name of one website
--- param since (date, default 7 days ago): changes are counted against the last complete listing up to this date; by default the one before the last seven dates
--- param until (date, default today): the last complete listing up to this date is counted
+-- param since (date, default 6 days ago): first date; changes are counted against the last complete listing before it
+-- param until (date, default today): last date; its last complete listing is counted
 -- param weeks (integer, default 4): weeks up to `until` that the trend covers
 -- grain: one row per website, index_summary and coverage state
 -- show website_id (website): website
@@ -18,11 +18,9 @@ with listings as (
   where snapshot_date <= $until::date and is_website(website_id, $website::varchar)
 ),
 compared as (
-  select
-    website_id,
-    arg_max(snapshot_id, snapshot_date) as now_id,
-    arg_max(snapshot_id, snapshot_date) filter (snapshot_date <= $since::date) as then_id
+  select website_id, arg_max(snapshot_id, snapshot_date) as now_id, any_value(before_id) as then_id
   from listings
+  left join period_listings($since::date, $until::date) using (website_id)
   group by website_id
 ),
 nights as (

@@ -1,34 +1,30 @@
--- title: De-indexed pages by directory
--- description: The directories of the pages that fell out of the index, with the number of all pages of the directory: monitored ones, and those that fell out and disappeared since. Pages that are indexed again count, too, as in `deindexed_pages` with `reindexed`.
+-- title: Where pages fell out of the index
+-- description: The directories of the pages that fell out: `indexed_before` + `entered` − `fell_out` = `indexed`. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. `share_fell_out` is of the pages of the directory that were indexed before. Pages that fell out and came back in the period are `returned`.
 -- question: What fell out?
 -- param website (text, default all): id or name of one website
--- param since (date, default 30 days ago): de-indexed on or after this date
+-- param since (date, default 6 days ago): first date; compared with the last complete listing before it
+-- param until (date, default today): last date
 -- param limit (integer, default 10): at most this many rows, or none for all
 -- grain: one row per website and first directory of the URL's path
 -- show website_id (website): website
 -- show directory (text): directory
--- show pages (count): pages
--- show deindexed (count): de-indexed
--- show share_deindexed (share): share
-with fallen as (
-  select distinct website_id, url
-  from page_changes
-  where change = 'deindexed'
-    and snapshot_date >= $since::date
-    and is_website(website_id, $website::varchar)
-)
+-- show indexed_before (count): indexed before
+-- show entered (count): entered
+-- show fell_out (count): fell out
+-- show indexed (count): indexed
+-- show share_fell_out (share): share fell out
 select
-  pages.website_id,
-  directory_of(pages.url) as directory,
-  count(*) as pages,
-  count(fallen.url) as deindexed,
-  round(count(fallen.url) / count(*), 4) as share_deindexed
-from pages
-left join fallen using (website_id, url)
-where
-  (pages.is_monitored or fallen.url is not null)
-  and pages.website_id in (select website_id from fallen)
-group by pages.website_id, directory_of(pages.url)
-having count(fallen.url) > 0
-order by deindexed desc, pages.website_id, directory
+  website_id,
+  directory_of(url) as directory,
+  count_if(was_indexed)::integer as indexed_before,
+  count_if(move = 'entered')::integer as entered,
+  count_if(move = 'fell_out')::integer as fell_out,
+  count_if(is_indexed)::integer as indexed,
+  round(fell_out / nullif(count_if(was_indexed), 0), 4) as share_fell_out,
+  count_if(move = 'returned')::integer as returned
+from index_moves($since::date, $until::date)
+where is_website(website_id, $website::varchar)
+group by website_id, directory_of(url)
+having fell_out > 0
+order by fell_out desc, website_id, directory
 limit $limit::bigint

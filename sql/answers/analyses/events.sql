@@ -2,7 +2,7 @@
 -- description: Nights on which the number of indexed pages, or of pages in a coverage state, broke its own trend: on a website, in a directory, in a state. `change` is the number of pages that came less those that left, `expected_change` what earlier nights let expect, `z` how many times their usual deviation it is off. `moved` pages made up the event: of them, `directory_pages` are in `directory`, and `state_pages` left to or came from `state`. A directory or state is left out if a wider event of that night covers it. The method is in docs/contract.md.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
--- param since (date, default 30 days ago): first date
+-- param since (date, default 89 days ago): first date
 -- param until (date, default today): last date
 -- param min_z (number, default 5): least deviation from the expected change, in usual deviations
 -- param min_pages (integer, default 5): least deviation from the expected change, in pages

@@ -1,76 +1,66 @@
 -- title: Balance of indexed pages
--- description: How the number of indexed pages came about: `indexed_before` in the listing before + `newly_indexed` + `appeared_indexed` (new or back in the listing, and indexed) − `deindexed` − `data_lost` (no inspection data any more) − `gone` (no longer listed) − `unlisted` = `indexed`. `unlisted` are indexed pages that this listing lacks though they are not gone: quarantined or absent for the first time; negative where more such pages were listed again, or are counted as gone now. What partial listings and earlier ones of the date saw counts in the next complete listing. `verify` checks the sums page by page.
+-- description: How the number of indexed pages came about: `indexed_before` + `entered` − `fell_out` = `indexed`. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. `fell_out` are `deindexed` (listed as not indexed) + `data_lost` (listed without inspection data) + `gone` (no longer listed). `entered` counts `appeared` pages, too: new or back in the listing, and indexed. `returned` fell out and came back between the two listings, and count as neither. A page whose record is quarantined keeps its last state. What partial listings and earlier ones of the date saw counts in the next complete listing.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
--- param since (date, default 30 days ago): first date; counted against the last complete listing before it
+-- param since (date, default 6 days ago): first date; compared with the last complete listing before it
 -- param until (date, default today): last date
 -- param total (boolean, default false): one row per website for the whole period
 -- grain: one row per website and date with a complete listing, except the first; with `total` one row per website
 -- show website_id (website): website
 -- show snapshot_date (date): date
 -- show indexed_before (count): indexed before
--- show newly_indexed (count): newly indexed
--- show appeared_indexed (count): appeared
--- show deindexed (count): de-indexed
+-- show entered (count): entered
+-- show fell_out (count): fell out
+-- show indexed (count): indexed
+-- show deindexed (count): not indexed
 -- show data_lost (count): data lost
 -- show gone (count): gone
--- show unlisted (count): unlisted
--- show indexed (count): indexed
-with listings as (
-  select *
+-- show returned (count): returned
+with pairs as (
+  select website_id, before_id, before_date, snapshot_id as listing_id, snapshot_date as listing_date
   from daily_listings
-  where
-    before_id is not null
-    and snapshot_date between $since::date and $until::date
-    and is_website(website_id, $website::varchar)
+  where before_id is not null and snapshot_date between $since::date and $until::date and not $total::boolean
+  union all
+  from period_listings($since::date, $until::date)
+  where $total::boolean
 ),
 listed as (
-  select snapshot_id, coalesce(sum(pages) filter (index_summary = 'Indexed'), 0)::integer as indexed
+  select snapshot_id, sum(pages) filter (index_summary = 'Indexed')::integer as indexed
   from coverage_summary
-  where snapshot_id in (select snapshot_id from listings union select before_id from listings)
+  where snapshot_id in (select listing_id from pairs union select before_id from pairs)
   group by snapshot_id
 ),
-recorded as (
+moved as (
   select
     listing_id,
-    count_if(change = 'indexed')::integer as newly_indexed,
-    count_if(change = 'appeared')::integer as appeared_indexed,
-    count_if(change = 'deindexed')::integer as deindexed,
-    count_if(change = 'data_lost')::integer as data_lost,
-    count_if(change = 'disappeared')::integer as gone
-  from page_changes
-  join (select unnest(snapshot_ids) as snapshot_id, snapshot_id as listing_id from listings) using (snapshot_id)
-  where index_step(change, from_value, to_value) is not null
+    count_if(step = 1)::integer as entered,
+    count_if(step = 1 and last_step.change = 'appeared')::integer as appeared,
+    count_if(step = -1)::integer as fell_out,
+    count_if(step = -1 and ends_as = 'deindexed')::integer as deindexed,
+    count_if(step = -1 and ends_as = 'data_lost')::integer as data_lost,
+    count_if(step = -1 and ends_as = 'gone')::integer as gone,
+    count_if(step = 0 and first_step.step = -1)::integer as returned
+  from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from pairs))
   group by listing_id
-),
-nightly as (
-  select
-    listings.*,
-    coalesce(listed_before.indexed, 0) as indexed_before,
-    coalesce(newly_indexed, 0) as newly_indexed,
-    coalesce(appeared_indexed, 0) as appeared_indexed,
-    coalesce(deindexed, 0) as deindexed,
-    coalesce(data_lost, 0) as data_lost,
-    coalesce(gone, 0) as gone,
-    coalesce(listed.indexed, 0) as indexed
-  from listings
-  left join listed using (snapshot_id)
-  left join listed as listed_before on listed_before.snapshot_id = listings.before_id
-  left join recorded on recorded.listing_id = listings.snapshot_id
 )
 select
-  website_id,
-  arg_max(website_name, snapshot_date) as website_name,
-  max(snapshot_date) as snapshot_date,
-  min(before_date) as before_date,
-  arg_min(indexed_before, snapshot_date) as indexed_before,
-  sum(newly_indexed)::integer as newly_indexed,
-  sum(appeared_indexed)::integer as appeared_indexed,
-  sum(deindexed)::integer as deindexed,
-  sum(data_lost)::integer as data_lost,
-  sum(gone)::integer as gone,
-  sum(indexed_before + newly_indexed + appeared_indexed - deindexed - data_lost - gone - indexed)::integer as unlisted,
-  arg_max(indexed, snapshot_date) as indexed
-from nightly
-group by website_id, if($total::boolean, null, snapshot_date)
-order by website_id, snapshot_date
+  pairs.website_id,
+  website_name,
+  listing_date as snapshot_date,
+  before_date,
+  coalesce(listed_before.indexed, 0) as indexed_before,
+  coalesce(entered, 0) as entered,
+  coalesce(fell_out, 0) as fell_out,
+  coalesce(listed.indexed, 0) as indexed,
+  coalesce(appeared, 0) as appeared,
+  coalesce(deindexed, 0) as deindexed,
+  coalesce(data_lost, 0) as data_lost,
+  coalesce(gone, 0) as gone,
+  coalesce(returned, 0) as returned
+from pairs
+join snapshots on snapshots.snapshot_id = listing_id and snapshots.website_id = pairs.website_id
+left join listed on listed.snapshot_id = listing_id
+left join listed as listed_before on listed_before.snapshot_id = before_id
+left join moved using (listing_id)
+where is_website(pairs.website_id, $website::varchar)
+order by pairs.website_id, snapshot_date

@@ -57,7 +57,7 @@ timed as (
     least(crawled_at, indexed_at) as crawled_at,
     indexed_at,
     newest_at,
-    disappeared_at
+    unlisted_since
   from discovered
   join newest using (website_id)
   left join crawled using (website_id, url)
@@ -66,7 +66,7 @@ timed as (
 ),
 -- How long each page waited for each step, and whether it has taken it or still waited when it was last seen.
 waits as (
-  select website_id, week, step, is_taken, days_between(began_at, coalesce(taken_at, disappeared_at, newest_at)) as days
+  select website_id, week, step, is_taken, days_between(began_at, coalesce(taken_at, unlisted_since, newest_at)) as days
   from (
     select *, 'crawl' as step, crawled_at as taken_at, crawled_at is not null as is_taken
     from timed
@@ -115,7 +115,7 @@ counted as (
     count_if(days_between(began_at, indexed_at) <= 7) / discovered as in_7,
     count_if(days_between(began_at, indexed_at) <= 14) / discovered as in_14,
     count_if(days_between(began_at, indexed_at) <= 28) / discovered as in_28,
-    count(disappeared_at) as gone
+    count(unlisted_since) as gone
   from timed
   group by website_id, week
 )

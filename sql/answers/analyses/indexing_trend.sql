@@ -2,7 +2,8 @@
 -- description: How much of each website is indexed, date by date. Counts the last complete listing of each date; a date without one has no row. `without_data` are pages that the search engine has never inspected.
 -- question: Is it growing?
 -- param website (text, default all): id or name of one website
--- param since (date, default none): first date; its change is still counted against the date before it
+-- param since (date, default 89 days ago): first date; its change is still counted against the date before it
+-- param until (date, default today): last date
 -- grain: one row per website and snapshot date with a complete listing
 -- show website_id (website): website
 -- show snapshot_date (date): date
@@ -14,7 +15,7 @@
 with listings as (
   select snapshot_id, website_id, website_name, snapshot_date
   from daily_listings
-  where is_website(website_id, $website::varchar)
+  where is_website(website_id, $website::varchar) and snapshot_date <= $until::date
 ),
 counted as (
   select

@@ -1,10 +1,9 @@
 -- title: State transitions
--- description: How many pages changed from which coverage state to which, and how many of them are still in it. Null means no inspection data. `share_per_night` is the share of the pages in the state before that changed so in a night, over the nights with a complete listing. With `deindexed`, what pages became that fell out of the index.
+-- description: How many pages changed from which coverage state to which, and how many of them are still in it. Null means no inspection data. `share_per_night` is the share of the pages in the state before that changed so in a night, over the nights with a complete listing.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
--- param deindexed (boolean, default false): only of pages that fell out of the index at the same time
 -- grain: one row per website, state before and state after
 -- show website_id (website): website
 -- show from_state (text): before
@@ -14,16 +13,8 @@
 -- show changes (count): changes
 -- show share_per_night (share): share per night
 -- show last_observed_at (date): last
-with fell as (
-  select commit_id, website_id, url
-  from page_changes
-  where
-    change = 'deindexed'
-    and snapshot_date between $since::date and $until::date
-    and is_website(website_id, $website::varchar)
-),
--- How many pages were in a state when a night began, summed over the nights.
-stood as (
+with stood as (
+  -- How many pages were in a state when a night began, summed over the nights.
   select listings.website_id, index_coverage_state as from_value, sum(pages) as page_nights
   from daily_listings as listings
   join coverage_summary as summary on summary.snapshot_id = listings.before_id
@@ -47,6 +38,5 @@ where
   change = 'coverage_state'
   and snapshot_date between $since::date and $until::date
   and is_website(page_changes.website_id, $website::varchar)
-  and (not $deindexed::boolean or (commit_id, page_changes.website_id, url) in (from fell))
 group by page_changes.website_id, page_changes.from_value, to_value
 order by changes desc, page_changes.website_id, from_state, to_state

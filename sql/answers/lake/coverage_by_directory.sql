@@ -1,10 +1,10 @@
--- How much of each directory is indexed by the newest complete listing, and what changed since the one of a week before.
-with period as (select max(snapshot_date) - interval 7 day as since, max(snapshot_date) as until from snapshots),
+-- How much of each directory is indexed by the newest complete listing, and what changed since the last one before the newest seven dates.
+with period as (select max(snapshot_date) - interval 6 day as since, max(snapshot_date) as until from snapshots),
 listings as (
   select
     website_id as listed_website,
     max(case when snapshot_date <= until then snapshot_at end) as now_at,
-    max(case when snapshot_date <= since then snapshot_at end) as then_at
+    max(case when snapshot_date < since then snapshot_at end) as then_at
   from snapshots
   cross join period
   where listing_status = 'complete'

@@ -10,7 +10,7 @@ with listed as (
       else array('(none)')
     end) as sitemap
   from page_state
-  where disappeared_at is null
+  where unlisted_since is null
 )
 select
   website_id,

@@ -1,60 +1,58 @@
--- Pages that fell out of the index in the 30 days up to the newest snapshot and are not indexed again, newest first,
--- with what was seen beside it.
-with period as (select max(snapshot_date) - interval 30 day as since, max(snapshot_date) as until from snapshots),
-moved as (
-  select commit_id, website_id, url, from_value, to_value
+-- Pages that fell out of the index in the seven dates up to the newest snapshot, newest first: indexed in the last complete
+-- listing before them (or else in the first), and not in their last one. `times`: how often each left the index.
+with period as (select max(snapshot_date) - interval 6 day as since from snapshots),
+pairs as (
+  select
+    website_id as paired_website,
+    max(snapshot_id) as listing_id,
+    case
+      when max(case when snapshot_date < since then 1 else 0 end) = 1
+        then max(case when snapshot_date < since then snapshot_id else '' end)
+      else min(snapshot_id)
+    end as before_id
+  from snapshots
+  cross join period
+  where listing_status = 'complete'
+  group by website_id
+),
+steps as (
+  select
+    website_id,
+    url,
+    observed_at,
+    snapshot_date,
+    case when to_value = 'Indexed' then 1 else -1 end as step
   from page_changes
-  where change = 'coverage_state'
+  join pairs on pairs.paired_website = page_changes.website_id
+  where
+    snapshot_id > before_id
+    and snapshot_id <= listing_id
+    and (
+      change = 'indexed'
+      or (change = 'appeared' and to_value = 'Indexed')
+      or (change in ('deindexed', 'data_lost', 'disappeared') and from_value = 'Indexed')
+    )
 ),
 fallen as (
   select
-    dropped.website_id as website_id,
-    dropped.url as url,
-    dropped.from_value as from_value,
-    dropped.to_value as to_value,
-    dropped.observed_at as observed_at,
-    dropped.snapshot_date as snapshot_date,
-    -- If the coverage state stayed the same, only the summary changed.
-    case when moved.url is null then dropped.from_value else moved.from_value end as from_state,
-    case when moved.url is null then dropped.to_value else moved.to_value end as to_state
-  from page_changes as dropped
-  cross join period
-  left join moved
-    on moved.commit_id = dropped.commit_id and moved.website_id = dropped.website_id and moved.url = dropped.url
-  where dropped.change = 'deindexed' and dropped.snapshot_date between since and until
+    website_id as fallen_website,
+    url as fallen_url,
+    max(observed_at) as left_at,
+    max(snapshot_date) as left_on,
+    sum(case when step < 0 then 1 else 0 end) as falls
+  from steps
+  group by website_id, url
+  having sum(step) < 0
 )
 select
-  fallen.website_id as website_id,
-  fallen.url as url,
-  fallen.from_value as from_value,
-  fallen.to_value as to_value,
-  fallen.observed_at as observed_at,
-  fallen.snapshot_date as snapshot_date,
+  fallen_website as website_id,
+  fallen_url as url,
+  left_at as observed_at,
+  left_on as snapshot_date,
   pages.index_summary as index_summary_now,
   pages.index_coverage_state as index_coverage_state_now,
-  case when pages.disappeared_at is null then true else false end as is_monitored_now,
-  count(*) over (partition by fallen.website_id, fallen.url) as times,
-  concat(
-    coalesce(from_state, '(none)'),
-    ' → ',
-    coalesce(to_state, '(none)'),
-    case
-      when pages.report_fetched_at is null then '; no report yet'
-      when pages.report_page_fetch_status = 'Successful' then ''
-      else concat('; fetch: ', coalesce(pages.report_page_fetch_status, '(none)'))
-    end,
-    case when pages.report_blocked_by_robots_txt = 'Yes' then '; blocked by robots.txt' else '' end,
-    case when pages.report_indexing_allowed <> 'Yes' then '; indexing not allowed' else '' end,
-    case when pages.report_fetched_at < fallen.observed_at then '; report older than the fall' else '' end,
-    case
-      when pages.searchengine_selected_canonical <> fallen.url
-        then concat('; canonical: ', coalesce(pages.searchengine_selected_canonical, ''))
-      when pages.searchengine_selected_canonical is null and pages.user_selected_canonical <> fallen.url
-        then concat('; declared canonical: ', coalesce(pages.user_selected_canonical, ''))
-      else ''
-    end
-  ) as why
+  case when pages.unlisted_since is null then true else false end as is_monitored_now,
+  falls as times
 from fallen
-left join page_state as pages on pages.website_id = fallen.website_id and pages.url = fallen.url
-where coalesce(pages.index_summary, '') <> 'Indexed'
+left join page_state as pages on pages.website_id = fallen_website and pages.url = fallen_url
 order by observed_at desc, website_id, url

@@ -1,54 +1,31 @@
--- Samples of the pages that fell out of the index between two dates, both included, by the coverage state that they
--- changed to: the most frequent states first, and for each state the pages of the directory that lost most to it.
--- `$states`, `$samples`: how many states, and how many pages of each. A page counts once, with its last fall.
--- `page_changes`: one row per change.
+-- Samples of the pages that fell out of the index in a period of dates, by the coverage state that they are in at its end:
+-- the most frequent states first, and for each state the pages of the directory that lost most to it. `$states`,
+-- `$samples`: how many states, and how many pages of each.
 with fell as (
-  select website_id, url, commit_id, snapshot_date, observed_at, from_value, to_value
-  from page_changes
-  where
-    change = 'deindexed'
-    and ($website::varchar is null or website_id = $website::varchar)
-    and snapshot_date between $since::date and $until::date
-  qualify row_number() over (partition by website_id, url order by observed_at desc, commit_id desc) = 1
-),
-moved as (
-  select website_id, url, commit_id, from_value, to_value
-  from page_changes
-  where change = 'coverage_state'
-),
--- If the coverage state stayed the same, only the summary changed.
-recorded as (
-  select
-    fell.website_id,
-    fell.url,
-    fell.snapshot_date,
-    fell.observed_at,
-    if(moved.url is null, fell.from_value, moved.from_value) as from_state,
-    if(moved.url is null, fell.to_value, moved.to_value) as to_state,
-    directory_of(fell.url) as directory
-  from fell
-  left join moved using (website_id, url, commit_id)
+  select *, coalesce(to_state, 'no data') as state, directory_of(url) as directory
+  from index_moves($since::date, $until::date)
+  where move = 'fell_out' and ($website::varchar is null or website_id = $website::varchar)
 ),
 ranked as (
   select
     *,
-    count(*) over (partition by to_state) as fallen,
-    count(*) over (partition by website_id, to_state, directory) as alike
-  from recorded
+    count(*) over (partition by state) as fallen,
+    count(*) over (partition by website_id, state, directory) as alike
+  from fell
 ),
 numbered as (
   select
     *,
-    dense_rank() over (order by fallen desc, to_state) as state_number,
-    row_number() over (partition by to_state order by alike desc, website_id, directory, url) as number
+    dense_rank() over (order by fallen desc, state) as state_number,
+    row_number() over (partition by state order by alike desc, website_id, directory, url) as number
   from ranked
 )
 select
   numbered.website_id,
-  coalesce(to_state, 'no data') as state,
+  state,
   fallen::integer as fallen,
   numbered.url,
-  numbered.snapshot_date,
+  snapshot_date,
   coalesce(from_state, 'no data') as from_state,
   fall_circumstances(
     observed_at,

@@ -1,34 +1,37 @@
--- The pages of each sitemap, and how many of them fell out of the index and how many entered it between two dates, both
--- included. A page counts in each sitemap that its last report names. View `pages`: one row per page; `page_changes`:
--- one row per change.
-with changed as (
-  select
-    website_id,
-    url,
-    bool_or(change = 'deindexed') as has_fallen,
-    bool_or(change = 'indexed') as has_come
+-- The sitemaps whose pages fell out of the index or entered it in a period of dates: `indexed_before` + `entered` −
+-- `fell_out` = `indexed`. A page counts in each sitemap that its last report of the period names.
+with member as (
+  select pages.website_id, pages.url, report_sitemaps, is_monitored
+  from pages
+  where $website::varchar is null or website_id = $website::varchar
+),
+-- The first change after the period says which sitemaps a page was in at its end.
+restated as (
+  select website_id, url, arg_min({was: from_value::varchar[]}, snapshot_id) as later
   from page_changes
-  where
-    change in ('deindexed', 'indexed')
-    and ($website::varchar is null or website_id = $website::varchar)
-    and snapshot_date between $since::date and $until::date
+  join period_listings($since::date, $until::date) using (website_id)
+  where change = 'sitemaps' and snapshot_id > listing_id and ($website::varchar is null or website_id = $website::varchar)
   group by website_id, url
 ),
 listed as (
-  select website_id, url, is_monitored, is_indexed, unnest(list_distinct(report_sitemaps)) as sitemap
-  from pages
-  where $website::varchar is null or website_id = $website::varchar
+  select
+    moves.*,
+    is_monitored,
+    unnest(list_distinct(if(later is null, report_sitemaps, later.was))) as sitemap
+  from index_moves($since::date, $until::date) as moves
+  join member using (website_id, url)
+  left join restated using (website_id, url)
 )
 select
   website_id,
   sitemap,
-  (count(*) filter (is_monitored))::integer as pages,
-  (count(*) filter (is_monitored and is_indexed))::integer as indexed,
-  (count(*) filter (has_fallen))::integer as deindexed,
-  (count(*) filter (has_come))::integer as newly_indexed
+  count_if(is_monitored)::integer as pages,
+  count_if(was_indexed)::integer as indexed_before,
+  count_if(move = 'entered')::integer as entered,
+  count_if(move = 'fell_out')::integer as fell_out,
+  count_if(is_indexed)::integer as indexed
 from listed
-left join changed using (website_id, url)
 group by website_id, sitemap
-having deindexed + newly_indexed > 0
-order by abs(newly_indexed - deindexed) desc, website_id, sitemap
+having fell_out + entered > 0
+order by abs(entered - fell_out) desc, website_id, sitemap
 limit $limit::bigint

@@ -1,4 +1,4 @@
--- Monitored pages of each website by verdict and coverage state. Values unknown to the contract are `other`, which
+-- Pages of each website that are listed, by verdict and coverage state. Values unknown to the contract are `other`, which
 -- limits the number of rows; `none`: the service sent no value. View `page_state`: one row per page.
 select
   website_id,
@@ -14,6 +14,6 @@ select
   end as state,
   count(*)::integer as pages
 from page_state
-where disappeared_at is null
+where unlisted_since is null and listed_snapshot_id is not null
 group by all
 order by all

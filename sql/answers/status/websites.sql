@@ -28,7 +28,7 @@ known as (
     floor(quantile_cont(epoch($checked_at::timestamptz) - epoch(report_fetched_at), 0.9)) as p90_report_seconds,
     with_report / monitored as report_share
   from page_state
-  where disappeared_at is null
+  where unlisted_since is null
   group by website_id
 )
 select

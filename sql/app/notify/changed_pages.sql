@@ -7,7 +7,7 @@ with changed as (
   where
     snapshot_id = $snapshot
     and case $kind
-      when 'watched' then change in ('deindexed', 'data_lost', 'disappeared')
+      when 'watched' then index_step(change, from_value, to_value) = -1
       when 'robots_blocked' then
         change = 'robots_blocked'
         or (change = 'coverage_state' and to_value = 'Blocked by robots.txt')
@@ -21,9 +21,9 @@ found as (
     changed.url,
     directory_of(changed.url) as directory,
     if(
-      page_state.disappeared_at is null,
+      page_state.unlisted_since is null,
       coalesce(page_state.index_coverage_state, 'no data'),
-      'not listed any more'
+      'no longer listed'
     ) as state
   from changed
   left join page_state on page_state.website_id = $website and page_state.url = changed.url

@@ -1,14 +1,15 @@
--- Indexed pages of each directory in a listing (`$snapshot`) and in the one before it. Files `$summaries` of table
--- `coverage_summary`: one row per commit, directory and state.
+-- Indexed pages of each directory in a listing (`$now`) and in the one before it (`$before`). View
+-- `coverage_summary`: one row per listing, directory and state.
 with counted as (
   select
     website_id,
     directory,
-    bool_or(snapshot_id = $snapshot) as in_now,
-    bool_or(snapshot_id <> $snapshot) as in_before,
-    coalesce(sum(pages) filter (index_summary = 'Indexed' and snapshot_id = $snapshot), 0) as indexed_now,
-    coalesce(sum(pages) filter (index_summary = 'Indexed' and snapshot_id <> $snapshot), 0) as indexed_before
-  from read_parquet($summaries, union_by_name = true, hive_partitioning = false)
+    bool_or(snapshot_id = $now) as in_now,
+    bool_or(snapshot_id = $before) as in_before,
+    coalesce(sum(pages) filter (index_summary = 'Indexed' and snapshot_id = $now), 0) as indexed_now,
+    coalesce(sum(pages) filter (index_summary = 'Indexed' and snapshot_id = $before), 0) as indexed_before
+  from coverage_summary
+  where snapshot_id in ($now, $before) and website_id = $website
   group by website_id, directory
 ),
 named as (

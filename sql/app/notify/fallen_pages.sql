@@ -1,25 +1,16 @@
--- The pages that one complete listing shows as indexed and a later one (`$now`) does not: how many, their most frequent
--- directory and state, and five of them. A page that is quarantined in the later one is not counted. Views `coverage`:
--- one row per snapshot and page; `rejected_records`: what was rejected.
-with earlier as (
-  select url from coverage where snapshot_id = $before and index_summary = 'Indexed'
-),
-later as (
-  select url, index_summary, index_coverage_state from coverage where snapshot_id = $now
-),
-quarantined as (
-  select url from rejected_records where snapshot_id = $now and source = 'coverage' and url is not null
-),
-found as (
+-- The pages that fell out of the index between two complete listings of a website: how many, their most frequent directory
+-- and state, and five of them. View `page_state`: one row per page.
+with found as (
   select
-    earlier.url,
-    directory_of(earlier.url) as directory,
-    if(later.url is null, 'not listed any more', coalesce(later.index_coverage_state, 'no data')) as state
-  from earlier
-  left join later using (url)
-  where
-    later.index_summary is distinct from 'Indexed'
-    and earlier.url not in (select url from quarantined)
-    and ($directory::varchar is null or directory_of(earlier.url) = $directory::varchar)
+    moved.url,
+    directory_of(moved.url) as directory,
+    if(
+      ends_as = 'gone',
+      'no longer listed',
+      coalesce(page_state.index_coverage_state, 'no data')
+    ) as state
+  from net_moves([{website_id: $website::varchar, before_id: $before::varchar, listing_id: $now::varchar}]) as moved
+  left join page_state using (website_id, url)
+  where step = -1 and ($directory::varchar is null or directory_of(moved.url) = $directory::varchar)
 )
 from places_of('found')

@@ -20,7 +20,7 @@ known as (
     median(report_fetched_at) as median_report_at,
     min(report_fetched_at) as oldest_report_at
   from page_state
-  where disappeared_at is null and ($website::varchar is null or website_id = $website::varchar)
+  where unlisted_since is null and ($website::varchar is null or website_id = $website::varchar)
   group by website_id
 )
 select

@@ -1,5 +1,13 @@
--- How many changes of each kind a website had between two dates, and how many of them are noise. View `page_changes`: one
--- row per change.
+-- How many pages of a website fell out of the index between two dates, entered it, or did both, how many changes of each
+-- other kind there were, and how many of them are noise. View `page_changes`: one row per change.
+select move as change, count(*)::integer as changes, 0 as noise
+from index_moves($from::date, $to::date)
+where
+  website_id = $website::varchar
+  and move <> 'passed'
+  and is_selected(url, null, $directory::varchar, $url_contains::varchar, null)
+group by move
+union all
 select
   change,
   count(*)::integer as changes,
@@ -7,7 +15,8 @@ select
 from page_changes
 where
   website_id = $website::varchar
+  and change not in ('indexed', 'deindexed', 'data_lost')
   and snapshot_date between $from::date and $to::date
   and is_selected(url, null, $directory::varchar, $url_contains::varchar, null)
 group by change
-order by changes desc, change
+order by noise, changes desc, change

@@ -4,7 +4,7 @@ with seen as (
   select
     first_seen_at::date as first_date,
     case
-      when disappeared_at is not null then 'gone'
+      when unlisted_since is not null then 'gone'
       when index_summary is null then 'no-data'
       when index_summary = 'Indexed' then 'indexed'
       else 'not-indexed'

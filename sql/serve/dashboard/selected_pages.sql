@@ -11,7 +11,7 @@ select
   left(searchengine_selected_canonical, 17000) as searchengine_selected_canonical,
   iso_time(coalesce(last_crawl_time, report_last_crawl_time)) as last_crawl_time,
   iso_time(report_fetched_at) as report_fetched_at,
-  disappeared_at is not null as is_gone,
+  unlisted_since is not null as is_gone,
   left(user_selected_canonical, 17000) as user_selected_canonical,
   left(report_page_fetch_status, 2000) as page_fetch_status,
   left(report_blocked_by_robots_txt, 2000) as blocked_by_robots_txt,
@@ -62,9 +62,14 @@ where
       (select max(snapshot_at) from snapshots where website_id = $website::varchar)
     ))
   )
-  -- Something (`any`) or this kind of change happened in the period.
+  -- It fell out, entered or did both in the period; or something (`any`) or this kind of change happened in it.
   and (
     $changed::varchar is null
+    or url in (
+      select url
+      from index_moves(coalesce($from::date, '0001-01-01'::date), coalesce($to::date, '9999-12-31'::date))
+      where website_id = $website::varchar and move = $changed::varchar
+    )
     or url in (
       select url
       from page_changes
@@ -87,7 +92,7 @@ where
     or coalesce(canonicals_compared(searchengine_selected_canonical, user_selected_canonical), '-') = $canonical::varchar
   )
   and case $monitored::varchar
-    when 'gone' then disappeared_at is not null
+    when 'gone' then unlisted_since is not null
     when 'all' then true
-    else disappeared_at is null
+    else unlisted_since is null
   end

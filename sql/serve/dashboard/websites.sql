@@ -24,15 +24,20 @@ shown as (
   offset $skip::bigint
 ),
 counted as (
-  select website_id, count(*) as pages, count(*) filter (index_summary = 'Indexed') as indexed
-  from page_state
-  where disappeared_at is null and website_id in (select website_id from shown)
+  select website_id, sum(pages) as pages, sum(pages) filter (index_summary = 'Indexed') as indexed
+  from coverage_summary
+  where snapshot_id in (
+    select max(snapshot_id)
+    from snapshots
+    where listing_status = 'complete' and website_id in (select website_id from shown)
+    group by website_id
+  )
   group by website_id
 )
 select
   shown.*,
-  if(newest_date is null, null, coalesce(pages, 0)) as pages,
-  if(newest_date is null, null, coalesce(indexed, 0)) as indexed
+  if(newest_date is null, null, coalesce(pages, 0))::integer as pages,
+  if(newest_date is null, null, coalesce(indexed, 0))::integer as indexed
 from shown
 left join counted using (website_id)
 order by coalesce(website_name, website_id), website_id

@@ -1,22 +1,32 @@
--- The summary of a commit adds up to its coverage, state by state, as long as retention keeps the coverage.
+-- The summary of a listing has its pages, state by state, as long as retention keeps them; besides them it counts only
+-- pages whose record is quarantined.
+with rejected as (
+  select snapshot_id, count(*) as pages
+  from rejected_records
+  where source = 'coverage'
+  group by snapshot_id
+),
+compared as (
+  select website_id, snapshot_id, index_summary, index_coverage_state, canonicals_match, sum(pages) as more
+  from (
+    select website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match, pages
+    from coverage_summary
+    union all
+    select website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match, -count(*)
+    from coverage
+    group by all
+  )
+  where commit_id = snapshot_id and commit_id not in (select commit_id from tombstones where table_name = 'coverage')
+  group by all
+)
 select
   website_id,
   snapshot_id,
   format(
-    'the summary of commit {} has {} pages and {} crawled ones too many as {}, {} (canonicals match: {})',
-    commit_id, sum(pages), sum(crawled), coalesce(index_summary, '–'), coalesce(index_coverage_state, '–'),
-    coalesce(canonicals_match::varchar, '–')
+    'the summary of {} has {} pages too few in a state, or {} more than its listing with {} in quarantine',
+    snapshot_id, greatest(-min(more), 0), sum(more), coalesce(any_value(rejected.pages), 0)
   ) as problem
-from (
-  select website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match, pages, crawled
-  from coverage_summary
-  where commit_id not in (select commit_id from tombstones where table_name = 'coverage')
-  union all
-  select website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match, -count(*),
-    -count(last_crawl_time)
-  from coverage
-  where commit_id not in (select commit_id from tombstones where table_name = 'coverage')
-  group by all
-)
-group by website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match
-having sum(pages) <> 0 or sum(crawled) <> 0
+from compared
+left join rejected using (snapshot_id)
+group by website_id, snapshot_id
+having min(more) < 0 or sum(more) > coalesce(any_value(rejected.pages), 0)

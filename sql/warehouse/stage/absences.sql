@@ -1,9 +1,11 @@
--- Absence counts only in complete listings; a quarantined URL is present; a fetched report resets the count. A page is
--- gone when it was absent from two successive complete listings, or from one and its report answers 404. A replay does
--- not affect this: its records are older than listings that may have lacked the page since.
+-- Absence counts only in complete listings; a quarantined URL is present. A page disappears from the listing with the
+-- first one that lacks it. It is given up (`disappeared_at`) when two in a row lacked it, or one did and its report
+-- answers 404; a fetched report resets that count. A replay does not affect this: its records are older than listings
+-- that may have lacked the page since.
 create or replace temp view absences as
 select
   *,
+  absent and was_listed_snapshot_id is not null and was_unlisted_since is null as disappears,
   case
     when here then null
     when was_disappeared_at is not null then was_disappeared_at
@@ -19,6 +21,7 @@ from (
     present or (answered and not getvariable('is_replay')) as here,
     -- This answer is the latest about the page's report: no later attempt failed.
     answered and (not getvariable('is_replay') or coalesce(was_last_failure_at <= attempted_at, true)) as settled,
+    not present and known and getvariable('listing_complete') and not getvariable('is_replay') as absent,
     case
       when here then 0
       when getvariable('listing_complete') then was_absences + 1

@@ -1,44 +1,43 @@
--- Summarises a commit's coverage. Only the 500 largest directories are named, so that the summary of a site with one
--- directory per page is not as long as its listing. View `now_coverage`: the rows of the commit.
-with counted as (
-  select
-    commit_id,
-    snapshot_id,
-    website_id,
-    snapshot_at,
-    snapshot_date,
-    directory_of(url) as directory,
-    index_summary,
-    index_coverage_state,
-    canonicals_match,
-    count(*) as pages,
-    count(last_crawl_time) as crawled,
-    coalesce(
-      sum(coalesce(days_since_last_crawl, floor((epoch(listed_at) - epoch(last_crawl_time)) / 86400))),
-      0
-    ) as days_since_crawl_total
-  from now_coverage
+-- Summarises a commit's listing. A page whose record is quarantined counts with its last known state; a replay takes that
+-- back for the pages that it accepts. Only the 500 largest directories are named, so that the summary of a site with one
+-- directory per page is not as long as its listing. Views as for `compared`.
+with kept as (
+  select distinct url
+  from ranged_rejected_records
+  where source = 'coverage' and not getvariable('is_replay')
+  union
+  select url
+  from ranged_coverage
+  where getvariable('is_replay')
+),
+listed as (
+  select url, index_summary, index_coverage_state, canonicals_match, 1 as pages
+  from ranged_coverage
+  union all
+  select url, index_summary, index_coverage_state, canonicals_match, if(getvariable('is_replay'), -1, 1)
+  from ranged_state
+  semi join kept using (url)
+  where listed_snapshot_id is not null and unlisted_since is null
+),
+counted as (
+  select directory_of(url) as directory, index_summary, index_coverage_state, canonicals_match, sum(pages) as pages
+  from listed
   group by all
+  having sum(pages) <> 0
 ),
 largest as (
-  select commit_id, directory
+  select directory
   from counted
-  group by commit_id, directory
-  qualify row_number() over (partition by commit_id order by sum(pages) desc, directory) <= 500
+  group by directory
+  order by sum(pages) desc, directory
+  limit 500
 )
 select
-  commit_id,
-  snapshot_id,
-  website_id,
-  snapshot_at,
-  snapshot_date,
   if(largest.directory is null, '(other)', counted.directory) as directory,
   index_summary,
   index_coverage_state,
   canonicals_match,
-  sum(pages)::integer as pages,
-  sum(crawled)::integer as crawled,
-  sum(days_since_crawl_total)::bigint as days_since_crawl_total
+  sum(pages)::integer as pages
 from counted
-left join largest using (commit_id, directory)
+left join largest on largest.directory = counted.directory
 group by all

@@ -18,9 +18,9 @@ with different as materialized (
     was_user_selected_canonical,
     was_canonicals_match,
     was_last_crawl_time,
-    if(was_disappeared_at is null, disappeared_at, null) as disappears_at
+    disappears
   from absences
-  where appeared or changed or recrawled or (disappeared_at is not null and was_disappeared_at is null)
+  where appeared or changed or recrawled or disappears
 ),
 listing_changes as (
   select url, listed_at as observed_at, was_listed_snapshot_id as from_snapshot_id, unnest([
@@ -134,9 +134,9 @@ from (
   from different
   where appeared
   union all
-  select url, 'disappeared', was_index_summary, null, was_listed_snapshot_id, disappears_at
+  select url, 'disappeared', was_index_summary, null, was_listed_snapshot_id, getvariable('snapshot_at')
   from different
-  where disappears_at is not null
+  where disappears
   union all
   select url, change, from_value, to_value, from_snapshot_id, observed_at
   from listing_changes

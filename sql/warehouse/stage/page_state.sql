@@ -49,9 +49,10 @@ select
   end as last_failure_at,
   now.disappeared_at,
   case
-    when now.disappeared_at is not null then null
     when listed and (not getvariable('is_replay') or coalesce(now.listed_at >= was_unlisted_since, true)) then null
-    when present and not listed and lacked then coalesce(was_unlisted_since, seen_at)
+    when present and not listed and is_new then seen_at
+    -- A replayed entry from before the last absence is not a return.
+    when absent and (was_unlisted_since is null or was_absences = 0) then getvariable('snapshot_at')
     else was_unlisted_since
   end as unlisted_since
 from absences as now

@@ -147,12 +147,6 @@ export class Reader {
     return this.filled(table, filesOf(this.seen.log.path, markers, table));
   }
 
-  /** The summaries of some snapshots' listings. */
-  filesOfListings(snapshotIds: readonly string[]): string[] {
-    const markers = this.markers.filter(({ snapshotId }) => snapshotIds.includes(snapshotId));
-    return this.filled('coverage_summary', filesOf(this.seen.log.path, markers, 'coverage_summary'));
-  }
-
   /** The files that differ from their commit, and the states that cannot be read. */
   async findChanged(): Promise<DamagedFile[]> {
     const { log } = this.seen;

@@ -11,6 +11,7 @@ const TABLE_FUNCTIONS = new Set([
   ...['test_all_types', 'icu_calendar_names', 'pg_timezone_names'],
   ...['duckdb_columns', 'duckdb_tables', 'duckdb_views', 'duckdb_schemas', 'duckdb_databases', 'duckdb_types'],
   ...['duckdb_functions', 'duckdb_keywords', 'pragma_table_info', 'pragma_show', 'pragma_version'],
+  ...macroNames('warehouse/periods'),
 ]);
 const [ALLOWED = ''] = readFileSync(join(packageFolder(), 'sql', 'answers', 'functions.txt'), 'utf8').split(
   '[refused]',
@@ -18,8 +19,13 @@ const [ALLOWED = ''] = readFileSync(join(packageFolder(), 'sql', 'answers', 'fun
 /** What is allowed elsewhere: functions that see nothing of the machine, or of this process, but their arguments. */
 export const FUNCTIONS: readonly string[] = [
   ...ALLOWED.replaceAll(/^#.*/gm, '').trim().split(/\s+/),
-  ...sqlNames('warehouse/macros').map((name) => name.replace(/^.*\/\d+_/, '')),
+  ...macroNames('warehouse/macros'),
 ];
+
+function macroNames(folder: string): string[] {
+  return sqlNames(folder).map((name) => name.replace(/^.*\/\d+_/, ''));
+}
+
 /** A call in FROM holds the call itself once more, in the form of those elsewhere. */
 const CALLED = new Set([...FUNCTIONS, ...TABLE_FUNCTIONS]);
 /** The harmless ones, which describe tables or nothing at all. */

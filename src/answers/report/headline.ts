@@ -6,8 +6,9 @@ import type { ChangesRow, TrendRow, WebsiteRow } from './rows.js';
 const STOCKS = ['pages', 'indexed', 'without_data'] as const;
 /** Pages that did this in the period, and in as many days right before it, if those are known, too. */
 const FLOWS = [
-  'newly_indexed',
-  'deindexed',
+  'entered',
+  'fell_out',
+  'returned',
   'appeared',
   'disappeared',
   'canonical_flips',

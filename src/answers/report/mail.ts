@@ -37,8 +37,8 @@ function sectionOf(section: Section): Part {
   const figures: [string, Figure][] = [
     ['Pages monitored', headline.pages],
     ['Indexed', headline.indexed],
-    ['Newly indexed', headline.newly_indexed],
-    ['De-indexed', headline.deindexed],
+    ['Entered', headline.entered],
+    ['Fell out', headline.fell_out],
     ['Canonical flips', headline.canonical_flips],
   ];
   return html`${story.map((sentence) => html`<p>${sentence}</p>\n`)}

@@ -3,7 +3,7 @@ import { shareChart, trendChart, trendLegend } from '../html/charts/trend-chart.
 import { Html, html, type Part } from '../html/html.js';
 import { STYLE } from '../html/style.js';
 import { ageSentence, type DataAge } from '../status/data-age.js';
-import { deindexedPart, flipsPart } from './parts/changed-pages.js';
+import { fallenPart, flipsPart } from './parts/changed-pages.js';
 import { balanceNote, headlinePart, overviewPart } from './parts/headline.js';
 import { placesPart, reasonsPart, transitionsPart } from './parts/moves.js';
 import { nameOf, note, part } from './parts/part.js';
@@ -102,7 +102,7 @@ ${balanceNote(section.balance)}
 ${reasonsPart(section)}
 ${placesPart(section, period)}
 ${transitionsPart(section)}
-${deindexedPart(section, period)}
+${fallenPart(section, period)}
 ${flipsPart(section, period)}
 ${freshnessPart(id, section)}
 ${trendPart(id, section, period)}

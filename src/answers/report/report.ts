@@ -11,6 +11,7 @@ import { storyOf } from './story.js';
 
 /** Up to this many websites get a section each; more share one, with a line each. */
 const MOST_SECTIONS = 5;
+const EVER = '0001-01-01';
 
 export interface ReportOptions {
   /** Id or name; by default all websites. */
@@ -69,7 +70,7 @@ export async function readStory(reader: Reader, website: string, given: { since:
     period,
   );
   const moves = await readMoves(reader, facts, period);
-  const hasFallen = moves.headline.deindexed.now > 0;
+  const hasFallen = moves.headline.fell_out.now > 0;
   const common = hasFallen ? await readCommon({ reader, website, since: period.since, until: period.until }) : [];
   return { ...moves, period, sentences: storyOf({ ...moves, common }, period) };
 }
@@ -90,7 +91,7 @@ async function factsOf(
   period: Period,
 ): Promise<WebsiteFacts[]> {
   const { since, until, previous, shown } = period;
-  const trend = await askOf(reader, 'indexing_trend', trendRow, website);
+  const trend = await askOf(reader, 'indexing_trend', trendRow, website, { since: EVER });
   const trendIn = byWebsite(trend.filter(({ snapshot_date }) => snapshot_date <= until));
   const changesIn = byWebsite(await askRows(reader, 'answers/report/changes', changesRow, { website, since, until }));
   const changesBefore = byWebsite(
@@ -106,7 +107,6 @@ async function factsOf(
       trend: rows,
       snapshots: snapshotsIn(id),
       headline: headlineOf({ website: one, trend: rows, changes, previous: before, period }),
-      deindexed_times: changes?.deindexed_times ?? 0,
       canonical_flip_times: changes?.canonical_flip_times ?? 0,
     };
   });

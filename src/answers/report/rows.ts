@@ -59,11 +59,12 @@ export type RunRow = z.infer<typeof runRow>;
 /** Pages of one website with some kind of change, each counted once. */
 export const changesRow = z.object({
   website_id: text,
+  entered: whole,
+  fell_out: whole,
+  /** Fell out and came back. */
+  returned: whole,
   appeared: whole,
   disappeared: whole,
-  newly_indexed: whole,
-  deindexed: whole,
-  deindexed_times: whole,
   canonical_flips: whole,
   canonical_flip_times: whole,
   robots_blocked: whole,
@@ -96,8 +97,8 @@ export const sitemapRow = z.object({
   sitemap: text,
   pages: whole,
   indexed: whole,
-  deindexed: whole,
-  newly_indexed: whole,
+  entered: whole,
+  fell_out: whole,
 });
 export type SitemapRow = z.infer<typeof sitemapRow>;
 
@@ -134,12 +135,13 @@ export type EventRow = z.infer<typeof eventRow>;
 export const balanceRow = z.object({
   website_id: text,
   indexed_before: whole,
-  newly_indexed: whole,
-  appeared_indexed: whole,
+  entered: whole,
+  appeared: whole,
+  fell_out: whole,
   deindexed: whole,
   data_lost: whole,
   gone: whole,
-  unlisted: whole,
+  returned: whole,
   indexed: whole,
 });
 export type BalanceRow = z.infer<typeof balanceRow>;
@@ -164,8 +166,8 @@ const shares = { share: z.number(), overall_share: z.number(), lift: z.number() 
 export const flipCommonRow = z.object({ ...common, changed: whole, ...shares });
 /** A row of the analysis `deindexed_in_common`. */
 export const deindexedCommonRow = z
-  .object({ ...common, deindexed: whole, ...shares })
-  .transform(({ deindexed, ...rest }) => ({ ...rest, changed: deindexed }));
+  .object({ ...common, fell_out: whole, ...shares })
+  .transform(({ fell_out, ...rest }) => ({ ...rest, changed: fell_out }));
 export type CommonRow = z.infer<typeof flipCommonRow>;
 
 /** A canonical that went from one URL to another, of the analysis `canonical_flips`. */

@@ -1,4 +1,3 @@
-import { addDays } from '../../base/time.js';
 import type { Age } from '../html/charts/bar-charts.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
@@ -54,8 +53,6 @@ export interface WebsiteFacts {
   /** Those that the trend shows, oldest first. */
   snapshots: SnapshotRow[];
   headline: Headline;
-  /** How often pages fell out of the index; a page may count several times. */
-  deindexed_times: number;
   /** How often selected and declared canonicals changed. */
   canonical_flip_times: number;
 }
@@ -72,13 +69,13 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
   const scope = scopeOf(reader, websites, period);
   const { website } = scope;
   const moves = await readMoves(reader, websites, period);
-  const deindexed = await readDeindexed(scope, websites);
+  const fallen = await readFallen(scope);
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
   return {
     ...moves,
-    story: storyOf({ ...moves, common: deindexed.common }, period),
+    story: storyOf({ ...moves, common: fallen.common }, period),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
-    deindexed,
+    fallen,
     flips: await readFlips(scope, websites),
     ...(await readAges(scope)),
     drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),
@@ -95,8 +92,6 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
 export async function readMoves(reader: Reader, websites: WebsiteFacts[], period: Period) {
   const { since, until, shown } = period;
   const { website } = scopeOf(reader, websites, period);
-  // If there is no listing before the period, the first one in it, as in the headline.
-  const compared = (website === null ? null : websites[0]?.website.before_date) ?? addDays(since, -1);
   return {
     websites,
     headline: totalOf(websites.map(({ headline }) => headline)),
@@ -107,7 +102,7 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
     ),
     events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
     balance: await askOf(reader, 'index_balance', balanceRow, website, { since, until, total: 'true' }),
-    states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, { since: compared, until })),
+    states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, { since, until })),
     sitemaps: await askRows(reader, 'answers/report/sitemaps', sitemapRow, {
       website,
       since,
@@ -115,7 +110,7 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
       limit: SITEMAPS_READ,
     }),
     directories: await askOf(reader, 'coverage_by_directory', directoryRow, website, {
-      since: compared,
+      since,
       until,
       limit: 'none',
     }),
@@ -134,7 +129,7 @@ function scopeOf(reader: Reader, [first, second]: readonly WebsiteFacts[], { sin
   return { reader, website: first && !second ? first.website.website_id : null, since, until };
 }
 
-async function readDeindexed(scope: Scope, websites: readonly WebsiteFacts[]) {
+async function readFallen(scope: Scope) {
   const { reader, website, since, until } = scope;
   return {
     samples: await askRows(reader, 'answers/report/fallen_by_state', fallenRow, {
@@ -144,14 +139,13 @@ async function readDeindexed(scope: Scope, websites: readonly WebsiteFacts[]) {
       states: FALLEN_STATES,
       samples: FALLEN_SAMPLES,
     }),
-    total: websites.reduce((sum, { deindexed_times }) => sum + deindexed_times, 0),
     common: await readCommon(scope),
   };
 }
 
 /** What pages that fell out of the index have in common, the largest first. */
 export async function readCommon({ reader, website, since, until }: Scope): Promise<CommonRow[]> {
-  const values = { since, until, reindexed: 'true', limit: String(COMMON_READ) };
+  const values = { since, until, limit: String(COMMON_READ) };
   return standingOut(await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, values));
 }
 

@@ -30,7 +30,7 @@ export function storyOf({ headline, events, common }: Facts, period: Period): st
   const sentence = headlineSentence(headline);
   if (sentence === null) return [];
   const shown = eventsIn(events, period).slice(0, MOST_EVENTS);
-  const causes = headline.deindexed.now > 0 ? causeSentence(common) : null;
+  const causes = headline.fell_out.now > 0 ? causeSentence(common) : null;
   return [sentence, ...shown.map(eventSentence), ...(causes === null ? [] : [causes])];
 }
 
@@ -43,11 +43,11 @@ export function eventsIn(events: readonly EventRow[], { since, until }: Pick<Per
 }
 
 /** How much is indexed, and how much more or less than before; null without a complete listing. */
-function headlineSentence({ pages, indexed, deindexed, compared_with, listed_on }: Headline): string | null {
+function headlineSentence({ pages, indexed, fell_out, compared_with, listed_on }: Headline): string | null {
   if (listed_on === null) return null;
   const change = changeOf(indexed);
   const than = change === null || compared_with === null ? '' : `, ${moreOrFewer(change)} ${dayOfMonth(compared_with)}`;
-  const fell = compared_with === null ? '' : ` ${counted(deindexed.now, 'page')} fell out of the index.`;
+  const fell = compared_with === null ? '' : ` ${counted(fell_out.now, 'page')} fell out of the index.`;
   const share = percent(shareOf(indexed.now, pages.now));
   const are = indexed.now === 1 ? 'is' : 'are';
   return `${count(indexed.now)} of ${counted(pages.now, 'page')} ${are} indexed${share ? ` (${share})` : ''}${than}.${fell}`;

@@ -74,23 +74,20 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date: since } = snapshot;
   if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
   if (rules.indexed_drop === false && rules.directory_drop === false) return [];
-  const summaries = reader.filesOfListings([now, before]);
-  const directories = await askRows(reader, 'app/notify/directories', directoryRow, { snapshot: now, summaries });
+  const directories = await askRows(reader, 'app/notify/directories', directoryRow, { website, now, before });
   const total = { now: sum(directories, 'now'), before: sum(directories, 'before') };
-  // A quarantined page may still be indexed.
-  const isTooMany = (fall: Fall, limit: Drop) => isDrop({ ...fall, now: fall.now + snapshot.pages_rejected }, limit);
   const command = queryCommand('compare', { website, since, until: snapshot_date, pages: 'true' });
-  if (isTooMany(total, rules.indexed_drop)) {
-    const places = await fallen(reader, { before, now, directory: null });
+  if (isDrop(total, rules.indexed_drop)) {
+    const places = await fallen(reader, { website, before, now, directory: null });
     const what = `indexed pages fell ${fell(total)} since ${since}${mostly(places)}`;
     const given = { kind: 'indexed_drop', what, count: lossOf(total), since, command, ...where(places) } as const;
     return [noticeOf(snapshot, now, given)];
   }
-  const lost = directories.filter((one) => isTooMany(one, rules.directory_drop));
+  const lost = directories.filter((one) => isDrop(one, rules.directory_drop));
   const [worst] = lost.toSorted((one, other) => lossOf(other) - lossOf(one));
   if (!worst) return [];
   const { directory } = worst;
-  const places = await fallen(reader, { before, now, directory });
+  const places = await fallen(reader, { website, before, now, directory });
   const more = lost.length > 1 ? `; in all, ${count(lost.length)} directories lost too many` : '';
   const what = `indexed pages of ${directory} fell ${fell(worst)} since ${since}${more}`;
   const given = {
@@ -131,7 +128,7 @@ function sum(falls: readonly Fall[], key: keyof Fall): number {
 
 async function fallen(
   reader: Reader,
-  given: { before: string; now: string; directory: string | null },
+  given: { website: string; before: string; now: string; directory: string | null },
 ): Promise<Places> {
   return onePlaces(await askRows(reader, 'app/notify/fallen_pages', placesRow, given));
 }

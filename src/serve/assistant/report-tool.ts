@@ -9,7 +9,7 @@ const MOST_WEBSITES = 20;
 
 const figure = z.object({ now: z.number(), before: z.number().nullable() });
 const FIGURES = [
-  ...(['pages', 'indexed', 'without_data', 'newly_indexed', 'deindexed', 'appeared', 'disappeared'] as const),
+  ...(['pages', 'indexed', 'without_data', 'entered', 'fell_out', 'returned', 'appeared', 'disappeared'] as const),
   ...(['canonical_flips', 'robots_blocked', 'robots_unblocked'] as const),
 ] as const;
 const headlineOutput = z.object({

@@ -8,8 +8,9 @@ import { MOST_URL_CHARACTERS } from './query.js';
 const URL_CHARACTERS = 72;
 const ORIGIN = /^https?:\/\/[^/?#]+(?=\/)/i;
 const CHANGES: Readonly<Record<string, string>> = {
-  deindexed: 'de-indexed',
-  data_lost: 'data lost',
+  fell_out: 'fell out of the index',
+  entered: 'entered the index',
+  returned: 'fell out and came back',
   coverage_state: 'coverage state',
   searchengine_canonical: 'canonical (search engine)',
   user_canonical: 'canonical (declared)',

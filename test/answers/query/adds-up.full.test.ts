@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reader } from '../../../src/answers/query/reader.js';
 import { seeds } from '../../given/at-length.js';
+import { moved, movedIn, snapshotsOf } from '../../given/index-truth.js';
 import { type Row, readTable } from '../../given/parquet.js';
 import { randomWarehouse } from '../../given/random-world.js';
 import { findingsOf } from '../../given/verified.js';
 import type { BuiltWarehouse } from '../../given/warehouse.js';
-import { analysisRows, openReader, rowsOf } from './given.js';
+import { analysisRows, openReader } from './given.js';
 
 const NIGHTS = 16;
 const DAY_MS = 86_400_000;
@@ -38,44 +39,31 @@ describe.each(seeds(1, 0.04))('in world %i', (seed) => {
     warehouse.remove();
   });
 
-  test('index_balance is what the pages themselves give, one by one', async () => {
-    const expected = listings.map(({ date, before, now, between }) => {
-      const urls = new Set([...before.keys(), ...now.keys(), ...between.map(urlOf)]);
-      const pages = [...urls].map((url) => {
-        const [a, b] = [isIndexed(before.get(url)), isIndexed(now.get(url))];
-        const step = sum(between.filter((row) => urlOf(row) === url).map(stepOf));
-        return { missing: !before.has(url) || !now.has(url), left: a + step - b };
-      });
-      // A page that both listings hold has all of its changes.
-      expect(pages.filter(({ missing, left }) => !missing && left !== 0)).toEqual([]);
-      const count = (change: string) => between.filter((row) => row['change'] === change && stepOf(row) !== 0).length;
+  test('index_balance is what the pages themselves give, night by night', async () => {
+    const snapshots = await snapshotsOf(warehouse.path);
+    const nights = snapshots.filter(
+      ({ isComplete, date }, at) =>
+        isComplete && !snapshots.slice(at + 1).some((later) => later.isComplete && later.date === date),
+    );
+    const expected = nights.slice(1).map((now, at) => {
+      const night = moved(snapshots, nights[at] ?? now, now);
+      const listed = night.fellOut.map((url) => now.pages.get(url));
+      const whereTo = (is: (row: Row | undefined) => boolean) => listed.filter(is).length;
       return {
-        snapshot_date: date,
-        indexed_before: [...before.values()].filter(isIndexed).length,
-        newly_indexed: count('indexed'),
-        appeared_indexed: count('appeared'),
-        deindexed: count('deindexed'),
-        data_lost: count('data_lost'),
-        gone: count('disappeared'),
-        unlisted: sum(pages.map(({ left }) => left)),
-        indexed: [...now.values()].filter(isIndexed).length,
+        snapshot_date: now.date,
+        indexed_before: night.indexedBefore.length,
+        entered: night.entered.length,
+        fell_out: night.fellOut.length,
+        indexed: night.indexed.length,
+        gone: whereTo((row) => row === undefined),
+        data_lost: whereTo((row) => row?.['index_summary'] === null),
+        returned: night.returned.length,
       };
     });
     const rows = await analysisRows(reader, 'index_balance', ALL);
     expect(rows).toEqual(expected.map((row) => expect.objectContaining(row)));
-    for (const key of ['newly_indexed', 'appeared_indexed', 'deindexed', 'data_lost', 'gone'] as const)
+    for (const key of ['entered', 'fell_out', 'gone', 'data_lost', 'returned'] as const)
       expect([key, sum(expected.map((row) => row[key]))]).not.toEqual([key, 0]);
-    expect(expected.filter(({ unlisted }) => unlisted !== 0).length).toBeGreaterThan(0);
-
-    const [total] = await analysisRows(reader, 'index_balance', { ...ALL, total: 'true' });
-    const whole = (key: 'newly_indexed' | 'unlisted') => sum(expected.map((row) => row[key]));
-    expect(total).toMatchObject({
-      before_date: rows[0]?.['before_date'],
-      indexed_before: expected[0]?.indexed_before,
-      newly_indexed: whole('newly_indexed'),
-      unlisted: whole('unlisted'),
-      indexed: expected.at(-1)?.indexed,
-    });
   });
 
   test('verify finds that it adds up', async () => {
@@ -92,57 +80,44 @@ describe.each(seeds(1, 0.04))('in world %i', (seed) => {
     expect(between.sort()).toEqual(recomputedEvents(listings).sort());
   });
 
-  test('deindexed_in_common is what the listings and reports before the falls give', async () => {
-    const given = { ...ALL, min_pages: '1', max_p: '1', limit: 'none', reindexed: 'true' };
+  test('deindexed_in_common is what the listing and the reports before the falls give', async () => {
+    const since = listings[3]?.date ?? '';
+    const given = { since, min_pages: '1', min_share: '0', min_lift: '0', limit: 'none' };
     const rows = await analysisRows(reader, 'deindexed_in_common', given);
     const between = rows
       .filter(({ dimension }) => DIMENSIONS.has(String(dimension)))
-      .map(({ dimension, value, pages, deindexed }) => [dimension, value, pages, deindexed].join(' '));
-    const monitored = await rowsOf(reader, 'select url from pages where is_monitored');
+      .map(({ dimension, value, pages, fell_out }) => [dimension, value, pages, fell_out].join(' '));
     expect(between.length).toBeGreaterThan(8);
-    expect(between.sort()).toEqual((await recomputedCauses(new Set(monitored.map(urlOf)))).sort());
-    const tests = rows.filter(({ dimension }) => !String(dimension).includes('+')).length;
-    for (const row of rows.filter(({ dimension }) => dimension === 'directory')) {
-      const all = {
-        fallen: Number(row['deindexed']) / Number(row['share']),
-        pages: Number(row['pages']) / Number(row['overall_share']),
-      };
-      const [fallen, pages] = [Math.round(all.fallen), Math.round(all.pages)];
-      const exact = Math.min(1, tests * hypergeometric(Number(row['deindexed']), Number(row['pages']), fallen, pages));
-      expect(Number(row['p_value'])).toBeGreaterThanOrEqual(exact * 0.999_999);
-      if (exact < 0.05) expect(Number(row['p_value'])).toBeLessThan(exact * 1.5);
-    }
+    expect(between.sort()).toEqual((await recomputedCauses(since)).sort());
   });
 
   /** Pages with a value and fallen pages with it, of the dimensions that come from listings and reports. */
-  async function recomputedCauses(monitored: ReadonlySet<string>): Promise<string[]> {
-    const [coverage, reports, changes] = await Promise.all(
-      (['coverage', 'url_reports', 'page_changes'] as const).map((table) => readTable(warehouse.path, table)),
+  async function recomputedCauses(since: string): Promise<string[]> {
+    const [coverage = [], reports = []] = await Promise.all(
+      (['coverage', 'url_reports'] as const).map((table) => readTable(warehouse.path, table)),
     );
-    const lastOf = (rows: Row[], url: string, time: string, before = Number.POSITIVE_INFINITY) => {
-      const at = (row: Row) => (row[time] as Date).getTime();
-      const own = rows.filter((row) => urlOf(row) === url && at(row) < before);
-      return own.sort((one, other) => at(one) - at(other)).at(-1);
-    };
-    const falls = (changes ?? []).filter(({ change }) => change === 'deindexed');
-    const population = [...new Set((coverage ?? []).map(urlOf))].flatMap((url) => {
-      const fall = lastOf(falls, url, 'observed_at');
-      const fellAt = fall ? (fall['observed_at'] as Date).getTime() : undefined;
-      const listing = lastOf(coverage ?? [], url, 'listed_at', fellAt);
-      if (!fall && !(monitored.has(url) && isIndexed(listing))) return [];
-      const report = lastOf(reports ?? [], url, 'fetched_at', fellAt);
+    const period = movedIn(await snapshotsOf(warehouse.path), since, '2026-01-01');
+    if (!period) throw new Error(`no listing before ${since}`);
+    const { before, indexedBefore, fellOut } = period;
+    const population = indexedBefore.flatMap((url) => {
+      const own = (row: Row) => urlOf(row) === url;
+      const listing = coverage.find((row) => own(row) && row['snapshot_id'] === before.snapshotId);
+      const report = reports
+        .filter((row) => own(row) && String(row['snapshot_id']) <= before.snapshotId)
+        .sort((one, other) => Number(one['fetched_at']) - Number(other['fetched_at']))
+        .at(-1);
       const sitemaps = [...new Set((report?.['sitemaps'] ?? []) as string[])];
       const canonical = listing?.['searchengine_selected_canonical'] ?? null;
       const kind = canonical === url ? 'self' : canonical === null ? 'none' : 'other page, same host';
       const of = (field: string) => (report ? (report[field] ?? '(none)') : '(no report)');
       const traits = [
-        `coverage_state ${listing?.['index_coverage_state'] ?? '(none)'}`,
-        `canonical ${kind}`,
+        `coverage_state ${listing ? (listing['index_coverage_state'] ?? '(none)') : '(not kept)'}`,
+        `canonical ${listing ? kind : '(not kept)'}`,
         `fetch_status ${of('page_fetch_status')}`,
         `blocked_by_robots ${of('blocked_by_robots_txt')}`,
         ...(sitemaps.length > 0 ? sitemaps : [report ? '(none)' : '(no report)']).map((one) => `sitemap ${one}`),
       ];
-      return traits.map((trait) => ({ trait, fell: fall !== undefined }));
+      return traits.map((trait) => ({ trait, fell: fellOut.includes(url) }));
     });
     return [...new Set(population.map(({ trait }) => trait))].flatMap((trait) => {
       const pages = population.filter((one) => one.trait === trait);
@@ -153,21 +128,17 @@ describe.each(seeds(1, 0.04))('in world %i', (seed) => {
 });
 
 async function listingsOf(warehouse: string): Promise<Listing[]> {
-  const [snapshots, coverage, changes] = await Promise.all(
-    (['snapshots', 'coverage', 'page_changes'] as const).map((table) => readTable(warehouse, table)),
-  );
-  const timeOf = (row: Row) => (row['snapshot_at'] as Date).getTime();
-  const dateOf = (row: Row) => new Date(timeOf(row)).toISOString().slice(0, 10);
-  const complete = (snapshots ?? []).filter((row) => row['listing_status'] === 'complete');
-  const last = new Map(complete.sort((a, b) => timeOf(a) - timeOf(b)).map((row) => [dateOf(row), row]));
-  const pagesOf = ({ snapshot_id: id }: Row) =>
-    new Map((coverage ?? []).filter((row) => row['snapshot_id'] === id).map((row) => [urlOf(row), row]));
+  const changes = await readTable(warehouse, 'page_changes');
+  const complete = (await snapshotsOf(warehouse)).filter(({ isComplete }) => isComplete);
+  const last = new Map(complete.map((snapshot) => [snapshot.date, snapshot]));
   return [...last.values()].flatMap((now, at, all) => {
     const before = all[at - 1];
     if (!before) return [];
-    const between = (changes ?? []).filter((row) => timeOf(row) > timeOf(before) && timeOf(row) <= timeOf(now));
-    const nights = (Date.parse(dateOf(now)) - Date.parse(dateOf(before))) / DAY_MS;
-    return [{ date: dateOf(now), nights, before: pagesOf(before), now: pagesOf(now), between }];
+    const between = changes.filter(({ snapshot_id: id }) => {
+      return String(id) > before.snapshotId && String(id) <= now.snapshotId;
+    });
+    const nights = (Date.parse(now.date) - Date.parse(before.date)) / DAY_MS;
+    return [{ date: now.date, nights, before: before.pages, now: now.pages, between }];
   });
 }
 
@@ -257,20 +228,6 @@ function quantile(numbers: number[], share: number): number {
   const at = share * (sorted.length - 1);
   const [low, high] = [sorted[Math.floor(at)] ?? 0, sorted[Math.ceil(at)] ?? 0];
   return low + (high - low) * (at - Math.floor(at));
-}
-
-/** How likely so many or more of the drawn ones are among those with a value. */
-function hypergeometric(least: number, having: number, drawn: number, all: number): number {
-  let chance = 0;
-  for (let k = least; k <= Math.min(having, drawn); k++)
-    chance += (choose(having, k) * choose(all - having, drawn - k)) / choose(all, drawn);
-  return chance;
-}
-
-function choose(from: number, some: number): number {
-  let ways = 1;
-  for (let k = 1; k <= some; k++) ways *= (from - some + k) / k;
-  return some > from ? 0 : ways;
 }
 
 /** To one decimal, half away from zero as SQL does. */

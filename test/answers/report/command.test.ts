@@ -41,7 +41,7 @@ describe('indexhouse report', () => {
     const printed: unknown = JSON.parse(await report('--warehouse', shop.path, '--out', file, '--json'));
     expect(printed).toMatchObject({
       file,
-      total: { indexed: { now: 1, before: 2 }, deindexed: { now: 1 } },
+      total: { indexed: { now: 1, before: 2 }, fell_out: { now: 1 } },
       websites: [{ website_id: 'shop', pages: { now: 2, before: 2 } }],
     });
     expect(existsSync(file)).toBe(true);

@@ -25,10 +25,9 @@ const shop = givenWarehouse([
 ]);
 
 it('of more than 500 directories, those that one of both listings sums up are summed up on both sides', async () => {
-  const until = '2025-03-02';
   const [rows, first] = await withReader({ warehouse: shop.path, memoryLimit: 256e6 }, async (reader) => [
-    await analysisRows(reader, 'coverage_by_directory', { since: '2025-03-01', until, limit: 'none' }),
-    await analysisRows(reader, 'coverage_by_directory', { since: '2025-02-01', until, limit: 'none' }),
+    await analysisRows(reader, 'coverage_by_directory', { limit: 'none' }),
+    await analysisRows(reader, 'coverage_by_directory', { until: '2025-03-01', limit: 'none' }),
   ]);
   const changed = rows?.filter(({ pages_change, indexed_change }) => pages_change !== 0 || indexed_change !== 0);
   expect(rows).toHaveLength(481);
@@ -40,5 +39,5 @@ it('of more than 500 directories, those that one of both listings sums up are su
   expect(rows?.reduce((sum, { pages }) => sum + Number(pages), 0)).toBe(OLD.length + NEW.length + 1);
   // A first listing names its 500 largest.
   expect(first).toHaveLength(501);
-  expect(first).toContainEqual(expect.objectContaining({ directory: '/n000/', pages: 3, pages_change: null }));
+  expect(first).toContainEqual(expect.objectContaining({ directory: '/d000/', pages: 2, pages_change: null }));
 });

@@ -49,16 +49,19 @@ describe('the figures of a report', () => {
       pages: { now: 11, before: 10 },
       indexed: { now: 9, before: 10 },
       without_data: { now: 0, before: 0 },
-      newly_indexed: { now: 0, before: 0 },
-      // What a partial listing saw counts too.
-      deindexed: { now: 3, before: 0 },
+      entered: { now: 1, before: 0 },
+      // What the partial listing of the last night saw counts with the next complete one.
+      fell_out: { now: 2, before: 0 },
+      returned: { now: 0, before: 0 },
       appeared: { now: 1, before: 0 },
       disappeared: { now: 0, before: 0 },
       canonical_flips: { now: 2, before: 0 },
       robots_blocked: { now: 0, before: 0 },
       robots_unblocked: { now: 0, before: 0 },
     });
-    expect(words(page)).toContain('10 indexed before + 1 new in the listing − 2 de-indexed = 9 indexed now.');
+    expect(words(page)).toContain(
+      '10 indexed before + 1 entered (1 new or back in the listing) − 2 fell out (2 not indexed any more) = 9 indexed now.',
+    );
   });
 
   once('show where pages were lost, what they have in common and where they went', async () => {
@@ -68,18 +71,13 @@ describe('the figures of a report', () => {
       { website_id: 'shop', directory: '/docs/', pages: 6, indexed: 6, indexed_change: 1 },
       { website_id: 'shop', directory: '/blog/', pages: 5, indexed: 3, indexed_change: -2 },
     ]);
-    // The state that most went to comes first.
-    const crawled = { state: 'Crawled - currently not indexed', fallen: 2, from_state: 'Submitted and indexed' };
-    expect(sections[0]?.deindexed).toMatchObject({
-      total: 3,
-      samples: [
-        { ...crawled, url: B1 },
-        { ...crawled, url: B3 },
-        { state: 'Soft 404', fallen: 1, url: B2 },
-      ],
-    });
-    // Three pages of one directory are no evidence.
-    expect(sections[0]?.deindexed.common).toEqual([]);
+    const from = { fallen: 1, from_state: 'Submitted and indexed' };
+    expect(sections[0]?.fallen.samples).toMatchObject([
+      { ...from, state: 'Crawled - currently not indexed', url: B1 },
+      { ...from, state: 'Soft 404', url: B2 },
+    ]);
+    // Two pages of one directory are no evidence.
+    expect(sections[0]?.fallen.common).toEqual([]);
     expect(sections[0]?.transitions).toContainEqual({
       from_state: 'Submitted and indexed',
       to_state: 'Soft 404',
@@ -143,7 +141,7 @@ describeAtLength('a report of a warehouse whose dates are not those of UTC', () 
     const { report, page: document } = await reportOf(shopInTheWest, { until: '2025-03-10' });
     const [section] = report.sections;
     expect(report.total).toMatchObject({ listed_on: '2025-03-10', compared_with: '2025-03-01' });
-    expect(section?.deindexed.samples).toMatchObject([{ url: B1, snapshot_date: '2025-03-10' }]);
+    expect(section?.fallen.samples).toMatchObject([{ url: B1, snapshot_date: '2025-03-10' }]);
     expect(section?.flips.rows).toContainEqual(expect.objectContaining({ url: D1, snapshot_date: '2025-03-10' }));
     expect(section?.drift).toContainEqual(
       expect.objectContaining({ field: 'brand_new', first_seen_date: '2025-03-10' }),

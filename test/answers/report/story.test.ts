@@ -17,8 +17,9 @@ const HEADLINE: Headline = {
   pages: { now: 3022, before: 3008 },
   indexed: { now: 2376, before: 2533 },
   without_data: none,
-  newly_indexed: none,
-  deindexed: { now: 304, before: 0 },
+  entered: none,
+  fell_out: { now: 304, before: 0 },
+  returned: none,
   appeared: none,
   disappeared: none,
   canonical_flips: none,
@@ -86,7 +87,7 @@ describe('the story of a report', () => {
   });
 
   it('is silent on causes where no page fell out, and on everything without a complete listing', () => {
-    expect(sentencesOf({ headline: { ...HEADLINE, deindexed: none }, common: [IN_BLOG] })).toHaveLength(1);
+    expect(sentencesOf({ headline: { ...HEADLINE, fell_out: none }, common: [IN_BLOG] })).toHaveLength(1);
     expect(sentencesOf({ headline: { ...HEADLINE, listed_on: null }, events: [BROKE] })).toEqual([]);
   });
 });

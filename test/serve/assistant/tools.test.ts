@@ -73,7 +73,7 @@ describe('analyses', () => {
     expect(one.content).toMatchObject({
       analyses: [{ name: 'deindexed_pages', parameters: expect.arrayContaining(['since', 'directory']) }],
       details: {
-        grain: 'one row per page and time that it fell out of the index',
+        grain: 'one row per page',
         parameters: expect.arrayContaining([expect.objectContaining({ name: 'since', type: 'date', required: false })]),
       },
     });
@@ -101,7 +101,7 @@ describe('analyses', () => {
 
   it('take parameters as their header has them, and say what is wrong with others', async () => {
     const run = async (name: string, parameters: object) => call(client, 'run_analysis', { name, parameters });
-    expect((await run('deindexed_pages', { reindexed: true, directory: '/blog/' })).content).toMatchObject({
+    expect((await run('deindexed_pages', { times: 1, directory: '/blog/' })).content).toMatchObject({
       total: 6,
     });
     expect((await run('deindexed_pages', { until: 'someday' })).error).toContain('until is not a date');
@@ -183,7 +183,7 @@ it('report is its story and figures', async () => {
     since: '2025-02-25',
     until: '2025-03-03',
     story: expect.arrayContaining([expect.any(String)]),
-    total: { figures: { pages: { now: 61 }, deindexed: { now: 11 } } },
+    total: { figures: { pages: { now: 61 }, fell_out: { now: 11 } } },
     websites: [{ website_id: 'shop' }],
     basis: { websites: [{ website_id: 'shop' }] },
   });

@@ -24,9 +24,9 @@ const DIMENSIONS: Record<string, string> = {
 };
 
 /** The pages that fell out of the index: what they have in common, and samples by the state that they went to. */
-export function deindexedPart(section: Section, period: Period): Html {
-  const { samples, total, common } = section.deindexed;
-  if (total === 0) return part('De-indexed pages', note('No page fell out of the index in this period.'));
+export function fallenPart(section: Section, period: Period): Html {
+  const { samples, common } = section.fallen;
+  if (samples.length === 0) return part('Pages that fell out', note('No page fell out of the index in this period.'));
   const columns: Column<FallenRow>[] = [
     ...websiteColumn(section),
     { head: 'Page', cell: ({ url }) => pageLink(url, undefined, samples[0]?.url) },
@@ -36,8 +36,8 @@ export function deindexedPart(section: Section, period: Period): Html {
   ];
   const states = [...new Set(samples.map(({ state }) => state))];
   return part(
-    'De-indexed pages',
-    commonTable(section, common, 'De-indexed'),
+    'Pages that fell out',
+    commonTable(section, common, 'Fell out'),
     states.map((state) => {
       const rows = samples.filter((sample) => sample.state === state);
       const fallen = rows[0]?.fallen ?? 0;
@@ -45,7 +45,7 @@ export function deindexedPart(section: Section, period: Period): Html {
       return html`<h4>To ${shortened(state, STATE_CHARACTERS)}: ${counted(fallen, 'page')}${shown}</h4>
 ${table(columns, rows)}`;
     }),
-    note('All of them: ', command('deindexed_pages', { ...scope(section, period), reindexed: 'true' })),
+    note('All of them: ', command('deindexed_pages', scope(section, period))),
   );
 }
 

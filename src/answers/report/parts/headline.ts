@@ -39,8 +39,8 @@ export function headlinePart(headline: Headline, { days }: Period): Html {
       since(indexed),
       share !== null && shareBefore !== null ? points(shareBefore, share) : null,
     ],
-    flow('Newly indexed', headline.newly_indexed),
-    flow('De-indexed', headline.deindexed),
+    flow('Entered the index', headline.entered),
+    [...flow('Fell out of the index', headline.fell_out), `${count(headline.returned.now)} more came back`],
     flow('Appeared', headline.appeared),
     flow('Disappeared', headline.disappeared),
     flow('Canonical flips', headline.canonical_flips),
@@ -48,26 +48,18 @@ export function headlinePart(headline: Headline, { days }: Period): Html {
   );
 }
 
-const BALANCE = [
-  ['newly_indexed', '+', 'newly indexed'],
-  ['appeared_indexed', '+', 'new in the listing'],
-  ['deindexed', '−', 'de-indexed'],
-  ['data_lost', '−', 'without data now'],
-  ['gone', '−', 'no longer listed'],
-  ['unlisted', '−', 'missing in the newest listing'],
-] as const;
-
 /** How the earlier number of indexed pages became the current one, as a sum; parts that are 0 are left out. */
 export function balanceNote(rows: readonly BalanceRow[]): Part {
   if (rows.length === 0) return null;
   const sum = (key: keyof Omit<BalanceRow, 'website_id'>) => rows.reduce((total, row) => total + row[key], 0);
-  const terms = BALANCE.flatMap(([key, sign, name]) => {
-    const pages = sum(key);
-    const turned = sign === '+' ? '−' : '+';
-    return pages === 0 ? [] : [` ${pages < 0 ? turned : sign} ${count(Math.abs(pages))} ${name}`];
-  });
+  const of = (...parts: [keyof Omit<BalanceRow, 'website_id'>, string][]) => {
+    const known = parts.flatMap(([key, name]) => (sum(key) > 0 ? [`${count(sum(key))} ${name}`] : []));
+    return known.length > 0 ? ` (${known.join(', ')})` : '';
+  };
+  const entered = `${count(sum('entered'))} entered${of(['appeared', 'new or back in the listing'])}`;
+  const fell = `${count(sum('fell_out'))} fell out${of(['deindexed', 'not indexed any more'], ['data_lost', 'without data'], ['gone', 'no longer listed'])}`;
   return note(
-    `${count(sum('indexed_before'))} indexed before${terms.join('')} = ${count(sum('indexed'))} indexed now.`,
+    `${count(sum('indexed_before'))} indexed before + ${entered} − ${fell} = ${count(sum('indexed'))} indexed now.`,
   );
 }
 
@@ -81,8 +73,8 @@ export function overviewPart({ websites, period }: Report): Html {
     number('Indexed', ({ headline }) => headline.indexed.now),
     number('Share', ({ headline: { indexed, pages } }) => shareOf(indexed.now, pages.now), percent),
     number('Change', ({ headline }) => changeOf(headline.indexed), signed),
-    number('Newly indexed', ({ headline }) => headline.newly_indexed.now),
-    number('De-indexed', ({ headline }) => headline.deindexed.now),
+    number('Entered', ({ headline }) => headline.entered.now),
+    number('Fell out', ({ headline }) => headline.fell_out.now),
     number('Flips', ({ headline }) => headline.canonical_flips.now),
     number('Blocked', ({ headline }) => headline.robots_blocked.now),
     { head: 'Newest listing', cell: (facts) => newest(facts, period.since) },

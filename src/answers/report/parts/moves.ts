@@ -107,8 +107,8 @@ export function placesPart(section: Moves, period: Period, links?: PagesLinks): 
           : pageLink(sitemap, DIRECTORY_CHARACTERS),
     },
     ...placeColumns<SitemapRow>('Change', netOf),
-    number('De-indexed', ({ deindexed }) => deindexed),
-    number('Newly indexed', ({ newly_indexed }) => newly_indexed),
+    number('Fell out', ({ fell_out }) => fell_out),
+    number('Entered', ({ entered }) => entered),
   ];
   return part(
     'Directories and sitemaps',
@@ -123,8 +123,8 @@ export function changeOfDirectory({ indexed_change }: DirectoryRow): number {
   return indexed_change ?? 0;
 }
 
-function netOf({ newly_indexed, deindexed }: SitemapRow): number {
-  return newly_indexed - deindexed;
+function netOf({ entered, fell_out }: SitemapRow): number {
+  return entered - fell_out;
 }
 
 function placeColumns<Row extends SitemapRow | DirectoryRow>(
@@ -171,7 +171,7 @@ function capital(word: string): string {
 
 function otherNote(section: Moves, { since }: Period): Html {
   return note(
-    `${OTHER_DIRECTORIES}: the directories that are not among the 500 largest of both listings. Their de-indexed pages by directory: `,
+    `${OTHER_DIRECTORIES}: the directories that are not among the 500 largest of both listings. What fell out by directory: `,
     command('deindexed_by_directory', { ...websiteParameter(section), since }),
   );
 }

@@ -98,8 +98,8 @@ function reportText(report: Report, file: string, width: number | undefined): st
     [
       stock('pages monitored', total.pages),
       stock(share ? `indexed (${share})` : 'indexed', total.indexed),
-      flow('newly indexed', total.newly_indexed),
-      flow('de-indexed', total.deindexed),
+      flow('entered the index', total.entered),
+      flow('fell out', total.fell_out),
       flow('appeared', total.appeared),
       flow('disappeared', total.disappeared),
       flow('canonical flips', total.canonical_flips),

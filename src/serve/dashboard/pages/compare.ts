@@ -69,7 +69,7 @@ function moved(context: WebsiteContext, [first]: readonly FigureRow[]): Part {
   const span = { from: addDays(first.left_side, 1), to: first.right_side };
   const link = (changed: string, name: string) =>
     html`<a href="${linkTo(context, 'pages', { ...span, changed })}">${name}</a>`;
-  return html`<p class="actions">Pages in between that ${link('deindexed', 'fell out of the index')} ${link('indexed', 'entered it')} ${link('coverage_state', 'changed their state')}</p>`;
+  return html`<p class="actions">Pages in between that ${link('fell_out', 'fell out of the index')} ${link('entered', 'entered it')} ${link('coverage_state', 'changed their state')}</p>`;
 }
 
 function columnsOf([first]: readonly FigureRow[]): Column<FigureRow>[] {

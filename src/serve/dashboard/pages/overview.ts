@@ -76,9 +76,9 @@ function partialNote(listing: TrendRow | undefined): Html {
 /** What to look at next: the pages that fell out, or else all changes of the period. */
 function actions(context: WebsiteContext, { headline, period }: Overview): Html {
   const { since: from, until: to } = period;
-  const fell = headline.deindexed.now;
+  const fell = headline.fell_out.now;
   const changes = linkTo(context, 'changes', { from, to });
-  const fallen = linkTo(context, 'changes', { kind: 'deindexed', from, to });
+  const fallen = linkTo(context, 'pages', { changed: 'fell_out', from, to });
   const [first, second] =
     fell > 0
       ? [html`<a class="action" href="${fallen}">See what fell out</a>`, html`<a href="${changes}">All changes</a>`]

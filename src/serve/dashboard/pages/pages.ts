@@ -35,8 +35,9 @@ const MOST_STATE_CHARACTERS = 4000;
 /** What may have changed between two dates, as in `page_changes`, and what that is called. */
 const CHANGED = {
   any: 'in some way',
-  deindexed: 'fell out of the index',
-  indexed: 'entered the index',
+  fell_out: 'fell out of the index',
+  entered: 'entered the index',
+  returned: 'fell out and came back',
   coverage_state: 'state',
   searchengine_canonical: 'canonical',
   appeared: 'appeared',
@@ -128,8 +129,8 @@ export function selectionOf(website: string, query: PagesQuery) {
   } = query;
   const { from = null, to = null, sort } = query;
   const changed = query.changed ?? (from === null && to === null ? null : 'any');
-  // Pages that disappeared are among those that are gone.
-  const monitored = query.monitored ?? (changed === 'disappeared' ? 'all' : null);
+  // Pages that fell out or disappeared may be among those that are gone.
+  const monitored = query.monitored ?? (changed === 'disappeared' || changed === 'fell_out' ? 'all' : null);
   const narrowed = { directory, sitemap, crawl, state, indexed, canonical, monitored };
   return { website, url_contains: q, ...narrowed, changed, from, to, sort };
 }

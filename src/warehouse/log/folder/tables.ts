@@ -103,9 +103,10 @@ export function macroStatements(): string[] {
 }
 
 /**
- * The ready-made views with the macros that they use, the same text over Parquet files and over the tables of
- * `indexhouse.duckdb`.
+ * The ready-made views with the macros that they use, and those that take a period of dates: the same text over Parquet
+ * files and over the tables of `indexhouse.duckdb`.
  */
 export function viewStatements(): string[] {
-  return [...macroStatements(), ...sqlNames('warehouse/views').map((name) => sql(name))];
+  const names = [...sqlNames('warehouse/views'), ...sqlNames('warehouse/periods')];
+  return [...macroStatements(), ...names.map((name) => sql(name))];
 }

@@ -34,7 +34,7 @@ const SORTED_BY: Record<(typeof FROM_THE_JOURNAL)[number] | 'coverage_summary', 
   rejected_records: 'source, position, url',
   drift_observations: 'source, kind, field, value',
 };
-/** Made from the journal alone; the summary, the changes and the state are derived from these. */
+/** Made from the journal alone; summary, changes and state compare these with the state before. */
 const FROM_THE_JOURNAL = [
   'coverage',
   'url_reports',
@@ -116,11 +116,11 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
     await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
   }
   await engine.run(sql('warehouse/macros/001_directory_of'));
-  rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
   await viewPreviousState(engine, warehouse, input.previousState);
   // DuckDB knows the sizes of the staged files.
   await engine.run('reset disabled_optimizers');
   await viewComparison(engine, input.facts);
+  rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
   const bounds = await rangeBounds(engine);
   // A first night changes nothing.
   const { previousState, compression } = input;
@@ -152,9 +152,7 @@ export async function copyChanges(
 async function stageTable(engine: Engine, input: StageInput, table: keyof typeof SORTED_BY): Promise<number> {
   const file = stagedFile(input.folder, table);
   const sorted = `select * from (${sql(`warehouse/stage/${table}`)}\n) order by ${SORTED_BY[table]}`;
-  // The summary's macro, which views use too, adds the commit itself.
-  const query = table === 'coverage_summary' ? sorted : ofTheCommit(sorted);
-  const rows = await engine.copy(query, file, parquetFormat(input.compression));
+  const rows = await engine.copy(ofTheCommit(sorted), file, parquetFormat(input.compression));
   if (rows === 0) await rm(file, { force: true });
   return rows;
 }

@@ -120,7 +120,7 @@ const CASES: [name: string, tamper: () => Promise<string>, code: number, levels?
   ['doubled rows', () => miswritten('coverage', 'from self union all (from self limit 1)', 'is listed 2 times'), 1],
   [
     'a summary that does not add up',
-    () => miswritten('coverage_summary', replaced('pages + 1 as pages'), 'the summary of commit'),
+    () => miswritten('coverage_summary', replaced('pages + 1 as pages'), 'the summary of '),
     1,
   ],
   [
