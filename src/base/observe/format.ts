@@ -87,6 +87,13 @@ export function dayOfMonth(date: string): string {
   return `${MONTHS[Number(date.slice(5, 7)) - 1]}\u00a0${Number(date.slice(8, 10))}`;
 }
 
+/** A span of dates as `Mar 25 to 31`, `Mar 25 to Apr 2`, or one date. */
+export function datesText(since: string, until: string): string {
+  if (since === until) return dayOfMonth(since);
+  const isOneMonth = since.slice(0, 7) === until.slice(0, 7);
+  return `${dayOfMonth(since)} to ${isOneMonth ? Number(until.slice(8, 10)) : dayOfMonth(until)}`;
+}
+
 /** A time of ISO 8601 as `2025-03-31 02:00 UTC`. */
 export function moment(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;

@@ -3,6 +3,7 @@ import { questionOf } from '../../answers/query/ask-rows.js';
 import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../../answers/query/catalog.js';
 import { whyNoRows } from '../../answers/query/filters.js';
 import type { Parameter } from '../../answers/query/parameters.js';
+import { periodNote } from '../../answers/query/period-note.js';
 import { basisOf, basisSchema } from './basis.js';
 import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, text, type Window, windowInput } from './rows.js';
 import { type Client, type Tool, type ToolAnswer, toolOf } from './tool.js';
@@ -42,7 +43,7 @@ async function runAnalysis(
       parameters,
       ...rows,
       notes: rows.total === 0 ? await whyNoRows(reader, question) : [],
-      basis: await basisOf(reader, question.website ?? null, client.now()),
+      basis: await basisOf(reader, question.website ?? null, client.now(), await periodNote(reader, question)),
     };
   });
   return { content, text: rowsText(content) };

@@ -27,6 +27,7 @@ const basisRow = z.object({
 /** The snapshots and reports that an answer is based on, in the output of every tool. */
 export const basisSchema = z.object({
   age: dataAge.nullable().describe('As of when the answer is; null before the first snapshot.'),
+  period: z.string().nullable().describe('The dates that it is about, and the listing that they are compared with.'),
   websites: z
     .array(
       z.object({
@@ -58,11 +59,18 @@ export type Basis = z.infer<typeof basisSchema>;
  *
  * @param website an id; null: all that the reader sees
  * @param now milliseconds since 1970
+ * @param period in words
  */
-export async function basisOf(reader: Reader, website: string | null, now: number): Promise<Basis> {
+export async function basisOf(
+  reader: Reader,
+  website: string | null,
+  now: number,
+  period: string | null = null,
+): Promise<Basis> {
   const rows = await askRows(reader, 'serve/assistant/basis', basisRow, { website }, website);
   return {
     age: await dataAgeOf(reader, await reader.newest(website), now),
+    period,
     websites: rows.slice(0, MOST_WEBSITES).map((row) => websiteBasis(row, now)),
     more_websites: Math.max(0, rows.length - MOST_WEBSITES),
   };
@@ -86,7 +94,7 @@ function daysSince(at: string, now: number): number {
 }
 
 /** An answer after as of when it is and before its basis, without any text that a website or the service chose. */
-export function withBasis(text: string, { age, websites, more_websites }: Basis): string {
+export function withBasis(text: string, { age, period, websites, more_websites }: Basis): string {
   const time = age ? `${ageSentence({ ...age, website: null, why: '`basis.age` says of what, and why' })} ` : '';
   if (websites.length === 0) return `${time}${text} There is no snapshot yet.`;
   const snapshots = websites.reduce((sum, website) => sum + website.snapshots, 0);
@@ -96,5 +104,5 @@ export function withBasis(text: string, { age, websites, more_websites }: Basis)
       ? 'No page has a report.'
       : `Reports are ${Math.min(...ages.map(({ newest }) => newest))} to ${Math.max(...ages.map(({ oldest }) => oldest))} days old.`;
   const named = counted(websites.length + more_websites, 'website');
-  return `${time}${text} Based on ${counted(snapshots, 'snapshot')} of ${named}. ${reports}`;
+  return `${time}${text}${period ? ` ${period}` : ''} Based on ${counted(snapshots, 'snapshot')} of ${named}. ${reports}`;
 }

@@ -35,6 +35,7 @@ describe('basis', () => {
     const { content, text } = await call(client, 'list_analyses');
     expect(content['basis']).toEqual({
       age: { as_of: '2025-03-03T02:00:00.000Z', website: expect.any(String), old: null, why: null },
+      period: null,
       websites: [
         expect.objectContaining({ website_id: 'other', snapshots: 2, first_snapshot_date: '2025-03-01', pages: 5 }),
         {
@@ -58,9 +59,12 @@ describe('basis', () => {
     expect(text).toContain('Based on 5 snapshots of 2 websites. Reports are 1 to 1 days old.');
   });
 
-  it('is of the website that was asked for', async () => {
-    const answer = await call(client, 'run_analysis', { name: 'compare', parameters: { website: 'other' } });
-    expect(answer.content['basis']).toMatchObject({ websites: [{ website_id: 'other' }] });
+  it('is of the website and the period that were asked for', async () => {
+    const answer = await call(client, 'run_analysis', { name: 'index_balance', parameters: { website: 'other' } });
+    expect(answer.content['basis']).toMatchObject({
+      websites: [{ website_id: 'other' }],
+      period: expect.stringMatching(/^Feb\u00a025 to Mar\u00a03, compared with the listing of Mar\u00a01\. Fell out: /),
+    });
   });
 });
 

@@ -2,6 +2,7 @@ import { count, counted, percent } from '../../../base/observe/format.js';
 import { dated, number } from '../../html/cells.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
+import { FELL_OUT } from '../../query/period-note.js';
 import type { Period } from '../period.js';
 import type { CommonRow, FallenRow, FlipRow } from '../rows.js';
 import type { Section } from '../section.js';
@@ -45,6 +46,7 @@ export function fallenPart(section: Section, period: Period): Html {
       return html`<h4>To ${shortened(state, STATE_CHARACTERS)}: ${counted(fallen, 'page')}${shown}</h4>
 ${table(columns, rows)}`;
     }),
+    note(FELL_OUT),
     note('All of them: ', command('deindexed_pages', scope(section, period))),
   );
 }

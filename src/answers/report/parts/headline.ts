@@ -11,6 +11,7 @@ import {
 import { dated, number, tiles } from '../../html/cells.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
+import { FELL_OUT } from '../../query/period-note.js';
 import type { Headline } from '../headline.js';
 import type { Period } from '../period.js';
 import type { Report } from '../report.js';
@@ -59,7 +60,7 @@ export function balanceNote(rows: readonly BalanceRow[]): Part {
   const entered = `${count(sum('entered'))} entered${of(['appeared', 'new or back in the listing'])}`;
   const fell = `${count(sum('fell_out'))} fell out${of(['deindexed', 'not indexed any more'], ['data_lost', 'without data'], ['gone', 'no longer listed'])}`;
   return note(
-    `${count(sum('indexed_before'))} indexed before + ${entered} − ${fell} = ${count(sum('indexed'))} indexed now.`,
+    `${count(sum('indexed_before'))} indexed before + ${entered} − ${fell} = ${count(sum('indexed'))} indexed now. ${FELL_OUT}`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path';
-import { askAnalysis } from '../../../answers/query/ask-rows.js';
+import { askAnalysis, questionOf } from '../../../answers/query/ask-rows.js';
 import { findAnalysis } from '../../../answers/query/catalog.js';
+import { periodNote } from '../../../answers/query/period-note.js';
 import { type Reader, withReader } from '../../../answers/query/reader.js';
 import type { Config } from '../../../base/config/schema.js';
 import { Failure } from '../../../base/exit.js';
@@ -80,16 +81,18 @@ Stop with Ctrl-C.
 export async function demoText(result: DemoResult, { nights, pages, serve }: Flags, io: Io): Promise<string> {
   const { stdout, env } = io;
   const color = colorsWanted(stdout, env);
+  const width = Math.min(columnsOf(stdout), MOST_COLUMNS);
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
     const section = async (title: string, name: string, empty: string) => {
       const { columns, rows } = await askAnalysis(reader, name);
       if (rows.length === 0) return empty;
+      const period = await periodNote(reader, await questionOf(reader, findAnalysis(name), new Map()));
       const answer = { analysis: findAnalysis(name), columns, rows, websites: new Map(), today: reader.today };
       const table = answerTable({ ...answer, isCut: false });
       const text = formatTable(table.columns, table.rows, { color, unknown: UNKNOWN });
-      return `${title} (query ${name})\n\n${text.trimEnd().replace(/^/gm, '  ')}`;
+      const below = period === null ? '' : `\n\n  ${wrapped(period, width - 2).replaceAll('\n', '\n  ')}`;
+      return `${title} (query ${name})\n\n${text.trimEnd().replace(/^/gm, '  ')}${below}`;
     };
-    const width = Math.min(columnsOf(stdout), MOST_COLUMNS);
     const sections = [
       wrapped(heading(result, nights, pages), width),
       await section('How much of the site is indexed', 'indexing_trend', 'No listing is complete.'),

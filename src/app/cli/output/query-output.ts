@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Analysis } from '../../../answers/query/catalog.js';
 import { whyNoRows } from '../../../answers/query/filters.js';
+import { periodNote } from '../../../answers/query/period-note.js';
 import { ask, askIntoParquet, countRows, type Question, type Result } from '../../../answers/query/question.js';
 import { type Reader, withReader } from '../../../answers/query/reader.js';
 import type { ReaderOptions } from '../../../answers/query/reader-options.js';
@@ -124,7 +125,8 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
       )
     : { columns, rows, notes: rows.length === 0 ? ['No rows.'] : [] };
   const unmet = analysis && rows.length === 0 ? await whyNoRows(reader, question) : [];
-  const notes = [...shown.notes, ...unmet];
+  const period = analysis && rows.length > 0 ? await periodNote(reader, question) : null;
+  const notes = [...shown.notes, ...(period === null ? [] : [period]), ...unmet];
   const isTerminal = out === undefined && io.stdout.isTTY === true;
   const options = {
     unknown: analysis ? UNKNOWN : undefined,

@@ -3,12 +3,22 @@ import { dated, number } from '../../../answers/html/cells.js';
 import { type Counts, shareChart } from '../../../answers/html/charts/trend-chart.js';
 import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
+import { FELL_OUT } from '../../../answers/query/period-note.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { OTHER_DIRECTORIES, type PagesLinks, placesPart, reasonsPart } from '../../../answers/report/parts/moves.js';
 import { readStory } from '../../../answers/report/report.js';
 import type { EventRow, TrendRow } from '../../../answers/report/rows.js';
 import { eventSentence, eventsIn } from '../../../answers/report/story.js';
-import { count, counted, percent, points, shareOf, signed } from '../../../base/observe/format.js';
+import {
+  count,
+  counted,
+  datesText,
+  dayOfMonth,
+  percent,
+  points,
+  shareOf,
+  signed,
+} from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { UNKNOWN_VALUE } from '../facets.js';
@@ -94,6 +104,7 @@ ${deltas(context, overview)}</section>
 <section aria-labelledby="h-share"><h2 id="h-share">Share of the pages that is indexed</h2>
 ${share(context, overview)}</section>
 <section aria-labelledby="h-period"><h2 id="h-period">${period.days === 1 ? 'The newest night' : `The last ${period.days} days`}</h2>
+<p class="note">${datesText(period.since, period.until)}${overview.headline.compared_with ? `, compared with the listing of ${dayOfMonth(overview.headline.compared_with)}` : ''}. ${FELL_OUT}</p>
 ${reasonsPart(overview, links)}
 ${placesPart(overview, period, links)}</section>`;
 }

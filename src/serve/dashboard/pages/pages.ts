@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { html, type Part } from '../../../answers/html/html.js';
 import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
+import { FELL_OUT } from '../../../answers/query/period-note.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { facetLinks, readFacets } from '../facets.js';
@@ -90,12 +91,19 @@ ${list({
   empty: 'No matching pages.',
   query,
   ...pages,
-  above: downloads(context, { ...asked, sort }, pages.count),
+  above: [
+    isMove(query) ? html`<p class="note">${FELL_OUT}</p>` : null,
+    downloads(context, { ...asked, sort }, pages.count),
+  ],
   beside: facetLinks(pages.facets, narrowed, (facet, value) => `${linkWith({ [facet]: value })}#results`),
   sort: { by: sort, linkOf: (by) => `${linkWith({ sort: by })}#results` },
   linkOf: (page) => `${linkWith({})}&page=${page}`,
 })}`;
   return { title, content };
+}
+
+function isMove({ changed }: PagesQuery): boolean {
+  return changed === 'fell_out' || changed === 'entered' || changed === 'returned';
 }
 
 /** One window of the selected pages. @throws ServiceError 404 for a page after the last one */
