@@ -28,7 +28,7 @@ import {
   stageBucketRemoval,
   unfinishedRemoval,
 } from '../log/removal.js';
-import { copyChanges, factsOf, parquetFormat, readManifest } from '../log/stage/stage.js';
+import { copyChanges, copySummary, factsOf, parquetFormat, readManifest } from '../log/stage/stage.js';
 import { type OnCompared, rebuildState } from '../log/state.js';
 
 export interface RemoveOptions {
@@ -177,7 +177,7 @@ async function filesOf({ log, websiteId, snapshotId, own, earlier, later }: Goin
   return files.map((file) => relative(log.path, file));
 }
 
-/** The steps that replace the changes of the commits after a snapshot, and the newest state. */
+/** The steps that replace the changes and summaries of the commits after a snapshot, and the newest state. */
 async function derivedAgain(going: Going, { folder, ...warehouse }: { folder: string } & Config['warehouse']) {
   const { log, earlier, later } = going;
   const { memory_limit: memoryLimit, parquet_compression: compression } = warehouse;
@@ -189,13 +189,18 @@ async function derivedAgain(going: Going, { folder, ...warehouse }: { folder: st
   const replace = (file: string, from?: string) => steps.push({ path: relative(log.path, file), from });
   const onCompared: OnCompared = async (engine, marker, bounds) => {
     if (!later.includes(marker)) return;
-    const changes = `${marker.commitId}.page_changes`;
+    const derive = async (table: 'page_changes' | 'coverage_summary', copy: (file: string) => Promise<number>) => {
+      const made = `${marker.commitId}.${table}`;
+      const rows = await copy(join(folder, made));
+      const facts = rows > 0 ? await factsOf(join(folder, made), rows) : undefined;
+      if (facts?.sha256 === marker.files[table]?.sha256) return;
+      rewritten.set(marker, { ...rewritten.get(marker), [table]: facts });
+      replace(fileOf(log.path, marker, table), facts && made);
+    };
     // A first commit changes nothing.
-    const rows = marker === rest[0] ? 0 : await copyChanges(engine, join(folder, changes), { bounds, compression });
-    const page_changes = rows > 0 ? await factsOf(join(folder, changes), rows) : undefined;
-    if (page_changes?.sha256 === marker.files['page_changes']?.sha256) return;
-    rewritten.set(marker, { page_changes });
-    replace(fileOf(log.path, marker, 'page_changes'), page_changes && changes);
+    const isFirst = marker === rest[0];
+    await derive('page_changes', async (file) => (isFirst ? 0 : copyChanges(engine, file, { bounds, compression })));
+    await derive('coverage_summary', (file) => copySummary(engine, file, compression));
   };
   const options = { memoryLimit, temporary: scratchFolder(log.path) };
   const state = join(folder, 'state');

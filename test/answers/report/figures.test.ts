@@ -177,7 +177,7 @@ describeAtLength('a report on several websites', () => {
   it('lists more than five together, each with a line, and one that was not listed on a date with its last listing', async () => {
     const { report, page: document } = await reportOf(many);
     expect(report.sections).toHaveLength(1);
-    expect(report.total).toMatchObject({ pages: { now: 6 }, indexed: { now: 5 }, deindexed: { now: 1 } });
+    expect(report.total).toMatchObject({ pages: { now: 6 }, indexed: { now: 5 }, fell_out: { now: 1 } });
     expect(report.sections[0]?.trend.map(({ counts }) => counts?.indexed)).toEqual([6, 5]);
     for (const name of names) expect(words(document)).toContain(`https://${name}.example`);
   });

@@ -110,7 +110,7 @@ testAtLength('the served interface says so in headers, with an answer that has n
 testAtLength('an assistant sees it first, in words and in the basis of each answer', async () => {
   const client = await asked(path);
   const fresh = await call(client, 'run_analysis', { name: 'indexing_trend', parameters: { website: 'shop' } });
-  expect(fresh.text).toMatch(/^As of 2025-03-03 02:00 UTC\. All rows: 2\. Based on /);
+  expect(fresh.text).toMatch(/^As of 2025-03-03 02:00 UTC\. All rows: 2\. Mar\u00a01 to 3\. Based on /);
   for (const name of ['list_analyses', 'status', 'report', 'query_sql']) {
     const { text, content } = await call(client, name, name === 'query_sql' ? { sql: 'select 1' } : {});
     expect(text).toMatch(/^This data is 3 days old, as of 2025-03-01 02:00 UTC: `basis\.age` says of what, and why\. /);

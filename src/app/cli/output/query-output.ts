@@ -126,7 +126,7 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
     : { columns, rows, notes: rows.length === 0 ? ['No rows.'] : [] };
   const unmet = analysis && rows.length === 0 ? await whyNoRows(reader, question) : [];
   const period = analysis && rows.length > 0 ? await periodNote(reader, question) : null;
-  const notes = [...shown.notes, ...(period === null ? [] : [period]), ...unmet];
+  const notes = [...(period === null ? [] : [period]), ...shown.notes, ...unmet];
   const isTerminal = out === undefined && io.stdout.isTTY === true;
   const options = {
     unknown: analysis ? UNKNOWN : undefined,

@@ -110,17 +110,17 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   await keepOddRecords(engine);
   const rows = new Map<DataTable | 'page_state', number>();
   for (const table of FROM_THE_JOURNAL) {
-    rows.set(table, await stageTable(engine, input, table));
+    rows.set(table, await copyTable(engine, table, stagedFile(folder, table), input.compression));
     crashPoint(`staged ${table}`);
     const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
     await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
   }
-  await engine.run(sql('warehouse/macros/001_directory_of'));
   await viewPreviousState(engine, warehouse, input.previousState);
   // DuckDB knows the sizes of the staged files.
   await engine.run('reset disabled_optimizers');
   await viewComparison(engine, input.facts);
-  rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
+  const summary = stagedFile(folder, 'coverage_summary');
+  rows.set('coverage_summary', await copySummary(engine, summary, input.compression));
   const bounds = await rangeBounds(engine);
   // A first night changes nothing.
   const { previousState, compression } = input;
@@ -149,10 +149,20 @@ export async function copyChanges(
   return rows;
 }
 
-async function stageTable(engine: Engine, input: StageInput, table: keyof typeof SORTED_BY): Promise<number> {
-  const file = stagedFile(input.folder, table);
+/** Writes the summary of a commit's listing, which knows the state before it; without pages there is no file. */
+export async function copySummary(engine: Engine, file: string, compression: string): Promise<number> {
+  await engine.run(sql('warehouse/macros/001_directory_of'));
+  return copyTable(engine, 'coverage_summary', file, compression);
+}
+
+async function copyTable(
+  engine: Engine,
+  table: keyof typeof SORTED_BY,
+  file: string,
+  compression: string,
+): Promise<number> {
   const sorted = `select * from (${sql(`warehouse/stage/${table}`)}\n) order by ${SORTED_BY[table]}`;
-  const rows = await engine.copy(ofTheCommit(sorted), file, parquetFormat(input.compression));
+  const rows = await engine.copy(ofTheCommit(sorted), file, parquetFormat(compression));
   if (rows === 0) await rm(file, { force: true });
   return rows;
 }
