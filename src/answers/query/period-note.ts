@@ -11,21 +11,44 @@ export const FELL_OUT =
 
 const MOVES = /\b(index|net)_moves\b/;
 const COMPARES = /\b(index_moves|period_listings)\b/;
-const datesRow = z.object({ first: z.string().nullable(), last: z.string().nullable(), begun: z.string() });
+const datesRow = z.object({
+  first: z.string().nullable(),
+  last: z.string().nullable(),
+  begun: z.string(),
+  moving: z.string(),
+});
 
-/** The period of an answer in words, what it is compared with, and what fell out means; null if it has no period. */
-export async function periodNote(reader: Reader, { sql, parameters, website }: Question): Promise<string | null> {
-  const { since, until } = parameters;
-  if (typeof since !== 'string' || typeof until !== 'string' || reader.isEmpty) return null;
-  const given = { since, until, website: website ?? null };
-  const [row] = await askRows(reader, 'answers/query/compared_dates', datesRow, given);
-  const begun = row?.begun ?? since;
-  const dates = datesText(since < begun && begun <= until ? begun : since, until);
-  if (!COMPARES.test(sql)) return `${dates}.`;
-  return `${dates}, ${comparedText(row)}${MOVES.test(sql) ? ` ${FELL_OUT}` : ''}`;
+/** The dates that an answer is about, both included. */
+export interface AskedPeriod {
+  since: string;
+  until: string;
+  /** Null: all that the reader sees. */
+  website: string | null;
 }
 
-function comparedText(row: z.infer<typeof datesRow> | undefined): string {
-  if (!row || row.first === null || row.last === null) return 'with no listing to compare with.';
-  return `compared with the listing${row.first === row.last ? '' : 's'} of ${datesText(row.first, row.last)}.`;
+/** The period of an answer in words, what it is compared with, and what fell out means; null if it has no period. */
+export async function periodNote(
+  reader: Reader,
+  { sql, parameters, website = null }: Question,
+): Promise<string | null> {
+  const { since, until } = parameters;
+  if (typeof since !== 'string' || typeof until !== 'string' || reader.isEmpty) return null;
+  const period = { since, until, website };
+  if (COMPARES.test(sql)) return comparedPeriod(reader, period, MOVES.test(sql));
+  const { begun } = await datesOf(reader, period);
+  return `${datesText(begun <= until ? begun : since, until)}.`;
+}
+
+/** A period in words, and the listings that it is compared with. */
+export async function comparedPeriod(reader: Reader, period: AskedPeriod, countsMoves: boolean): Promise<string> {
+  const { since, until } = period;
+  const { first, last, moving } = await datesOf(reader, period);
+  if (first === null || last === null) return `${datesText(since, until)}, with no listing to compare with.`;
+  const compared = `compared with the listing${first === last ? '' : 's'} of ${datesText(first, last)}.`;
+  return `${datesText(moving, until)}, ${compared}${countsMoves ? ` ${FELL_OUT}` : ''}`;
+}
+
+async function datesOf(reader: Reader, { ...period }: AskedPeriod): Promise<z.infer<typeof datesRow>> {
+  const [row] = await askRows(reader, 'answers/query/compared_dates', datesRow, period);
+  return row ?? { first: null, last: null, begun: period.since, moving: period.since };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { comparedPeriod } from '../../answers/query/period-note.js';
 import type { Headline } from '../../answers/report/headline.js';
 import { type Report, readReport } from '../../answers/report/report.js';
 import { basisOf, basisSchema } from './basis.js';
@@ -40,7 +41,9 @@ export const reportTool = toolOf({
     const content = await client.ask(signal, async (reader) => {
       const report = await readReport(reader, { ...asked, version: client.version, now: client.now() });
       const only = asked.website === undefined ? undefined : report.websites[0]?.website.website_id;
-      return { ...contentOf(report), basis: await basisOf(reader, only ?? null, client.now()) };
+      const period = { since: report.period.since, until: report.period.until, website: only ?? null };
+      const note = reader.isEmpty ? null : await comparedPeriod(reader, period, true);
+      return { ...contentOf(report), basis: await basisOf(reader, period.website, client.now(), note) };
     });
     return { content, text: `Report ${content.since} to ${content.until}.` };
   },

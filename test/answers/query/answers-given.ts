@@ -117,19 +117,21 @@ function pagesOn(night: number): GivenPage[] {
 }
 
 /**
- * Of the website `maps`: j1 to j6 join a sitemap on the third night, o1 to o4 never do, and m was in it from its first
- * report on. Of the first 1, 1, 1, 4 and 2 are indexed, of the others 1, 1, 1, 2 and 2.
+ * Of the website `maps`: 40 pages join a sitemap on the third night, 60 never do, and m was in it from its first report
+ * on. Until the fourth night 10 and 20 of them are indexed, then 16 and 22, and in the last one 20 and 24.
  */
 function mapsOn(night: number): GivenPage[] {
-  const [joined = 0, others = 0] = [[], [1, 1], [1, 1], [1, 1], [4, 2], [2, 2]][night] ?? [];
+  const [joined = 0, others = 0] = [[], [10, 20], [10, 20], [10, 20], [16, 22], [20, 24]][night] ?? [];
   const page = (name: string, isIndexed: boolean, sitemaps: string[]): GivenPage => ({
     url: `https://maps.example/${name}`,
     entry: { index_summary: isIndexed ? 'Indexed' : 'Not Indexed' },
     report: { sitemaps },
   });
+  const pages = (letter: string, all: number, indexed: number, sitemaps: string[]) =>
+    Array.from({ length: all }, (_, at) => page(`${letter}${at}`, at < indexed, sitemaps));
   return [
-    ...[1, 2, 3, 4, 5, 6].map((number) => page(`j${number}`, number <= joined, night < 3 ? [] : [BLOG_MAP])),
-    ...[1, 2, 3, 4].map((number) => page(`o${number}`, number <= others, [MAIN_MAP])),
+    ...pages('j', 40, joined, night < 3 ? [] : [BLOG_MAP]),
+    ...pages('o', 60, others, []),
     page('m', true, [BLOG_MAP]),
   ];
 }

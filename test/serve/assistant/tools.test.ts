@@ -63,7 +63,7 @@ describe('basis', () => {
     const answer = await call(client, 'run_analysis', { name: 'index_balance', parameters: { website: 'other' } });
     expect(answer.content['basis']).toMatchObject({
       websites: [{ website_id: 'other' }],
-      period: expect.stringMatching(/^Feb\u00a025 to Mar\u00a03, compared with the listing of Mar\u00a01\. Fell out: /),
+      period: expect.stringMatching(/^Mar\u00a02 to 3, compared with the listing of Mar\u00a01\. Fell out: /),
     });
   });
 });
