@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -179,7 +180,7 @@ describe.each(seeds(1, 0.25))('in world %i', (seed) => {
     const out = join(temporaryFolder(), 'fell.xlsx');
     const { code } = await start(['query', 'deindexed_pages', '--warehouse', warehouse.path, '--out', out]).ended;
     expect(code).toBe(0);
-    const { sheets } = await readXlsx(await import('node:fs').then(({ readFileSync }) => readFileSync(out)));
+    const { sheets } = await readXlsx(readFileSync(out));
     expect(sheets.at(-1)?.rows.length).toBe(fellOut.length + 1);
     const overview = await visitor.get('/dashboard/websites/shop');
     expect(shownText(overview.text)).toContain(`${pages(fellOut.length)} fell out of the index`);
@@ -192,6 +193,11 @@ describe.each(seeds(1, 0.25))('in world %i', (seed) => {
       'https://shop.example',
       `${indexed.length}`,
     ]);
+    const { stdout: metrics } = await start(['status', '--metrics', '--warehouse', warehouse.path]).ended;
+    const series = metrics
+      .split('\n')
+      .filter((line) => /^indexhouse_pages\{website_id="shop".*verdict="Indexed"/.test(line));
+    expect(series.reduce((total, line) => total + Number(line.split(' ').at(-1)), 0)).toBe(indexed.length);
 
     await reader.engine.run(sql('app/notify/places_of'));
     const newest = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: 50 });

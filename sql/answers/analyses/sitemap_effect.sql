@@ -3,7 +3,7 @@
 -- question: Sitemaps
 -- param website (text, default all): id or name of one website
 -- param sitemap (text, default all): URL of one sitemap
--- param since (date, default 90 days ago): joined on or after this date
+-- param since (date, default 89 days ago): joined on or after this date
 -- param until (date, default today): joined on or before this date
 -- param days (integer, default 28): days after joining that are waited for, or until the newest listing
 -- param min_pages (integer, default 5): leaves out nights on which fewer pages were seen to join
