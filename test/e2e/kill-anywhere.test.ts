@@ -63,7 +63,8 @@ async function runWithKills(config: string, random: () => number): Promise<numbe
     kills++;
   }
   // A run that was killed behind its commit is over: only what it left is finished then.
-  expect(exitCodeOf(await syncNow(config, { recoverOnly: true }), 0)).toBe(0);
+  const recovered = await syncNow(config, { recoverOnly: true });
+  expect(exitCodeOf(recovered, 0), JSON.stringify(recovered)).toBe(0);
   if (!(await hasCommitted())) expect(exitCodeOf(await syncNow(config), 0)).toBe(0);
   return kills;
 }

@@ -21,8 +21,8 @@
 -- show left_pages (count): left
 -- show right_pages (count): right
 -- show difference (change): difference
--- show left_share (share): left share
--- show right_share (share): right share
+-- show left_share (share): of left pages
+-- show right_share (share): of right pages
 with asked as (
   select 'left' as side, if($other::varchar is null, $since::date, $until::date) as day, $directory::varchar as directory
   union all

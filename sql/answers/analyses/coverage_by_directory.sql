@@ -11,7 +11,7 @@
 -- show pages (count): pages
 -- show indexed (count): indexed
 -- show indexed_change (change): change
--- show share_indexed (share): share
+-- show share_indexed (share): of pages
 -- show without_data (count): no data
 -- show canonicals_differ (count): canonicals differ
 with listings as (

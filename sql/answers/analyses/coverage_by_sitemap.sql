@@ -8,7 +8,7 @@
 -- show sitemap (url): sitemap
 -- show pages (count): pages
 -- show indexed (count): indexed
--- show share_indexed (share): share
+-- show share_indexed (share): of pages
 -- show not_indexed (count): not indexed
 -- show without_data (count): no data
 -- show median_report_age_days (number): report age in days

@@ -9,7 +9,7 @@
 -- show website_id (website): website
 -- show index_coverage_state (text): state
 -- show pages (count): pages
--- show share (share): share
+-- show share (share): of all pages
 -- show pages_change (change): change
 -- show sparkline (text): trend
 with listings as (

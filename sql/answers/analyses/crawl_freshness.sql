@@ -6,7 +6,7 @@
 -- show website_id (website): website
 -- show last_crawl (text): last crawl
 -- show pages (count): pages
--- show share (share): share
+-- show share (share): of all pages
 -- show indexed (count): indexed
 -- show oldest_crawl_time (date): oldest
 with newest as (

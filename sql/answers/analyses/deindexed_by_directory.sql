@@ -12,7 +12,7 @@
 -- show entered (count): entered
 -- show fell_out (count): fell out
 -- show indexed (count): indexed
--- show share_fell_out (share): share fell out
+-- show share_fell_out (share): of indexed before
 select
   website_id,
   directory_of(url) as directory,

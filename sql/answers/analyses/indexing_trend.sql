@@ -10,7 +10,7 @@
 -- show pages (count): pages
 -- show indexed (count): indexed
 -- show indexed_change (change): change
--- show share_indexed (share): share
+-- show share_indexed (share): of pages
 -- show without_data (count): no data
 with listings as (
   select snapshot_id, website_id, website_name, snapshot_date

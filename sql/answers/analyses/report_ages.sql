@@ -6,7 +6,7 @@
 -- show website_id (website): website
 -- show report_age (text): report age
 -- show pages (count): pages
--- show share (share): share
+-- show share (share): of all pages
 -- show oldest_report_at (date): oldest
 with newest as (
   select website_id, max(snapshot_at) as snapshot_at

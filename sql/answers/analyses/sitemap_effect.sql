@@ -14,10 +14,10 @@
 -- show joined_on (date): joined
 -- show pages (count): pages
 -- show pages_compared (count): compared
--- show share_before (share): before
--- show share_after (share): after
+-- show share_before (share): indexed before
+-- show share_after (share): indexed after
 -- show expected_after (share): expected
--- show effect_points (number): effect in points
+-- show effect_points (number): effect, points
 -- show at_least_points (number): at least
 -- show at_most_points (number): at most
 -- show verdict (text): verdict

@@ -11,7 +11,7 @@
 -- show pages (count): pages
 -- show still (count): still there
 -- show changes (count): changes
--- show share_per_night (share): share per night
+-- show share_per_night (share): of the state, a night
 -- show last_observed_at (date): last
 with stood as (
   -- How many pages were in a state when a night began, summed over the nights.

@@ -72,7 +72,7 @@ export function overviewPart({ websites, period }: Report): Html {
     { head: 'Website', cell: nameOf },
     number('Pages', ({ headline }) => headline.pages.now),
     number('Indexed', ({ headline }) => headline.indexed.now),
-    number('Share', ({ headline: { indexed, pages } }) => shareOf(indexed.now, pages.now), percent),
+    number('Of its pages', ({ headline: { indexed, pages } }) => shareOf(indexed.now, pages.now), percent),
     number('Change', ({ headline }) => changeOf(headline.indexed), signed),
     number('Entered', ({ headline }) => headline.entered.now),
     number('Fell out', ({ headline }) => headline.fell_out.now),

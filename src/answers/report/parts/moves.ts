@@ -34,7 +34,7 @@ export function reasonsPart({ states, headline }: Pick<Moves, 'states' | 'headli
         linked(links?.state(state), shortened(stateName(state), STATE_CHARACTERS)),
     },
     number('Pages', (row) => row.pages),
-    number('Share', (row) => shareOf(row.pages, pages), percent),
+    number('Of all pages', (row) => shareOf(row.pages, pages), percent),
     number(since, (row) => row.pages_change, signed),
     ...(states.some(({ trend }) => trend !== null && trend.length > 1)
       ? [{ head: 'Last weeks', cell: ({ trend }: StateRow) => sparkline(trend) }]
@@ -135,7 +135,7 @@ function placeColumns<Row extends SitemapRow | DirectoryRow>(
     number(since, change, signed),
     number('Pages', ({ pages }) => pages),
     number('Indexed', ({ indexed }) => indexed),
-    number('Share', ({ indexed, pages }) => shareOf(indexed, pages), percent),
+    number('Of its pages', ({ indexed, pages }) => shareOf(indexed, pages), percent),
   ];
 }
 

@@ -102,7 +102,7 @@ function columnsOf(base: string): Column<WebsiteRow>[] {
     { head: 'Website', cell: (row) => nameLink(base, row) },
     number('Pages', ({ pages }) => pages),
     number('Indexed', ({ indexed }) => indexed),
-    number('Share', ({ indexed, pages }) => shareOf(indexed, pages), percent),
+    number('Of its pages', ({ indexed, pages }) => shareOf(indexed, pages), percent),
     { head: 'Newest snapshot', cell: newest },
   ];
 }
