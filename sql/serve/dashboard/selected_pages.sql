@@ -67,7 +67,11 @@ where
     $changed::varchar is null
     or url in (
       select url
-      from index_moves(coalesce($from::date, '0001-01-01'::date), coalesce($to::date, '9999-12-31'::date))
+      -- By default in the last seven dates.
+      from index_moves(
+        coalesce($from::date, coalesce($to::date, (select max(snapshot_date) from snapshots)) - 6),
+        coalesce($to::date, (select max(snapshot_date) from snapshots))
+      )
       where website_id = $website::varchar and move = $changed::varchar
     )
     or url in (

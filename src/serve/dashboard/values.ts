@@ -1,7 +1,9 @@
 import { UNKNOWN } from '../../answers/html/cells.js';
 import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
+import { comparedPeriod } from '../../answers/query/period-note.js';
+import type { Reader } from '../../answers/query/reader.js';
 import { counted } from '../../base/observe/format.js';
-import { DAY_MS } from '../../base/time.js';
+import { addDays, DAY_MS } from '../../base/time.js';
 import { linkTo, type WebsiteContext } from './context.js';
 import { MOST_URL_CHARACTERS } from './query.js';
 
@@ -20,6 +22,23 @@ const CHANGES: Readonly<Record<string, string>> = {
   fetch_status: 'page fetch',
   indexing_allowed: 'indexing allowed',
 };
+
+/** The moves of `index_moves` among the kinds of changes. */
+const MOVES: ReadonlySet<string | undefined> = new Set(['fell_out', 'entered', 'returned']);
+
+/**
+ * What a list of pages that fell out, entered or did both compares; null for one of other changes.
+ *
+ * @param asked by default the last seven dates
+ */
+export async function movesNote(
+  reader: Reader,
+  website: string,
+  asked: { kind?: string | undefined; from?: string | undefined; to?: string | undefined },
+): Promise<string | null> {
+  const { kind, to: until = reader.today, from: since = addDays(until, -6) } = asked;
+  return MOVES.has(kind) ? comparedPeriod(reader, { since, until, website }, true) : null;
+}
 
 /** What a kind of change is called. */
 export function changeName(change: string): string {

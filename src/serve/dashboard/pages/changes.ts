@@ -14,7 +14,7 @@ import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import { checkPage, datesQuery, filterText, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { Remembered } from '../remembered.js';
-import { changeName, pageTimelineLink, periodLinks, sharedOrigin } from '../values.js';
+import { changeName, movesNote, pageTimelineLink, periodLinks, sharedOrigin } from '../values.js';
 
 const CHANGES_CHARACTERS = 600;
 const NIGHTS = ['1', '7', '30', '90'] as const;
@@ -75,6 +75,7 @@ ${list({
   empty: 'No matching changes in these nights.',
   query,
   ...changes,
+  above: changes.period === null ? null : html`<p class="note">${changes.period}</p>`,
   linkOf: (page) => linkTo(context, 'changes', { ...asked, page }),
 })}`;
   return { title, content };
@@ -90,7 +91,8 @@ async function readChanges(reader: Reader, website: string, query: ChangesQuery)
   const of = { ...selection, url: null, kind: query.kind ?? null };
   const found = await countSelected(reader, 'serve/dashboard/changes', of);
   checkPage(query, found);
-  return { from, to, kinds, count: found, rows: await askChanges(reader, of, query) };
+  const period = await movesNote(reader, website, { from, to, kind: query.kind });
+  return { from, to, kinds, count: found, period, rows: await askChanges(reader, of, query) };
 }
 
 function isDated({ from, to }: ChangesQuery): boolean {

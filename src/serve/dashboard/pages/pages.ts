@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { html, type Part } from '../../../answers/html/html.js';
 import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
-import { FELL_OUT } from '../../../answers/query/period-note.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { facetLinks, readFacets } from '../facets.js';
@@ -30,7 +29,7 @@ import {
   skipOf,
 } from '../query.js';
 import { Remembered } from '../remembered.js';
-import { sharedOrigin } from '../values.js';
+import { movesNote, sharedOrigin } from '../values.js';
 
 const MOST_STATE_CHARACTERS = 4000;
 /** What may have changed between two dates, as in `page_changes`, and what that is called. */
@@ -92,7 +91,7 @@ ${list({
   query,
   ...pages,
   above: [
-    isMove(query) ? html`<p class="note">${FELL_OUT}</p>` : null,
+    pages.period === null ? null : html`<p class="note">${pages.period}</p>`,
     downloads(context, { ...asked, sort }, pages.count),
   ],
   beside: facetLinks(pages.facets, narrowed, (facet, value) => `${linkWith({ [facet]: value })}#results`),
@@ -100,10 +99,6 @@ ${list({
   linkOf: (page) => `${linkWith({})}&page=${page}`,
 })}`;
   return { title, content };
-}
-
-function isMove({ changed }: PagesQuery): boolean {
-  return changed === 'fell_out' || changed === 'entered' || changed === 'returned';
 }
 
 /** One window of the selected pages. @throws ServiceError 404 for a page after the last one */
@@ -121,7 +116,7 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
     skip: skipOf(query),
     limit: query.per,
   });
-  return { facets, count, rows };
+  return { facets, count, rows, period: await movesNote(reader, website, { ...query, kind: query.changed }) };
 }
 
 /** Which pages of a website, as `selected_pages.sql` takes it. */
