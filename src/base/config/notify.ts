@@ -61,7 +61,7 @@ const channel = z.discriminatedUnion(
 export type Channel = z.output<typeof channel>;
 
 /** The keys of all kinds of channels. */
-export const CHANNEL_KEYS = ['type', 'name', 'url', 'secret', 'smtp', 'user', 'password', 'from', 'to', 'run'];
+export const CHANNEL_KEYS = [...new Set(channel.options.flatMap(({ shape }) => Object.keys(shape)))];
 
 /** The drop above which a notice is sent; false: never. */
 export type Drop = false | { pages: number } | { share: number };
