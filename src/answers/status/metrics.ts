@@ -3,109 +3,112 @@ import type { Status } from './status.js';
 import { nameOf, type WebsiteStatus } from './website-status.js';
 
 type Value = number | boolean | null | undefined;
+/** Gauges by their names without `indexhouse_`: what each says, and how it is read. An unknown value makes no series. */
+export type Gauges<Of> = Record<string, [help: string, value: (of: Of) => Value]>;
 
-/** Gauges of each website, by their names without `indexhouse_`. */
-const OF_A_WEBSITE: Record<string, { help: string; value: (website: WebsiteStatus) => Value }> = {
-  snapshots: { help: 'Snapshots in the warehouse.', value: ({ snapshots }) => snapshots },
-  snapshot_age_seconds: {
-    help: 'Age of the newest snapshot.',
-    value: ({ last_snapshot }) => last_snapshot?.age_seconds,
-  },
-  listing_complete: {
-    help: 'Whether the newest listing is complete.',
-    value: ({ last_snapshot }) => last_snapshot && last_snapshot.listing_status === 'complete',
-  },
-  pages_listed: { help: 'Pages of the newest listing.', value: ({ last_snapshot }) => last_snapshot?.pages_listed },
-  pages_rejected: {
-    help: 'Entries of the newest listing that break the contract.',
-    value: ({ last_snapshot }) => last_snapshot?.pages_rejected,
-  },
-  pages_monitored: { help: 'Pages that are monitored now.', value: ({ pages }) => pages?.monitored },
-  pages_with_report: { help: 'Monitored pages with a report.', value: ({ pages }) => pages?.with_report },
-  report_age_median_seconds: {
-    help: 'Median age of the reports of monitored pages.',
-    value: ({ pages }) => pages?.median_report_seconds,
-  },
-  report_age_p90_seconds: {
-    help: '90th percentile of the ages of the reports of monitored pages.',
-    value: ({ pages }) => pages?.p90_report_seconds,
-  },
-  report_age_max_seconds: {
-    help: 'Age of the oldest report of a monitored page.',
-    value: ({ pages }) => pages?.oldest_report_seconds,
-  },
-  reports_fetched: {
-    help: 'Reports of the newest snapshot.',
-    value: ({ last_snapshot }) => last_snapshot?.reports_fetched,
-  },
-  reports_failed: {
-    help: 'Reports of the newest snapshot that could not be fetched.',
-    value: ({ last_snapshot }) => last_snapshot?.reports_failed,
-  },
-  reports_rejected: {
-    help: 'Reports of the newest snapshot that break the contract.',
-    value: ({ last_snapshot }) => last_snapshot?.reports_rejected,
-  },
-  last_run_success: {
-    help: 'Whether the last run committed a snapshot.',
-    value: ({ last_run }) => last_run && last_run.outcome === 'committed',
-  },
-  last_run_duration_seconds: {
-    help: 'How long the last run took.',
-    value: ({ last_run }) => last_run && (Date.parse(last_run.finished_at) - Date.parse(last_run.started_at)) / 1000,
-  },
-  last_run_requests: { help: 'Requests of the last run.', value: ({ last_run }) => last_run?.requests_sent },
-  last_run_requests_throttled: {
-    help: 'Requests of the last run that were answered with 429.',
-    value: ({ last_run }) => last_run?.requests_throttled,
-  },
-  last_run_requests_retried: {
-    help: 'Retries of the last run.',
-    value: ({ last_run }) => last_run?.requests_retried,
-  },
-  last_run_utilisation: {
-    help: 'Share of the requests that the pace of the last run allowed, 0 to 1.',
-    value: ({ last_run }) => last_run?.utilisation,
-  },
+/** Gauges of each website. */
+const OF_A_WEBSITE: Gauges<WebsiteStatus> = {
+  snapshots: ['Snapshots in the warehouse.', ({ snapshots }) => snapshots],
+  snapshot_age_seconds: ['Age of the newest snapshot.', ({ last_snapshot }) => last_snapshot?.age_seconds],
+  listing_complete: [
+    'Whether the newest listing is complete.',
+    ({ last_snapshot }) => last_snapshot && last_snapshot.listing_status === 'complete',
+  ],
+  pages_listed: ['Pages of the newest listing.', ({ last_snapshot }) => last_snapshot?.pages_listed],
+  pages_rejected: [
+    'Entries of the newest listing that break the contract.',
+    ({ last_snapshot }) => last_snapshot?.pages_rejected,
+  ],
+  pages_monitored: ['Pages that are monitored now.', ({ pages }) => pages?.monitored],
+  pages_with_report: ['Monitored pages with a report.', ({ pages }) => pages?.with_report],
+  report_age_median_seconds: [
+    'Median age of the reports of monitored pages.',
+    ({ pages }) => pages?.median_report_seconds,
+  ],
+  report_age_p90_seconds: [
+    '90th percentile of the ages of the reports of monitored pages.',
+    ({ pages }) => pages?.p90_report_seconds,
+  ],
+  report_age_max_seconds: [
+    'Age of the oldest report of a monitored page.',
+    ({ pages }) => pages?.oldest_report_seconds,
+  ],
+  reports_fetched: ['Reports of the newest snapshot.', ({ last_snapshot }) => last_snapshot?.reports_fetched],
+  reports_failed: [
+    'Reports of the newest snapshot that could not be fetched.',
+    ({ last_snapshot }) => last_snapshot?.reports_failed,
+  ],
+  reports_rejected: [
+    'Reports of the newest snapshot that break the contract.',
+    ({ last_snapshot }) => last_snapshot?.reports_rejected,
+  ],
+  last_run_success: [
+    'Whether the last run committed a snapshot.',
+    ({ last_run }) => last_run && last_run.outcome === 'committed',
+  ],
+  last_run_duration_seconds: [
+    'How long the last run took.',
+    ({ last_run }) => last_run && (Date.parse(last_run.finished_at) - Date.parse(last_run.started_at)) / 1000,
+  ],
+  last_run_requests: ['Requests of the last run.', ({ last_run }) => last_run?.requests_sent],
+  last_run_requests_throttled: [
+    'Requests of the last run that were answered with 429.',
+    ({ last_run }) => last_run?.requests_throttled,
+  ],
+  last_run_requests_retried: ['Retries of the last run.', ({ last_run }) => last_run?.requests_retried],
+  last_run_utilisation: [
+    'Share of the requests that the pace of the last run allowed, 0 to 1.',
+    ({ last_run }) => last_run?.utilisation,
+  ],
+};
+
+const OF_A_QUARANTINE: Gauges<Status['quarantine'][number]> = {
+  quarantine_records: ['Records in quarantine that no replay has committed.', ({ waiting }) => waiting],
+};
+
+const OF_A_FOLLOWER: Gauges<Status['followers'][number]> = {
+  follower_behind: ['Snapshots that a follower lacks.', ({ behind }) => behind],
 };
 
 /** Gauges of the whole warehouse. */
-const OF_THE_WAREHOUSE: Record<string, { help: string; value: (status: Status) => Value }> = {
-  websites: { help: 'Websites that are configured or in the warehouse.', value: ({ websites }) => websites.length },
-  damaged_files: { help: 'Files of the warehouse that cannot be read.', value: ({ damaged }) => damaged.length },
-  notices_waiting: {
-    help: 'Notices that a channel has not accepted yet.',
-    value: ({ notices }) => notices.reduce((sum, waiting) => sum + waiting.notices, 0),
-  },
-  warnings: { help: 'Lines that `indexhouse status` warns with.', value: ({ warnings }) => warnings.length },
-  exit_code: {
-    help: 'Exit code of `indexhouse status`: 0, 1 if a website got no snapshot in its last run, 3 for other warnings.',
-    value: ({ exit_code }) => exit_code,
-  },
-  waiting_since_timestamp_seconds: {
-    help: 'Since when the run waits for an outage or a pause to end.',
-    value: ({ waiting }) => waiting && Date.parse(waiting.since) / 1000,
-  },
-  running: {
-    help: 'Whether a sync or another writing command is running.',
-    value: ({ running }) => running !== null,
-  },
-  checked_timestamp_seconds: {
-    help: 'When these figures were read.',
-    value: ({ checked_at }) => Date.parse(checked_at) / 1000,
-  },
+const OF_THE_WAREHOUSE: Gauges<Status> = {
+  websites: ['Websites that are configured or in the warehouse.', ({ websites }) => websites.length],
+  damaged_files: ['Files of the warehouse that cannot be read.', ({ damaged }) => damaged.length],
+  notices_waiting: [
+    'Notices that a channel has not accepted yet.',
+    ({ notices }) => notices.reduce((sum, waiting) => sum + waiting.notices, 0),
+  ],
+  warnings: ['Lines that `indexhouse status` warns with.', ({ warnings }) => warnings.length],
+  exit_code: [
+    'Exit code of `indexhouse status`: 0, 1 if a website got no snapshot in its last run, 3 for other warnings.',
+    ({ exit_code }) => exit_code,
+  ],
+  waiting_since_timestamp_seconds: [
+    'Since when the run waits for an outage or a pause to end.',
+    ({ waiting }) => waiting && Date.parse(waiting.since) / 1000,
+  ],
+  running: ['Whether a sync or another writing command is running.', ({ running }) => running !== null],
+  checked_timestamp_seconds: ['When these figures were read.', ({ checked_at }) => Date.parse(checked_at) / 1000],
 };
 
 /** Only this many websites get series of their own. */
 const MOST_WEBSITES = 1000;
 const NAME_CHARACTERS = 200;
 
-/** One gauge and its series; an unknown value makes no series. */
-export interface Figure {
-  /** Without `indexhouse_`. */
+/** One gauge and its series. */
+interface Figure {
   name: string;
   help: string;
   series: [labels: Record<string, string>, value: Value][];
+}
+
+/** The gauges of some things, each with its labels. */
+export function figuresOf<Of>(gauges: Gauges<Of>, all: readonly (readonly [Record<string, string>, Of])[]): Figure[] {
+  return Object.entries(gauges).map(([name, [help, value]]) => ({
+    name,
+    help,
+    series: all.map(([labels, of]) => [labels, value(of)]),
+  }));
 }
 
 /** Figures in Prometheus' text format. */
@@ -139,13 +142,7 @@ export function metricsOf(status: Status): Promise<string> {
       return labels ? [[labels, one] as const] : [];
     });
   return metricsText([
-    ...Object.entries(OF_A_WEBSITE).map(
-      ([name, { help, value }]): Figure => ({
-        name,
-        help,
-        series: ofShown(websites).map(([labels, website]) => [labels, value(website)]),
-      }),
-    ),
+    ...figuresOf(OF_A_WEBSITE, ofShown(websites)),
     {
       name: 'pages',
       help: 'Monitored pages by verdict and coverage state; other: one that the contract does not know.',
@@ -154,18 +151,11 @@ export function metricsOf(status: Status): Promise<string> {
         pages,
       ]),
     },
-    {
-      name: 'quarantine_records',
-      help: 'Records in quarantine that no replay has committed.',
-      series: ofShown(status.quarantine).map(([labels, { waiting }]) => [labels, waiting]),
-    },
-    {
-      name: 'follower_behind',
-      help: 'Snapshots that a follower lacks.',
-      series: status.followers.map(({ name, behind }) => [{ follower: name }, behind]),
-    },
-    ...Object.entries(OF_THE_WAREHOUSE).map(
-      ([name, { help, value }]): Figure => ({ name, help, series: [[{}, value(status)]] }),
+    ...figuresOf(OF_A_QUARANTINE, ofShown(status.quarantine)),
+    ...figuresOf(
+      OF_A_FOLLOWER,
+      status.followers.map((follower) => [{ follower: follower.name }, follower]),
     ),
+    ...figuresOf(OF_THE_WAREHOUSE, [[{}, status]]),
   ]);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { metricsText } from '../../../answers/status/metrics.js';
+import { figuresOf, type Gauges, metricsText } from '../../../answers/status/metrics.js';
 import { staleWebsites } from '../../../answers/status/status-input.js';
 import type { Config } from '../../../base/config/schema.js';
 import { EXIT, Failure, messageOf } from '../../../base/exit.js';
@@ -33,6 +33,21 @@ const endOfProcess = z.looseObject({
 });
 /** If a job has not started this long after its time, the daemon hangs: it checks the clock every ten minutes. */
 const LATE_MS = 15 * MINUTE_MS;
+
+/** Gauges of each job, which come after those of the warehouse. */
+const OF_A_JOB: Gauges<JobFigures> = {
+  job_running: ['Whether the job is running.', ({ isRunning }) => isRunning],
+  job_last_begun_timestamp_seconds: [
+    'When the job last started.',
+    ({ last }) => last && Date.parse(last.begun_at) / 1000,
+  ],
+  job_last_duration_seconds: [
+    'Duration of the last run of the job that ended.',
+    ({ last }) => (last?.ended_at ? (Date.parse(last.ended_at) - Date.parse(last.begun_at)) / 1000 : null),
+  ],
+  job_last_exit_code: ['Exit code of the last run of the job that ended.', ({ last }) => last?.exit_code],
+  job_next_timestamp_seconds: ['When the job runs next.', ({ next }) => next && next.getTime() / 1000],
+};
 
 export interface DaemonServiceOptions {
   config: Config;
@@ -67,7 +82,8 @@ export async function startDaemonService(options: DaemonServiceOptions) {
       addHealth(server, figures, config);
       addMetrics(server, '/metrics', async (request) => {
         await admit(request);
-        return `${await ofWarehouse()}${await jobMetrics(figures())}`;
+        const jobs = figures().map((job) => [{ job: job.name }, job] as const);
+        return `${await ofWarehouse()}${await metricsText(figuresOf(OF_A_JOB, jobs))}`;
       });
     },
   });
@@ -126,38 +142,6 @@ function jobOf({ name, isRunning, last, next }: JobFigures) {
     ...(last ?? { begun_at: null, ended_at: null, exit_code: null }),
     next_at: next,
   };
-}
-
-/** The metrics of the jobs, which come after those of the warehouse. */
-function jobMetrics(jobs: readonly JobFigures[]): Promise<string> {
-  const seconds = (time: string | null | undefined) => (time ? Date.parse(time) / 1000 : null);
-  const of = (value: (job: JobFigures) => number | boolean | null | undefined) =>
-    jobs.map((job): [{ job: string }, ReturnType<typeof value>] => [{ job: job.name }, value(job)]);
-  return metricsText([
-    { name: 'job_running', help: 'Whether the job is running.', series: of(({ isRunning }) => isRunning) },
-    {
-      name: 'job_last_begun_timestamp_seconds',
-      help: 'When the job last started.',
-      series: of(({ last }) => seconds(last?.begun_at)),
-    },
-    {
-      name: 'job_last_duration_seconds',
-      help: 'Duration of the last run of the job that ended.',
-      series: of(({ last }) =>
-        last?.ended_at ? (Date.parse(last.ended_at) - Date.parse(last.begun_at)) / 1000 : null,
-      ),
-    },
-    {
-      name: 'job_last_exit_code',
-      help: 'Exit code of the last run of the job that ended.',
-      series: of(({ last }) => last?.exit_code),
-    },
-    {
-      name: 'job_next_timestamp_seconds',
-      help: 'When the job runs next.',
-      series: of(({ next }) => next && next.getTime() / 1000),
-    },
-  ]);
 }
 
 /** Checks that a request has a key that may read every website. The check throws ServiceError: 401, 403. */
