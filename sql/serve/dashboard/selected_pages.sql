@@ -50,18 +50,12 @@ from page_state
 where
   website_id = $website::varchar
   and ($url_contains::varchar is null or contains(lower(url), lower($url_contains::varchar)))
-  and ($directory::varchar is null or directory_of(url) = $directory::varchar)
+  and ($directory::varchar is null or directory = $directory::varchar)
   and case $sitemap::varchar
     when '-' then coalesce(len(report_sitemaps), 0) = 0
     else $sitemap::varchar is null or list_contains(report_sitemaps, $sitemap::varchar)
   end
-  and (
-    $crawl::varchar is null
-    or $crawl::varchar = age_span(days_between(
-      coalesce(last_crawl_time, report_last_crawl_time),
-      (select max(snapshot_at) from snapshots where website_id = $website::varchar)
-    ))
-  )
+  and ($crawl::varchar is null or crawl_span = $crawl::varchar)
   -- It fell out, entered or did both in the period; or something (`any`) or this kind of change happened in it.
   and (
     $changed::varchar is null
@@ -85,16 +79,8 @@ where
     )
   )
   and ($state::varchar is null or coalesce(nullif(index_coverage_state, ''), '-') = $state::varchar)
-  and case $indexed::varchar
-    when 'yes' then coalesce(index_summary = 'Indexed', false)
-    when 'no' then coalesce(index_summary <> 'Indexed', false)
-    when '-' then index_summary is null
-    else true
-  end
-  and (
-    $canonical::varchar is null
-    or coalesce(canonicals_compared(searchengine_selected_canonical, user_selected_canonical), '-') = $canonical::varchar
-  )
+  and ($indexed::varchar is null or index_status = $indexed::varchar)
+  and ($canonical::varchar is null or coalesce(canonicals, '-') = $canonical::varchar)
   and case $monitored::varchar
     when 'gone' then unlisted_since is not null
     when 'all' then true
