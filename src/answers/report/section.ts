@@ -202,13 +202,15 @@ function statesTogether(rows: readonly StateRow[]): StateRow[] {
   for (const row of rows) {
     const key = JSON.stringify([row.index_summary, row.index_coverage_state]);
     const known = states.get(key);
-    const sum = known && { ...known, pages: known.pages + row.pages, pages_change: plus(known, row), trend: null };
+    const change = known && plus(known.pages_change, row.pages_change);
+    const sum = known && { ...known, pages: known.pages + row.pages, pages_change: change ?? null, trend: null };
     states.set(key, sum ?? row);
   }
   return [...states.values()].sort((one, other) => groupOf(one) - groupOf(other) || other.pages - one.pages);
 }
 
-function plus({ pages_change: one }: StateRow, { pages_change: other }: StateRow): number | null {
+/** The sum of two numbers; null, unknown, if one of them is. */
+export function plus(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : one + other;
 }
 

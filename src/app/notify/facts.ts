@@ -100,7 +100,7 @@ async function failedRuns(reader: Reader, websites: WebsiteStatus[], { config }:
 }
 
 /** A run that got no snapshot of a website. */
-export function failedNotice(
+function failedNotice(
   website: Website,
   runId: string,
   error: string,

@@ -2,6 +2,7 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { admission, contextOf, type Interface, keyOf } from '../api/admission.js';
 import { ServiceError } from '../api/errors.js';
+import { aborted } from '../store/question-queue.js';
 import type { KeyClients } from './key-clients.js';
 import { assistantServer } from './server.js';
 
@@ -49,8 +50,4 @@ function webRequest({ headers }: FastifyRequest): Request {
     return typeof value === 'string' ? [[name, value]] : [];
   });
   return new Request('http://localhost/mcp', { method: 'POST', headers: passed });
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 }

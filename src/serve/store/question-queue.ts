@@ -92,7 +92,8 @@ export class QuestionQueue {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
+/** Rejects with the signal's reason once it is aborted. */
+export function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 }
 

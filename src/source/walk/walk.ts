@@ -15,7 +15,7 @@ import {
 import { MAX_WALKS, type Step, stepByLink, stepByOverlap } from './walk-step.js';
 
 /** Statuses after which `limit` is left out. */
-export const LIMIT_REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
+const LIMIT_REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 /** Tries per window while the body is not a listing (a maintenance page, say), before the walk gives up. */
 const BAD_BODY_TRIES = 3;
 

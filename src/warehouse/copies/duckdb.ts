@@ -17,7 +17,7 @@ import { knownCommits, lackingTombstones, removeDatabase } from './native-file.j
 
 /** The name by which the file is attached. */
 const DATABASE = 'indexhouse';
-export const RETRY_INTERVAL_MS = 250;
+const RETRY_INTERVAL_MS = 250;
 /**
  * Rows in a row group of the file, twice as many as in the Parquet files. DuckDB compresses a full row group with all
  * threads while it reads rows, and only once. Rows that do not fill one are compressed by a single thread, together
@@ -39,7 +39,7 @@ export interface FollowDuckdbInput {
   file?: string;
 }
 
-function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
+export function scratch({ warehouse, memoryLimit }: Pick<FollowDuckdbInput, 'warehouse' | 'memoryLimit'>) {
   return { memoryLimit, temporary: scratchFolder(warehouse) };
 }
 

@@ -7,7 +7,7 @@ import { Engine, withEngine } from '../../base/storage/engine.js';
 import { lockHolder } from '../../base/storage/locks.js';
 import { scratchFolder, warehouseFolder } from '../log/folder/layout.js';
 import { OpenWarehouse } from '../log/open.js';
-import { catchUpDuckdb, type FollowDuckdbInput, openWaiting } from './duckdb.js';
+import { catchUpDuckdb, type FollowDuckdbInput, openWaiting, scratch } from './duckdb.js';
 import type { FollowerState } from './follower.js';
 import { duckdbLag, isOutdated, removeDatabase, replaceDatabase } from './native-file.js';
 
@@ -45,10 +45,6 @@ export function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
   return withEngine(scratch(input), async (engine) =>
     followWithDuckdb(input, await OpenWarehouse.readIndexed(engine, input.warehouse)),
   );
-}
-
-function scratch({ warehouse, memoryLimit }: Pick<FollowDuckdbInput, 'warehouse' | 'memoryLimit'>) {
-  return { memoryLimit, temporary: scratchFolder(warehouse) };
 }
 
 /**

@@ -5,7 +5,7 @@ import { type Html, html, type Part, pageLink, shortened } from '../../html/html
 import { type Column, table } from '../../html/table.js';
 import type { Period } from '../period.js';
 import type { DriftRow, RejectedRow, RunOutcome, SnapshotRow, StaleRow } from '../rows.js';
-import { type Section, STALE_DAYS } from '../section.js';
+import { plus, type Section, STALE_DAYS } from '../section.js';
 import { command, note, part, websiteColumn, websiteParameter } from './part.js';
 
 const STATE_CHARACTERS = 80;
@@ -19,7 +19,7 @@ export function runColumns<Row extends RunOutcome>(listing: (run: Row) => Part):
     { head: 'Listing', cell: listing },
     number('Listed', (run) => run.pages_listed),
     number('Expected', (run) => run.pages_expected),
-    number('Rejected', (run) => sum(run.pages_rejected, run.reports_rejected)),
+    number('Rejected', (run) => plus(run.pages_rejected, run.reports_rejected)),
     { head: 'Reports', cell: (run) => status(run.reports_status, hasBrokenOff(run)) },
     number('Fetched', (run) => run.reports_fetched),
     number('Left', ({ reports_wanted: wanted, reports_planned: planned }) =>
@@ -134,10 +134,6 @@ function verdict(nights: readonly SnapshotRow[], several: boolean): string {
 
 function hasBrokenOff({ reports_status }: RunOutcome): boolean {
   return BROKEN_OFF.has(reports_status);
-}
-
-function sum(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? null : one + other;
 }
 
 /** How old the reports of pages are; nothing without pages. */

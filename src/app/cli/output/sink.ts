@@ -85,7 +85,7 @@ export async function checkSink({
 }
 
 /** @throws UsageError for a file that exists already */
-export async function checkFree(out: string): Promise<void> {
+async function checkFree(out: string): Promise<void> {
   if (!(await exists(out))) return;
   throw new UsageError(`${out} already exists: choose another name, or use --force to overwrite it`);
 }

@@ -33,7 +33,7 @@ const changesQuery = z.object({
 type ChangesQuery = z.infer<typeof changesQuery>;
 
 /** What changed about one page in one night. */
-export const changeRow = z.object({
+const changeRow = z.object({
   snapshot_date: z.string(),
   url: z.string(),
   is_loss: z.boolean(),

@@ -33,7 +33,7 @@ export class DamageError extends Failure {
 export const REMEDY = 'Restore damaged files from a backup; `indexhouse verify` lists them all';
 
 /** The first damaged file and what is wrong with it, and how many more there are. */
-export function damageText(damaged: readonly DamagedFile[]): string {
+function damageText(damaged: readonly DamagedFile[]): string {
   const [first] = damaged;
   const more = damaged.length > 1 ? `, and ${damaged.length - 1} more cannot be read` : '';
   return first ? `${first.path} ${first.reason}${more}` : 'nothing';

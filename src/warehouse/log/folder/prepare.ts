@@ -111,7 +111,7 @@ export async function checkWarehouseThere(warehouse: string): Promise<void> {
 }
 
 /** @throws WarehouseError for a cache of a bucket, which lacks files of its commits */
-export async function checkWhole(warehouse: string): Promise<void> {
+async function checkWhole(warehouse: string): Promise<void> {
   const from = await readIfThere(warehouseFolder(warehouse).cacheOf);
   if (from === null) return;
   throw new WarehouseError(`${warehouse} keeps what was fetched from ${from.trim()}: name that address instead`);
