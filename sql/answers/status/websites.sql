@@ -3,14 +3,12 @@
 -- `snapshots`: the markers; `runs`: one row per website and run; `page_state`: one row per page. Ages are not cast to
 -- INTEGER, which ends at 68 years: a clock may be wrong by more.
 with last_snapshot as (
-  select *, floor(epoch($checked_at::timestamptz) - epoch(snapshot_at)) as age_seconds
+  select
+    *,
+    floor(epoch($checked_at::timestamptz) - epoch(snapshot_at)) as age_seconds,
+    count(*) over (partition by website_id)::integer as counted
   from snapshots
   qualify row_number() over (partition by website_id order by snapshot_id desc) = 1
-),
-counted as (
-  select website_id, count(*)::integer as snapshots
-  from snapshots
-  group by website_id
 ),
 last_run as (
   select runs.*, committed.utilisation
@@ -34,12 +32,11 @@ known as (
 select
   website_id,
   last_snapshot.website_name,
-  coalesce(counted.snapshots, 0) as snapshots,
+  coalesce(last_snapshot.counted, 0) as snapshots,
   if(last_snapshot.snapshot_id is null, null, last_snapshot) as last_snapshot,
   if(last_run.run_id is null, null, last_run) as last_run,
   if(known.monitored is null, null, known) as pages
 from last_snapshot
 full join last_run using (website_id)
-left join counted using (website_id)
 left join known using (website_id)
 order by website_id

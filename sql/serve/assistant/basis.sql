@@ -1,15 +1,11 @@
 -- What an answer about each website is based on: its newest snapshot, how many there are, and how old the reports of its
 -- monitored pages are. Views `snapshots`: the markers; `page_state`: one row per page.
 with newest as (
-  select *
+  select *, count(*) over own::integer as snapshots, min(snapshot_date) over own as first_snapshot_date
   from snapshots
   where $website::varchar is null or website_id = $website::varchar
+  window own as (partition by website_id)
   qualify row_number() over (partition by website_id order by snapshot_id desc) = 1
-),
-counted as (
-  select website_id, count(*)::integer as snapshots, min(snapshot_date) as first_snapshot_date
-  from snapshots
-  group by website_id
 ),
 known as (
   select
@@ -38,6 +34,5 @@ select
   median_report_at,
   oldest_report_at
 from newest
-join counted using (website_id)
 left join known using (website_id)
 order by website_id
