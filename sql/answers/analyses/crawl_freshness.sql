@@ -9,21 +9,15 @@
 -- show share (share): of all pages
 -- show indexed (count): indexed
 -- show oldest_crawl_time (date): oldest
-with newest as (
-  select website_id, max(snapshot_at) as snapshot_at
-  from snapshots
-  where is_website(website_id, $website::varchar)
-  group by website_id
-),
-aged as (
+with aged as (
   select
-    pages.website_id,
-    pages.is_indexed,
-    pages.last_crawl_time,
-    days_between(pages.last_crawl_time, newest.snapshot_at) as days
+    *,
+    days_between(
+      last_crawl_time,
+      (select max(snapshot_at) from snapshots where snapshots.website_id = pages.website_id)
+    ) as days
   from pages
-  join newest using (website_id)
-  where pages.is_monitored
+  where is_monitored and is_website(website_id, $website::varchar)
 )
 select
   website_id,

@@ -14,29 +14,29 @@
 -- show url (url): page
 -- show index_coverage_state (text): state
 -- show first_seen_at (date): known since
-with newest as (
-  select website_id, max(snapshot_at) as snapshot_at
-  from snapshots
-  where is_website(website_id, $website::varchar)
-  group by website_id
+with aged as (
+  select
+    *,
+    days_between(
+      last_crawl_time,
+      (select max(snapshot_at) from snapshots where snapshots.website_id = pages.website_id)
+    ) as days_since_crawl
+  from pages
+  where
+    is_monitored
+    and is_website(website_id, $website::varchar)
+    and is_selected(url, index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
 )
 select
-  pages.website_id,
-  pages.url,
-  pages.last_crawl_time,
-  days_between(pages.last_crawl_time, newest.snapshot_at) as days_since_crawl,
-  pages.first_seen_at,
-  pages.index_summary,
-  pages.index_coverage_state,
-  pages.report_sitemaps as sitemaps
-from pages
-join newest using (website_id)
-where
-  pages.is_monitored
-  and is_selected(pages.url, pages.index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
-  and (
-    pages.last_crawl_time is null
-    or days_between(pages.last_crawl_time, newest.snapshot_at) >= $days::bigint
-  )
-order by pages.last_crawl_time nulls first, pages.website_id, pages.url
+  website_id,
+  url,
+  last_crawl_time,
+  days_since_crawl,
+  first_seen_at,
+  index_summary,
+  index_coverage_state,
+  report_sitemaps as sitemaps
+from aged
+where last_crawl_time is null or days_since_crawl >= $days::bigint
+order by last_crawl_time nulls first, website_id, url
 limit $limit::bigint

@@ -8,21 +8,16 @@
 -- show pages (count): pages
 -- show share (share): of all pages
 -- show oldest_report_at (date): oldest
-with newest as (
-  select website_id, max(snapshot_at) as snapshot_at
-  from snapshots
-  where is_website(website_id, $website::varchar)
-  group by website_id
-),
-aged as (
+with aged as (
   select
-    pages.website_id,
-    pages.report_fetched_at,
+    *,
     -- A report is fetched after its snapshot has begun.
-    days_between(pages.report_fetched_at, newest.snapshot_at) as days
+    days_between(
+      report_fetched_at,
+      (select max(snapshot_at) from snapshots where snapshots.website_id = pages.website_id)
+    ) as days
   from pages
-  join newest using (website_id)
-  where pages.is_monitored
+  where is_monitored and is_website(website_id, $website::varchar)
 )
 select
   website_id,
