@@ -103,7 +103,7 @@ describe('the files of deploy', () => {
     );
     expect(used.length).toBeGreaterThan(10);
     const made = new Set(
-      [...sources.join('\n').matchAll(/^ {2}(\w+): \{|\bname: '(\w+)'/gm)].map(([, one, other]) => one ?? other),
+      [...sources.join('\n').matchAll(/^ {2}(\w+): [[{]|\bname: '(\w+)'/gm)].map(([, one, other]) => one ?? other),
     );
     expect([...new Set(used)].filter((name) => !made.has(name))).toEqual([]);
   });
