@@ -28,7 +28,6 @@ const COMMANDS = [
   'backup copy',
   'restore --if-missing --from s3://lake/nights',
   'verify',
-  'completion bash',
   'notify --test',
   'remove --website w --yes',
   'demo --pages 10 --nights 1',
@@ -58,10 +57,7 @@ async function given() {
       notify: { channels: [{ type: 'command', run: ['/bin/cat'] }] },
     },
   });
-  const wordsOf = (line: string) => [
-    ...line.split(' '),
-    ...(/^(init|demo|completion)/.test(line) ? [] : ['--config', config]),
-  ];
+  const wordsOf = (line: string) => [...line.split(' '), ...(/^(init|demo)/.test(line) ? [] : ['--config', config])];
   return { cwd, wordsOf };
 }
 

@@ -9,9 +9,9 @@ export interface Globals {
   logLevel?: LogLevel;
 }
 
-/** What a command does, loaded when the command runs. Returns the exit code. `program` is the whole command line. */
+/** What a command does, loaded when the command runs. Returns the exit code. */
 export interface Work<Flags> {
-  run(flags: Flags, io: Io, words: string[], program: Command): Promise<number>;
+  run(flags: Flags, io: Io, words: string[]): Promise<number>;
 }
 
 /** Makes a command from its name and its work; a group of commands has no work of its own. */

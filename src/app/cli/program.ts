@@ -34,7 +34,7 @@ export function buildProgram(version: string, io: Io, outcome: { exitCode: numbe
     if (!load) return command;
     return command.action(async () => {
       const { run } = await load();
-      outcome.exitCode = await run(command.optsWithGlobals(), io, command.args, program);
+      outcome.exitCode = await run(command.optsWithGlobals(), io, command.args);
     });
   };
   const program = withGlobals(new Command('indexhouse'))

@@ -2,9 +2,6 @@ import { InvalidArgumentError } from 'commander';
 import { isCalendarDate } from '../../../base/time.js';
 import { PREFIX_FORM } from '../../../serve/api/addresses.js';
 
-/** Those that `completion` knows. */
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-
 /** The options of commands that can read a bucket. */
 export const PLACE = [
   '--warehouse <place>',

@@ -1,7 +1,7 @@
-import { Argument, type Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { LIMITER_KINDS, RATE_HEADERS } from '../../demo/simulator/limiters.js';
 import type { Define } from '../command.js';
-import { faultRates, requestRate, SHELLS, wholeNumber } from './flag-values.js';
+import { faultRates, requestRate, wholeNumber } from './flag-values.js';
 
 const DEMO_HELP = `
 Examples:
@@ -23,12 +23,6 @@ Examples:
   indexhouse simulate --website shop blog --seed 7 --nights 30 --prefix /tenant/api
   indexhouse simulate --start 2026-01-01T02:00:00Z      the same dates each time`;
 
-const COMPLETION_HELP = `
-Examples:
-  source <(indexhouse completion bash)        in ~/.bashrc
-  source <(indexhouse completion zsh)         in ~/.zshrc, after compinit
-  indexhouse completion fish | source         in ~/.config/fish/config.fish`;
-
 /** The commands to start with. */
 export function setupCommands(define: Define): Command[] {
   return [
@@ -47,11 +41,6 @@ export function setupCommands(define: Define): Command[] {
       .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
       .option('--serve', 'then serve the dashboard, with a key for it, until Ctrl-C')
       .addHelpText('after', DEMO_HELP),
-    define('completion', () => import('../commands/completion.js'))
-      .description('print a script that completes commands and flags in your shell')
-      .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
-      .argument('[words...]', 'behind --, by the script: the words so far; prints what may come next')
-      .addHelpText('after', COMPLETION_HELP),
   ];
 }
 
