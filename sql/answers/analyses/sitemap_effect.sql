@@ -182,14 +182,18 @@ cells as materialized (
   )
   group by cohort, is_after, directory, state, age, in_another
 ),
--- Nights on which unusually many of a directory's other pages came or went: 5 times the usual deviation, 5 pages and 2%.
+-- Nights on which unusually many of a directory's listed pages entered the index or fell out: 5 times the usual
+-- deviation, 5 pages and 2%. Joined pages count only when they fall: so many at once is not the sitemap's doing.
 shocks as (
   select website_id, directory, snapshot_date as broke_on, net
   from (
     select website_id, directory_of(url) as directory, snapshot_date, sum(step) as net, count(*) as steps
     from (select *, index_step(change, from_value, to_value) as step from page_changes)
-    anti join joined using (website_id, url)
-    where step is not null and website_id in (select website_id from cohorts)
+    anti join (select website_id, url, 1 as step from joined) using (website_id, url, step)
+    where
+      step is not null
+      and change not in ('appeared', 'disappeared')
+      and website_id in (select website_id from cohorts)
     group by website_id, directory, snapshot_date
   )
   join (select website_id, directory, count(*) as pages from known group by all) using (website_id, directory)
