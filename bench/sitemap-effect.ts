@@ -30,7 +30,7 @@ const LEAST_HELD = 0.92;
 const FILLED = ['snapshots', 'page_changes', 'page_state'];
 const STATEMENTS = ['joined_snapshots', 'joined_coverage', 'joined_changes', 'joined_state'];
 
-const PLAIN: Scenario = { nights: 60, spread: 0.35, crash: 'none', prefersNew: false, whole: 1 / 3 };
+export const PLAIN: Scenario = { nights: 60, spread: 0.35, crash: 'none', prefersNew: false, whole: 1 / 3 };
 const SCENARIOS: Record<string, Scenario> = {
   plain: PLAIN,
   'sections of very different speed': { ...PLAIN, spread: 0.9 },
@@ -53,7 +53,7 @@ const answerRow = z.object({
 type Answer = z.infer<typeof answerRow>;
 
 /** The answer about most pages of a world; null: there is none. */
-interface Asked {
+export interface Asked {
   world: World;
   answer: Answer | null;
 }
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
   const all: Asked[] = [];
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
     for (const effect of EFFECTS) {
-      const asked = await askWorlds(scenario, effect, all.length);
+      const asked = await askWorlds({ scenario, effect, seed: all.length, worlds: WORLDS });
       printFigures(`${name}, +${effect}`, asked);
       all.push(...asked);
     }
@@ -82,12 +82,19 @@ async function main(): Promise<void> {
   print('RMS*: of those that do not say "cannot tell"; again: npm run bench:sitemap-effect');
 }
 
-async function askWorlds(scenario: Scenario, effect: number, seed: number): Promise<Asked[]> {
+/** Asks so many worlds of a scenario, with this effect in percentage points. */
+export async function askWorlds(asking: {
+  scenario: Scenario;
+  effect: number;
+  seed: number;
+  worlds: number;
+}): Promise<Asked[]> {
+  const { scenario, effect, seed } = asking;
   const temporary = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
   const asked: Asked[] = [];
   try {
-    while (asked.length < WORLDS) {
-      const worlds = Array.from({ length: Math.min(AT_ONCE, WORLDS - asked.length) }, (_, nth) =>
+    while (asked.length < asking.worlds) {
+      const worlds = Array.from({ length: Math.min(AT_ONCE, asking.worlds - asked.length) }, (_, nth) =>
         makeWorld(seed + asked.length + nth, scenario, effect),
       );
       const answers = await withEngine({ memoryLimit: MEMORY_LIMIT, temporary }, async (engine) => {
@@ -146,7 +153,8 @@ function line(name: string, figures: readonly string[]): string {
   return `${name.padEnd(42)}${figures.map((figure, at) => figure.padStart(at < 8 ? 8 : 21)).join('')}`;
 }
 
-function heldOf(asked: readonly Asked[]): number {
+/** The share of the intervals that hold the truth. */
+export function heldOf(asked: readonly Asked[]): number {
   return mean(estimatesOf(asked).map(({ isHeld }) => Number(isHeld)));
 }
 
@@ -184,4 +192,4 @@ function mean(numbers: readonly number[]): number {
   return numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
 }
 
-await main();
+if (import.meta.filename === process.argv[1]) await main();
