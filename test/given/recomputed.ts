@@ -130,7 +130,7 @@ function wantedAfter(was: string | null, recrawled: boolean): string | null {
 
 function unlistedSince(was: PageKnown | undefined, isListed: boolean, since: number | null): number | null {
   if (isListed) return null;
-  // An absence after the page was there begins anew.
+  // An absence after the page was there is a new one.
   return was?.absences === 0 ? (since ?? was.unlistedSince) : (was?.unlistedSince ?? since);
 }
 

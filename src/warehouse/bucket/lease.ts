@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { z } from 'zod';
@@ -120,8 +121,7 @@ export class WriterLease {
   /** Makes this folder the writer. @throws LeaseError if the bucket holds another warehouse; BucketError */
   async takeOver(): Promise<void> {
     for (;;) {
-      const { number, lease } = (await this.holder()) ?? { number: 0, lease: null };
-      if (lease && lease.warehouse !== this.mine.warehouse) throw this.#otherWarehouse(lease);
+      const { number } = (await this.holder()) ?? { number: 0 };
       const created = await this.#create(number + 1);
       // Another machine took over at the same moment: the next number is free.
       if (!created || !this.isMine(created)) continue;
@@ -134,6 +134,7 @@ export class WriterLease {
   /** @returns the lease with this number, which is another's if that was first */
   async #create(number: number): Promise<Lease | null> {
     await checkConditional(this.bucket);
+    await sendIdentity(this.bucket, this.warehouse);
     const key = keyOf(number);
     await this.bucket.put(key, summedJson({ ...this.mine, since: new Date().toISOString() }));
     // An answer may have been lost, so what is there decides.
@@ -145,7 +146,7 @@ export class WriterLease {
   }
 
   async #check(lease: Lease): Promise<void> {
-    if (lease.warehouse !== this.mine.warehouse) throw this.#otherWarehouse(lease);
+    if (lease.warehouse !== this.mine.warehouse) throw otherWarehouse(this.bucket, lease);
     const confirmed = this.isMine(lease);
     const { writer } = this.mine;
     const known = await readWriter(this.warehouse);
@@ -153,12 +154,6 @@ export class WriterLease {
     if (known?.confirmed !== confirmed || known.other?.since !== other?.since)
       await writeWriter(this.warehouse, { writer, confirmed, other });
     if (!confirmed) throw new LeaseError(`${this.bucket.url} ${otherWriter(lease)}. ${TAKE_OVER}`);
-  }
-
-  #otherWarehouse({ where, since }: Lease): LeaseError {
-    return new LeaseError(
-      `${this.bucket.url} holds another warehouse (${safe(where)}, since ${moment(since)}): name another prefix in bucket.url`,
-    );
   }
 }
 
@@ -175,6 +170,23 @@ export async function checkConditional(bucket: Bucket): Promise<void> {
     `${bucket.url} overwrites objects although it is asked not to (If-None-Match: *): use a server that supports ` +
       'conditional writes',
   );
+}
+
+/**
+ * Sends `warehouse.json`. It is there before the first lease, so that a machine that loses its disk in its first night
+ * goes on with the same warehouse.
+ *
+ * @throws LeaseError if the bucket holds another warehouse
+ */
+export async function sendIdentity(bucket: Bucket, warehouse: string): Promise<void> {
+  const text = await readFile(warehouseFolder(warehouse).identity, 'utf8');
+  if (await bucket.put('warehouse.json', text)) return;
+  if (String((await bucket.get('warehouse.json'))?.body) !== text) throw otherWarehouse(bucket);
+}
+
+function otherWarehouse({ url }: Bucket, lease?: Lease): LeaseError {
+  const whose = lease ? ` (${safe(lease.where)}, since ${moment(lease.since)})` : '';
+  return new LeaseError(`${url} holds another warehouse${whose}: name another prefix in bucket.url`);
 }
 
 /** Who writes to a bucket, as it follows the bucket's name. */
@@ -228,7 +240,7 @@ export async function checkLease({ config, warehouse, log }: Asking, isStart = f
   } catch (error) {
     if (!(error instanceof BucketError)) throw error;
     if ((await readWriter(warehouse))?.confirmed !== true) {
-      throw new LeaseError(`${error.message}. It was never asked who writes there, so nothing is written`);
+      throw new LeaseError(`${error.message}. It has not confirmed this machine, so nothing is written`);
     }
     log.warn(`the bucket cannot be asked who writes there; it named this machine last time: ${error.message}`);
   }

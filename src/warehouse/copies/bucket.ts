@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BucketConfig } from '../../base/config/bucket.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
@@ -6,9 +6,8 @@ import { exists, md5Of, sha256Of, sizeOf } from '../../base/storage/durable.js';
 import type { EngineOptions } from '../../base/storage/engine.js';
 import { SECOND_MS } from '../../base/time.js';
 import { type Bucket, type BucketOptions, withBucket } from '../bucket/client.js';
-import { BucketError } from '../bucket/errors.js';
 import { escaped, fileOfKey, idOfKey, keyOf } from '../bucket/keys.js';
-import { commitsIn, withBucketOf } from '../bucket/lease.js';
+import { commitsIn, sendIdentity, withBucketOf } from '../bucket/lease.js';
 import { GRACE_MS } from '../log/commit.js';
 import { listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
 import { MARKER_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
@@ -71,7 +70,7 @@ export class BucketCopy implements CheckedCopy {
    * an hour later, so that readers that have already started can finish.
    */
   async drop({ path, tombstones, tombstoneFiles }: OpenWarehouse): Promise<void> {
-    await this.#checkIdentity();
+    await sendIdentity(this.bucket, path);
     await this.#removeForGood();
     if (tombstoneFiles.length === 0) return;
     const old = new Set<string>();
@@ -142,17 +141,6 @@ export class BucketCopy implements CheckedCopy {
       differences.push({ level: 'note', message, remedy: '`indexhouse restore --take-over` fetches them' });
     }
     return differences;
-  }
-
-  /** One bucket for two warehouses would mix them. @throws BucketError */
-  async #checkIdentity(): Promise<void> {
-    const text = await readFile(warehouseFolder(this.log.path).identity, 'utf8');
-    if (await this.bucket.put('warehouse.json', text)) return;
-    const found = String((await this.bucket.get('warehouse.json'))?.body);
-    if (found === text) return;
-    throw new BucketError(
-      `${this.title} holds another warehouse: its warehouse.json is ${found.trim().slice(0, 200)}; name another prefix in bucket.url`,
-    );
   }
 
   /** Follows `indexhouse remove`. Can be repeated after an interruption at any point. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
 import { summedJson } from '../../../src/base/storage/summed-json.js';
 import { describeAtLength, once, testAtLength } from '../../given/at-length.js';
@@ -177,8 +177,12 @@ testAtLength('a marker that arrives after the take-over is found before the next
   await b.expectWhole(3);
 });
 
-testAtLength('a machine that loses its disk goes on unattended', async () => {
+testAtLength('a machine that loses its disk goes on unattended, from its first night on', async () => {
   const a = new Machine();
+  const first = start(['sync', '--config', a.config], { cwd: a.folder });
+  await vi.waitFor(() => expect(keys('lease/0')).toHaveLength(1), { timeout: 20_000 });
+  first.kill('SIGKILL');
+  await first.ended;
   for (let lost = 0; lost < LOST; lost++) {
     rmSync(a.warehouse, { recursive: true, force: true });
     expect(await a.run('restore --take-over --if-missing')).toEqual(done);
@@ -186,7 +190,7 @@ testAtLength('a machine that loses its disk goes on unattended', async () => {
     expect(await a.run('restore --take-over --if-missing')).toEqual(done);
     expect(await a.night()).toEqual(done);
   }
-  expect(keys('lease/')).toHaveLength(LOST);
+  expect(keys('lease/')).toHaveLength(1 + LOST);
   await a.expectWhole(2 * LOST);
 });
 
