@@ -1,4 +1,5 @@
--- Every snapshot has the row of its run, unless that run is about to write it.
+-- level: note
+-- Every snapshot has the row of its run, unless that run is about to write it, or was taken over before it sent it.
 select snapshots.website_id, snapshots.snapshot_id, format('run {} has no row in runs', snapshots.run_id) as problem
 from snapshots
 left join runs

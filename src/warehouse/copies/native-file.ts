@@ -18,11 +18,10 @@ const heldRun = z.object({ websiteId: z.string(), id: z.string() });
  * `indexhouse remove` took something. Then it is rebuilt. `prefix`: the name that it is attached by, with a dot.
  */
 export async function isOutdated(engine: Engine, log: OpenWarehouse, prefix = ''): Promise<boolean> {
-  // By runs, too, because a marker may only be lost.
-  const held = ['runs', 'snapshots'].map(
-    (table) => `select website_id as "websiteId", run_id as id from ${prefix}${table}`,
-  );
-  if (removedIn(log, await engine.rows(heldRun, held.join(' union '))).size > 0) return true;
+  // By runs, because a marker may only be lost; by its marker if a take-over kept the run's row from the bucket.
+  const held = `select website_id as "websiteId", run_id as id from ${prefix}runs union
+    select website_id, snapshot_id from ${prefix}snapshots anti join ${prefix}runs using (run_id, website_id)`;
+  if (removedIn(log, await engine.rows(heldRun, held)).size > 0) return true;
   return (await countTombstoned(engine, log, prefix)) > 0;
 }
 

@@ -29,7 +29,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     const followers = config ? followersOf(config) : isCopy ? [] : undefined;
     const verified = await verifyWarehouse({ ...place, followers }, flags.repair === true);
     io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));
-    return exitCodeOf(verified) || exitFor(cache, io);
+    const ofCopy = exitFor(cache, io);
+    return exitCodeOf(verified) || ofCopy;
   });
 }
 

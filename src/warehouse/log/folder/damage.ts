@@ -79,7 +79,7 @@ export async function readReadable<T>(
   }
 }
 
-function without(files: readonly string[], damaged: readonly DamagedFile[]): string[] {
+export function without(files: readonly string[], damaged: readonly DamagedFile[]): string[] {
   const left = new Set(damaged.map(({ path }) => path));
   return files.filter((file) => !left.has(file));
 }
@@ -90,10 +90,7 @@ function without(files: readonly string[], damaged: readonly DamagedFile[]): str
  */
 export async function findDamaged(engine: Engine, table: Table, files: readonly string[]): Promise<DamagedFile[]> {
   const torn = await findTorn(table, files);
-  const damaged = [...torn, ...(await findUnreadable(engine, table, without(files, torn)))];
-  if (!isLogTable(table)) return damaged;
-  const others = await withOtherRows(engine, without(files, damaged));
-  return [...damaged, ...others.map((file) => damagedFile(table, file, OTHER_ROWS))];
+  return [...torn, ...(await findUnreadable(engine, table, without(files, torn)))];
 }
 
 /** Finds the files that do not begin and end as a Parquet file does: quick, and without an engine. */
@@ -113,7 +110,8 @@ async function findUnreadable(engine: Engine, table: Table, files: readonly stri
   if (files.length === 0) return [];
   try {
     await engine.rows(z.unknown(), 'select count(*) from parquet_schema($files)', { files: [...files] });
-    return [];
+    const others = isLogTable(table) ? await withOtherRows(engine, files) : [];
+    return others.map((file) => damagedFile(table, file, OTHER_ROWS));
   } catch (error) {
     if (files.length === 1) return [damagedFile(table, files[0] ?? '', `cannot be read: ${firstLine(error)}`)];
   }

@@ -4,7 +4,7 @@ import type { Engine } from '../../../base/storage/engine.js';
 import { encodeId } from '../../../base/storage/names.js';
 import { type JournalFolder, unfinishedJournals, unfinishedReplays } from '../../journal/folder.js';
 import { readHeader } from '../../journal/header.js';
-import { readReadable } from '../../log/folder/damage.js';
+import { findDamaged, without } from '../../log/folder/damage.js';
 import { listTableFiles, namesIn } from '../../log/folder/layout.js';
 import { DATA_TABLES, MARKER_TABLES } from '../../log/folder/tables.js';
 import type { OpenWarehouse } from '../../log/open.js';
@@ -93,13 +93,10 @@ export async function readRuns(engine: Engine, log: OpenWarehouse): Promise<Runs
   const unfinished = journals.map(({ runId, websiteId }) => `${runId}/${websiteId}`);
   // Listed again, because the log's list is older than that of the journals.
   const files = await listTableFiles(log.path, 'runs');
-  const {
-    value,
-    readable,
-    damaged: unreadable,
-  } = await readReadable(engine, 'runs', files, (some) => committedIn(engine, log, some));
+  const unreadable = await findDamaged(engine, 'runs', files);
+  const readable = without(files, unreadable);
   const findings = unreadable.map(({ path, reason }) => damaged(`${path} ${reason}`));
-  return { files: readable, committed: value, unfinished, findings };
+  return { files: readable, committed: await committedIn(engine, log, readable), unfinished, findings };
 }
 
 function committedIn(engine: Engine, log: OpenWarehouse, files: readonly string[]): Promise<CommittedRun[]> {
