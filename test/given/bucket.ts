@@ -16,6 +16,8 @@ export type Fault = 'cut' | 'kept' | 'silent' | 'slow' | 'wrong_bytes' | number 
 interface Stored {
   body: Buffer;
   modified: Date;
+  /** What it was sent with. */
+  sha256?: string | undefined;
 }
 
 /** A server that speaks S3 as far as this project asks, in this process. */
@@ -90,6 +92,7 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     const found = given.objects.get(key);
     if (!found) return refuse(response, 404, 'NoSuchKey');
     response.setHeader('last-modified', found.modified.toUTCString());
+    if (found.sha256) response.setHeader('x-amz-meta-sha256', found.sha256);
     // As some servers do, while the client still writes what came.
     response.setHeader('connection', 'close');
     for (const byte of fault === 'slow' ? found.body : []) {
@@ -112,7 +115,8 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
 
   function put(key: string, { headers }: IncomingMessage, body: Buffer): boolean {
     if (given.isConditional && headers['if-none-match'] === '*' && given.objects.has(key)) return false;
-    given.objects.set(key, { body, modified: new Date(given.now()) });
+    const sha256 = headers['x-amz-meta-sha256']?.toString();
+    given.objects.set(key, { body, modified: new Date(given.now()), sha256 });
     return true;
   }
 

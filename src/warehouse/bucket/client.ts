@@ -15,6 +15,8 @@ import { BucketError, codeIn, DamagedObjectError, refusal } from './errors.js';
 import { type Listed, readListing } from './listing.js';
 
 const SHA256_OF_NOTHING = createHash('sha256').digest('hex');
+/** The SHA-256 that an object was sent with. */
+const SENT = 'x-amz-meta-sha256';
 const DEFAULT_REGION = 'us-east-1';
 const CONNECTIONS = 8;
 const FIRST_PAUSE_MS = 250;
@@ -136,7 +138,7 @@ export class Bucket {
   /**
    * Writes an object to a file, completely or not at all.
    *
-   * @param sha256 the expected SHA-256 of its bytes
+   * @param sha256 the expected SHA-256 of its bytes; `sent`: that of the bytes that it was sent with
    * @returns its size in bytes; null if there is no such object
    * @throws DamagedObjectError if its SHA-256 differs
    */
@@ -144,9 +146,10 @@ export class Bucket {
     await makeFolder(dirname(file));
     const temporary = `${file}.tmp`;
     try {
-      const { status } = await this.#again({ method: 'GET', key, into: temporary, also: 404 });
+      const { status, headers } = await this.#again({ method: 'GET', key, into: temporary, also: 404 });
       if (status === 404) return null;
-      if (sha256 !== undefined && (await sha256Of(temporary)) !== sha256)
+      const wanted = sha256 === 'sent' ? headers[SENT] : sha256;
+      if (wanted !== undefined && (await sha256Of(temporary)) !== wanted)
         throw new DamagedObjectError(`${this.url}/${key} is damaged: its SHA-256 differs`);
       await syncFile(temporary);
       const bytes = await sizeOf(temporary);
@@ -235,7 +238,7 @@ export class Bucket {
       service: 's3',
       method,
       url: `${this.#server}${path}`,
-      headers: { ...headers, 'x-amz-content-sha256': sha256 },
+      headers: { ...headers, 'x-amz-content-sha256': sha256, ...(content === undefined ? {} : { [SENT]: sha256 }) },
       datetime: new Date(this.#effects.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
     });
     const signed = Object.fromEntries((await signer.sign()).headers);

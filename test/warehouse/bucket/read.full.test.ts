@@ -104,7 +104,7 @@ test('a flipped bit is found by everybody, or changes nothing', async () => {
     const body = Buffer.from(stored?.body ?? '');
     const at = randomInt(body.length);
     body[at] = (body[at] ?? 0) ^ (1 << randomInt(8));
-    server.objects.set(key, { body, modified: new Date() });
+    server.objects.set(key, { ...stored, body, modified: new Date() });
     const folder = temporaryFolder();
     const env = environment(server.config, folder);
     const restored = await run(['restore', '--from', 's3://lake', '--warehouse', join(folder, 'copy')], { env });
