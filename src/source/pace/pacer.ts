@@ -83,7 +83,10 @@ export class Pacer {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(new Stopped());
       const stop = () => {
-        this.#refuse((other) => other === waiter, new Stopped());
+        this.#refuse(
+          (other) => other === waiter,
+          () => new Stopped(),
+        );
       };
       const settle = () => signal?.removeEventListener('abort', stop);
       const waiter: Waiter = {
@@ -123,7 +126,10 @@ export class Pacer {
 
   /** Refuses a slot to everyone who waits, with this error. */
   end(error: Error): void {
-    this.#refuse(() => true, error);
+    this.#refuse(
+      () => true,
+      () => error,
+    );
   }
 
   #grantWhatIsDue(): void {
@@ -132,7 +138,10 @@ export class Pacer {
       const waitMs = this.#dueAt - now;
       const slotAt = this.#effects.now() + Math.max(0, waitMs);
       // Whoever needs a slot earlier than the next one need not wait for it.
-      this.#refuse(({ notAfter }) => notAfter < slotAt, new TooLate());
+      this.#refuse(
+        ({ notAfter }) => notAfter < slotAt,
+        () => new TooLate(),
+      );
       if (this.#waiting.isEmpty) return;
       if (waitMs > 0) {
         this.#wakeAt(now + waitMs);
@@ -161,10 +170,11 @@ export class Pacer {
     this.#options.onNotice?.({ kind: 'spent', waitMs });
   }
 
-  #refuse(isMeant: (waiter: Waiter) => boolean, error: Error): void {
+  /** @param why makes the error, because its stack costs more than a slot */
+  #refuse(isMeant: (waiter: Waiter) => boolean, why: () => Error): void {
     const refused = this.#waiting.take(isMeant);
     if (this.#waiting.isEmpty) this.close();
-    for (const waiter of refused) waiter.refuse(error);
+    for (const waiter of refused) waiter.refuse(why());
   }
 
   #wakeAt(at: number): void {
