@@ -39,7 +39,7 @@ tbody th{font-weight:400;color:var(--text)}
 thead .number{white-space:normal}
 td:first-child,th:first-child{padding-left:0}
 .spark{width:90px;height:18px;vertical-align:middle}.spark polyline{fill:none;stroke:var(--indexed);stroke-width:1.5}
-.legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.3rem 0;padding:0;color:var(--soft);font-size:.85rem}
+.legend{overflow-wrap:anywhere;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.3rem 0;padding:0;color:var(--soft);font-size:.85rem}
 .swatch{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:2px;vertical-align:-.05em;background:var(--line)}
 .swatch.indexed{background:var(--indexed)}.swatch.not-indexed{background:var(--not-indexed)}.swatch.no-data{background:var(--no-data)}
 .swatch.period{background:var(--period);outline:1px solid var(--line)}
