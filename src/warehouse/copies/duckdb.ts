@@ -9,7 +9,7 @@ import { waitingForLock } from '../../base/storage/locks.js';
 import { literal } from '../../base/storage/sql.js';
 import { readReadable } from '../log/folder/damage.js';
 import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.js';
-import { createTables, LOOSE_TABLES, type LooseTable, type Table, viewStatements } from '../log/folder/tables.js';
+import { createTables, LOOSE_TABLES, type Table, viewStatements } from '../log/folder/tables.js';
 import { dataFilesOf, type Marker, tableOf } from '../log/markers.js';
 import type { OpenWarehouse } from '../log/open.js';
 import { type Commit, catchUp, type FollowerState, type LogCopy } from './follower.js';
@@ -140,10 +140,15 @@ class DuckdbFile implements LogCopy {
     crashPoint('followed all markers');
     const skipped: string[] = [];
     for (const [table, id] of LOOSE_TABLES) {
-      const { damaged } = await readReadable(engine, table, await lackingRows(engine, log, table, id), (files) => {
-        const lacking = `(${log.query(table, files)}) anti join ${table} using (${id}, website_id)`;
-        return inTransaction(engine, () => engine.run(`insert into ${table} by name select * from ${lacking}`));
-      });
+      const { damaged } = await readReadable(
+        engine,
+        table,
+        await lackingRows(engine, log.files(table), table, id),
+        (files) => {
+          const lacking = `(${log.query(table, files)}) anti join ${table} using (${id}, website_id)`;
+          return inTransaction(engine, () => engine.run(`insert into ${table} by name select * from ${lacking}`));
+        },
+      );
       skipped.push(...damaged.map(({ path, reason }) => `${path} ${reason}`));
     }
     await engine.run('checkpoint');
@@ -152,11 +157,11 @@ class DuckdbFile implements LogCopy {
 }
 
 /** The files of runs or notes that it has no row for, by file name: of runs there is one per night. */
-async function lackingRows(engine: Engine, log: OpenWarehouse, table: LooseTable, id: string): Promise<string[]> {
+async function lackingRows(engine: Engine, files: readonly string[], table: string, id: string): Promise<string[]> {
   const ids = z.object({ website_id: z.string(), id: z.string() });
   const rows = await engine.rows(ids, `select website_id, ${id} as id from ${table}`);
   const known = new Set(rows.map((row) => `${row.website_id} ${row.id}`));
-  return log.files(table).filter((file) => !known.has(`${websiteOf(file)} ${basename(file, '.parquet')}`));
+  return files.filter((file) => !known.has(`${websiteOf(file)} ${basename(file, '.parquet')}`));
 }
 
 /** Creates the views of a native file, unless they are there with the same text. */

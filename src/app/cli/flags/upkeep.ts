@@ -31,8 +31,8 @@ Examples:
   indexhouse remove --snapshot 2026-03-05      lists the snapshots of that date, with their ids`;
 
 const NOTE_HELP = `
-What you did yourself, such as a relaunch. Charts mark it, the report and the analysis \`events\` put it beside what changed in
-the three days after it. It is kept in the warehouse; during a sync, too, it is written at once.
+Charts mark what you did, and the report and the analysis \`events\` put it beside what changed in the three days after it.
+During a sync, too, a note is written at once.
 
 Examples:
   indexhouse note 2026-11-18 "Relaunch of the blog" --directory /blog/

@@ -6,14 +6,7 @@ import { crashPoint } from '../../../base/storage/crash-point.js';
 import { identifier } from '../../../base/storage/sql.js';
 import { withBucketOf } from '../../bucket/lease.js';
 import { websiteOf } from '../../log/folder/layout.js';
-import {
-  columnsOf,
-  DATA_TABLES,
-  LOOSE_TABLES,
-  type LooseTable,
-  MARKER_TABLES,
-  type Table,
-} from '../../log/folder/tables.js';
+import { columnsOf, DATA_TABLES, LOOSE_TABLES, MARKER_TABLES, type Table } from '../../log/folder/tables.js';
 import { dataFilesOf, fileOf, newestMarkers, stateFileOf, tableOf } from '../../log/markers.js';
 import type { OpenWarehouse } from '../../log/open.js';
 import { AWAITED } from '../bucket.js';
@@ -202,7 +195,7 @@ export class IcebergTables implements CheckedCopy {
     table.add(state);
   }
 
-  async #addLacking(table: LooseTable | 'tombstones', paths: readonly string[]): Promise<void> {
+  async #addLacking(table: Table, paths: readonly string[]): Promise<void> {
     for (const path of await this.#lacking(table, paths)) this.#table(table).add(await this.#describe(table, path));
   }
 
