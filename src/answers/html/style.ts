@@ -14,7 +14,7 @@ p{margin:.4rem 0 .8rem}
 .about,.note,footer{color:var(--soft);font-size:.87rem}
 .about p,.note{margin:.2rem 0}
 .note{margin-top:.5rem;overflow-wrap:anywhere}
-.lead{font-size:1.08rem;margin:1rem 0}
+.lead{font-size:1.08rem;margin:1rem 0;overflow-wrap:anywhere}
 .warning{border-left:4px solid var(--bad);background:var(--card);padding:.5rem .8rem;overflow-wrap:anywhere}
 a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--card);padding:.1em .3em;border-radius:3px}
