@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
+import { createLogger } from '../../src/base/observe/log.js';
 import { rebuildDuckdb } from '../../src/warehouse/copies/rebuild.js';
 import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
+import { addNote } from '../../src/warehouse/upkeep/note.js';
 import { copyOf } from './folder.js';
 import { givenNights, type Night, urlOf } from './nights.js';
 import { mendPayloads } from './quarantine.js';
@@ -67,7 +69,12 @@ export async function givenEveryTable(
   const { warehouse } = nights;
   await mendPayloads(warehouse, MENDED, `format parquet, compression ${codec}, dictionary_size_limit 0`);
   await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });
-  await replayNow(configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections }));
+  const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
+  await replayNow(config);
+  const noted = { websites: ['w'], note_date: '2025-03-01', directory: '/straße/', note: HOSTILE_NAMES.join(' ') };
+  const log = createLogger({ level: 'silent' });
+  const { note_id } = await addNote(config, { ...noted, removes: null }, log);
+  await addNote(config, { ...noted, directory: null, note: null, removes: note_id }, log);
   const retention = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
   await maintainAt(warehouse, { retention, now: Date.now(), sections });
   return warehouse;
@@ -76,7 +83,7 @@ export async function givenEveryTable(
 /** What to take away from such a warehouse, so that it is as it was at another time. */
 const LATER = {
   'with nothing in it': () => ['.'],
-  'after one night': (nights: string[]) => ['replays', 'tombstones', ...nights.slice(1)],
+  'after one night': (nights: string[]) => ['replays', 'tombstones', 'note_log', ...nights.slice(1)],
   'after a replay': () => ['tombstones'],
   'after maintain': () => ['replays'],
   'after both': () => [],

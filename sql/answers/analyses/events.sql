@@ -1,5 +1,5 @@
 -- title: Events
--- description: Nights on which the number of indexed pages, or of pages in a coverage state, broke its own trend: on a website, in a directory, in a state. `change` is the number of pages that came less those that left, `expected_change` what earlier nights let expect, `z` how many times their usual deviation it is off. `moved` pages made up the event: of them, `directory_pages` are in `directory`, and `state_pages` left to or came from `state`. A directory or state is left out if a wider event of that night covers it. The method is in docs/contract.md.
+-- description: Nights on which the number of indexed pages, or of pages in a coverage state, broke its own trend: on a website, in a directory, in a state. `change` is the number of pages that came less those that left, `expected_change` what earlier nights let expect, `z` how many times their usual deviation it is off. `moved` pages made up the event: of them, `directory_pages` are in `directory`, and `state_pages` left to or came from `state`. A directory or state is left out if a wider event of that night covers it. `notes` are those of the three days before it (`indexhouse note`). The method is in docs/contract.md.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 89 days ago): first date
@@ -13,6 +13,7 @@
 -- show snapshot_date (date): date
 -- show sentence (text): event
 -- show url (url): example
+-- show notes (text): notes
 with listings as materialized (
   select
     *,
@@ -235,7 +236,15 @@ select
     if(state_pages > 0, format(', {:,} {} {}', state_pages, if(off < 0, 'to', 'from'), state), ''),
     if(usual * nights < -0.5, '−', '+'),
     abs(round(usual * nights))::bigint
-  ) as sentence
+  ) as sentence,
+  (
+    select string_agg(format('{}: “{}”', strftime(note_date, '%b %-d'), note), ', ' order by note_date, note_id)
+    from notes
+    where
+      notes.website_id = broke.website_id
+      and broke.snapshot_date - note_date between 0 and greatest(nights, 3)
+      and (notes.directory is null or what <> 'directory' or directory_of('https://site' || notes.directory) = name)
+  ) as notes
 from broke
 left join in_directory using (event)
 left join in_state using (event)

@@ -14,7 +14,7 @@ p{margin:.4rem 0 .8rem}
 .about,.note,footer{color:var(--soft);font-size:.87rem}
 .about p,.note{margin:.2rem 0}
 .note{margin-top:.5rem;overflow-wrap:anywhere}
-.lead{font-size:1.08rem;margin:1rem 0}
+.lead{font-size:1.08rem;margin:1rem 0;overflow-wrap:anywhere}
 .warning{border-left:4px solid var(--bad);background:var(--card);padding:.5rem .8rem;overflow-wrap:anywhere}
 a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--card);padding:.1em .3em;border-radius:3px}
@@ -39,7 +39,7 @@ tbody th{font-weight:400;color:var(--text)}
 thead .number{white-space:normal}
 td:first-child,th:first-child{padding-left:0}
 .spark{width:90px;height:18px;vertical-align:middle}.spark polyline{fill:none;stroke:var(--indexed);stroke-width:1.5}
-.legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.3rem 0;padding:0;color:var(--soft);font-size:.85rem}
+.legend{overflow-wrap:anywhere;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.3rem 0;padding:0;color:var(--soft);font-size:.85rem}
 .swatch{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:2px;vertical-align:-.05em;background:var(--line)}
 .swatch.indexed{background:var(--indexed)}.swatch.not-indexed{background:var(--not-indexed)}.swatch.no-data{background:var(--no-data)}
 .swatch.period{background:var(--period);outline:1px solid var(--line)}

@@ -1,4 +1,5 @@
 import { counted, moment } from '../../base/observe/format.js';
+import { noteList } from '../html/charts/notes.js';
 import { shareChart, trendChart, trendLegend } from '../html/charts/trend-chart.js';
 import { Html, html, type Part } from '../html/html.js';
 import { STYLE } from '../html/style.js';
@@ -146,7 +147,7 @@ function lead(story: readonly string[]): Part {
 }
 
 /** A line chart of the indexed share over the last 90 days, which marks the nights that broke their trend. */
-function sharePart(id: string, { trend, events }: Section, { shown, ...period }: Period): Part {
+function sharePart(id: string, { trend, events, notes: noted }: Section, { shown, ...period }: Period): Part {
   if (trend.filter(({ counts }) => counts !== null).length < 2) return null;
   const marks = eventsIn(events, shown).filter(({ what }) => what === 'website');
   const first = trend[0]?.date;
@@ -156,13 +157,14 @@ function sharePart(id: string, { trend, events }: Section, { shown, ...period }:
   ];
   return part(
     'Share of the pages that is indexed',
-    shareChart(`${id}-share`, trend, { period, marks }),
+    shareChart(`${id}-share`, trend, { period, marks, notes: noted }),
+    noteList(trend, noted),
     texts.length > 0 ? note(texts.join(' ')) : null,
   );
 }
 
 /** How many pages were in the index and out of it over the last 90 days. */
-function trendPart(id: string, { trend, websites }: Section, period: Period): Html {
+function trendPart(id: string, { trend, websites, notes: noted }: Section, period: Period): Html {
   const known = trend.filter(({ counts }) => counts !== null);
   if (known.length === 0) return part('Trend', note('No listing was complete in this period, so there is no trend.'));
   const partial = trend.filter((day) => day.partial).length;
@@ -170,7 +172,8 @@ function trendPart(id: string, { trend, websites }: Section, period: Period): Ht
   return part(
     'Pages by index state',
     trendLegend(trend, first !== undefined && first < period.since),
-    trendChart(`${id}-trend`, trend, period),
+    trendChart(`${id}-trend`, trend, period, noted),
+    noteList(trend, noted),
     notes(partial, websites.length),
   );
 }

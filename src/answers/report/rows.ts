@@ -128,8 +128,15 @@ export const eventRow = z.object({
   directory_pages: maybeWhole,
   state: maybeText,
   state_pages: maybeWhole,
+  notes: maybeText,
 });
 export type EventRow = z.infer<typeof eventRow>;
+
+/** A note, once for all of its websites; their names are null if it is for all that are shown. */
+export const noteRow = z.object({
+  ...{ note_id: text, note_date: text, note: text, directory: maybeText },
+  ...{ websites: z.array(text), names: maybeText },
+});
 
 /** How the number of indexed pages came about, of the analysis `index_balance`: the sum of its parts. */
 export const balanceRow = z.object({

@@ -14,6 +14,7 @@ import {
   fallenRow,
   flipCommonRow,
   flipRow,
+  noteRow,
   rejectedRow,
   reportAgeRow,
   type SnapshotRow,
@@ -101,6 +102,7 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
       shown,
     ),
     events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
+    notes: await askRows(reader, 'answers/report/notes', noteRow, { website, since: shown.since, until }),
     balance: await askOf(reader, 'index_balance', balanceRow, website, { since, until, total: 'true' }),
     states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, { since, until })),
     sitemaps: await askRows(reader, 'answers/report/sitemaps', sitemapRow, {

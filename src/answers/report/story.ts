@@ -7,6 +7,7 @@ import type { CommonRow, EventRow } from './rows.js';
 const MOST_EVENTS = 2;
 const MOST_CAUSES = 2;
 const NAME_CHARACTERS = 80;
+const NOTES_CHARACTERS = 240;
 
 const CAUSES: Record<string, string> = {
   directory: 'in the directory',
@@ -60,13 +61,14 @@ function moreOrFewer(change: number): string {
 
 /** One night that broke its trend: `On Nov 18, 188 fewer pages were indexed than the night before: 208 left, …`. */
 export function eventSentence(event: EventRow): string {
-  const { snapshot_date, nights, what, name, change, direction, moved } = event;
+  const { snapshot_date, nights, what, name, change, direction, moved, notes } = event;
   const where = what === 'directory' ? ` in ${cut(name)}` : '';
   const were = what === 'state' ? `in the state “${cut(name)}”` : 'indexed';
   const fewer = `${count(Math.abs(change))} ${change < 0 ? 'fewer' : 'more'} pages${where} were ${were}`;
   const than = nights === 1 ? 'than the night before' : `than ${nights} nights before`;
   const parts = [`${count(moved)} ${direction}`, ...mostOf(event)];
-  return `On ${dayOfMonth(snapshot_date)}, ${fewer} ${than}: ${parts.join(', ')}.`;
+  const noted = notes === null ? '' : ` · note of ${shortened(notes, NOTES_CHARACTERS)}`;
+  return `On ${dayOfMonth(snapshot_date)}, ${fewer} ${than}: ${parts.join(', ')}${noted}.`;
 }
 
 function mostOf({ what, direction, directory, directory_pages, state, state_pages }: EventRow): string[] {

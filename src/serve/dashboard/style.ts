@@ -39,7 +39,7 @@ main .action{display:inline-block;background:var(--link);color:var(--ground);bor
 main .action:hover{background:var(--ground);color:var(--link)}
 .periods{display:flex;flex-wrap:wrap;gap:.2rem 1rem;list-style:none;padding:0;margin:.6rem 0 1rem;font-size:.9rem}
 .periods a{display:inline-block;padding:.3rem 0}.periods a[aria-current]{color:var(--text);font-weight:600;border-bottom:3px solid var(--link)}
-.events{padding-left:0;list-style:none;margin:.6rem 0}.events li{padding:.25rem 0}
+.events{padding-left:0;list-style:none;margin:.6rem 0;overflow-wrap:anywhere}.events li{padding:.25rem 0}
 .deltas table{width:auto;min-width:min(40rem,100%)}
 .said{padding-left:1.1rem;margin:.4rem 0 1rem;color:var(--soft)}
 .band{display:block;width:100%;height:1.4rem;border-radius:4px}

@@ -10,7 +10,7 @@ import { fileOfKey, idOfKey } from './keys.js';
 import type { Listed } from './listing.js';
 
 /** The small tables of the log, in the order in which their files are put in place: none refers to a later one. */
-const TABLES = ['tombstones', 'snapshots', 'replays', 'runs'] as const;
+const TABLES = ['tombstones', 'snapshots', 'replays', 'runs', 'note_log'] as const;
 
 /** A file of the log that a folder lacks, or has with other bytes. */
 export interface Row extends Pick<Listed, 'key' | 'modified'> {
@@ -20,7 +20,7 @@ export interface Row extends Pick<Listed, 'key' | 'modified'> {
   isReplaced: boolean;
 }
 
-/** What has to be done for the markers, runs and tombstones of a folder to equal those of a bucket. */
+/** What has to be done for the markers, runs, notes and tombstones of a folder to equal those of a bucket. */
 export interface RowChanges {
   lacking: Row[];
   /** Files that the bucket does not have. */

@@ -18,7 +18,7 @@ import { findDamaged } from '../log/folder/damage.js';
 import { listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
 import { parseIdentity, writeSchemas } from '../log/folder/prepare.js';
 import { readRestored, writeRestored } from '../log/folder/restored.js';
-import { DATA_TABLES, isThinned } from '../log/folder/tables.js';
+import { DATA_TABLES, isThinned, LOOSE_TABLES } from '../log/folder/tables.js';
 import { readLog, type Tombstone } from '../log/log.js';
 import { dateOf, dropIndex, INDEXED_TABLES, makeRoom, updateIndex } from '../log/marker-index.js';
 import { byCommit, fileOf, type Marker, newestMarkers, stateFileOf } from '../log/markers.js';
@@ -172,8 +172,10 @@ class Fetching {
     const { here, come, damaged } = await withTemporary('restore', (temporary) =>
       withEngine({ memoryLimit: options.memoryLimit, temporary }, async (engine) => {
         const come = await readLog(engine, incoming, folder);
-        const runs = await findDamaged(engine, 'runs', await listTableFiles(incoming, 'runs'));
-        return { here: await readLog(engine, folder, folder), come, damaged: [...come.damaged, ...runs] };
+        const damaged = [...come.damaged];
+        for (const [table] of LOOSE_TABLES)
+          damaged.push(...(await findDamaged(engine, table, await listTableFiles(incoming, table))));
+        return { here: await readLog(engine, folder, folder), come, damaged };
       }),
     );
     // They are put in place all the same: whoever needs them must not take them for absent.

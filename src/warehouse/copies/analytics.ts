@@ -99,7 +99,7 @@ async function replaceReadParquet(engine: Engine): Promise<void> {
  */
 export async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {
   const views: string[] = [];
-  for (const table of [...MARKER_TABLES, 'runs', 'tombstones'] as const) {
+  for (const table of [...MARKER_TABLES, 'runs', 'note_log', 'tombstones'] as const) {
     views.push(`create or replace view ${table} as select ${shownColumns(table)} from ${await source(place, table)}`);
   }
   for (const table of DATA_TABLES) {

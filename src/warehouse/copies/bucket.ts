@@ -10,7 +10,7 @@ import { escaped, fileOfKey, idOfKey, keyOf } from '../bucket/keys.js';
 import { commitsIn, sendIdentity, withBucketOf } from '../bucket/lease.js';
 import { GRACE_MS } from '../log/commit.js';
 import { listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
-import { MARKER_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
+import { LOOSE_TABLES, MARKER_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
 import { dataFilesOf } from '../log/markers.js';
 import type { OpenWarehouse } from '../log/open.js';
 import { readBucketRemoval } from '../log/removal.js';
@@ -90,16 +90,17 @@ export class BucketCopy implements CheckedCopy {
     await this.#removeSuperseded('parquet/checkpoints/');
   }
 
-  async finish({ path, runs }: OpenWarehouse): Promise<string[]> {
-    await this.#sendLacking('parquet/runs/', runs);
+  async finish(log: OpenWarehouse): Promise<string[]> {
+    for (const [table] of LOOSE_TABLES) await this.#sendLacking(`parquet/${table}/`, log.files(table));
     crashPoint('sent the runs');
-    await this.#sendSchemas(join(path, 'schema'));
+    await this.#sendSchemas(join(log.path, 'schema'));
     await this.#removeSuperseded('state/');
     return [];
   }
 
   /** Fetches every object and compares its bytes: what a listing says of them may be what they once were. */
-  async differences({ path, markers, runs }: OpenWarehouse, engine: EngineOptions): Promise<Difference[]> {
+  async differences(log: OpenWarehouse, engine: EngineOptions): Promise<Difference[]> {
+    const { path, markers } = log;
     const differences: Difference[] = [];
     const differs = (key: string, what: string, keys = [key]) => {
       const remove = async () => {
@@ -133,8 +134,10 @@ export class BucketCopy implements CheckedCopy {
         if (!there.has(key)) differs(key, 'is missing', [keyOf(path, marker.path)]);
       }
     }
-    const lacking = runs.filter((file) => !there.has(keyOf(path, file))).length;
-    if (lacking > 0) differences.push(lagging(`${this.title} lacks ${lacking} rows of runs`));
+    for (const [table] of LOOSE_TABLES) {
+      const lacking = log.files(table).filter((file) => !there.has(keyOf(path, file))).length;
+      if (lacking > 0) differences.push(lagging(`${this.title} lacks ${lacking} rows of ${table}`));
+    }
     const others = [...there].filter((key) => isMarker(key) && !byId.has(idOfKey(key))).length;
     if (others > 0) {
       const message = `${this.title} holds commits that are not here: ${others}`;

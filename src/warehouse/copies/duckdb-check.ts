@@ -8,7 +8,7 @@ import { columnsOf, rowsDiffer } from '../../base/storage/rows-differ.js';
 import { literal } from '../../base/storage/sql.js';
 import { findDamaged } from '../log/folder/damage.js';
 import { listTableFiles, warehouseFolder } from '../log/folder/layout.js';
-import { DATA_TABLES, MARKER_TABLES, type Table } from '../log/folder/tables.js';
+import { DATA_TABLES, LOOSE_TABLES, MARKER_TABLES, type Table } from '../log/folder/tables.js';
 import { filesOf, markerPaths } from '../log/markers.js';
 import { OpenWarehouse } from '../log/open.js';
 import { findStates } from '../log/state.js';
@@ -83,13 +83,14 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   const lags: [number, (rows: number) => Difference][] = [
     [markers.length - has.length, (lacking) => lagging(`indexhouse.duckdb is ${counted(lacking, 'snapshot')} behind`)],
   ];
-  // Rows of a damaged Parquet file cannot be compared; the native file is not to blame.
-  if ((await findDamaged(engine, 'runs', log.runs)).length === 0) {
-    const runs = log.query('runs', log.runs);
-    compared.push(['runs', `select * from (${runs}) semi join follower.runs using (run_id, website_id)`]);
-    // A run's row comes last, or alone if the run failed: without it, the file is only behind.
-    const lacking = await countOf(engine, `(${runs}) anti join follower.runs using (run_id, website_id)`);
-    lags.push([lacking, (rows) => lagging(`runs in indexhouse.duckdb is ${rows} rows behind`)]);
+  for (const [table, id] of LOOSE_TABLES) {
+    // Rows of a damaged Parquet file cannot be compared; the native file is not to blame.
+    if ((await findDamaged(engine, table, log.files(table))).length > 0) continue;
+    const all = log.query(table, log.files(table));
+    compared.push([table, `select * from (${all}) semi join follower.${table} using (${id}, website_id)`]);
+    // A run's row comes last, or alone if the run failed, and a note at any time: without it, the file is only behind.
+    const lacking = await countOf(engine, `(${all}) anti join follower.${table} using (${id}, website_id)`);
+    lags.push([lacking, (rows) => lagging(`${table} in indexhouse.duckdb is ${rows} rows behind`)]);
   }
   const states = await findStates(engine, log);
   if (markers.length === has.length && states.lacking.length === 0) {

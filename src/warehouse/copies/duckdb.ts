@@ -9,7 +9,7 @@ import { waitingForLock } from '../../base/storage/locks.js';
 import { literal } from '../../base/storage/sql.js';
 import { readReadable } from '../log/folder/damage.js';
 import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.js';
-import { createTables, type Table, viewStatements } from '../log/folder/tables.js';
+import { createTables, LOOSE_TABLES, type Table, viewStatements } from '../log/folder/tables.js';
 import { dataFilesOf, type Marker, tableOf } from '../log/markers.js';
 import type { OpenWarehouse } from '../log/open.js';
 import { type Commit, catchUp, type FollowerState, type LogCopy } from './follower.js';
@@ -138,21 +138,30 @@ class DuckdbFile implements LogCopy {
   async finish(log: OpenWarehouse): Promise<string[]> {
     const { engine } = this;
     crashPoint('followed all markers');
-    const { damaged } = await readReadable(engine, 'runs', await lackingRuns(engine, log), (files) => {
-      const lacking = `(${log.query('runs', files)}) anti join runs using (run_id, website_id)`;
-      return inTransaction(engine, () => engine.run(`insert into runs by name select * from ${lacking}`));
-    });
+    const skipped: string[] = [];
+    for (const [table, id] of LOOSE_TABLES) {
+      const { damaged } = await readReadable(
+        engine,
+        table,
+        await lackingRows(engine, log.files(table), table, id),
+        (files) => {
+          const lacking = `(${log.query(table, files)}) anti join ${table} using (${id}, website_id)`;
+          return inTransaction(engine, () => engine.run(`insert into ${table} by name select * from ${lacking}`));
+        },
+      );
+      skipped.push(...damaged.map(({ path, reason }) => `${path} ${reason}`));
+    }
     await engine.run('checkpoint');
-    return damaged.map(({ path, reason }) => `${path} ${reason}`);
+    return skipped;
   }
 }
 
-/** The files of runs that it has no row for, by file name: there is one per night. */
-async function lackingRuns(engine: Engine, log: OpenWarehouse): Promise<string[]> {
-  const ids = z.object({ website_id: z.string(), run_id: z.string() });
-  const rows = await engine.rows(ids, 'select website_id, run_id from runs');
-  const known = new Set(rows.map(({ website_id, run_id }) => `${website_id} ${run_id}`));
-  return log.runs.filter((file) => !known.has(`${websiteOf(file)} ${basename(file, '.parquet')}`));
+/** The files of runs or notes that it has no row for, by file name: of runs there is one per night. */
+async function lackingRows(engine: Engine, files: readonly string[], table: string, id: string): Promise<string[]> {
+  const ids = z.object({ website_id: z.string(), id: z.string() });
+  const rows = await engine.rows(ids, `select website_id, ${id} as id from ${table}`);
+  const known = new Set(rows.map((row) => `${row.website_id} ${row.id}`));
+  return files.filter((file) => !known.has(`${websiteOf(file)} ${basename(file, '.parquet')}`));
 }
 
 /** Creates the views of a native file, unless they are there with the same text. */

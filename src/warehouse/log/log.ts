@@ -58,8 +58,8 @@ export async function readLog(
   return readListed(engine, { warehouse, schemas }, await listLog(warehouse, { websiteId }));
 }
 
-/** The files of the markers and tombstones that existed at one moment. */
-export interface ListedLog extends Record<MarkerTable | 'tombstones', string[]> {
+/** The files of the markers, tombstones and notes that existed at one moment. */
+export interface ListedLog extends Record<MarkerTable | 'tombstones' | 'note_log', string[]> {
   /** Holds the snapshots that are not listed. */
   index: MarkerIndex | null;
 }
@@ -73,14 +73,16 @@ export async function listLog(
   const replays = await listTableFiles(warehouse, 'replays', { websiteId });
   const snapshots = await listTableFiles(warehouse, 'snapshots', { websiteId, from: index?.before });
   const tombstones = await listTableFiles(warehouse, 'tombstones', { websiteId });
-  return { replays, snapshots, tombstones, index };
+  const note_log = await listTableFiles(warehouse, 'note_log', { websiteId });
+  return { replays, snapshots, tombstones, note_log, index };
 }
 
 /** The listed files of the matching websites only. */
 export function listedOf(listed: ListedLog, isAsked: (websiteId: string) => boolean): ListedLog {
   const own = (files: string[]) => files.filter((file) => isAsked(websiteOf(file)));
-  const { replays, snapshots, tombstones, index } = listed;
-  return { replays: own(replays), snapshots: own(snapshots), tombstones: own(tombstones), index };
+  const { replays, snapshots, tombstones, note_log, index } = listed;
+  const rest = { tombstones: own(tombstones), note_log: own(note_log), index };
+  return { replays: own(replays), snapshots: own(snapshots), ...rest };
 }
 
 /**

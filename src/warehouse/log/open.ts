@@ -159,6 +159,7 @@ export class OpenWarehouse implements Log {
     const isAsked = (id: string) => websiteId === null || id === websiteId;
     const markers = this.markers.filter((marker) => isAsked(marker.websiteId));
     if (table === 'tombstones') return this.tombstoneFiles;
+    if (table === 'note_log') return this.listed.note_log.filter((file) => isAsked(websiteOf(file)));
     if (!hasRowPerFile(table)) return filesOf(this.path, markers, table);
     if (table === 'runs') {
       const runs = this.runs.filter((file) => isAsked(websiteOf(file)));
@@ -237,14 +238,16 @@ export class OpenWarehouse implements Log {
   }
 
   /**
-   * Finds the files of commits and runs that are missing, empty or truncated. Quick: if old markers are in an index, only
+   * Finds the files of commits, runs and notes that are missing, empty or truncated. Quick: if old markers are in an index, only
    * the newest nights are checked.
    */
   async findTorn(): Promise<DamagedFile[]> {
     const { before = '' } = this.index ?? {};
     const newest = this.markers.filter(({ date }) => date >= before);
     const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, newest, table)));
-    return (await Promise.all([...torn, findTorn('runs', this.runs)])).flat();
+    return (
+      await Promise.all([...torn, findTorn('runs', this.runs), findTorn('note_log', this.listed.note_log)])
+    ).flat();
   }
 
   /** The first file of a commit that cannot be read; null if all can. */

@@ -130,7 +130,7 @@ export async function stageBucketRemoval(warehouse: string, folder: string, step
 /** Every folder that belongs to a website, its markers first. */
 export async function foldersOf(warehouse: string, websiteId: string): Promise<string[]> {
   const name = encodeId(websiteId);
-  const tables = [...MARKER_TABLES, 'runs', 'tombstones', 'checkpoints', ...DATA_TABLES];
+  const tables = [...MARKER_TABLES, 'runs', 'note_log', 'tombstones', 'checkpoints', ...DATA_TABLES];
   const runs = await Promise.all(JOURNALS.map((root) => namesIn(join(warehouse, root))));
   return [
     ...tables.map((table) => join('parquet', table, `website=${name}`)),

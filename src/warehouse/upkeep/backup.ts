@@ -7,7 +7,7 @@ import { checkWarehouseThere } from '../log/folder/prepare.js';
 import { DATA_TABLES, MARKER_TABLES } from '../log/folder/tables.js';
 
 /** What makes commits visible. Listed before the data, so that everything visible in the copy has its data there. */
-const LOG_FOLDERS: readonly LogFolder[] = ['tombstones', ...MARKER_TABLES, 'runs'];
+const LOG_FOLDERS: readonly LogFolder[] = ['tombstones', ...MARKER_TABLES, 'runs', 'note_log'];
 
 export interface BackupReceipt {
   folder: string;

@@ -40,6 +40,7 @@ const BROKE: EventRow = {
   directory_pages: 195,
   state: 'Crawled - currently not indexed',
   state_pages: 201,
+  notes: null,
 };
 const IN_BLOG: CommonRow = {
   ...{ website_id: 'shop', dimension: 'directory', value: '/blog/', pages: 447 },

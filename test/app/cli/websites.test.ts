@@ -20,6 +20,7 @@ const COMMANDS: [name: string, words: string[]][] = [
   ['report', ['--json', '--out', 'report.html']],
   ['keys add', ['--json', '--label', 'reader']],
   ['replay', ['--json']],
+  ['note', ['--json', '2025-03-01', 'Relaunch']],
 ];
 /** The websites of one are made, not looked up, and one takes a website away from the others. */
 const OTHERS = ['simulate', 'remove'];

@@ -1,6 +1,6 @@
 import type { ScatterSeriesOption } from 'echarts/charts';
 import { BarChart, type BarSeriesOption, LineChart, type LineSeriesOption, ScatterChart } from 'echarts/charts';
-import { GridComponent, type GridComponentOption, MarkAreaComponent } from 'echarts/components';
+import { GridComponent, type GridComponentOption, MarkAreaComponent, MarkLineComponent } from 'echarts/components';
 import * as echarts from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { count } from '../../../base/observe/format.js';
 import { escaped, Html, html } from '../html.js';
 import { colour } from './palette.js';
 
-echarts.use([BarChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, SVGRenderer]);
+echarts.use([BarChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, MarkLineComponent, SVGRenderer]);
 
 export type ChartOption = echarts.ComposeOption<
   BarSeriesOption | LineSeriesOption | ScatterSeriesOption | GridComponentOption

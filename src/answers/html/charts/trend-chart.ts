@@ -1,6 +1,7 @@
 import { counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
 import type { Html } from '../html.js';
 import { type ChartOption, figure, GRID, LABEL, legend, NAMES, type Naming, STILL, VALUES } from './draw.js';
+import { type Note, noteMarks, notesOn } from './notes.js';
 import { type Colour, colour } from './palette.js';
 
 const HEIGHT = 240;
@@ -50,15 +51,15 @@ export function trendLegend(days: readonly Day[], isShaded = false): Html {
 }
 
 /** How many pages were in the index and out of it, day by day; nights without a complete listing are marked. */
-export function trendChart(id: string, days: readonly Day[], period: Span): Html {
-  return figure(trendNaming(id, days), HEIGHT, () => trendOption(days, period));
+export function trendChart(id: string, days: readonly Day[], period: Span, notes: readonly Note[] = []): Html {
+  return figure(trendNaming(id, days), HEIGHT, () => trendOption(days, period, notes));
 }
 
 function trendNaming(id: string, days: readonly Day[]): Naming {
   return { id, title: 'Pages by index state, day by day', description: described(days) };
 }
 
-function trendOption(days: readonly Day[], period: Span): ChartOption {
+function trendOption(days: readonly Day[], period: Span, notes: readonly Note[]): ChartOption {
   return {
     grid: GRID,
     xAxis: dates(days),
@@ -84,6 +85,7 @@ function trendOption(days: readonly Day[], period: Span): ChartOption {
         data: days.map(({ partial }) => (partial ? 0 : '-')),
         z: 5,
       },
+      noteMarks(days, notes),
     ],
   };
 }
@@ -95,7 +97,7 @@ export interface Mark {
 }
 
 /** The share of the pages that is indexed, on a scale that shows small changes; a pointer reads each date. */
-export function shareChart(id: string, days: readonly Day[], { period, marks = [] }: ShownShare): Html {
+export function shareChart(id: string, days: readonly Day[], { period, marks = [], notes = [] }: ShownShare): Html {
   const shares = days.map(({ counts }) => shareOf(counts?.indexed ?? null, counts?.pages ?? null));
   const marked = new Map(marks.map(({ snapshot_date, change }) => [snapshot_date, change]));
   const jumps = marks.map(({ snapshot_date, change }) => `${snapshot_date}: ${signed(change)} indexed.`).join(' ');
@@ -150,14 +152,17 @@ export function shareChart(id: string, days: readonly Day[], { period, marks = [
         })),
         z: 5,
       },
+      noteMarks(days, notes),
     ],
   });
-  return figure(naming, SHARE_HEIGHT, option, days.map(readingOf));
+  const readings = days.map((day) => `${readingOf(day)}${notesOn(day.date, notes)}`);
+  return figure(naming, SHARE_HEIGHT, option, readings);
 }
 
 interface ShownShare {
   period: Span;
   marks?: readonly Mark[];
+  notes?: readonly Note[];
 }
 
 function dates(days: readonly Day[]): NonNullable<ChartOption['xAxis']> {

@@ -17,7 +17,7 @@ Both ends of a period are included: the last seven dates are those since "6 days
 \`--param limit=none\` lifts a default row limit.
 SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
 coverage_summary, page_changes and page_state, and the views pages, daily_listings, coverage_daily,
-page_history, quarantine and api_drift.
+page_history, notes, quarantine and api_drift.
 
 Examples:
   indexhouse query                                      list the analyses

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Define } from '../command.js';
-import { HISTORY, PLACE, WAREHOUSE } from './flag-values.js';
+import { calendarDate, HISTORY, PLACE, WAREHOUSE } from './flag-values.js';
 
 const VERIFY_HELP = `
 Reads every committed file, so it takes as long as reading the whole warehouse. You can run it during a sync.
@@ -29,6 +29,15 @@ derived again. Exit codes: 0 done; 2 nothing was removed; 3 done, but a follower
 Examples:
   indexhouse remove --website old.example      such as one that is no longer configured
   indexhouse remove --snapshot 2026-03-05      lists the snapshots of that date, with their ids`;
+
+const NOTE_HELP = `
+Charts mark what you did, and the report and the analysis \`events\` put it beside what changed in the three days after it.
+During a sync, too, a note is written at once.
+
+Examples:
+  indexhouse note 2026-11-18 "Relaunch of the blog" --directory /blog/
+  indexhouse note --list
+  indexhouse note --remove 019a9b6e-4c1f-7d2a-8f00-3c9d5e6a7b81      the id is in the list`;
 
 const BACKUP_HELP = `
 Copies what cannot be derived, and the states. You can run it during a sync. Files that an earlier backup copied are not
@@ -78,6 +87,15 @@ export function upkeepCommands(define: Define): Command[] {
       .description('remove what is older than the configured retention, and free disk space')
       .option('--dry-run', 'only show what would be removed, and why the rest stays')
       .addHelpText('after', MAINTAIN_HELP),
+    define('note', () => import('../commands/note.js'))
+      .description('note what you did on a date, so that charts and events show it; list and remove notes')
+      .argument('[date]', 'when it was, such as 2026-11-18', calendarDate)
+      .argument('[text]', 'what it was, in up to 500 characters')
+      .option('-w, --website <id...>', 'only for these websites, by id or name (default: all)')
+      .option('--directory <path>', 'only for this directory, such as /blog/')
+      .addOption(new Option('--list', 'list the notes').conflicts(['remove', 'website', 'directory']))
+      .addOption(new Option('--remove <id>', 'remove a note').conflicts(['website', 'directory']))
+      .addHelpText('after', NOTE_HELP),
     define('remove', () => import('../commands/remove.js'))
       .description('remove a website, or one snapshot, for good')
       .option('-w, --website <id>', 'a website, by id or name')

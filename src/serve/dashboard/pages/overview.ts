@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dated, number } from '../../../answers/html/cells.js';
+import { noteList } from '../../../answers/html/charts/notes.js';
 import { type Counts, shareChart } from '../../../answers/html/charts/trend-chart.js';
 import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
@@ -163,11 +164,12 @@ function changeSince({ figure, isShare }: Delta, now: Counts, before: Counts): s
 }
 
 /** A line chart of the indexed share, with the nights that broke its trend, and a table of the numbers. */
-function share(context: WebsiteContext, { trend, events, period, listings }: Overview): Part {
+function share(context: WebsiteContext, { trend, events, notes, period, listings }: Overview): Part {
   const inShown = eventsIn(events, period.shown);
   const marks = inShown.filter(({ what }) => what === 'website');
   const caption = 'Numbers of the chart, newest first';
-  return html`${shareChart('share', trend, { period, marks })}
+  return html`${shareChart('share', trend, { period, marks, notes })}
+${noteList(trend, notes)}
 ${marks.length > 0 ? html`<p class="note">▼ and ▲ mark nights that broke the trend, with the change in indexed pages.</p>` : null}
 ${eventList(context, inShown)}
 <details><summary>Numbers of the chart</summary>

@@ -6,7 +6,7 @@ import { crashPoint } from '../../../base/storage/crash-point.js';
 import { identifier } from '../../../base/storage/sql.js';
 import { withBucketOf } from '../../bucket/lease.js';
 import { websiteOf } from '../../log/folder/layout.js';
-import { columnsOf, DATA_TABLES, MARKER_TABLES, type Table } from '../../log/folder/tables.js';
+import { columnsOf, DATA_TABLES, LOOSE_TABLES, MARKER_TABLES, type Table } from '../../log/folder/tables.js';
 import { dataFilesOf, fileOf, newestMarkers, stateFileOf, tableOf } from '../../log/markers.js';
 import type { OpenWarehouse } from '../../log/open.js';
 import { AWAITED } from '../bucket.js';
@@ -17,7 +17,15 @@ import { IcebergTable, type NamedFile, type TableFile } from './table.js';
 
 const DATE_FOLDER = /[/\\]date=(\d{4}-\d{2}-\d{2})[/\\]/;
 /** In the order in which they are published: what a row of `snapshots` names comes before it. */
-export const PUBLISHED = [...DATA_TABLES, 'page_state', 'runs', 'tombstones', 'replays', 'snapshots'] as const;
+export const PUBLISHED = [
+  ...DATA_TABLES,
+  'page_state',
+  'runs',
+  'note_log',
+  'tombstones',
+  'replays',
+  'snapshots',
+] as const;
 
 const countsRow = z.object({ rows: z.coerce.number(), nulls: z.array(z.coerce.number()) });
 
@@ -119,7 +127,7 @@ export class IcebergTables implements CheckedCopy {
     for (const { path } of await this.#resizedStates(log)) {
       await this.#replaceState(await this.#describe('page_state', path));
     }
-    await this.#addLacking('runs', log.runs);
+    for (const [table] of LOOSE_TABLES) await this.#addLacking(table, log.files(table));
     for (const [table, published] of this.tables) {
       await published.snapshot(this.now);
       await published.publish(this.#withoutHistory.has(table) ? Number.POSITIVE_INFINITY : this.historyFrom, this.now);
@@ -145,9 +153,10 @@ export class IcebergTables implements CheckedCopy {
       const message = `the Iceberg table page_state gives ${path} ${published} bytes, but it has ${bytes}`;
       differences.push({ level: 'difference', message, remedy: 'the next sync publishes it again' });
     }
-    const runs = new Set(await this.#idsIn('runs'));
-    const lacking = log.runs.filter((path) => !runs.has(idOf(path))).length;
-    if (lacking > 0) differences.push(lagging(`the Iceberg table runs lacks ${lacking} rows`));
+    for (const [table] of LOOSE_TABLES) {
+      const lacking = (await this.#lacking(table, log.files(table))).length;
+      if (lacking > 0) differences.push(lagging(`the Iceberg table ${table} lacks ${lacking} rows`));
+    }
     return differences;
   }
 
@@ -186,9 +195,14 @@ export class IcebergTables implements CheckedCopy {
     table.add(state);
   }
 
-  async #addLacking(table: 'runs' | 'tombstones', paths: readonly string[]): Promise<void> {
-    const taken = new Set(await this.#idsIn(table));
-    for (const path of paths) if (!taken.has(idOf(path))) this.#table(table).add(await this.#describe(table, path));
+  async #addLacking(table: Table, paths: readonly string[]): Promise<void> {
+    for (const path of await this.#lacking(table, paths)) this.#table(table).add(await this.#describe(table, path));
+  }
+
+  /** By address, because the websites of a run, and of a note, share its id. */
+  async #lacking(table: Table, paths: readonly string[]): Promise<string[]> {
+    const taken = new Set((await this.#table(table).files()).map(({ address }) => address));
+    return paths.filter((path) => !taken.has(this.#named(path).address));
   }
 
   /** What the metadata of a table says about a file. @throws EngineError if it cannot be read */
@@ -211,7 +225,7 @@ export class IcebergTables implements CheckedCopy {
   }
 }
 
-/** The id of a commit, a run or a tombstone, after which its file is named. */
+/** The id of a commit or a tombstone, after which its file is named. */
 function idOf(path: string): string {
   return basename(path, '.parquet');
 }

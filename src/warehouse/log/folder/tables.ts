@@ -31,12 +31,19 @@ export function isThinned(table: Table): table is ThinnedTable {
   return THINNED_TABLES.some((thinned) => thinned === table);
 }
 
-export const TABLES = [...MARKER_TABLES, 'runs', 'tombstones', ...DATA_TABLES, 'page_state'] as const;
+export const TABLES = [...MARKER_TABLES, 'runs', 'note_log', 'tombstones', ...DATA_TABLES, 'page_state'] as const;
 export type Table = (typeof TABLES)[number];
 
+/** Tables whose rows belong to no commit, each in a file of its own; and the column after which that is named. */
+export const LOOSE_TABLES = [
+  ['runs', 'run_id'],
+  ['note_log', 'note_id'],
+] as const;
+export type LooseTable = (typeof LOOSE_TABLES)[number][0];
+
 /** Whether each file of a table holds one row: nearly every query of such a table reads all of them. */
-export function hasRowPerFile(table: Table): table is 'runs' | MarkerTable {
-  return table === 'runs' || MARKER_TABLES.some((marker) => marker === table);
+export function hasRowPerFile(table: Table): table is LooseTable | MarkerTable {
+  return [...MARKER_TABLES, ...LOOSE_TABLES.map(([loose]) => loose)].some((one) => one === table);
 }
 
 /** Whether a table is part of the log itself: its files have a sum of their own rows. */

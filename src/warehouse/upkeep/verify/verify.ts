@@ -5,6 +5,7 @@ import { type Engine, type EngineOptions, withEngine } from '../../../base/stora
 import { sql, sqlNames } from '../../../base/storage/sql.js';
 import { localFollowers } from '../../copies/follow.js';
 import type { Follower } from '../../copies/follower.js';
+import { findDamaged } from '../../log/folder/damage.js';
 import { dropScratch, scratchFolder } from '../../log/folder/layout.js';
 import { checkWarehouseThere } from '../../log/folder/prepare.js';
 import { historyNotice, readRestored } from '../../log/folder/restored.js';
@@ -85,6 +86,8 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     findings.push(...unreadable.map(({ path, reason }) => damaged(`the marker ${path} ${reason}`)));
     const runs = await readRuns(engine, log);
     findings.push(...runs.findings, ...(await checkRows(engine, log, whole, runs)));
+    const notes = await findDamaged(engine, 'note_log', log.files('note_log'));
+    findings.push(...notes.map(({ path, reason }) => damaged(`the note ${path} ${reason}`)));
     const lost = await lostMarkers(options.warehouse, runs.committed);
     findings.push(...lost.map(({ message }) => damaged(message)));
     await lookAtOrphans(options, new Set(lost.map(({ snapshotId }) => snapshotId)), verified);

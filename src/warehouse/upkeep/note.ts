@@ -1,0 +1,71 @@
+import { dirname, join } from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
+import type { Config } from '../../base/config/schema.js';
+import { BusyError } from '../../base/exit.js';
+import type { Logger } from '../../base/observe/log.js';
+import { makeFolder, publish, syncFile } from '../../base/storage/durable.js';
+import { withEngine } from '../../base/storage/engine.js';
+import { checkLease } from '../bucket/lease.js';
+import { followAll } from '../copies/follow.js';
+import { dropScratch, scratchFolder, tableFile } from '../log/folder/layout.js';
+import { checkIdentity, prepareWarehouse } from '../log/folder/prepare.js';
+import { copyRows } from '../log/folder/sums.js';
+import { rowsQuery } from '../log/folder/tables.js';
+import { RunLock } from '../log/lock.js';
+import { parquetFormat } from '../log/stage/stage.js';
+
+/** A row of `note_log`, for each of some websites: a note, or the removal of one. */
+export interface NoteInput {
+  websites: readonly string[];
+  note_date: string;
+  directory: string | null;
+  note: string | null;
+  /** The id of the note that it removes. */
+  removes: string | null;
+}
+
+/**
+ * Adds a note, or the removal of one, and lets the followers catch up. It is written without the run lock, so also during
+ * a sync: its files are named after a new id and renamed into place, and nothing is derived from them. Only the followers
+ * need the lock; if another process holds it, they catch up when that ends.
+ *
+ * @returns followers: null if they are left to the process that holds the lock
+ * @throws WarehouseError; LeaseError if another machine writes to the bucket
+ */
+export async function addNote(config: Config, input: NoteInput, log: Logger) {
+  const { path, time_zone, memory_limit } = config.warehouse;
+  await checkIdentity(path, time_zone);
+  await checkLease({ config, warehouse: path, log });
+  const note_id = await writeRows(config, input);
+  const lock = await RunLock.take(path, 'note').catch((error: unknown) => {
+    if (error instanceof BusyError) return null;
+    throw error;
+  });
+  try {
+    if (lock) await prepareWarehouse(path, time_zone, memory_limit);
+    // Whoever has indexhouse.duckdb open is not waited for: the next sync catches up.
+    const unwaiting = { ...config, warehouse: { ...config.warehouse, lock_timeout: 0 } };
+    return { note_id, followers: lock && (await followAll({ config: unwaiting, warehouse: path, log })) };
+  } finally {
+    lock?.release();
+    await dropScratch(path);
+  }
+}
+
+async function writeRows({ warehouse }: Config, { websites, ...row }: NoteInput): Promise<string> {
+  const { path, memory_limit: memoryLimit, parquet_compression } = warehouse;
+  const [id, temporary, format] = [uuidv7(), scratchFolder(path), parquetFormat(parquet_compression)];
+  await withEngine({ memoryLimit, temporary }, async (engine) => {
+    const noted_at = new Date().toISOString();
+    for (const websiteId of websites) {
+      const values = { note_id: id, website_id: websiteId, noted_at, ...row };
+      const made = join(temporary, 'note.made');
+      await copyRows(engine, rowsQuery('note_log', values), { file: made, format }, values);
+      await syncFile(made);
+      const file = tableFile(path, 'note_log', { websiteId, date: row.note_date, id });
+      await makeFolder(dirname(file));
+      await publish(made, file);
+    }
+  });
+  return id;
+}
