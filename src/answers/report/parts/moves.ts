@@ -12,7 +12,7 @@ import { folded, note, type PagesLinks, part, websiteColumn } from './part.js';
 const MOVES_LISTED = 12;
 const LISTED = 8;
 /** States that are not folded, whether they changed or not. */
-const ALWAYS_SHOWN = 3;
+const ALWAYS_SHOWN = 4;
 const STATE_CHARACTERS = 80;
 const SITEMAP_CHARACTERS = 60;
 
