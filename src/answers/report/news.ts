@@ -1,16 +1,9 @@
 import { count, counted } from '../../base/observe/format.js';
 import { shortened } from '../html/html.js';
-import { directoriesChanged, statesGrown } from './over-time.js';
-import type { DirectoryRow, StateRow } from './rows.js';
+import { directoriesChanged, type Places, statesGrown } from './over-time.js';
 
 const MOST_NAMES = 3;
 const NAME_CHARACTERS = 60;
-
-/** The directories and states of a period, each with its change. */
-export interface Places {
-  directories: readonly DirectoryRow[];
-  states: readonly StateRow[];
-}
 
 /**
  * What is new since the period before, in one or two sentences: losses that stand out and did not then, and how many of the

@@ -18,6 +18,12 @@ const ALL_OTHERS = '(all others)';
 /** From the bottom up. */
 const STACK: Colour[] = ['notIndexed', 'out1', 'out2', 'out3', 'text', 'noData', 'alsoIndexed', 'indexed'];
 
+/** The directories and states of a period with their changes, of `coverage_by_directory` and `coverage_by_state`. */
+export interface Places {
+  directories: readonly DirectoryRow[];
+  states: readonly StateRow[];
+}
+
 /** What a directory had on a night, and the change of its indexed pages since the night before that is known. */
 export interface HeatCell {
   date: string;
@@ -78,18 +84,8 @@ export function lostAndWon<Row>(rows: readonly Row[], change: (row: Row) => numb
   };
 }
 
-/**
- * How much of each directory was indexed and how many pages were in each state, night by night, or week by week.
- *
- * @param website null for all
- * @param now directories and states of the period, of the analyses `coverage_by_directory` and `coverage_by_state`
- */
-export async function readOverTime(
-  reader: Reader,
-  website: string | null,
-  { shown }: Period,
-  now: { directories: readonly DirectoryRow[]; states: readonly StateRow[] },
-) {
+/** How much of each directory was indexed and how many pages were in each state, night by night or week by week. */
+export async function readOverTime(reader: Reader, website: string | null, { shown }: Period, now: Places) {
   const nights = datesOf(shown).length;
   const step = nights > MOST_NIGHTS ? 7 : 1;
   const { lost, won } = directoriesChanged(now.directories);

@@ -13,11 +13,7 @@ export interface Area {
 }
 
 /** How many pages were in which state over time, the first area at the bottom; a pointer reads each date. */
-export function areaChart(
-  naming: { id: string; title: string },
-  dates: readonly string[],
-  areas: readonly Area[],
-): Html {
+export function areaChart(id: string, dates: readonly string[], areas: readonly Area[]): Html {
   const readings = dates.map((date, at) => {
     const states = areas.map(({ name, pages }) => `${counted(pages[at] ?? 0, 'page')}: ${name}`);
     return `${date}: ${states.toReversed().join('; ')}`;
@@ -43,7 +39,7 @@ export function areaChart(
       data: [...pages],
     })),
   });
-  return figure({ ...naming, description }, HEIGHT, option, readings);
+  return figure({ id, title: 'Pages by state over time', description }, HEIGHT, option, readings);
 }
 
 /** A square in a colour of a chart, on every ground. */

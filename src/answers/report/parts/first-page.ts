@@ -27,7 +27,7 @@ export function firstPage(report: Report): Html {
 ${lead(section, period)}
 ${websites[1] ? overviewPart(report, WEBSITES) : null}
 ${headlinePart(section.headline, period, 'first')}
-${sharePart('first', section, period)}
+${sharePart(section, period)}
 ${heat.length > 0 ? html`<h2>Where</h2>${heatMap(section, heat.slice(0, DIRECTORIES))}` : null}
 <div class="beside"><div>${whyPart(section)}</div><div>${lookPart(section, period)}</div></div>
 </div>`;
@@ -72,7 +72,7 @@ function caveats({ websites, headline }: Section, { since }: Period): string[] {
 }
 
 /** A line chart of the indexed share over the last 90 days, which marks the nights that broke their trend. */
-function sharePart(id: string, { trend, events }: Section, { shown, ...period }: Period): Part {
+function sharePart({ trend, events }: Section, { shown, ...period }: Period): Part {
   if (trend.filter(({ counts }) => counts !== null).length < 2) return null;
   const marks = eventsIn(events, shown).filter(({ what }) => what === 'website');
   const first = trend[0]?.date;
@@ -81,7 +81,7 @@ function sharePart(id: string, { trend, events }: Section, { shown, ...period }:
     ...(first !== undefined && first < period.since ? ['Shaded: the period of this report.'] : []),
   ];
   return html`<h2>Share of the pages that is indexed</h2>
-${shareChart(`${id}-share`, trend, { period, marks })}
+${shareChart('first-share', trend, { period, marks })}
 ${texts.length > 0 ? note(texts.join(' ')) : null}`;
 }
 

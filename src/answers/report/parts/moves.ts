@@ -38,9 +38,7 @@ export function reasonsPart(id: string, section: Moves, links?: PagesLinks): Htm
   const within = states.filter(({ index_summary }) => index_summary === 'Indexed');
   return part(
     'Why pages are not indexed',
-    over_time.columns.length > 1
-      ? areaChart({ id: `${id}-states`, title: 'Pages by state over time' }, over_time.columns, over_time.areas)
-      : null,
+    over_time.columns.length > 1 ? areaChart(`${id}-states`, over_time.columns, over_time.areas) : null,
     out.length > 0 ? folded(out, isShown, (rows) => table(columns, rows)) : note('Every page is indexed.'),
     within.length > 0 ? html`<h4>Indexed</h4>${table(columns, within)}` : null,
   );
