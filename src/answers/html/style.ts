@@ -1,4 +1,4 @@
-import { darkRules, PALETTE } from './charts/palette.js';
+import { darkRules, heatRules, PALETTE } from './charts/palette.js';
 
 /** The style sheet of a report: light and dark, screen, phone and paper. It loads nothing. */
 export const STYLE = `
@@ -38,19 +38,28 @@ tbody th{font-weight:400;color:var(--text)}
 .number{text-align:right;white-space:nowrap}
 thead .number{white-space:normal}
 td:first-child,th:first-child{padding-left:0}
-.spark{width:90px;height:18px;vertical-align:middle}.spark polyline{fill:none;stroke:var(--indexed);stroke-width:1.5}
 .legend{overflow-wrap:anywhere;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.3rem 0;padding:0;color:var(--soft);font-size:.85rem}
 .swatch{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:2px;vertical-align:-.05em;background:var(--line)}
 .swatch.indexed{background:var(--indexed)}.swatch.not-indexed{background:var(--not-indexed)}.swatch.no-data{background:var(--no-data)}
-.swatch.period{background:var(--period);outline:1px solid var(--line)}
-.swatch.partial{background:none;width:0;height:0;border:.42em solid transparent;border-top:0;border-bottom:.75em solid var(--bad);border-radius:0}
+${heatRules('light')}
+.heat{table-layout:fixed;margin:.4rem 0}.heat th,.heat td{padding:.1rem 0;border-color:var(--ground);vertical-align:middle;line-height:1.35}
+.heat th:first-child{width:10rem;padding-right:.5rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.heat thead td{vertical-align:bottom;white-space:nowrap}.heat .number{padding-left:.4rem}.heat thead .number{width:4.2rem}
+.heat tbody td:not(.number){text-align:center;font-size:.6rem}
+.ends{display:flex;justify-content:space-between;color:var(--soft);font-size:.83rem;margin:.2rem 0}
+.heat td a{color:inherit}main .heat td a{text-decoration:none}.heat .h5,.heat .h6,.heat .h7{color:var(--ground)}
+.key .swatch{margin:0;border-radius:0}
+.first h2{font-size:1.05rem;margin:1.1rem 0 .3rem;padding:0;border:0}.first ul{margin:.3rem 0;padding-left:1.1rem}.first li{overflow-wrap:anywhere;margin:.2rem 0}.first li a{text-decoration:underline}
+.first .lead{margin:.5rem 0;font-size:1rem}
+.beside{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(19rem,100%),1fr));gap:0 2rem}
 summary{cursor:pointer;color:var(--link);font-size:.87rem;padding:.3rem 0}
 .chart svg{display:block;width:100%;height:auto;max-width:100%}
 .chart text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif!important;font-size:11px!important}
 .chart.narrow{display:none}
 footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem}
 @media screen and (max-width:640px){
-body{padding:1rem .9rem 2rem}h1{font-size:1.35rem}
+body{padding:.7rem .9rem}h1{font-size:1.3rem}.first{font-size:.88rem;line-height:1.35}.first .lead{font-size:.92rem;margin:.35rem 0}.first h2{margin:.6rem 0 .2rem}.about,.first .note{font-size:.8rem}.first .tiles{margin:.5rem 0}
+.heat .wide{display:none}.heat th:first-child{width:6rem}.heat thead .number{width:3.7rem}
 .chart.wide{display:none}.chart.narrow{display:block}
 .tiles{grid-template-columns:repeat(2,1fr);gap:.5rem}.tiles div{padding:.5rem .6rem}.tiles b{font-size:1.3rem}
 .cards thead{display:none}.cards,.cards tbody{display:block}
@@ -62,13 +71,13 @@ body{padding:1rem .9rem 2rem}h1{font-size:1.35rem}
 @media screen and (prefers-color-scheme:dark){
 :root{--ground:#11161d;--card:#1a212b;--text:#e3e8ee;--soft:#a3adba;--line:#333c48;--link:#78b4f0;--bad:${PALETTE.partial.dark};
 --indexed:${PALETTE.indexed.dark};--not-indexed:${PALETTE.notIndexed.dark};--no-data:${PALETTE.noData.dark};--period:${PALETTE.period.dark}}
-${darkRules()}}
+${darkRules()}${heatRules('dark')}}
 @media print{
-@page{size:A4;margin:14mm}
-body{max-width:none;padding:0;font-size:10pt}
+@page{size:A4;margin:12mm}
+html{font-size:12px}body{max-width:none;padding:0;font-size:10pt}.first{font-size:9pt}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .tiles{grid-template-columns:repeat(4,1fr)}
-.tiles div,tr,.chart,.legend{break-inside:avoid}.legend{break-after:avoid}
+.tiles div,tr,.chart,.legend{break-inside:avoid}.legend{break-after:avoid}.appendix{break-before:page}
 h2,h3,h4,.part>p:not(.note){break-after:avoid}
 thead{display:table-header-group}
 .scroll{overflow:visible}

@@ -27,11 +27,11 @@ export interface TableOptions {
  * A table that scrolls by itself if it is wider than the screen. The order of rows is kept. On a phone its rows are cards
  * with the first column as the title of each, and what it can be sorted by is a line above them.
  *
- * @param options with them the first column names its row, and the keyboard scrolls too
+ * @param options with them the first column names its row
  */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], options?: TableOptions): Part {
   if (options && rows.length === 0) return html`<p class="empty">${options.empty}</p>`;
-  const named = options && html` role="region" aria-labelledby="${options.id}" tabindex="0"`;
+  const named = options && html` role="region" aria-labelledby="${options.id}"`;
   const caption = options && html`<caption id="${options.id}">${options.caption}</caption>`;
   const cells = (row: Row) =>
     columns.map((column, at) =>
@@ -39,7 +39,7 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
         ? html`<th scope="row">${column.cell(row)}</th>`
         : html`<td${numeric(column)} data-head="${column.head}">${column.cell(row)}</td>`,
     );
-  return html`<div class="scroll"${named}><table class="cards">${caption}
+  return html`<div class="scroll" tabindex="0"${named}><table class="cards">${caption}
 <thead${options?.sort && html` class="sorts"`}><tr>${columns.map((column) => headOf(column, options?.sort))}</tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr>${cells(row)}</tr>\n`)}</tbody></table></div>`;

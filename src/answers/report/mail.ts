@@ -1,8 +1,8 @@
 import { count, type Figure, percent, shareOf, signed } from '../../base/observe/format.js';
 import { Html, html, type Part, shortened } from '../html/html.js';
 import { ageSentence } from '../status/data-age.js';
+import { changeOfDirectory, lostAndWon } from './over-time.js';
 import { headingOf, opening } from './page.js';
-import { changeOfDirectory, lostAndWon } from './parts/moves.js';
 import { nameOf } from './parts/part.js';
 import type { Report } from './report.js';
 import type { Section } from './section.js';
@@ -32,7 +32,7 @@ ${sections.map((section) => html`${titled && section.websites[0] ? html`<h3>${na
 }
 
 function sectionOf(section: Section): Part {
-  const { story, headline, states, directories, trend } = section;
+  const { story, news, headline, states, directories, trend, fallen } = section;
   const { lost } = lostAndWon(directories, changeOfDirectory);
   const figures: [string, Figure][] = [
     ['Pages monitored', headline.pages],
@@ -41,7 +41,7 @@ function sectionOf(section: Section): Part {
     ['Fell out', headline.fell_out],
     ['Canonical flips', headline.canonical_flips],
   ];
-  return html`${story.map((sentence) => html`<p>${sentence}</p>\n`)}
+  return html`${[...story, ...news].map((sentence) => html`<p>${sentence}</p>\n`)}
 ${table(
   ['', 'now', 'before'],
   figures.map(([name, { now, before }]) => [name, count(now), before === null ? '' : count(before)]),
@@ -58,6 +58,11 @@ ${listed(
   'Directories that lost indexed pages',
   ['directory', 'indexed', 'change'],
   lost.slice(0, DIRECTORIES_LISTED).map((row) => [row.directory, count(row.indexed), signed(changeOfDirectory(row))]),
+)}
+${listed(
+  'What to look at first',
+  ['page', 'pages like it'],
+  fallen.examples.map(({ url, fallen: pages }) => [url, count(pages)]),
 )}
 ${listed('Trend', ['date', 'indexed', 'share'], trendRows(trend))}`;
 }

@@ -1,18 +1,16 @@
 import { counted, moment } from '../../base/observe/format.js';
-import { noteList } from '../html/charts/notes.js';
-import { shareChart, trendChart, trendLegend } from '../html/charts/trend-chart.js';
 import { Html, html, type Part } from '../html/html.js';
 import { STYLE } from '../html/style.js';
 import { ageSentence, type DataAge } from '../status/data-age.js';
 import { fallenPart, flipsPart } from './parts/changed-pages.js';
+import { firstPage } from './parts/first-page.js';
 import { balanceNote, headlinePart, overviewPart } from './parts/headline.js';
 import { placesPart, reasonsPart, transitionsPart } from './parts/moves.js';
-import { nameOf, note, part } from './parts/part.js';
+import { nameOf } from './parts/part.js';
 import { freshnessPart, qualityPart } from './parts/quality.js';
 import type { Period } from './period.js';
 import type { Report } from './report.js';
 import type { Section } from './section.js';
-import { eventsIn, storyOf } from './story.js';
 
 /** Nothing may be loaded or run, whatever the data contains. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
@@ -46,11 +44,12 @@ function subjectOf(websites: Report['websites']): string {
   return only && !second ? nameOf(only) : counted(websites.length, 'website');
 }
 
-/** The report as one self-contained HTML document. */
-export function reportPage(report: Report): string {
-  const { websites, sections, period, total } = report;
-  const second = websites[1];
-  const isTogether = second !== undefined && sections.length === 1;
+/**
+ * The report as one self-contained HTML document: a first page that stands alone, and an appendix.
+ *
+ * @param isBrief without the appendix
+ */
+export function reportPage(report: Report, isBrief = false): string {
   const page = html`${opening(
     report,
     html`<meta http-equiv="Content-Security-Policy" content="${new Html(POLICY)}">
@@ -67,8 +66,8 @@ ${ageBand(report.age)}
 <div class="about">${about(report)}</div>
 </header>
 <main>
-${second && !isTogether ? [lead(storyOf({ headline: total, events: [], common: [] }, period)), headlinePart(total, period), overviewPart(report)] : null}
-${sections.map((section, at) => sectionOf(section, { id: `s${at + 1}`, period, titled: second !== undefined && !isTogether, together: isTogether ? report : null }))}
+${firstPage(report)}
+${isBrief ? null : appendix(report)}
 </main>
 </body>
 </html>
@@ -87,26 +86,26 @@ ${newest > until ? html`<p>The current state of pages, their crawls, reports and
 <p>Created ${moment(made_at)} by indexhouse ${version}. Times are in UTC; dates are those of the snapshots.</p>`;
 }
 
-function sectionOf(
-  section: Section,
-  { id, period, titled, together }: { id: string; period: Period; titled: boolean; together: Report | null },
-): Html {
+function appendix(report: Report): Html {
+  const { websites, sections, period } = report;
+  const [first, second] = sections;
+  return html`<h2 class="appendix">Appendix</h2>
+${websites[1] && first && !second ? overviewPart(report) : null}
+${sections.map((section, at) => sectionOf(section, { id: `s${at + 1}`, period, titled: second !== undefined }))}`;
+}
+
+function sectionOf(section: Section, { id, period, titled }: { id: string; period: Period; titled: boolean }): Html {
   const [first] = section.websites;
   return html`<section>
-${titled && first ? html`<h2>${nameOf(first)}</h2>` : null}
-${lead(section.story)}
-${caveats(section, period).map((caveat) => html`<p class="warning">${caveat}</p>`)}
-${together ? overviewPart(together) : null}
-${sharePart(id, section, period)}
-${headlinePart(section.headline, period)}
+${titled && first ? [html`<h2>${nameOf(first)}</h2>`, headlinePart(section.headline, period, 'first')] : null}
+${headlinePart(section.headline, period, 'others')}
 ${balanceNote(section.balance)}
-${reasonsPart(section)}
-${placesPart(section, period)}
+${placesPart(id, section)}
+${reasonsPart(id, section)}
 ${transitionsPart(section)}
 ${fallenPart(section, period)}
 ${flipsPart(section, period)}
 ${freshnessPart(id, section)}
-${trendPart(id, section, period)}
 ${qualityPart(id, section, period)}
 </section>
 `;
@@ -117,70 +116,4 @@ export function ageBand(age: DataAge | null): Part {
   if (age === null) return null;
   const kind = new Html(age.old === null ? 'class="note"' : 'class="warning" role="alert"');
   return html`<p ${kind}>${ageSentence(age)}</p>`;
-}
-
-/** Warnings that are shown above the first figure. */
-function caveats({ websites, headline }: Section, { since }: Period): string[] {
-  const [first, second] = websites;
-  if (!first || second) return [];
-  const { listed_on, compared_with } = headline;
-  if (listed_on === null) return ['No listing was complete yet, so the number of indexed pages is unknown.'];
-  const last = first.snapshots.at(-1);
-  const partial = last?.listing_status === 'partial' && last.snapshot_date > listed_on;
-  return [
-    ...(listed_on < since ? [`The newest complete listing is of ${listed_on}, before this period.`] : []),
-    ...(partial
-      ? [`The listing of ${last.snapshot_date} is partial: the numbers of pages are those of ${listed_on}.`]
-      : []),
-    ...(compared_with === null && listed_on >= since
-      ? ['This is the first complete listing, so there is nothing to compare it with yet.']
-      : []),
-  ];
-}
-
-/** What happened, in two or three sentences. */
-function lead(story: readonly string[]): Part {
-  return story.map(
-    (sentence) => html`<p class="lead">${sentence}</p>
-`,
-  );
-}
-
-/** A line chart of the indexed share over the last 90 days, which marks the nights that broke their trend. */
-function sharePart(id: string, { trend, events, notes: noted }: Section, { shown, ...period }: Period): Part {
-  if (trend.filter(({ counts }) => counts !== null).length < 2) return null;
-  const marks = eventsIn(events, shown).filter(({ what }) => what === 'website');
-  const first = trend[0]?.date;
-  const texts = [
-    ...(marks.length > 0 ? ['▼ and ▲ mark nights that broke the trend, with the change in indexed pages.'] : []),
-    ...(first !== undefined && first < period.since ? ['Shaded: the period of this report.'] : []),
-  ];
-  return part(
-    'Share of the pages that is indexed',
-    shareChart(`${id}-share`, trend, { period, marks, notes: noted }),
-    noteList(trend, noted),
-    texts.length > 0 ? note(texts.join(' ')) : null,
-  );
-}
-
-/** How many pages were in the index and out of it over the last 90 days. */
-function trendPart(id: string, { trend, websites, notes: noted }: Section, period: Period): Html {
-  const known = trend.filter(({ counts }) => counts !== null);
-  if (known.length === 0) return part('Trend', note('No listing was complete in this period, so there is no trend.'));
-  const partial = trend.filter((day) => day.partial).length;
-  const first = trend[0]?.date;
-  return part(
-    'Pages by index state',
-    trendLegend(trend, first !== undefined && first < period.since),
-    trendChart(`${id}-trend`, trend, period, noted),
-    noteList(trend, noted),
-    notes(partial, websites.length),
-  );
-}
-
-function notes(partial: number, websites: number): Part {
-  const nights = `${counted(partial, 'night')} had only a partial listing. Such a night is marked and not counted.`;
-  const carried = 'A website that was not listed on a date counts with its last complete listing.';
-  const texts = [...(partial > 0 ? [nights] : []), ...(websites > 1 ? [carried] : [])];
-  return texts.length > 0 ? note(texts.join(' ')) : null;
 }

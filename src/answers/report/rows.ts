@@ -91,6 +91,21 @@ export const directoryRow = z.object({
 });
 export type DirectoryRow = z.infer<typeof directoryRow>;
 
+/** Of a directory of a website, of all others (null) or of a state, on one date. */
+export const coverageRow = z.object({
+  column_date: text,
+  listed_on: text,
+  is_place: z.boolean(),
+  place: maybeText,
+  index_coverage_state: text,
+  pages: whole,
+  indexed: whole,
+});
+export type CoverageRow = z.infer<typeof coverageRow>;
+
+/** Pages that fell out in the period before, and those of them that are indexed now. */
+export const backRow = z.object({ fell_out: whole, back: whole });
+
 /** The pages of a sitemap; one counts in each of its sitemaps. */
 export const sitemapRow = z.object({
   website_id: text,
@@ -109,7 +124,6 @@ export const stateRow = z.object({
   index_coverage_state: text,
   pages: whole,
   pages_change: maybeWhole,
-  trend: z.array(whole).nullable(),
 });
 export type StateRow = z.infer<typeof stateRow>;
 

@@ -1,9 +1,13 @@
 import type { Age } from '../html/charts/bar-charts.js';
+import type { Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
 import { type Headline, totalOf } from './headline.js';
+import { newsOf } from './news.js';
+import { readOverTime } from './over-time.js';
 import type { Period } from './period.js';
 import {
+  backRow,
   balanceRow,
   type CommonRow,
   crawlAgeRow,
@@ -35,6 +39,7 @@ const STALE_PAGES_LISTED = 10;
 const SITEMAPS_READ = 1000;
 const FALLEN_STATES = 8;
 const FALLEN_SAMPLES = 5;
+const EXAMPLES = 3;
 const COMMON_LISTED = 12;
 const COMMON_READ = 60;
 const ODDITIES_LISTED = 10;
@@ -43,6 +48,7 @@ export const STALE_DAYS = 31;
 /** The spans of the macro `age_span`, and those of them that are stale. */
 export const SPANS = ['0-1 days', '2-7 days', '8-14 days', '15-30 days', '31-90 days', 'over 90 days', 'never'];
 const STALE_SPANS = new Set(SPANS.slice(4));
+const NO_PAGES = { fell_out: 0, back: 0 };
 /** A value stands out if its share among changed pages exceeds that among all pages by this much. */
 const LEAST_EXCESS = 0.02;
 
@@ -75,6 +81,7 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
   return {
     ...moves,
     story: storyOf({ ...moves, common: fallen.common }, period),
+    news: await readNews(scope, moves, period),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
     fallen,
     flips: await readFlips(scope, websites),
@@ -93,30 +100,43 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
 export async function readMoves(reader: Reader, websites: WebsiteFacts[], period: Period) {
   const { since, until, shown } = period;
   const { website } = scopeOf(reader, websites, period);
+  const places = await readPlaces(reader, website, period);
   return {
     websites,
     headline: totalOf(websites.map(({ headline }) => headline)),
     trend: trendOf(
       websites.flatMap(({ trend }) => trend),
-      websites.flatMap(({ snapshots }) => snapshots),
       shown,
     ),
     events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
     notes: await askRows(reader, 'answers/report/notes', noteRow, { website, since: shown.since, until }),
     balance: await askOf(reader, 'index_balance', balanceRow, website, { since, until, total: 'true' }),
-    states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, { since, until })),
     sitemaps: await askRows(reader, 'answers/report/sitemaps', sitemapRow, {
       website,
       since,
       until,
       limit: SITEMAPS_READ,
     }),
-    directories: await askOf(reader, 'coverage_by_directory', directoryRow, website, {
-      since,
-      until,
-      limit: 'none',
-    }),
+    ...places,
+    over_time: await readOverTime(reader, website, period, places),
   };
+}
+
+/** The states and directories at the end of a period, with their change in it. */
+async function readPlaces(reader: Reader, website: string | null, { since, until }: Span) {
+  const dates = { since, until };
+  return {
+    states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, dates)),
+    directories: await askOf(reader, 'coverage_by_directory', directoryRow, website, { ...dates, limit: 'none' }),
+  };
+}
+
+async function readNews({ reader, website, since, until }: Scope, now: Moves, { previous, days }: Period) {
+  if (now.websites.some((facts) => facts.website.first_date >= previous.since)) return [];
+  const asked = { website, since, until, earlier_since: previous.since, earlier_until: previous.until };
+  const [fallen = NO_PAGES] = await askRows(reader, 'answers/report/back_again', backRow, asked);
+  const earlier = website === null ? null : await readPlaces(reader, website, previous);
+  return newsOf(days, { now, earlier, ...fallen });
 }
 
 interface Scope {
@@ -133,14 +153,13 @@ function scopeOf(reader: Reader, [first, second]: readonly WebsiteFacts[], { sin
 
 async function readFallen(scope: Scope) {
   const { reader, website, since, until } = scope;
+  const limits = { states: FALLEN_STATES, samples: FALLEN_SAMPLES };
+  const asked = { website, since, until, ...limits };
+  const samples = await askRows(reader, 'answers/report/fallen_by_state', fallenRow, asked);
   return {
-    samples: await askRows(reader, 'answers/report/fallen_by_state', fallenRow, {
-      website,
-      since,
-      until,
-      states: FALLEN_STATES,
-      samples: FALLEN_SAMPLES,
-    }),
+    samples,
+    /** One of each of the states that most pages fell to. */
+    examples: samples.filter((one, at) => one.state !== samples[at - 1]?.state).slice(0, EXAMPLES),
     common: await readCommon(scope),
   };
 }
@@ -205,7 +224,7 @@ function statesTogether(rows: readonly StateRow[]): StateRow[] {
     const key = JSON.stringify([row.index_summary, row.index_coverage_state]);
     const known = states.get(key);
     const change = known && plus(known.pages_change, row.pages_change);
-    const sum = known && { ...known, pages: known.pages + row.pages, pages_change: change ?? null, trend: null };
+    const sum = known && { ...known, pages: known.pages + row.pages, pages_change: change ?? null };
     states.set(key, sum ?? row);
   }
   return [...states.values()].sort((one, other) => groupOf(one) - groupOf(other) || other.pages - one.pages);

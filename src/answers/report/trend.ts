@@ -1,25 +1,24 @@
 import type { Counts, Day, Span } from '../html/charts/trend-chart.js';
 import { datesOf } from './period.js';
-import type { SnapshotRow, TrendRow } from './rows.js';
+import type { TrendRow } from './rows.js';
 
 /**
- * The trend over every date of a span, starting with the first that has a snapshot. Of several websites, a date counts
+ * The trend over every date of a span, starting with the first that has a complete listing. Of several websites, a date counts
  * each with its newest complete listing up to then, because one that was not listed on a date did not lose its pages.
  *
  * @param rows of each website, by date
  */
-export function trendOf(rows: readonly TrendRow[], snapshots: readonly SnapshotRow[], span: Span): Day[] {
+export function trendOf(rows: readonly TrendRow[], span: Span): Day[] {
   const byDate = new Map<string, TrendRow[]>();
   for (const row of rows) byDate.set(row.snapshot_date, [...(byDate.get(row.snapshot_date) ?? []), row]);
   const known = new Map<string, Counts>();
   for (const row of rows) if (row.snapshot_date < span.since) known.set(row.website_id, row);
-  const partial = partialDates(rows, snapshots);
   const days = datesOf(span).map((date): Day => {
     const listed = byDate.get(date) ?? [];
     for (const row of listed) known.set(row.website_id, row);
-    return { date, counts: listed.length > 0 ? sum([...known.values()]) : null, partial: partial.has(date) };
+    return { date, counts: listed.length > 0 ? sum([...known.values()]) : null };
   });
-  const first = days.findIndex(({ counts, partial }) => counts !== null || partial);
+  const first = days.findIndex(({ counts }) => counts !== null);
   return first < 0 ? [] : days.slice(first);
 }
 
@@ -33,13 +32,4 @@ function sum(counts: readonly Counts[]): Counts {
     }),
     { pages: 0, indexed: 0, not_indexed: 0, without_data: 0 },
   );
-}
-
-/** Dates on which some website was listed, but never completely. */
-function partialDates(rows: readonly TrendRow[], snapshots: readonly SnapshotRow[]): Set<string> {
-  const complete = new Set(rows.map(({ website_id, snapshot_date }) => `${snapshot_date} ${website_id}`));
-  const dates = snapshots.flatMap(({ website_id, snapshot_date }) =>
-    complete.has(`${snapshot_date} ${website_id}`) ? [] : [snapshot_date],
-  );
-  return new Set(dates);
 }

@@ -44,7 +44,6 @@ main .action:hover{background:var(--ground);color:var(--link)}
 .said{padding-left:1.1rem;margin:.4rem 0 1rem;color:var(--soft)}
 .band{display:block;width:100%;height:1.4rem;border-radius:4px}
 .band .indexed{fill:var(--indexed)}.band .not-indexed{fill:var(--not-indexed)}.band .no-data{fill:var(--no-data)}.band .gone{fill:var(--line)}
-.ends{display:flex;justify-content:space-between;color:var(--soft);font-size:.83rem;margin:.2rem 0}
 .timeline{list-style:none;margin:.8rem 0;padding:0 0 0 .4rem}
 .timeline li{position:relative;display:grid;grid-template-columns:7rem 1fr;gap:0 1rem;padding:.15rem 0 .9rem 1.4rem;border-left:2px solid var(--line)}
 .timeline li::before{content:"";position:absolute;left:-.45rem;top:.5rem;width:.75rem;height:.75rem;border-radius:50%;background:var(--line)}
@@ -62,7 +61,6 @@ main .action:hover{background:var(--ground);color:var(--link)}
 .paging ul{display:flex;flex-wrap:wrap;gap:.3rem 1rem;list-style:none;padding:0;margin:.9rem 0;align-items:center}
 .paging a,.paging .off{display:inline-block;padding:.35rem 0}
 .paging .off{color:var(--soft)}
-.beside{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(26rem,100%),1fr));gap:0 2.5rem}
 .facts{margin:.4rem 0}
 .facts div{display:grid;grid-template-columns:11rem 1fr;gap:.2rem .9rem;padding:.3rem 0;border-bottom:1px solid var(--line);font-size:.9rem}
 .facts dt{color:var(--soft)}.facts dd{margin:0;overflow-wrap:anywhere}.facts ul{margin:0;padding-left:1.1rem}

@@ -36,6 +36,12 @@ describe('indexhouse report', () => {
     expect(stdout).toContain('Report for 2025-02-24 to 2025-03-02 (7 days): report.html');
   });
 
+  once('--brief writes the first page alone', async () => {
+    const brief = await report('--warehouse', shop.path, '--out', '-', '--brief');
+    expect(brief).toContain('What to look at first');
+    expect(brief).not.toContain('Appendix');
+  });
+
   once('says to a program where it is and what it says', async () => {
     const file = join(temporaryFolder(), 'r.html');
     const printed: unknown = JSON.parse(await report('--warehouse', shop.path, '--out', file, '--json'));

@@ -28,7 +28,7 @@ const evil = givenWarehouse([
 /** Those that a document may have; in none of them a script runs. */
 const TAGS =
   'html head meta title style body header main footer section div span p br h1 h2 h3 h4 a b small code ul li dl dt dd ' +
-  'details summary table thead tbody tr th td svg g path polygon polyline rect text desc defs clippath';
+  'details summary table caption thead tbody tr th td svg g path polygon polyline rect text desc defs clippath';
 
 let page = '';
 let mail = '';

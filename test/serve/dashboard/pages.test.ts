@@ -62,6 +62,9 @@ describe('the overview', () => {
     expect(rowsOf(answer, 'deltas')[1]).toEqual(['Share indexed', '62.6%', '±0.0 points', '–', '–', '–']);
     const fallen = linksOf(answer).find((link) => link.includes('changed=fell_out')) ?? '';
     expect(rowsOf(await visitor.get(fallen), 'pages')).toHaveLength(9);
+    // A directory of the heat map leads to its pages, and a night that stands out to its changes.
+    expect(linksOf(answer)).toContain(`${SHOP}/pages?directory=%2Fp%2F`);
+    expect(linksOf(answer)).toContain(`${SHOP}/changes?from=2025-03-02&to=2025-03-02&directory=%2Fp%2F`);
     expect((await visitor.get(`${SHOP}?days=2`)).status).toBe(400);
   });
 });

@@ -1,10 +1,9 @@
 import { counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
 import type { Html } from '../html.js';
-import { type ChartOption, figure, GRID, LABEL, legend, NAMES, type Naming, STILL, VALUES } from './draw.js';
+import { type ChartOption, figure, GRID, LABEL, NAMES, STILL, VALUES } from './draw.js';
 import { type Note, noteMarks, notesOn } from './notes.js';
-import { type Colour, colour } from './palette.js';
+import { colour } from './palette.js';
 
-const HEIGHT = 240;
 const SHARE_HEIGHT = 180;
 const MOST_DAYS_WITH_DOTS = 31;
 /** Shown for a date without counts. */
@@ -22,8 +21,6 @@ export interface Span {
 export interface Day {
   date: string;
   counts: Counts | null;
-  /** The date has a listing, but none that is complete. */
-  partial: boolean;
 }
 
 export interface Counts {
@@ -31,63 +28,6 @@ export interface Counts {
   indexed: number;
   not_indexed: number;
   without_data: number;
-}
-
-const STATES: { key: Exclude<keyof Counts, 'pages'>; colour: Colour }[] = [
-  { key: 'indexed', colour: 'indexed' },
-  { key: 'not_indexed', colour: 'notIndexed' },
-  { key: 'without_data', colour: 'noData' },
-];
-
-/** What the colours of the trend mean. @param isShaded whether the chart shades a period */
-export function trendLegend(days: readonly Day[], isShaded = false): Html {
-  return legend(
-    ['indexed', 'indexed'],
-    ['not-indexed', 'not indexed'],
-    ['no-data', 'without data: never inspected'],
-    ...(days.some(({ partial }) => partial) ? [['partial', UNLISTED] as const] : []),
-    ...(isShaded ? [['period', 'the period of this report'] as const] : []),
-  );
-}
-
-/** How many pages were in the index and out of it, day by day; nights without a complete listing are marked. */
-export function trendChart(id: string, days: readonly Day[], period: Span, notes: readonly Note[] = []): Html {
-  return figure(trendNaming(id, days), HEIGHT, () => trendOption(days, period, notes));
-}
-
-function trendNaming(id: string, days: readonly Day[]): Naming {
-  return { id, title: 'Pages by index state, day by day', description: described(days) };
-}
-
-function trendOption(days: readonly Day[], period: Span, notes: readonly Note[]): ChartOption {
-  return {
-    grid: GRID,
-    xAxis: dates(days),
-    yAxis: VALUES,
-    series: [
-      ...STATES.map(({ key, colour: name }, at) => ({
-        ...STILL,
-        type: 'bar' as const,
-        stack: 'pages',
-        barCategoryGap: '18%',
-        barMaxWidth: 30,
-        itemStyle: { color: colour(name) },
-        data: days.map(({ counts }) => counts?.[key] ?? '-'),
-        ...(at === 0 ? { markArea: shaded(days, period) } : {}),
-      })),
-      {
-        ...STILL,
-        type: 'scatter',
-        symbol: 'triangle',
-        symbolSize: 9,
-        symbolOffset: [0, -6],
-        itemStyle: { color: colour('partial') },
-        data: days.map(({ partial }) => (partial ? 0 : '-')),
-        z: 5,
-      },
-      noteMarks(days, notes),
-    ],
-  };
 }
 
 /** A date that stands out, with its change in indexed pages. */
@@ -190,10 +130,5 @@ function readingOf({ date, counts }: Day): string {
 
 function described(days: readonly Day[]): string {
   const known = days.filter(({ counts }) => counts !== null);
-  const texts = [...new Set([...known.slice(0, 1), ...known.slice(-1)])].map(readingOf);
-  const partial = days.filter((day) => day.partial);
-  return [
-    ...texts,
-    ...(partial.length > 0 ? [`${counted(partial.length, 'night')} without a complete listing.`] : []),
-  ].join(' ');
+  return [...new Set([...known.slice(0, 1), ...known.slice(-1)])].map(readingOf).join(' ');
 }

@@ -8,7 +8,7 @@ import {
   shareOf,
   signed,
 } from '../../../base/observe/format.js';
-import { dated, number, tiles } from '../../html/cells.js';
+import { dated, number, type Tile, tiles } from '../../html/cells.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { FELL_OUT } from '../../query/period-note.js';
@@ -19,8 +19,10 @@ import type { BalanceRow } from '../rows.js';
 import type { WebsiteFacts } from '../section.js';
 import { nameOf, note, part } from './part.js';
 
-/** The numbers that a reader looks for first, each with its earlier value. */
-export function headlinePart(headline: Headline, { days }: Period): Html {
+const FIRST_TILES = 4;
+
+/** The numbers that a reader looks for first, or the others, each with its earlier value. */
+export function headlinePart(headline: Headline, { days }: Period, which: 'first' | 'others'): Html {
   const { pages, indexed, robots_blocked, robots_unblocked, listed_on, compared_with } = headline;
   const stock = (value: Part) => (listed_on === null ? '–' : value);
   const since = (figure: Figure): Part => {
@@ -32,7 +34,7 @@ export function headlinePart(headline: Headline, { days }: Period): Html {
   const flow = (name: string, figure: Figure) => [name, count(figure.now), before(figure)] as const;
   const share = shareOf(indexed.now, pages.now);
   const shareBefore = shareOf(indexed.before, pages.before);
-  return tiles(
+  const all: Tile[] = [
     ['Pages monitored', stock(count(pages.now)), since(pages)],
     [
       'Indexed',
@@ -46,7 +48,8 @@ export function headlinePart(headline: Headline, { days }: Period): Html {
     flow('Disappeared', headline.disappeared),
     flow('Canonical flips', headline.canonical_flips),
     [...flow('Newly blocked by robots.txt', robots_blocked), `${count(robots_unblocked.now)} unblocked`],
-  );
+  ];
+  return tiles(...(which === 'first' ? all.slice(0, FIRST_TILES) : all.slice(FIRST_TILES)));
 }
 
 /** How the earlier number of indexed pages became the current one, as a sum; parts that are 0 are left out. */
@@ -64,8 +67,8 @@ export function balanceNote(rows: readonly BalanceRow[]): Part {
   );
 }
 
-/** One line per website; those that lost most come first. */
-export function overviewPart({ websites, period }: Report): Html {
+/** One line per website; those that lost most come first. @param most so many lines at most */
+export function overviewPart({ websites, period }: Report, most = websites.length): Html {
   const loss = ({ headline }: WebsiteFacts) => changeOf(headline.indexed) ?? 0;
   const sorted = [...websites].sort((one, other) => loss(one) - loss(other));
   const columns: Column<WebsiteFacts>[] = [
@@ -82,7 +85,8 @@ export function overviewPart({ websites, period }: Report): Html {
   ];
   return part(
     'Websites',
-    table(columns, sorted),
+    table(columns, sorted.slice(0, most)),
+    sorted.length > most ? note(`The first ${most} of ${count(sorted.length)}.`) : null,
     note(
       'Change: of the indexed pages since the listing before the period, or since the first one. ' +
         'Flips: pages whose canonical changed. Blocked: pages newly blocked by robots.txt.',

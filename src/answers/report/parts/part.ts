@@ -5,12 +5,36 @@ import type { Moves, WebsiteFacts } from '../section.js';
 
 const NAME_CHARACTERS = 80;
 
+/** Links to the lists of a state's, directory's or sitemap's pages, null if there is none, and to some nights' changes. */
+export interface PagesLinks {
+  state(state: string): string | null;
+  directory(directory: string): string | null;
+  sitemap(sitemap: string): string | null;
+  changes(directory: string, dates: { from: string; to: string }): string;
+}
+
 /** A part of a section, with its heading. */
 export function part(title: string, ...content: Part[]): Html {
   return html`<section class="part"><h3>${title}</h3>
 ${content}
 </section>
 `;
+}
+
+/** Rows in one or two tables: those that are not to be shown at once are folded. */
+export function folded<Row>(
+  rows: readonly Row[],
+  isShown: (row: Row, at: number) => boolean,
+  tableOf: (rows: readonly Row[]) => Part,
+): Part {
+  const usual = rows.filter((row, at) => !isShown(row, at));
+  const more = `${usual.length} more without a notable change`;
+  return [tableOf(rows.filter(isShown)), usual.length > 0 ? details(more, tableOf(usual)) : null];
+}
+
+/** What is shown on request, and on paper. */
+export function details(summary: string, ...content: Part[]): Html {
+  return html`<details><summary>${summary}</summary>${content}</details>`;
 }
 
 export function note(...content: Part[]): Html {
@@ -27,7 +51,7 @@ export function nameOf({ website: { website_id, website_name } }: WebsiteFacts):
   return shortened(website_name || website_id, NAME_CHARACTERS);
 }
 
-function nameOfWebsite({ websites }: Pick<Moves, 'websites'>, id: string): string {
+export function nameOfWebsite({ websites }: Pick<Moves, 'websites'>, id: string): string {
   const facts = websites.find(({ website }) => website.website_id === id);
   return facts ? nameOf(facts) : shortened(id, NAME_CHARACTERS);
 }

@@ -20,6 +20,7 @@ import { packageVersion } from '../version.js';
 export interface Flags extends Globals {
   out: string;
   format?: 'html' | 'mail';
+  brief?: boolean;
   website?: string;
   since?: string;
   until?: string;
@@ -44,7 +45,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       await writeHistory(reader, io);
       return made;
     });
-    const page = flags.format === 'mail' ? reportMail(report) : reportPage(report);
+    const page = flags.format === 'mail' ? reportMail(report) : reportPage(report, flags.brief);
     if (file === undefined || flags.json) writeAge(report.age, flags, io);
     if (file === undefined) io.stdout.write(page);
     else {

@@ -36,6 +36,7 @@ Examples:
   indexhouse report                                       the last seven days into report.html
   indexhouse report --website example.com --since "29 days ago" --out example.html
   chromium --headless --print-to-pdf=report.pdf report.html     any browser prints it
+  indexhouse report --brief --out brief.html               one page: what happened, where, why
   indexhouse report --format mail --out - | mail -a "Content-Type: text/html" -s "Index report" team@example.com`;
 
 const ANALYTICS_HELP = `
@@ -87,6 +88,7 @@ export function answerCommands(define: Define): Command[] {
       .addOption(
         new Option('--format <format>', 'mail: a short form without charts').choices(['html', 'mail']).default('html'),
       )
+      .option('--brief', 'its first page alone: one sheet of paper, two screens of a phone')
       .option('-w, --website <id>', 'only this website, by id or name')
       .option('--since <date>', 'first date (default: six days before the last)')
       .option('--until <date>', 'last date (default: that of the newest snapshot)')

@@ -6,7 +6,9 @@ import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
 import { FELL_OUT } from '../../../answers/query/period-note.js';
 import type { Reader } from '../../../answers/query/reader.js';
-import { OTHER_DIRECTORIES, type PagesLinks, placesPart, reasonsPart } from '../../../answers/report/parts/moves.js';
+import { OTHER_DIRECTORIES } from '../../../answers/report/over-time.js';
+import { placesPart, reasonsPart } from '../../../answers/report/parts/moves.js';
+import type { PagesLinks } from '../../../answers/report/parts/part.js';
 import { readStory } from '../../../answers/report/report.js';
 import type { EventRow, TrendRow } from '../../../answers/report/rows.js';
 import { eventSentence, eventsIn } from '../../../answers/report/story.js';
@@ -106,8 +108,8 @@ ${deltas(context, overview)}</section>
 ${share(context, overview)}</section>
 <section aria-labelledby="h-period"><h2 id="h-period">${period.days === 1 ? 'The newest night' : `The last ${period.days} days`}</h2>
 <p class="note">${datesText(period.since, period.until)}${overview.headline.compared_with ? `, compared with the listing of ${dayOfMonth(overview.headline.compared_with)}` : ''}. ${FELL_OUT}</p>
-${reasonsPart(overview, links)}
-${placesPart(overview, period, links)}</section>`;
+${placesPart('over', overview, links)}
+${reasonsPart('over', overview, links)}</section>`;
 }
 
 /** A figure of the newest listing, what it was on earlier dates, and the pages that it counts. */
@@ -197,5 +199,6 @@ function pagesLinks(context: WebsiteContext): PagesLinks {
     state: (state) => linkTo(context, 'pages', { state: state === NO_STATE ? UNKNOWN_VALUE : state }),
     directory: (directory) => (directory === OTHER_DIRECTORIES ? null : linkTo(context, 'pages', { directory })),
     sitemap: (sitemap) => linkTo(context, 'pages', { sitemap }),
+    changes: (directory, dates) => linkTo(context, 'changes', { ...dates, directory }),
   };
 }

@@ -1,0 +1,116 @@
+import { count, counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
+import { noteList } from '../../html/charts/notes.js';
+import { shareChart } from '../../html/charts/trend-chart.js';
+import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
+import { statesGrown } from '../over-time.js';
+import type { Period } from '../period.js';
+import type { Report } from '../report.js';
+import type { FallenRow, StateRow } from '../rows.js';
+import type { Section } from '../section.js';
+import { eventsIn, storyOf } from '../story.js';
+import { headlinePart, overviewPart } from './headline.js';
+import { heatMap } from './heat-map.js';
+import { command, nameOf, note, websiteParameter } from './part.js';
+
+const WEBSITES = 10;
+const DIRECTORIES = 6;
+const STATES = 4;
+const STATE_CHARACTERS = 60;
+const URL_CHARACTERS = 60;
+
+/** All that a manager needs, on one page: what happened, when, where and why, and what to look at first. */
+export function firstPage(report: Report): Html {
+  const { sections, period, total, websites } = report;
+  const [section, second] = sections;
+  if (section && !second) {
+    const { heat } = section.over_time;
+    return html`<div class="first">
+${lead(section, period)}
+${websites[1] ? overviewPart(report, WEBSITES) : null}
+${headlinePart(section.headline, period, 'first')}
+${sharePart(section, period)}
+${heat.length > 0 ? html`<h2>Where</h2>${heatMap(section, heat.slice(0, DIRECTORIES))}` : null}
+<div class="beside"><div>${whyPart(section)}</div><div>${lookPart(section, period)}</div></div>
+</div>`;
+  }
+  return html`<div class="first">
+${sentences(storyOf({ headline: total, events: [], common: [] }, period))}
+${headlinePart(total, period, 'first')}
+${overviewPart(report)}
+${sections.map((one) => html`<h2>${one.websites[0] ? nameOf(one.websites[0]) : null}</h2>${lead(one, period)}`)}
+</div>`;
+}
+
+/** What happened, and what is new since the period before. */
+function lead(section: Section, period: Period): Part {
+  return [
+    sentences([...section.story, ...section.news]),
+    caveats(section, period).map((caveat) => html`<p class="warning">${caveat}</p>`),
+  ];
+}
+
+function sentences(story: readonly string[]): Part {
+  return story.map((sentence) => html`<p class="lead">${sentence}</p>\n`);
+}
+
+/** Warnings that are shown above the first figure. */
+function caveats({ websites, headline }: Section, { since }: Period): string[] {
+  const [first, second] = websites;
+  if (!first || second) return [];
+  const { listed_on, compared_with } = headline;
+  if (listed_on === null) return ['No listing was complete yet, so the number of indexed pages is unknown.'];
+  const last = first.snapshots.at(-1);
+  const partial = last?.listing_status === 'partial' && last.snapshot_date > listed_on;
+  return [
+    ...(listed_on < since ? [`The newest complete listing is of ${listed_on}, before this period.`] : []),
+    ...(partial
+      ? [`The listing of ${last.snapshot_date} is partial: the numbers of pages are those of ${listed_on}.`]
+      : []),
+    ...(compared_with === null && listed_on >= since
+      ? ['This is the first complete listing, so there is nothing to compare it with yet.']
+      : []),
+  ];
+}
+
+/** A line chart of the indexed share over the last 90 days, which marks the nights that broke their trend. */
+function sharePart({ trend, events, notes }: Section, { shown, ...period }: Period): Part {
+  if (trend.filter(({ counts }) => counts !== null).length < 2) return null;
+  const marks = eventsIn(events, shown).filter(({ what }) => what === 'website');
+  const first = trend[0]?.date;
+  const texts = [
+    ...(marks.length > 0 ? ['▼ ▲: nights that broke the trend, with the change in indexed pages.'] : []),
+    ...(first !== undefined && first < period.since ? ['Shaded: the period of this report.'] : []),
+  ];
+  return html`<h2>Share of the pages that is indexed</h2>
+${shareChart('first-share', trend, { period, marks, notes })}
+${noteList(trend, notes)}
+${texts.length > 0 ? note(texts.join(' ')) : null}`;
+}
+
+/** The states out of the index that grew much, or else those with the most pages. */
+function whyPart({ states, headline }: Section): Part {
+  const all = states.reduce((sum, { pages }) => sum + pages, 0);
+  const out = states.filter(({ index_summary }) => index_summary !== 'Indexed');
+  const grown = statesGrown(states);
+  const shown = (grown.length > 0 ? grown : out).slice(0, STATES);
+  if (shown.length === 0) return null;
+  const line = ({ index_coverage_state, index_summary, pages, pages_change }: StateRow) => {
+    const name = index_summary === null ? 'No data' : shortened(index_coverage_state, STATE_CHARACTERS);
+    const change = pages_change === null ? '' : `${signed(pages_change)} to `;
+    return html`<li>${name}: <b>${change}${count(pages)}</b> (${percent(shareOf(pages, all))})</li>\n`;
+  };
+  const since = headline.compared_with === null ? '' : `, since ${dayOfMonth(headline.compared_with)}`;
+  return html`<h2>${grown.length > 0 ? `Why: states that grew${since}` : 'Why pages are not indexed'}</h2>
+<ul>${shown.map(line)}</ul>`;
+}
+
+/** An example of each state that most pages fell to, and how to list them all. */
+function lookPart(section: Section, { since, until }: Period): Part {
+  const { examples } = section.fallen;
+  if (examples.length === 0) return null;
+  const line = ({ state, fallen, url }: FallenRow) =>
+    html`<li>${counted(fallen, 'page')} now “${shortened(state, STATE_CHARACTERS)}”, such as ${pageLink(url, URL_CHARACTERS, examples[0]?.url)}</li>\n`;
+  return html`<h2>What to look at first</h2>
+<ul>${examples.map(line)}</ul>
+${note('All that fell out: ', command('deindexed_pages', { ...websiteParameter(section), since, until }))}`;
+}

@@ -1,0 +1,85 @@
+import { count, counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
+import { addDays } from '../../../base/time.js';
+import { number } from '../../html/cells.js';
+import { type Html, html, type Part, shortened } from '../../html/html.js';
+import { table } from '../../html/table.js';
+import type { HeatCell, HeatRow } from '../over-time.js';
+import type { Moves } from '../section.js';
+import { details, folded, nameOfWebsite, type PagesLinks } from './part.js';
+
+/** Shares of pages indexed from which the next step of the scale begins: finer where most directories are. */
+const STEPS = [0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95];
+const MOST_SHARES = 10;
+const NAME_CHARACTERS = 60;
+const ALWAYS_SHOWN = 8;
+
+/** Directories × nights, the figures of now beside them: those that changed much and the largest; others are folded. */
+export function heatPart(id: string, section: Moves, links?: PagesLinks): Part {
+  const { heat } = section.over_time;
+  const isShown = ({ isNotable }: HeatRow, at: number) => isNotable || at < ALWAYS_SHOWN;
+  return [
+    folded(heat, isShown, (rows) => heatMap(section, rows, links)),
+    details('Shares as numbers', shares(`${id}-heat`, section)),
+  ];
+}
+
+/** A table: the darker a cell, the more of the pages are indexed; what changed much has a ▼ or ▲. */
+export function heatMap(section: Moves, rows: readonly HeatRow[], links?: PagesLinks): Html {
+  const { over_time, headline } = section;
+  const since = headline.compared_with === null ? 'Change' : `Since ${dayOfMonth(headline.compared_with)}`;
+  const heads = ['Pages', 'Indexed', 'Share', since].map((head, at) => html`<th scope="col"${figure(at)}>${head}</th>`);
+  const swatches = [0, ...STEPS].map((_, step) => html`<span class="swatch h${step}"></span>`);
+  const { columns, step } = over_time;
+  const ends = [...new Set([columns[0], columns[columns.length >> 1], columns.at(-1)])].map(
+    (date = '') => html`<span>${dayOfMonth(date)}</span>`,
+  );
+  const dates = html`<td colspan="${columns.length}"><div class="ends">${ends}</div></td>`;
+  const before = step === 1 ? 'the night before' : 'the week before; a column is the last listing of a week';
+  return html`<table class="heat">
+<thead><tr><th scope="col">Directory</th>${dates}${heads}</tr></thead>
+<tbody>
+${rows.map((row) => rowOf(section, row, links))}</tbody></table>
+<p class="note key">Indexed: under 20% ${swatches} 95% and more. ▼ ▲: changed by 5 pages and 5% since ${before}.</p>`;
+}
+
+/** Pages and indexed pages have no room on a phone. */
+function figure(at: number): Html {
+  return html` class="number${at < 2 ? ' wide' : ''}"`;
+}
+
+function rowOf(section: Moves, row: HeatRow, links: PagesLinks | undefined): Html {
+  const { cells, pages, indexed, indexed_change: change } = row;
+  const name = nameOf(section, row);
+  const own = row.directory.startsWith('/') ? links : undefined;
+  const address = own?.directory(row.directory);
+  const figures = [count(pages), count(indexed), percent(shareOf(indexed, pages)), signed(change)];
+  const shown = cells.map((cell) => cellOf(cell, (dates) => own?.changes(row.directory, dates)));
+  return html`<tr><th scope="row" title="${name}">${address ? html`<a href="${address}">${name}</a>` : name}</th>${shown}${figures.map((value, at) => html`<td${figure(at)}>${value || '–'}</td>`)}</tr>\n`;
+}
+
+function nameOf(section: Moves, { website_id, directory }: HeatRow): string {
+  const website = section.websites.length > 1 && website_id ? `${nameOfWebsite(section, website_id)} ` : '';
+  return `${website}${shortened(directory, NAME_CHARACTERS)}`;
+}
+
+function cellOf(cell: HeatCell | null, linkOf: (dates: { from: string; to: string }) => string | undefined): Html {
+  if (cell === null) return html`<td></td>`;
+  const { date, pages, indexed, since, change, isMarked } = cell;
+  const share = shareOf(indexed, pages) ?? 0;
+  const reading = `${dayOfMonth(date)}: ${count(indexed)} of ${counted(pages, 'page')} indexed (${percent(share)})${since ? `, ${signed(change)} since ${dayOfMonth(since)}` : ''}`;
+  const mark = isMarked ? ((change ?? 0) < 0 ? '▼' : '▲') : null;
+  const address = mark && linkOf({ from: addDays(since ?? date, 1), to: date });
+  const shown = address ? html`<a href="${address}" aria-label="${reading}">${mark}</a>` : mark;
+  return html`<td class="h${STEPS.filter((from) => share >= from).length}" title="${reading}">${shown}</td>`;
+}
+
+/** The shares on the last date, and on earlier ones that are equally far apart. */
+function shares(id: string, section: Moves): Part {
+  const { columns: dates, heat } = section.over_time;
+  const apart = Math.ceil(dates.length / MOST_SHARES);
+  const shown = dates.flatMap((date, at) => ((dates.length - 1 - at) % apart === 0 ? [{ date, at }] : []));
+  const share = ({ cells }: HeatRow, at: number) => shareOf(cells[at]?.indexed ?? null, cells[at]?.pages ?? null);
+  const columns = shown.map(({ date, at }) => number<HeatRow>(dayOfMonth(date), (row) => share(row, at), percent));
+  const options = { id, caption: 'Share of the pages that is indexed', empty: '' };
+  return table([{ head: 'Directory', cell: (row) => nameOf(section, row) }, ...columns], heat, options);
+}
