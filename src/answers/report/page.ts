@@ -5,7 +5,7 @@ import { STYLE } from '../html/style.js';
 import { ageSentence, type DataAge } from '../status/data-age.js';
 import { fallenPart, flipsPart } from './parts/changed-pages.js';
 import { balanceNote, headlinePart, overviewPart } from './parts/headline.js';
-import { placesPart, reasonsPart, transitionsPart } from './parts/moves.js';
+import { ownPart, placesPart, reasonsPart, transitionsPart } from './parts/moves.js';
 import { nameOf, note, part } from './parts/part.js';
 import { freshnessPart, qualityPart } from './parts/quality.js';
 import type { Period } from './period.js';
@@ -101,6 +101,7 @@ ${headlinePart(section.headline, period)}
 ${balanceNote(section.balance)}
 ${reasonsPart(section)}
 ${placesPart(section, period)}
+${ownPart(section)}
 ${transitionsPart(section)}
 ${fallenPart(section, period)}
 ${flipsPart(section, period)}

@@ -14,6 +14,7 @@ import {
   fallenRow,
   flipCommonRow,
   flipRow,
+  ownMovesRow,
   rejectedRow,
   reportAgeRow,
   type SnapshotRow,
@@ -35,6 +36,7 @@ const SITEMAPS_READ = 1000;
 const FALLEN_STATES = 8;
 const FALLEN_SAMPLES = 5;
 const COMMON_LISTED = 12;
+const GROUPS_LISTED = 50;
 const COMMON_READ = 60;
 const ODDITIES_LISTED = 10;
 /** Pages not crawled for this many days are listed. A span of `SPANS` begins here. */
@@ -73,6 +75,7 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
   return {
     ...moves,
+    own: await readOwnMoves(scope),
     story: storyOf({ ...moves, common: fallen.common }, period),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
     fallen,
@@ -127,6 +130,14 @@ interface Scope {
 
 function scopeOf(reader: Reader, [first, second]: readonly WebsiteFacts[], { since, until }: Period): Scope {
   return { reader, website: first && !second ? first.website.website_id : null, since, until };
+}
+
+/** What fell out by a column of the user's own, if there is one, and what is wrong with it. */
+async function readOwnMoves({ reader, ...scope }: Scope) {
+  const { groupBy: column } = reader.own;
+  const asked = { ...scope, column, limit: GROUPS_LISTED };
+  const rows = column === null ? [] : await askRows(reader, 'answers/report/moves_by_own', ownMovesRow, asked);
+  return { column, rows, notes: reader.own.notes };
 }
 
 async function readFallen(scope: Scope) {

@@ -1,9 +1,9 @@
 import { count, counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
-import { number } from '../../html/cells.js';
+import { number, orUnknown } from '../../html/cells.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import type { Period } from '../period.js';
-import type { DirectoryRow, SitemapRow, StateRow } from '../rows.js';
+import type { DirectoryRow, OwnMovesRow, SitemapRow, StateRow } from '../rows.js';
 import type { Moves, Section } from '../section.js';
 import { command, note, part, websiteColumn, websiteParameter } from './part.js';
 
@@ -115,6 +115,23 @@ export function placesPart(section: Moves, period: Period, links?: PagesLinks): 
     twoLists('directories', { columns: inDirectory, rows: directories, change: changeOfDirectory }),
     !links && directories.some(({ directory }) => directory === OTHER_DIRECTORIES) ? otherNote(section, period) : null,
     sitemaps.length > 0 ? twoLists('sitemaps', { columns: inSitemap, rows: sitemaps, change: netOf }) : null,
+  );
+}
+
+/** What fell out by a column of the user's own; null if there is none, and nothing wrong with it. */
+export function ownPart({ own: { column, rows, notes } }: Pick<Section, 'own'>): Part {
+  if (column === null && notes.length === 0) return null;
+  const columns: Column<OwnMovesRow>[] = [
+    { head: column ?? '', cell: ({ value }) => orUnknown(value && shortened(value, DIRECTORY_CHARACTERS)) },
+    number('Indexed before', (row) => row.indexed_before),
+    number('Entered', (row) => row.entered),
+    number('Fell out', (row) => row.fell_out),
+    number('Indexed', (row) => row.indexed),
+  ];
+  return part(
+    `Fell out by ${column ?? 'a column of your own'}`,
+    rows.length > 0 ? table(columns, rows) : column && note('No page fell out of the index in this period.'),
+    notes.map((one) => note(one)),
   );
 }
 
