@@ -16,7 +16,7 @@ export const reportJob: Job = {
   async run({ config, version, log }) {
     const { folder, keep } = config.report;
     const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
-    const options = { warehouse, memoryLimit, ageRule: ageRuleOf(config) };
+    const options = { warehouse, memoryLimit, ageRule: ageRuleOf(config), pagesFrom: config.pages_from };
     const report = await withReader(options, (reader) => readReport(reader, { version, now: Date.now() }));
     await makeFolder(folder);
     const file = join(folder, `indexhouse-${report.period.until}.html`);

@@ -12,6 +12,7 @@ from (
           {facet: 'canonical', value: canonicals},
           {facet: 'crawl', value: crawl_span}
         ],
+        list_transform($own_columns, lambda name: {facet: 'own.' || name, value: own[name]}),
         list_transform(
           if(len(all_sitemaps) > 0, list_distinct(all_sitemaps), [null]),
           lambda sitemap: {facet: 'sitemap', value: sitemap}

@@ -25,6 +25,7 @@ select
   case when index_summary = 'Indexed' then 'yes' when index_summary is null then '-' else 'no' end as index_status,
   directory_of(url) as directory,
   report_sitemaps as all_sitemaps,
+  own,
   -- Counted up to the newest snapshot, as in the analysis `crawl_freshness`.
   age_span(days_between(
     coalesce(last_crawl_time, report_last_crawl_time),
@@ -47,6 +48,7 @@ select
     when 'report' then iso_time(report_fetched_at)
   end as descending
 from page_state
+left join own.pages using (website_id, url)
 where
   website_id = $website::varchar
   and ($url_contains::varchar is null or contains(lower(url), lower($url_contains::varchar)))
@@ -56,6 +58,11 @@ where
     else $sitemap::varchar is null or list_contains(report_sitemaps, $sitemap::varchar)
   end
   and ($crawl::varchar is null or crawl_span = $crawl::varchar)
+  -- `own` is a JSON object: the value of each of the user's own columns.
+  and ($own::varchar is null or len(list_filter(
+    map_entries($own::json::map(varchar, varchar)),
+    lambda one: coalesce(own[one.key], '-') <> one.value
+  )) = 0)
   -- It fell out, entered or did both in the period; or something (`any`) or this kind of change happened in it.
   and (
     $changed::varchar is null

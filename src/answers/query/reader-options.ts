@@ -1,4 +1,6 @@
 import type { StateOptions } from '../../warehouse/log/state.js';
+import type { PagesFrom } from './own-pages.js';
+import type { OwnTable } from './own-tables.js';
 
 /** When data is too old. */
 export interface AgeRule {
@@ -20,6 +22,10 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   websites?: readonly string[] | undefined;
   /** Bytes that questions may spill to disk. Left out: as DuckDB has it. */
   spillLimit?: number;
+  /** Files of the user's that questions can read as tables. */
+  tables?: readonly OwnTable[] | undefined;
+  /** A file of the user's whose columns are joined to `pages`. */
+  pagesFrom?: PagesFrom | undefined;
   /** When its data is too old. Left out: `DEFAULT_AGE_RULE`. */
   ageRule?: AgeRule | undefined;
 }

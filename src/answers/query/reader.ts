@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type NamedWebsite, websiteIds } from '../../base/config/websites.js';
@@ -6,12 +7,19 @@ import { literal, sql } from '../../base/storage/sql.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../../warehouse/log/folder/damage.js';
 import { websitesIn } from '../../warehouse/log/folder/layout.js';
-import { checkWarehouseThere, listFiles, unlistedIn, withEmpty } from '../../warehouse/log/folder/prepare.js';
+import {
+  checkWarehouseThere,
+  listFiles,
+  tableQuery,
+  unlistedIn,
+  withEmpty,
+} from '../../warehouse/log/folder/prepare.js';
 import { type DataTable, hasRowPerFile, TABLES, type Table } from '../../warehouse/log/folder/tables.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
 import { OpenWarehouse } from '../../warehouse/log/open.js';
 import { readableFolders } from '../../warehouse/log/own-log.js';
 import { readStates } from '../../warehouse/log/state.js';
+import { OWN_PAGES, type OwnColumns } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
 import { lockDown, viewSources } from './sources.js';
 
@@ -21,6 +29,11 @@ export interface Newest extends Record<'id' | 'name' | 'snapshotAt', string> {}
 /** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
 const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
 
+const NO_PAGE = 'pages_from: the file has no row about any page.';
+/** What a query may need the files of. */
+const SOURCES = [...TABLES, OWN_PAGES] as const;
+type Source = (typeof SOURCES)[number];
+
 /** What a reader and its further connections see. */
 interface Seen {
   log: OpenWarehouse;
@@ -29,6 +42,9 @@ interface Seen {
   checking: Promise<unknown>;
   /** Whether a question needed files that were left in the bucket. */
   lacksHistory: boolean;
+  own: OwnColumns;
+  /** How many pages of a website, or of all (null), the user's own columns say something of. */
+  matched: Map<string | null, number>;
 }
 
 /**
@@ -48,7 +64,7 @@ interface Seen {
 export class Reader {
   #turn = 0;
   /** What this connection can read so far, and of which website; null: of all. */
-  readonly #listed = new Set<Table>();
+  readonly #listed = new Set<Source>();
   #website: string | null = null;
 
   private constructor(
@@ -78,8 +94,15 @@ export class Reader {
       const log = websites
         ? await OpenWarehouse.readOwn(engine, warehouse, folder, websites)
         : await OpenWarehouse.list(engine, warehouse, folder);
-      await viewSources(engine, log.schemas);
-      const seen = { log, listed: new Map(), checking: Promise.resolve(), lacksHistory: false };
+      const own = await viewSources(engine, log.schemas, { ...options, folder });
+      const seen = {
+        log,
+        listed: new Map(),
+        checking: Promise.resolve(),
+        lacksHistory: false,
+        own,
+        matched: new Map(),
+      };
       await lockDown(engine, [...readableFolders(warehouse, websites), folder]);
       return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
     } catch (error) {
@@ -113,6 +136,13 @@ export class Reader {
   /** Whether an answer lacks listings or reports that were left in the bucket. */
   get lacksHistory(): boolean {
     return this.seen.lacksHistory;
+  }
+
+  /** The columns of the user's own that `pages` has. Its notes include what the last question has found. */
+  get own(): OwnColumns {
+    const { own, matched } = this.seen;
+    if (this.isEmpty || (matched.get(this.#website) ?? matched.get(null)) !== 0) return own;
+    return { ...own, notes: [...own.notes, NO_PAGE] };
   }
 
   /** Its websites, once for each name that they ever had. */
@@ -181,7 +211,7 @@ export class Reader {
     try {
       return await ask();
     } catch (error) {
-      const source = TABLES.find((one) => one === unlistedIn(error));
+      const source = SOURCES.find((one) => one === unlistedIn(error));
       if (source === undefined || this.#listed.has(source)) throw error;
       await this.#list(source);
       return this.withTables(ask, website);
@@ -200,11 +230,13 @@ export class Reader {
     return this.withTables(() => this.engine.rows(schema, query, parameters), website);
   }
 
-  async #list(source: Table): Promise<void> {
+  async #list(source: Source): Promise<void> {
+    if (source === OWN_PAGES) await this.#list('page_state');
     const { listed, checking } = this.seen;
     const website = this.#website;
     const name = JSON.stringify([source, website]);
-    const files = listed.get(name) ?? checking.then(() => this.#filesOf(source, website));
+    const ofAll = source === OWN_PAGES ? listed.get(JSON.stringify([source, null])) : undefined;
+    const files = listed.get(name) ?? ofAll ?? checking.then(() => this.#filesOf(source, website));
     listed.set(name, files);
     // The next question tries again.
     this.seen.checking = files.catch(() => listed.delete(name));
@@ -213,8 +245,9 @@ export class Reader {
   }
 
   /** The files of a source, of a website or of all (null). @throws DamageError if one of them cannot be read */
-  async #filesOf(table: Table, website: string | null): Promise<string[]> {
+  async #filesOf(table: Source, website: string | null): Promise<string[]> {
     const { log } = this.seen;
+    if (table === OWN_PAGES) return this.#ownPages(website);
     if (hasRowPerFile(table)) return this.#rows(table, website);
     await log.load(website === null ? null : [website]);
     log.check(website);
@@ -240,6 +273,16 @@ export class Reader {
     const query = `from (${log.query(table, files)}) where ${where}`;
     await log.needing(table, files, () => this.first.copy(query, copied, 'format parquet'));
     return [copied];
+  }
+
+  /** Joins the user's rows to the pages, whose states are listed before. */
+  async #ownPages(website: string | null): Promise<string[]> {
+    const states = (await this.seen.listed.get(JSON.stringify(['page_state', website]))) ?? [];
+    const file = join(this.folder, `own-${randomUUID()}.parquet`);
+    const known = tableQuery(this.seen.log.schemas, 'page_state', states);
+    const query = `with known as (${known}) ${sql('answers/own/pages')}`;
+    this.seen.matched.set(website, await this.first.copy(query, file, 'format parquet'));
+    return [file];
   }
 
   /** Whether there is no snapshot yet. */

@@ -2,13 +2,23 @@ import type { Engine } from '../../base/storage/engine.js';
 import { literal } from '../../base/storage/sql.js';
 import { listedQuery, listFiles, withEmpty } from '../../warehouse/log/folder/prepare.js';
 import { TABLES, viewStatements } from '../../warehouse/log/folder/tables.js';
+import { addOwnPages, type OwnColumns } from './own-pages.js';
+import { addOwnTable } from './own-tables.js';
+import type { ReaderOptions } from './reader-options.js';
 
-/** Makes all tables and views, whose files are yet to be listed. */
-export async function viewSources(engine: Engine, schemas: string): Promise<void> {
+/** Makes all tables and views, whose files are yet to be listed, the user's own included. */
+export async function viewSources(
+  engine: Engine,
+  schemas: string,
+  { folder, tables = [], pagesFrom }: Pick<ReaderOptions, 'tables' | 'pagesFrom'> & { folder: string },
+): Promise<OwnColumns> {
   for (const table of TABLES) await listFiles(engine, table, withEmpty(schemas, table, []));
   for (const table of TABLES) await engine.view(table, listedQuery(table, table));
   for (const statement of viewStatements()) await engine.run(statement);
+  const own = await addOwnPages(engine, folder, pagesFrom);
+  for (const table of tables) await addOwnTable(engine, folder, table);
   for (const table of TABLES) await listFiles(engine, table, null);
+  return own;
 }
 
 /** Restricts the engine to these folders from now on, and locks its settings. */

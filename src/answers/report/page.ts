@@ -6,6 +6,7 @@ import { fallenPart, flipsPart } from './parts/changed-pages.js';
 import { firstPage } from './parts/first-page.js';
 import { balanceNote, headlinePart, overviewPart } from './parts/headline.js';
 import { placesPart, reasonsPart, transitionsPart } from './parts/moves.js';
+import { ownPart } from './parts/own.js';
 import { nameOf } from './parts/part.js';
 import { freshnessPart, qualityPart } from './parts/quality.js';
 import type { Period } from './period.js';
@@ -102,6 +103,7 @@ ${headlinePart(section.headline, period, 'others')}
 ${balanceNote(section.balance)}
 ${placesPart(id, section)}
 ${reasonsPart(id, section)}
+${ownPart(section)}
 ${transitionsPart(section)}
 ${fallenPart(section, period)}
 ${flipsPart(section, period)}

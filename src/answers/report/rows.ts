@@ -181,6 +181,16 @@ export const fallenRow = z.object({
 });
 export type FallenRow = z.infer<typeof fallenRow>;
 
+/** How the pages moved of which the user's own column has this value; null: none. */
+export const ownMovesRow = z.object({
+  value: maybeText,
+  indexed_before: whole,
+  entered: whole,
+  fell_out: whole,
+  indexed: whole,
+});
+export type OwnMovesRow = z.infer<typeof ownMovesRow>;
+
 /** What changed pages have in common: their share with this value, and that of all pages. */
 const common = { website_id: text, dimension: text, value: text, pages: whole };
 const shares = { share: z.number(), overall_share: z.number(), lift: z.number() };

@@ -19,6 +19,7 @@ import {
   flipCommonRow,
   flipRow,
   noteRow,
+  ownMovesRow,
   rejectedRow,
   reportAgeRow,
   type SnapshotRow,
@@ -41,6 +42,7 @@ const FALLEN_STATES = 8;
 const FALLEN_SAMPLES = 5;
 const EXAMPLES = 3;
 const COMMON_LISTED = 12;
+const GROUPS_LISTED = 50;
 const COMMON_READ = 60;
 const ODDITIES_LISTED = 10;
 /** Pages not crawled for this many days are listed. A span of `SPANS` begins here. */
@@ -80,6 +82,7 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
   return {
     ...moves,
+    own: await readOwnMoves(scope),
     story: storyOf({ ...moves, common: fallen.common }, period),
     news: await readNews(scope, moves, period),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
@@ -149,6 +152,14 @@ interface Scope {
 
 function scopeOf(reader: Reader, [first, second]: readonly WebsiteFacts[], { since, until }: Period): Scope {
   return { reader, website: first && !second ? first.website.website_id : null, since, until };
+}
+
+/** What fell out by a column of the user's own, if there is one, and what is wrong with it. */
+async function readOwnMoves({ reader, ...scope }: Scope) {
+  const { groupBy: column } = reader.own;
+  const asked = { ...scope, column, limit: GROUPS_LISTED };
+  const rows = column === null ? [] : await askRows(reader, 'answers/report/moves_by_own', ownMovesRow, asked);
+  return { column, rows, notes: reader.own.notes };
 }
 
 async function readFallen(scope: Scope) {

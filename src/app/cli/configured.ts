@@ -78,6 +78,7 @@ export async function reading<T>(
     memoryLimit: settings.warehouse.memory_limit,
     onRebuilt,
     ageRule: config ? ageRuleOf(config) : undefined,
+    pagesFrom: config?.pages_from,
   };
   return inFolder(settings, io, (place) => use({ ...place, ...options }), flags.history);
 }
@@ -136,10 +137,11 @@ export function writeAge(age: DataAge | null, { logLevel = 'info' }: Globals, { 
   stderr.write(`${safeLines(`indexhouse: ${ageText(age)}`)}\n`);
 }
 
-/** Says on stderr which history an answer lacks. */
-export async function writeHistory({ lacksHistory, options }: Reader, { stderr }: Io): Promise<void> {
+/** Says on stderr which history an answer lacks, and what is wrong with the user's file about pages. */
+export async function writeLacks({ lacksHistory, own, options }: Reader, { stderr }: Io): Promise<void> {
   const restored = lacksHistory ? await readRestored(options.warehouse) : null;
-  if (restored) stderr.write(`${safeLines(`indexhouse: ${historyNotice(restored)}`)}\n`);
+  const lacks = [...(restored ? [historyNotice(restored)] : []), ...own.notes];
+  for (const one of lacks) stderr.write(`${safeLines(`indexhouse: ${one}`)}\n`);
 }
 
 /** A logger on stderr that masks the configuration's tokens. */

@@ -14,6 +14,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   'api.base_url': 'https://api.example.com',
   'api.token': `\${INDEXHOUSE_TOKEN}`,
   'bucket.url': 's3://name/prefix',
+  'pages_from.file': 'owners.csv',
 };
 
 /** Shown in comments, where a default or a description does not show the form. */
@@ -44,6 +45,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   ],
   'notify.watch': ['/checkout/*'],
   'schedule.maintain': '0 6 * * 0',
+  'pages_from.group_by': 'owner',
   'service.trust_proxy': ['127.0.0.1'],
   'service.allowed_hosts': ['indexhouse.example.com'],
 };
@@ -87,8 +89,9 @@ function starterText(file: string): string {
       keys.length === 0
         ? valueLines(name, name, schema)
         : [`${name}:`, ...keys.flatMap(([key, one]) => keyLines(name, key, one))];
-    // Without a bucket, which is the default, there is no such section.
-    return ['', `# ${schema.description}`, ...(name === 'bucket' ? commented(lines) : lines)];
+    // By default, there is no such section.
+    const isLeftOut = name === 'bucket' || name === 'pages_from';
+    return ['', `# ${schema.description}`, ...(isLeftOut ? commented(lines) : lines)];
   });
   return `# yaml-language-server: $schema=${schemaFor(file)}
 #

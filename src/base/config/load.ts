@@ -45,10 +45,12 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, { document, origins }));
   if (unresolved.length > 0) throw new ConfigError(unresolved);
   const config = parsed.data;
+  const { pages_from: own } = config;
   return {
     ...config,
     warehouse: resolved(config.warehouse, dirname(path)),
     report: { ...config.report, folder: resolve(dirname(path), config.report.folder) },
+    pages_from: own && { ...own, file: resolve(dirname(path), own.file) },
     file: path,
   };
 }

@@ -198,6 +198,15 @@ const report = z.strictObject(
   mapping,
 );
 
+/** `pages_from`: a path. */
+const pagesFrom = z.strictObject(
+  {
+    file: text('a path').describe('CSV, TSV, Parquet or JSON with a column `url` or `pattern`; relative to this file.'),
+    group_by: text('the name of a column').optional().describe('Column by which reports group what fell out.'),
+  },
+  mapping,
+);
+
 /** `service`: `requests_per_minute` Infinity is unlimited. */
 const service = z.strictObject(
   {
@@ -244,6 +253,7 @@ export const SECTIONS = {
   notify,
   schedule,
   report,
+  pages_from: pagesFrom,
   service,
 } as const;
 
@@ -266,6 +276,9 @@ export const configSchema = z
       notify: notify.prefault({}).describe('Who is notified when something is wrong.'),
       schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
       report: report.prefault({}).describe('Where the scheduled reports go.'),
+      pages_from: pagesFrom
+        .optional()
+        .describe("A file of one's own whose columns are joined to pages; by default none."),
       service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
     },
     mapping,

@@ -74,7 +74,8 @@ export class KeyClients {
 
   #open(websites: readonly string[]): LiveReader {
     const memoryLimit = Math.min(this.options.memoryLimit, MEMORY_LIMIT_BYTES);
-    return new LiveReader({ ...this.options, ageRule: this.options.statusInput, memoryLimit, websites });
+    const own = { pagesFrom: undefined };
+    return new LiveReader({ ...this.options, ...own, ageRule: this.options.statusInput, memoryLimit, websites });
   }
 
   #closeUnused(): void {

@@ -11,7 +11,7 @@ export interface WholeOptions extends LiveReaderOptions {
 
 /** A client that may see the whole warehouse, because the user who starts the program can read its files. */
 export function wholeClient({ version, status, now = Date.now, ...options }: WholeOptions): Client & { close(): void } {
-  const reader = new LiveReader(options);
+  const reader = new LiveReader({ ...options, pagesFrom: undefined });
   return {
     websites: null,
     now,

@@ -7,7 +7,7 @@ import type { Result } from '../../answers/query/question.js';
 import { csvText } from '../../base/observe/csv.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import type { WebsiteContext } from './context.js';
-import { readsOf } from './page-columns.js';
+import { ownReads, readsOf } from './page-columns.js';
 import { pagesQuery, selectionOf } from './pages/pages.js';
 import { readQuery } from './query.js';
 
@@ -29,7 +29,7 @@ export async function sendPages(
   try {
     const file = join(folder, `pages.${format}`);
     await context.ask(async (reader) => {
-      const columns = readsOf(query.columns);
+      const columns = [...readsOf(query.columns), ...ownReads(reader.own.columns)];
       const selection = selectionOf(context.website.id, query);
       const found = await askAllSelected(reader, { name: 'serve/dashboard/selected_pages', selection, columns });
       await writeText(file, format === 'csv' ? csvText(found.columns, found.parts) : jsonText(found));

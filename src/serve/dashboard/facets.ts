@@ -16,7 +16,7 @@ export type FacetRow = z.infer<typeof facetRow>;
 
 /** What a list of pages can be narrowed down by: its parameter in the address, its heading, and what a value is called. */
 interface Facet {
-  name: 'indexed' | 'state' | 'directory' | 'sitemap' | 'canonical' | 'crawl';
+  name: string;
   heading: string;
   label(value: string): string;
 }
@@ -37,24 +37,28 @@ const FACETS: readonly Facet[] = [
   { name: 'canonical', heading: 'Canonical', label: (value) => CANONICALS[value] ?? value },
   { name: 'crawl', heading: 'Last crawl', label: (value) => value },
 ];
-export type Chosen = Readonly<Partial<Record<Facet['name'], string | undefined>>>;
+export type Chosen = Readonly<Record<string, string | undefined>>;
+/** Before the name of a column of the user's own. */
+export const OWN = 'own.';
 
 /** How many of the currently selected pages have which value. @param parameters those of `selected_pages.sql` */
 export async function readFacets(reader: Reader, parameters: Parameters): Promise<FacetRow[]> {
   return askAbout(reader, 'serve/dashboard/facets', facetRow, {
     selected: 'serve/dashboard/selected_pages',
-    columns: ['index_status', 'index_coverage_state', 'directory', 'all_sitemaps', 'canonicals', 'crawl_span'],
-    parameters: { ...parameters, values: VALUES_LISTED },
+    columns: ['index_status', 'index_coverage_state', 'directory', 'all_sitemaps', 'canonicals', 'crawl_span', 'own'],
+    parameters: { ...parameters, values: VALUES_LISTED, own_columns: [...reader.own.columns] },
   });
 }
 
 /** Links that narrow a list of pages down, each with the number of pages left, and links that undo this. */
 export function facetLinks(
   rows: readonly FacetRow[],
-  chosen: Chosen,
-  linkOf: (facet: Facet['name'], value: string | undefined) => string,
+  { chosen, own }: { chosen: Chosen; own: readonly string[] },
+  linkOf: (facet: string, value: string | undefined) => string,
 ): Html {
-  const parts = FACETS.map(({ name, heading, label }): Part => {
+  const label = (value: string) => (value === UNKNOWN_VALUE ? 'none' : value);
+  const ofOwn = own.map((name) => ({ name: OWN + name, heading: name, label }));
+  const parts = [...FACETS, ...ofOwn].map(({ name, heading, label }): Part => {
     const active = chosen[name];
     const items =
       active === undefined
@@ -66,7 +70,7 @@ export function facetLinks(
           ];
     return items.length === 0 ? null : html`<div><h2>${heading}</h2><ul>${items}</ul></div>\n`;
 
-    function valueLink(facet: Facet['name'], known: string | null, pages: number): Html {
+    function valueLink(facet: string, known: string | null, pages: number): Html {
       const value = known ?? UNKNOWN_VALUE;
       return html`<li><a href="${linkOf(facet, value)}">${shownValue(label(value))}</a> <span>${count(pages)}</span></li>\n`;
     }
@@ -76,7 +80,7 @@ ${parts}</nav></details>`;
 }
 
 /** Ages are sorted by age, everything else by the number of pages, as it was read. */
-function inOrder(name: Facet['name'], rows: readonly FacetRow[]): readonly FacetRow[] {
+function inOrder(name: string, rows: readonly FacetRow[]): readonly FacetRow[] {
   if (name !== 'crawl') return rows;
   return rows.toSorted((one, other) => SPANS.indexOf(one.value ?? '') - SPANS.indexOf(other.value ?? ''));
 }

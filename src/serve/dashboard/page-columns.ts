@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { orUnknown, text, time, UNKNOWN } from '../../answers/html/cells.js';
 import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
 import type { Column } from '../../answers/html/table.js';
+import { identifier, literal } from '../../base/storage/sql.js';
 import type { WebsiteContext } from './context.js';
 import { age, pageTimelineLink } from './values.js';
 
@@ -35,6 +36,7 @@ export const pageRow = z.object({
   sitemap_count: z.int().nullable().default(null),
   page_detection: maybeText,
   first_seen_at: maybeText,
+  own: z.record(z.string(), z.string()).nullable().default(null),
 });
 export type PageRow = z.infer<typeof pageRow>;
 
@@ -105,16 +107,28 @@ export function readsOf(columns: readonly PageColumn[]): string[] {
   return [...new Set(columns.flatMap((name) => CONTENTS[name][1]))];
 }
 
+/** The user's own columns as columns of a file. */
+export function ownReads(names: readonly string[]): string[] {
+  return names.map((name) => `own[${literal(name)}] as ${identifier(name)}`);
+}
+
 export function headOf(name: PageColumn): string {
   return CONTENTS[name][0];
 }
 
-export function columnsOf(shown: readonly PageColumn[], context: ListContext): Column<PageRow>[] {
-  return shown.map((name) => {
+/** @param own columns of the user's own, which follow */
+export function columnsOf(
+  shown: readonly PageColumn[],
+  context: ListContext,
+  own: readonly string[],
+): Column<PageRow>[] {
+  const ofOwn = own.map((name) => ({ head: name, cell: (row: PageRow) => word(row.own?.[name] ?? null) }));
+  const ofPages = shown.map((name) => {
     const [head, , cell] = CONTENTS[name];
     const isSortable = SORTED_BY.some((one) => one === name);
-    return { head, ...(isSortable ? { sortedAs: name } : {}), cell: (row) => cell(row, context) };
+    return { head, ...(isSortable ? { sortedAs: name } : {}), cell: (row: PageRow) => cell(row, context) };
   });
+  return [...ofPages, ...ofOwn];
 }
 
 function indexed({ index_summary: summary }: PageRow): Part {
@@ -131,7 +145,7 @@ function canonical({ url, searchengine_selected_canonical: chosen, canonicals }:
   return canonicals === 'differ' ? html`${shown} <b class="bad">differs</b>` : shown;
 }
 
-/** One of a few short texts of the service, which must not break inside a word. */
+/** One of a few short texts, which must not break inside a word. */
 function word(value: string | null): Part {
   return orUnknown(value && shortened(value, WORD_CHARACTERS));
 }

@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { questionOf } from '../../../answers/query/ask-rows.js';
 import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../../../answers/query/catalog.js';
+import type { OwnTable } from '../../../answers/query/own-tables.js';
 import { describe } from '../../../answers/query/parameters.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { dataAgeOf } from '../../../answers/status/data-age.js';
 import { UsageError } from '../../../base/exit.js';
 import type { Globals } from '../command.js';
-import { exitFor, reading, writeAge, writeHistory } from '../configured.js';
+import { exitFor, reading, writeAge, writeLacks } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { type Asked, answered, writeAnswer } from '../output/query-output.js';
@@ -26,6 +27,7 @@ export interface Flags extends Globals, SinkFlags {
   file?: string;
   param?: string[];
   columns?: string[];
+  table?: string[];
   describe?: string;
   warehouse?: string;
   history?: string;
@@ -41,17 +43,20 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
     io.stdout.write(catalogText(flags.describe, flags.json === true, io));
     return EXIT.done;
   }
+  if (flags.table && name !== undefined)
+    throw new UsageError('--table is for --sql and --file: an analysis reads the warehouse alone');
+  const tables = tablesOf(flags.table ?? [], io.cwd);
   const sink = sinkOf(flags, io);
   await checkSink(sink);
   const asked = await questionTo({ ...flags, name }, given, io.cwd);
   return reading(flags, io, async (options) => {
     if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
-    await answered(options, io, async (reader) => {
+    await answered({ ...options, tables }, io, async (reader) => {
       const question = await asked(reader);
       const covered = await reader.newest(question.question.website ?? null);
       writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
       await writeAnswer(reader, question, sink);
-      await writeHistory(reader, io);
+      await writeLacks(reader, io);
     });
     return exitFor(options.cache, io);
   });
@@ -73,6 +78,15 @@ function parametersOf(texts: string[]): Map<string, string> {
     given.set(name, value);
   }
   return given;
+}
+
+/** The user's own files, by the names that they get. */
+function tablesOf(texts: readonly string[], cwd: string): OwnTable[] {
+  return texts.map((text) => {
+    const [, name, file] = /^([^=]*)=(.+)$/s.exec(text) ?? [];
+    if (name === undefined || file === undefined) throw new UsageError(`--table takes name=file (given: ${text})`);
+    return { name, file: resolve(cwd, file) };
+  });
 }
 
 /** The user's question. The parameters of an analysis depend on the warehouse. */

@@ -10,7 +10,7 @@ import { changeOf, counted, type Figure, percent, shareOf, signed } from '../../
 import { safe } from '../../../base/observe/terminal.js';
 import { writeDurably } from '../../../base/storage/durable.js';
 import type { Globals } from '../command.js';
-import { exitFor, reading, writeAge, writeHistory } from '../configured.js';
+import { exitFor, reading, writeAge, writeLacks } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
 import { count, figures, formatJson, formatTable, wrapped } from '../output/output.js';
 import { answered } from '../output/query-output.js';
@@ -42,7 +42,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     const options = { website, since, until, version: await packageVersion(), now: Date.now() };
     const report = await answered(where, io, async (reader) => {
       const made = await readReport(reader, options);
-      await writeHistory(reader, io);
+      await writeLacks(reader, io);
       return made;
     });
     const page = flags.format === 'mail' ? reportMail(report) : reportPage(report, flags.brief);

@@ -26,6 +26,7 @@ Examples:
   indexhouse query --sql "select website_id, count(*) from pages where is_indexed group by all" --format csv
   indexhouse query deindexed_pages --columns url,snapshot_date --out lost.xlsx
   indexhouse query indexing_trend --warehouse s3://lake/indexhouse
+  indexhouse query --table links=crawl.csv --sql "from links"
   indexhouse query --file answer.sql --param site=example.com --out answer.parquet`;
 
 const REPORT_HELP = `
@@ -129,6 +130,7 @@ function queryCommand(define: Define): Command {
     .option('--sql <text>', 'one SQL query')
     .option('--file <file>', 'a file with one SQL query')
     .option('-p, --param <name=value>', 'a parameter, $name in SQL; may be repeated', repeated)
+    .option('--table <name=file>', 'a file of your own as a table: CSV, TSV, Parquet, JSON; may be repeated', repeated)
     .option('--columns <names>', 'only these columns, separated by commas', columnNames)
     .addOption(
       new Option(

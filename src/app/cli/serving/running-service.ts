@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { PagesFrom } from '../../../answers/query/own-pages.js';
 import { metricsOf } from '../../../answers/status/metrics.js';
 import { readStatus, type Status, type StatusInput } from '../../../answers/status/status.js';
 import type { Config } from '../../../base/config/schema.js';
@@ -34,6 +35,8 @@ export interface ServiceOptions {
   /** Path in front of `/v1`, or an empty text. */
   prefix: string;
   service: Config['service'];
+  /** The user's file about pages, for the dashboard alone. */
+  pagesFrom?: PagesFrom | undefined;
   /** For reading the metrics, and for the age of the data. */
   status: StatusInput;
   log: Logger;

@@ -3,7 +3,7 @@ import { html, type Part } from '../../../answers/html/html.js';
 import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
-import { facetLinks, readFacets } from '../facets.js';
+import { facetLinks, OWN, readFacets } from '../facets.js';
 import { type Boxes, type Field, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
@@ -54,6 +54,8 @@ export const pagesQuery = z.object({
   sitemap: z.string().max(MOST_URL_CHARACTERS).optional(),
   canonical: z.enum(['match', 'differ', 'undeclared', '-']).optional(),
   crawl: filterText,
+  /** Values of the user's own columns: `owner=Anna&template=article`. */
+  own: filterText,
   changed: z.enum(Object.keys(CHANGED) as [keyof typeof CHANGED]).optional(),
   monitored: z.enum(['gone', 'all']).optional(),
   columns: columnsQuery,
@@ -69,8 +71,8 @@ export async function pagesPage(context: WebsiteContext): Promise<Content> {
   const pages = await LISTS.ask(context, query, (reader) => readPages(reader, context.website.id, query));
   const { page: _page, per, sort, columns: shown, ...filters } = query;
   const asked = { per, ...filters, columns: askFor(shown) };
-  const { state, indexed, directory, sitemap, canonical, crawl } = filters;
-  const narrowed = { state, indexed, directory, sitemap, canonical, crawl };
+  const { state, indexed, directory, sitemap, canonical, crawl, own } = filters;
+  const narrowed = { state, indexed, directory, sitemap, canonical, crawl, own };
   const linkWith = (values: Readonly<Record<string, string | undefined>>) =>
     linkTo(context, 'pages', { ...asked, sort, ...values });
   const title = `Pages of ${nameOf(context.website)}`;
@@ -86,19 +88,38 @@ ${list({
   id: 'pages',
   one: 'page',
   caption: 'Current state of the pages',
-  columns: columnsOf(shown, { ...context, origin: sharedOrigin(pages.rows) }),
+  columns: columnsOf(shown, { ...context, origin: sharedOrigin(pages.rows) }, pages.own.columns),
   empty: 'No matching pages.',
   query,
   ...pages,
   above: [
     pages.period === null ? null : html`<p class="note">${pages.period}</p>`,
+    pages.own.notes.map((note) => html`<p class="note">${note}</p>`),
     downloads(context, { ...asked, sort }, pages.count),
   ],
-  beside: facetLinks(pages.facets, narrowed, (facet, value) => `${linkWith({ [facet]: value })}#results`),
+  beside: facetLinks(
+    pages.facets,
+    { chosen: { ...narrowed, ...chosenOwn(own) }, own: pages.own.columns },
+    (facet, value) => `${linkWith(narrowedBy(facet, value, own))}#results`,
+  ),
   sort: { by: sort, linkOf: (by) => `${linkWith({ sort: by })}#results` },
   linkOf: (page) => `${linkWith({})}&page=${page}`,
 })}`;
   return { title, content };
+}
+
+/** The chosen values of the user's own columns, by the names of their filters. */
+function chosenOwn(own: string | undefined): Record<string, string> {
+  return Object.fromEntries([...new URLSearchParams(own)].map(([name, value]) => [OWN + name, value]));
+}
+
+/** The parameter that selects this value of a filter, or any if it is undefined. */
+function narrowedBy(facet: string, value: string | undefined, own: string | undefined) {
+  if (!facet.startsWith(OWN)) return { [facet]: value };
+  const chosen = new URLSearchParams(own);
+  chosen.delete(facet.slice(OWN.length));
+  if (value !== undefined) chosen.set(facet.slice(OWN.length), value);
+  return { own: chosen.toString() };
 }
 
 /** One window of the selected pages. @throws ServiceError 404 for a page after the last one */
@@ -110,13 +131,17 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
   checkPage(query, count);
   const name = 'serve/dashboard/selected_pages';
   // Finds the pages first, and then reads the other columns of these few.
-  const text = selectedText({ name, columns: readsOf(query.columns) }, 'whole_url in (select whole_url from selected)');
+  const text = selectedText(
+    { name, columns: [...readsOf(query.columns), 'own'] },
+    'whole_url in (select whole_url from selected)',
+  );
   const rows = await askSelected(reader, text, pageRow, {
     selected: { name, selection, columns: ['whole_url'] },
     skip: skipOf(query),
     limit: query.per,
   });
-  return { facets, count, rows, period: await movesNote(reader, website, { ...query, kind: query.changed }) };
+  const period = await movesNote(reader, website, { ...query, kind: query.changed });
+  return { facets, count, rows, period, own: reader.own };
 }
 
 /** Which pages of a website, as `selected_pages.sql` takes it. */
@@ -135,7 +160,8 @@ export function selectionOf(website: string, query: PagesQuery) {
   // Pages that fell out or disappeared may be among those that are gone.
   const monitored = query.monitored ?? (changed === 'disappeared' || changed === 'fell_out' ? 'all' : null);
   const narrowed = { directory, sitemap, crawl, state, indexed, canonical, monitored };
-  return { website, url_contains: q, ...narrowed, changed, from, to, sort };
+  const own = query.own === undefined ? null : JSON.stringify(Object.fromEntries(new URLSearchParams(query.own)));
+  return { website, url_contains: q, ...narrowed, own, changed, from, to, sort };
 }
 
 /** Links to the same pages, with the same columns, as files. */

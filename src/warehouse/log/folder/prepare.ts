@@ -216,8 +216,12 @@ const UNLISTED = /files of (\w+) are not listed yet/;
  */
 export function listedQuery(table: Table, source: string): string {
   const names = columnsOf(table).map(({ name }) => identifier(name));
-  const files = `coalesce(getvariable('files_of_${source}'), error('files of ${source} are not listed yet'))`;
-  return `select ${names.join(', ')} from read_parquet(${files}, union_by_name = true, hive_partitioning = false)`;
+  return `select ${names.join(', ')} from read_parquet(${listedFiles(source)}, union_by_name = true, hive_partitioning = false)`;
+}
+
+/** The files that `listFiles` names for `source`, as an expression. */
+export function listedFiles(source: string): string {
+  return `coalesce(getvariable('files_of_${source}'), error('files of ${source} are not listed yet'))`;
 }
 
 /** @param files null: the source is not listed, and reading it fails */

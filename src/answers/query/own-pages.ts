@@ -1,0 +1,101 @@
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import type { Config } from '../../base/config/schema.js';
+import { UsageError } from '../../base/exit.js';
+import { count } from '../../base/observe/format.js';
+import type { Engine } from '../../base/storage/engine.js';
+import { identifier, literal, sql } from '../../base/storage/sql.js';
+import { listedFiles, listFiles } from '../../warehouse/log/folder/prepare.js';
+import { readOwn } from './own-tables.js';
+
+const MOST_ROWS = 1_000_000;
+/** Each is compared with every page. */
+const MOST_PATTERNS = 1000;
+const MOST_COLUMNS = 8;
+const NAME = /^[a-z_]\w{0,62}$/i;
+/** The source of `own.pages`, as `listFiles` takes it. */
+export const OWN_PAGES = 'own_pages';
+
+/** A file of the user's with a column `url` or `pattern`, and the column that reports group by. */
+export type PagesFrom = NonNullable<Config['pages_from']>;
+
+/** What was made of it: the columns that `pages` has, and what is wrong with the file, a sentence each. */
+export interface OwnColumns {
+  columns: readonly string[];
+  groupBy: string | null;
+  notes: readonly string[];
+}
+
+const NONE = 'select null::varchar as website_id, null::varchar as url, null::map(varchar, varchar) as own where false';
+const USABLE = `up to ${MOST_COLUMNS} columns are read, named with letters, digits and underscores, and unlike those of pages`;
+
+/**
+ * Makes `own.pages`, what a file of the user's says of each page, and puts its columns into `pages`. Without a file, or if
+ * it cannot be used, `own.pages` is empty. Call it while the files of all tables are listed.
+ */
+export async function addOwnPages(engine: Engine, folder: string, from: PagesFrom | undefined): Promise<OwnColumns> {
+  await engine.run('create schema own');
+  await engine.view('own.pages', NONE);
+  const notes: string[] = [];
+  if (from === undefined) return { columns: [], groupBy: null, notes };
+  // Without its folder: reports and dashboards go to others.
+  const note = (what: string) => void notes.push(`pages_from: ${what.replaceAll(from.file, basename(from.file))}.`);
+  try {
+    const own = { folder, name: OWN_PAGES, file: from.file };
+    const columns = await readOwn(own, (call) => readRows(engine, call, from.file, note));
+    await joinColumns(engine, folder, columns);
+    const groupBy = columns.find((name) => name === from.group_by) ?? null;
+    if (from.group_by !== undefined && groupBy === null)
+      note(`${from.file} has no column ${from.group_by} to group by; there are ${columns.join(', ')}`);
+    return { columns, groupBy, notes };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    note(error.message);
+    return { columns: [], groupBy: null, notes };
+  } finally {
+    await engine.run('set preserve_insertion_order = false');
+  }
+}
+
+/** Reads the rows of the file into `own.rows`. Returns the names of the columns that can be used. */
+async function readRows(engine: Engine, call: string, file: string, note: (what: string) => void): Promise<string[]> {
+  const names = await namesOf(engine, `from ${call}`);
+  const find = (key: string) => names.find((name) => name.toLowerCase() === key);
+  const key = find('url') ?? find('pattern');
+  if (key === undefined) throw new UsageError(`${file} has no column url or pattern; there are ${names.join(', ')}`);
+  const taken = new Set(await namesOf(engine, 'pages'));
+  const isNew = (name: string) => taken.size < taken.add(name.toLowerCase()).size;
+  const columns = names.filter((name) => name !== key && NAME.test(name) && isNew(name)).slice(0, MOST_COLUMNS);
+  const left = names.filter((name) => name !== key && !columns.includes(name));
+  if (left.length > 0) note(`${file}: ${left.join(', ')} left out: ${USABLE}`);
+  if (columns.length === 0) throw new UsageError(`${file} has no column beside ${key} that can be used`);
+  const isUrl = key === find('url');
+  const said = columns.map((name) => `{key: ${literal(name)}, value: trim(${identifier(name)}::varchar)}`);
+  const text = `trim(${identifier(key)}::varchar)`;
+  const keys = isUrl ? `${text} as url, null::varchar as pattern` : `null::varchar as url, ${text} as pattern`;
+  const most = isUrl ? MOST_ROWS : MOST_PATTERNS;
+  const given = `select row_number() over () as place, ${keys}, [${said.join(', ')}] as said from ${call} limit ${most + 1}`;
+  // In the order of the file.
+  await engine.run('set preserve_insertion_order = true');
+  await engine.table('own.rows', `with given as (${given}) ${sql('answers/own/rows')}`);
+  const cut = await engine.rows(z.unknown(), 'delete from own.rows where place > $most returning place', { most });
+  if (cut.length > 0) note(`${file} has more than ${count(most)} rows, and only the first are used`);
+  return columns;
+}
+
+async function namesOf(engine: Engine, relation: string): Promise<string[]> {
+  const names = z.object({ column_name: z.string() });
+  return (await engine.rows(names, `select column_name from (describe ${relation})`)).map((row) => row.column_name);
+}
+
+async function joinColumns(engine: Engine, folder: string, columns: readonly string[]): Promise<void> {
+  const empty = join(folder, 'own-pages.parquet');
+  await engine.copy(NONE, empty, 'format parquet');
+  await listFiles(engine, OWN_PAGES, [empty]);
+  await engine.view('own.pages', `from read_parquet(${listedFiles(OWN_PAGES)})`);
+  const known = sql('warehouse/views/pages').replace(/^[\s\S]*?\bview pages as\b/, '');
+  const own = columns.map((name) => `said.own[${literal(name)}] as ${identifier(name)}`);
+  const joined = `(${known}) as known left join own.pages as said using (website_id, url)`;
+  await engine.view('pages', `select known.*, ${own.join(', ')} from ${joined}`);
+  await listFiles(engine, OWN_PAGES, null);
+}
