@@ -156,7 +156,7 @@ function selectsOf({ kind, per }: ChangesQuery, { kinds }: Changes): Select[] {
   const offered = [
     ...Object.entries({
       '': 'all but crawls and first reports',
-      [EVERY_KIND]: `all, with crawls and first reports (${count(noise)})`,
+      [EVERY_KIND]: `everything (${count(noise)} more)`,
     }),
     ...kinds.map(({ change, changes }) => named(change, changes)),
     ...(isOffered ? [] : [named(kind, 0)]),
