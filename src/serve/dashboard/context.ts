@@ -39,7 +39,12 @@ export interface Content {
 export const ROUTES = ['overview', 'changes', 'pages', 'page', 'compare', 'runs'] as const;
 export type Route = (typeof ROUTES)[number];
 /** Lists as files. */
-export const FILES = { 'pages.csv': 'csv', 'pages.json': 'json' } as const;
+export const FILES = {
+  'pages.csv': 'csv',
+  'pages.json': 'json',
+  'pages.xlsx': 'xlsx',
+  'pages.parquet': 'parquet',
+} as const;
 export type File = keyof typeof FILES;
 
 type Values = Readonly<Record<string, string | number | undefined>>;

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { questionOf } from '../../../answers/query/ask-rows.js';
 import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../../../answers/query/catalog.js';
@@ -6,10 +6,11 @@ import { describe } from '../../../answers/query/parameters.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { dataAgeOf } from '../../../answers/status/data-age.js';
 import { UsageError } from '../../../base/exit.js';
+import { safe } from '../../../base/observe/terminal.js';
 import type { Globals } from '../command.js';
 import { exitFor, reading, writeAge, writeHistory } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
-import { formatJson } from '../output/output.js';
+import { counted, formatJson, size } from '../output/output.js';
 import { type Asked, answered, writeAnswer } from '../output/query-output.js';
 import { checkOutside, checkSink, type SinkFlags, sinkOf } from '../output/sink.js';
 
@@ -50,11 +51,19 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
       const question = await asked(reader);
       const covered = await reader.newest(question.question.website ?? null);
       writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
-      await writeAnswer(reader, question, sink);
+      const rows = await writeAnswer(reader, question, sink);
+      if (sink.out !== undefined) await writeWritten(rows, sink.out, flags, io);
       await writeHistory(reader, io);
     });
     return exitFor(options.cache, io);
   });
+}
+
+/** Says on stderr what a file holds, unless `--log-level` asks for warnings only. */
+async function writeWritten(rows: number, file: string, { out, logLevel = 'info' }: Flags, { stderr }: Io) {
+  if (!['trace', 'debug', 'info'].includes(logLevel)) return;
+  const { size: bytes } = await stat(file);
+  stderr.write(`${safe(`indexhouse: ${counted(rows, 'row')} to ${out} (${size(bytes)})`)}\n`);
 }
 
 /** A word without `=` is the name; the others are parameters. */
@@ -84,13 +93,12 @@ async function questionTo(
   if (name === undefined) {
     const text = sql ?? (await readSql(resolve(cwd, file ?? '')));
     const question = { name: file ?? '--sql', sql: text, parameters: Object.fromEntries(given), columns };
-    return async () => ({ question, analysis: null, hasDefaultLimit: false });
+    return async () => ({ question, analysis: null, given });
   }
   const analysis = findAnalysis(name);
-  const hasDefaultLimit = !given.has('limit');
   return async (reader) => {
     const question = { ...(await questionOf(reader, analysis, given)), columns };
-    return { question, analysis, hasDefaultLimit };
+    return { question, analysis, given };
   };
 }
 

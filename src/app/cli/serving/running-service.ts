@@ -3,6 +3,7 @@ import { metricsOf } from '../../../answers/status/metrics.js';
 import { readStatus, type Status, type StatusInput } from '../../../answers/status/status.js';
 import type { Config } from '../../../base/config/schema.js';
 import type { Logger } from '../../../base/observe/log.js';
+import { packageVersion } from '../../../base/version.js';
 import { addressesIn } from '../../../serve/api/addresses.js';
 import { presentedKey, readableBy } from '../../../serve/api/admission.js';
 import { refuseOtherHosts } from '../../../serve/api/hosts.js';
@@ -19,7 +20,6 @@ import { QuestionQueue } from '../../../serve/store/question-queue.js';
 import { WarehouseStore } from '../../../serve/store/warehouse-store.js';
 import type { KeyDetails } from '../../../source/contract/key.js';
 import type { BucketCache } from '../../../warehouse/bucket/cache.js';
-import { packageVersion } from '../version.js';
 import { addMetrics, drained, listen, remembered } from './http-server.js';
 import { refreshing } from './refreshing.js';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { html, type Part } from '../../../answers/html/html.js';
 import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
-import { type Content, linkTo, type WebsiteContext } from '../context.js';
+import { type Content, type File, linkTo, type WebsiteContext } from '../context.js';
 import { facetLinks, readFacets } from '../facets.js';
 import { type Boxes, type Field, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
@@ -146,9 +146,8 @@ function downloads(
 ): Part {
   if (pages === 0) return null;
   const { per: _per, ...values } = asked;
-  const link = (route: 'pages.csv' | 'pages.json', name: string) =>
-    html`<a href="${linkTo(context, route, values)}" download="">${name}</a>`;
-  return html`<p class="downloads">Download all of them: ${link('pages.csv', 'CSV')} ${link('pages.json', 'JSON')}</p>`;
+  const link = (file: File, name: string) => html` <a href="${linkTo(context, file, values)}" download="">${name}</a>`;
+  return html`<p class="downloads">Download all of them:${link('pages.xlsx', 'Excel')}${link('pages.csv', 'CSV')}${link('pages.json', 'JSON')}${link('pages.parquet', 'Parquet')}</p>`;
 }
 
 function boxesOf(shown: readonly PageColumn[]): Boxes {
