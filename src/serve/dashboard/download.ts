@@ -7,6 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { selectedText } from '../../answers/query/ask-rows.js';
 import { ask, askIntoParquet, jsonText, type Question } from '../../answers/query/question.js';
 import type { Reader } from '../../answers/query/reader.js';
+import { SELECTED_PAGES, selectionOf } from '../../answers/query/selected-pages.js';
 import { aboutData } from '../../answers/workbook/about.js';
 import { type About, checkRows, workbook } from '../../answers/workbook/workbook.js';
 import { UsageError } from '../../base/exit.js';
@@ -16,7 +17,7 @@ import { ServiceError } from '../api/errors.js';
 import type { WebsiteContext } from './context.js';
 import { nameOf } from './layout.js';
 import { readsOf } from './page-columns.js';
-import { type PagesQuery, pagesQuery, selectionOf } from './pages/pages.js';
+import { type PagesQuery, pagesQuery } from './pages/pages.js';
 import { readQuery } from './query.js';
 import { movesNote } from './values.js';
 
@@ -66,7 +67,7 @@ async function writePages(reader: Reader, format: DownloadFormat, download: Down
   const columns = readsOf(query.columns).map((name) =>
     isTyped && TIMES.has(name) ? `${name}::timestamptz as ${name}` : name,
   );
-  const selected = { name: 'serve/dashboard/selected_pages', columns };
+  const selected = { name: SELECTED_PAGES, columns };
   const question = { name: 'pages', sql: selectedText(selected), parameters: selectionOf(website.id, query) };
   if (format === 'parquet') return writeParquet(reader, question, file);
   const about = format === 'xlsx' ? await aboutPages(reader, question, download) : [];
