@@ -8,7 +8,7 @@ import { dataAgeOf } from '../../../answers/status/data-age.js';
 import { UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
 import type { Globals } from '../command.js';
-import { exitFor, reading, writeAge, writeHistory } from '../configured.js';
+import { configOf, exitFor, READERS, reading, writeAge, writeHistory } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
 import { counted, formatJson, size } from '../output/output.js';
 import { type Asked, answered, writeAnswer } from '../output/query-output.js';
@@ -44,7 +44,11 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   }
   const sink = sinkOf(flags, io);
   await checkSink(sink);
-  const asked = await questionTo({ ...flags, name }, given, io.cwd);
+  const asked = await questionTo(
+    { ...flags, name },
+    name === 'pages' ? await withView(given, flags, io) : given,
+    io.cwd,
+  );
   return reading(flags, io, async (options) => {
     if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
     await answered(options, io, async (reader) => {
@@ -82,6 +86,21 @@ function parametersOf(texts: string[]): Map<string, string> {
     given.set(name, value);
   }
   return given;
+}
+
+/** The parameters of `pages`, with the filters of the view that they name. @throws UsageError for one that there is not */
+async function withView(given: Map<string, string>, flags: Flags, io: Io): Promise<Map<string, string>> {
+  const name = given.get('view');
+  if (name === undefined) return given;
+  const { views } = await configOf(flags, io, READERS);
+  const view = views.find((one) => one.name === name);
+  if (!view) {
+    const names = views.map((one) => `"${one.name}"`).join(', ') || 'none';
+    throw new UsageError(`pages: the configuration has no view "${name}"; its views: ${names}`);
+  }
+  const { q, ...filters } = view.pages;
+  const asked = Object.entries({ ...filters, url_contains: q, website: view.website, ...Object.fromEntries(given) });
+  return new Map(asked.flatMap(([key, value]) => (key === 'view' || value === undefined ? [] : [[key, value]])));
 }
 
 /** The user's question. The parameters of an analysis depend on the warehouse. */

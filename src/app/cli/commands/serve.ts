@@ -25,7 +25,7 @@ export interface Flags extends Globals {
   history?: string;
 }
 
-interface Settings extends PlaceSettings, Pick<Config, 'service'> {
+interface Settings extends PlaceSettings, Pick<Config, 'service'>, Partial<Pick<Config, 'views'>> {
   status: StatusInput;
 }
 
@@ -86,10 +86,10 @@ export function settingsWithoutConfig(
 
 /** The options to serve a warehouse in this folder. */
 export function optionsOf(
-  { warehouse: { memory_limit: memoryLimit }, service, status }: Settings,
+  { warehouse: { memory_limit: memoryLimit }, service, status, views }: Settings,
   place: { warehouse: string; cache?: BucketCache },
 ) {
-  return { ...place, memoryLimit, service, status: { ...status, ...place } };
+  return { ...place, memoryLimit, service, views, status: { ...status, ...place } };
 }
 
 /** @throws UsageError if other machines could connect and no key exists to authenticate them */

@@ -34,6 +34,7 @@ export interface ServiceOptions {
   /** Path in front of `/v1`, or an empty text. */
   prefix: string;
   service: Config['service'];
+  views?: Config['views'] | undefined;
   /** For reading the metrics, and for the age of the data. */
   status: StatusInput;
   log: Logger;
@@ -64,7 +65,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
   const findKey = (token: string): Promise<KeyDetails | null> => keys.find(token);
   const store = new WarehouseStore({ ...options, reader, findKey });
-  const { service, prefix, cache } = options;
+  const { service, views, prefix, cache } = options;
   const log = requestLog(options.log, TOKENS, service.access_log ? 'info' : 'debug');
   const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
   const status = remembered(METRICS_FOR_MS, () => readStatus({ ...options.status, now: Date.now() }));
@@ -87,7 +88,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       addMetrics(server, `${prefix}/metrics`, metricsOfKey(status, findKey));
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       const { secure_cookies: secureCookie } = service;
-      addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, onError });
+      addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, views, onError });
     },
   });
   const refresh = cache && refreshing(cache, options.log, options.refreshMs);
