@@ -8,10 +8,10 @@ import { demoText } from '../src/app/cli/commands/demo.js';
 import { optionsOf, settingsWithoutConfig } from '../src/app/cli/commands/serve.js';
 import { type Io, processIo } from '../src/app/cli/io.js';
 import { startService } from '../src/app/cli/serving/running-service.js';
-import { packageVersion } from '../src/app/cli/version.js';
 import { type DemoResult, runDemo } from '../src/app/demo/demo.js';
 import { createLogger } from '../src/base/observe/log.js';
 import { packageFolder } from '../src/base/storage/sql.js';
+import { packageVersion } from '../src/base/version.js';
 import { addKey } from '../src/serve/keys/manage-keys.js';
 
 /**

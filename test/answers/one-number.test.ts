@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askRows } from '../../src/answers/query/ask-rows.js';
+import { FELL_OUT } from '../../src/answers/query/period-note.js';
 import type { Reader } from '../../src/answers/query/reader.js';
 import { reportMail } from '../../src/answers/report/mail.js';
 import { reportPage } from '../../src/answers/report/page.js';
@@ -17,6 +17,7 @@ import { type Row, readTable } from '../given/parquet.js';
 import { randomWarehouse } from '../given/random-world.js';
 import { maintainAt } from '../given/thinned.js';
 import { type BuiltWarehouse, configFor } from '../given/warehouse.js';
+import { readWorkbook } from '../given/workbook.js';
 import { asked, call } from '../serve/assistant/given.js';
 import { SHOP_TOKEN, startDashboard } from '../serve/dashboard/given.js';
 import { type Answer, rowsOf, shownText, Visitor } from '../serve/dashboard/visitor.js';
@@ -180,8 +181,15 @@ describe.each(seeds(1, 0.25))('in world %i', (seed) => {
     const out = join(temporaryFolder(), 'fell.xlsx');
     const { code } = await start(['query', 'deindexed_pages', '--warehouse', warehouse.path, '--out', out]).ended;
     expect(code).toBe(0);
-    const { sheets } = await readXlsx(readFileSync(out));
-    expect(sheets.at(-1)?.rows.length).toBe(fellOut.length + 1);
+    const { about, heads, rows, links } = await readWorkbook(readFileSync(out));
+    expect([rows.length, links.length, about.get('Rows')]).toEqual([
+      fellOut.length,
+      fellOut.length,
+      `${fellOut.length}`,
+    ]);
+    expect([heads.slice(0, 2), heads.at(-1)]).toEqual([['url', 'why'], 'website_id']);
+    expect([about.get('Website'), about.get('Definition')]).toEqual(['https://shop.example', FELL_OUT]);
+    expect(about.get('Period')).toMatch(/, compared with the listing of /);
     const overview = await visitor.get('/dashboard/websites/shop');
     expect(shownText(overview.text)).toContain(`${pages(fellOut.length)} fell out of the index`);
     expect(shownText(overview.text)).toContain(`${indexed.length} of `);

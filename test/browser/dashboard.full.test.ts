@@ -22,6 +22,21 @@ const LOOKS = [
   { name: 'dark, on a phone', colorScheme: 'dark', size: PHONE },
 ] as const;
 const TOO_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+/** The lines of a form, its selects that are cut, and the addresses on more than one line. */
+const LAID_OUT = `(() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const isCut = (select) => {
+    const shown = select.offsetWidth;
+    select.style.cssText = 'width:max-content;max-width:none';
+    return select.offsetWidth > shown;
+  };
+  return {
+    lines: new Set(all('.filter input:not([type=hidden],[type=checkbox]),.filter select,.filter button')
+      .map((field) => Math.round(field.getBoundingClientRect().bottom))).size,
+    wrapped: all('tbody th .url').filter((url) => url.offsetWidth < 440 && url.offsetHeight > 1.5 * parseFloat(getComputedStyle(url).lineHeight)).length,
+    cut: all('.filter select').filter(isCut).length,
+  };
+})()`;
 
 describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
   let shop: BuiltWarehouse;
@@ -76,6 +91,15 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
       expect([path, name, await page.evaluate(TOO_WIDE)]).toEqual([path, name, false]);
     }
   }
+
+  it('has a form on one line, whole choices and addresses on one line where there is room', async () => {
+    const { page } = await open({ viewport: WIDE });
+    await signIn(page);
+    for (const list of ['changes', 'pages', 'compare']) {
+      await page.goto(`${SHOP}/${list}`);
+      expect([list, await page.evaluate(LAID_OUT)]).toEqual([list, { lines: 1, wrapped: 0, cut: 0 }]);
+    }
+  });
 
   it('is used with the keyboard, without any script: skip to the content, filter, sort, page, columns', async () => {
     const { page, noise } = await open({ javaScriptEnabled: false });

@@ -7,7 +7,7 @@ export interface GivenConfig {
   /** Ids or whole entries; `all` if left out. */
   websites?: (string | { id: string; [key: string]: string })[];
   /** Sections of the file to lay over the ones made here. */
-  sections?: Record<string, Record<string, unknown>>;
+  sections?: Record<string, object>;
 }
 
 /** Writes an `indexhouse.yaml` (JSON is YAML) for a service that is asked as fast as it answers, and names its file. */

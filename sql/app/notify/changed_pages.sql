@@ -14,7 +14,14 @@ with changed as (
       when 'canonical_flips' then
         change in ('searchengine_canonical', 'user_canonical') and from_value is not null and to_value is not null
     end
-    and ($pattern::varchar is null or regexp_matches(url, $pattern::varchar))
+    and (
+      ($pattern::varchar is null and len($directories) = 0)
+      or coalesce(regexp_matches(url, $pattern::varchar), false)
+      or exists(
+        from (select unnest($directories) as directory, unnest($texts) as part) as views
+        where is_selected(url, null, nullif(views.directory, ''), views.part, null)
+      )
+    )
 ),
 found as (
   select

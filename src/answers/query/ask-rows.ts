@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Parameters, Scalar } from '../../base/storage/engine.js';
+import type { Parameters } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 import type { Value } from '../../base/storage/values.js';
 import { DamageError } from '../../warehouse/log/folder/damage.js';
 import { type Analysis, findAnalysis } from './catalog.js';
 import { QuestionError } from './errors.js';
 import { checkPeriod, valuesOf } from './parameters.js';
-import { ask, type Question, type Result } from './question.js';
+import { ask, type Question } from './question.js';
 import type { Reader } from './reader.js';
 
 /** Runs a built-in analysis and reads its whole answer into memory. */
@@ -154,14 +154,6 @@ export async function askSelected<T>(
   const window = `${selectedText(selected)} limit $limit::bigint offset $skip::bigint`;
   const text = `with selected as materialized (${window})\n${body}`;
   return askText(reader, text, schema, { ...selected.selection, limit, skip });
-}
-
-/** All rows that a statement as for `askSelected` selects, in parts and in order. */
-export function askAllSelected(
-  reader: Reader,
-  { selection, ...selected }: Omit<Selected, 'selection'> & { selection: Readonly<Record<string, Scalar>> },
-): Promise<Result> {
-  return ask(reader, { name: selected.name, sql: selectedText(selected), parameters: selection });
 }
 
 /** @param where which of the selected rows */

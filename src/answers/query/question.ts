@@ -1,6 +1,7 @@
 import type { DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
 import { nearest } from '../../base/config/suggest.js';
 import { messageOf, Stopped } from '../../base/exit.js';
+import { escapedJson } from '../../base/observe/terminal.js';
 import { duckdb } from '../../base/storage/duckdb.js';
 import type { Scalar } from '../../base/storage/engine.js';
 import { identifier, literal } from '../../base/storage/sql.js';
@@ -98,12 +99,26 @@ async function* picked(parts: AsyncIterable<Value[][]>, places: readonly number[
   for await (const rows of parts) yield rows.map((row) => places.map((at) => row[at] ?? null));
 }
 
-/** Writes an answer into a Parquet file with DuckDB's own types, except that JSON becomes text. Throws like `ask`. */
-export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<void> {
+/** Writes an answer into a Parquet file with DuckDB's own types, except that JSON becomes text. Throws like `ask`. @returns its rows */
+export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<number> {
   reader.nextTurn();
   const prepared = await reader.withTables(() => prepare(reader, question), question.website);
   const copy = `copy (${withJsonAsText(prepared, withColumns(question, prepared), question.columns)}\n) to ${literal(file)} (format parquet, compression zstd)`;
-  await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
+  const copied = await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
+  return Number((await copied.getRows())[0]?.[0] ?? 0);
+}
+
+/** An answer as a JSON array with one object per line. */
+export async function* jsonText({ columns, parts }: Result): AsyncGenerator<string> {
+  let before = '[\n';
+  for await (const rows of parts) {
+    const texts = rows.map((row) =>
+      JSON.stringify(Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null]))),
+    );
+    yield `${before}  ${escapedJson(texts.join(',\n  '))}`;
+    before = ',\n';
+  }
+  yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
 /** A statement with only the columns that are wanted. */

@@ -1,3 +1,4 @@
+import { SPANS } from '../../base/config/page-filters.js';
 import type { Age } from '../html/charts/bar-charts.js';
 import type { Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
@@ -47,9 +48,8 @@ const COMMON_READ = 60;
 const ODDITIES_LISTED = 10;
 /** Pages not crawled for this many days are listed. A span of `SPANS` begins here. */
 export const STALE_DAYS = 31;
-/** The spans of the macro `age_span`, and those of them that are stale. */
-export const SPANS = ['0-1 days', '2-7 days', '8-14 days', '15-30 days', '31-90 days', 'over 90 days', 'never'];
-const STALE_SPANS = new Set(SPANS.slice(4));
+/** Those that are stale. */
+const STALE_SPANS: ReadonlySet<string> = new Set(SPANS.slice(4));
 const NO_PAGES = { fell_out: 0, back: 0 };
 /** A value stands out if its share among changed pages exceeds that among all pages by this much. */
 const LEAST_EXCESS = 0.02;

@@ -1,11 +1,11 @@
 import { Command, CommanderError, Option } from 'commander';
+import { packageVersion } from '../../base/version.js';
 import type { Define } from './command.js';
 import { answerCommands } from './flags/answers.js';
 import { runCommands } from './flags/runs.js';
 import { setupCommands } from './flags/setup.js';
 import { upkeepCommands } from './flags/upkeep.js';
 import { columnsOf, EXIT, type Io } from './io.js';
-import { packageVersion } from './version.js';
 
 const HELP = `
 Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 completed with warnings; 4 another process holds the run lock.

@@ -30,7 +30,7 @@ export interface Facts {
 }
 
 export interface FactsInput {
-  config: Pick<Config, 'notify' | 'quality' | 'websites'>;
+  config: Pick<Config, 'notify' | 'quality' | 'views' | 'websites'>;
   /** From the previous check. For a website that it lacks, only the newest snapshot is examined. */
   seen: Readonly<Record<string, string>>;
   /** From the previous check. */

@@ -5,6 +5,7 @@ import { driftText } from '../../answers/status/website-status.js';
 import { globExpression } from '../../base/config/globs.js';
 import type { Drop } from '../../base/config/notify.js';
 import type { Config } from '../../base/config/schema.js';
+import { viewsOf } from '../../base/config/views.js';
 import { count, counted, percent, queryCommand } from '../../base/observe/format.js';
 import { problemsOf } from '../../warehouse/log/verdict.js';
 import { type Kind, type Notice, noticeOf, type Website } from './notice.js';
@@ -12,6 +13,8 @@ import { type Kind, type Notice, noticeOf, type Website } from './notice.js';
 /** A drop of fewer pages is noise, whatever its share. */
 const LEAST_DROP_PAGES = 10;
 const EXAMPLES = 5;
+/** No pattern and no view: all pages. */
+const ALL = { pattern: null, directories: [], texts: [] };
 
 /** A snapshot and the listings before it, as `app/notify/snapshots` returns them. */
 export const snapshotRow = z.object({
@@ -57,11 +60,11 @@ type Places = z.infer<typeof placesRow>;
 export async function ofSnapshot(
   reader: Reader,
   snapshot: Snapshot,
-  { notify, quality }: Pick<Config, 'notify' | 'quality'>,
+  { notify, quality, views }: Pick<Config, 'notify' | 'quality' | 'views'>,
 ): Promise<Notice[]> {
   return [
     ...(await drops(reader, snapshot, notify)),
-    ...(await changed(reader, snapshot, 'watched', notify.watch.length > 0 ? 0 : false, globExpression(notify.watch))),
+    ...(await watched(reader, snapshot, { notify, views })),
     ...(await changed(reader, snapshot, 'robots_blocked', notify.robots_blocked)),
     ...(await changed(reader, snapshot, 'canonical_flips', notify.canonical_flips)),
     ...ends(snapshot, { notify, quality }),
@@ -159,18 +162,33 @@ const CHANGES: Record<
   },
 };
 
-/** @param above the rule reports more pages than these; false: it is off */
+/** Pages that a pattern or a view watches. */
+async function watched(reader: Reader, snapshot: Snapshot, { notify, views }: Pick<Config, 'notify' | 'views'>) {
+  const { watch, watch_views: names } = notify;
+  const website = { id: snapshot.website_id, name: snapshot.website_name };
+  const pages = viewsOf(views, website).flatMap(({ name, pages }) => (names.includes(name) ? [pages] : []));
+  return changed(reader, snapshot, 'watched', watch.length + pages.length > 0 ? 0 : false, {
+    pattern: globExpression(watch),
+    directories: pages.map(({ directory = '' }) => directory),
+    texts: pages.map(({ q = '' }) => q),
+  });
+}
+
+/**
+ * @param above the rule reports more pages than these; false: it is off
+ * @param among these pages; by default all
+ */
 async function changed(
   reader: Reader,
   snapshot: Snapshot,
   kind: Kind & keyof typeof CHANGES,
   above: number | false,
-  pattern: string | null = null,
+  among: { pattern: string | null; directories: string[]; texts: string[] } = ALL,
 ): Promise<Notice[]> {
   if (above === false) return [];
   const { website_id: website, snapshot_id, snapshot_date } = snapshot;
   const changes = reader.filesOfSnapshot('page_changes', snapshot_id);
-  const given = { website, snapshot: snapshot_id, changes, kind, pattern };
+  const given = { website, snapshot: snapshot_id, changes, kind, ...among };
   const places = onePlaces(await askRows(reader, 'app/notify/changed_pages', placesRow, given));
   if (places.pages <= above) return [];
   const { one, what, analysis, dated } = CHANGES[kind];

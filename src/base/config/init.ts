@@ -43,6 +43,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
     { type: 'webhook', url: 'https://hooks.example.com/indexhouse', secret: `\${WEBHOOK_SECRET}` },
     { type: 'command', run: ['/usr/local/bin/on-notice'] },
   ],
+  views: [{ name: 'Products out of the index', pages: 'directory=/products/&indexed=no' }],
   'notify.watch': ['/checkout/*'],
   'schedule.maintain': '0 6 * * 0',
   'pages_from.group_by': 'owner',

@@ -122,6 +122,10 @@ export const notify = z.strictObject(
       ),
     directory_drop: drop().prefault('20%').describe('The same for a directory, if the website as a whole lost fewer.'),
     watch: globs().prefault([]).describe('URL patterns, * for any characters: notify if such pages leave the index.'),
+    watch_views: z
+      .array(text('the name of a view'), says('is not a list', 'Write ["Name of a view"].'))
+      .prefault([])
+      .describe('Views of `views`, by name: the same for their pages.'),
     robots_blocked: orFalse(0)
       .prefault(10)
       .describe('Notify if robots.txt newly blocks more pages than this; or false.'),

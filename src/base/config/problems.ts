@@ -6,6 +6,7 @@ import { CHANNEL_KEYS } from './notify.js';
 import type { Origins } from './overrides.js';
 import { configSchema, priority, SECTIONS, type Section } from './schema.js';
 import { nearest } from './suggest.js';
+import { view } from './views.js';
 import { website } from './website-entries.js';
 
 const MAX_SHOWN_CHARACTERS = 60;
@@ -70,6 +71,7 @@ function knownKeys(parent: Path): string[] {
   if (section === 'reports' && key === 'priority') return Object.keys(priority.shape);
   if (section === 'notify' && key === 'channels') return CHANNEL_KEYS;
   if (section === undefined) return Object.keys(configSchema.shape);
+  if (section === 'views') return Object.keys(view.shape);
   return section === 'websites' ? Object.keys(website.shape) : Object.keys(SECTIONS[section as Section].shape);
 }
 

@@ -20,6 +20,7 @@ import {
   whole,
   yesOrNo,
 } from './scalars.js';
+import { checkWatched, views } from './views.js';
 import { checkOrigins, tokenFile, websites } from './website-entries.js';
 
 const MIN_MEMORY_BYTES = 64e6;
@@ -273,6 +274,7 @@ export const configSchema = z
       sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
       quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
       status: status.prefault({}).describe('When `indexhouse status` warns.'),
+      views,
       notify: notify.prefault({}).describe('Who is notified when something is wrong.'),
       schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
       report: report.prefault({}).describe('Where the scheduled reports go.'),
@@ -283,7 +285,8 @@ export const configSchema = z
     },
     mapping,
   )
-  .superRefine(checkOrigins);
+  .superRefine(checkOrigins)
+  .superRefine(checkWatched);
 
 /**
  * The whole configuration under the names of the YAML file. Times are milliseconds, sizes bytes, `unlimited` Infinity;

@@ -1,6 +1,7 @@
 import type { Html } from '../../answers/html/html.js';
 import type { Reader } from '../../answers/query/reader.js';
 import type { DataAge } from '../../answers/status/data-age.js';
+import type { View } from '../../base/config/views.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import type { Marker } from '../../warehouse/log/markers.js';
 import type { ServedWebsite } from '../store/live-reader.js';
@@ -16,6 +17,8 @@ export interface DashboardContext {
   now: number;
   /** How old the data is that the page shows. */
   age: DataAge | null;
+  /** The views of the configuration. */
+  views: readonly View[];
   /** The websites that have a snapshot, from memory. */
   websites(): Promise<readonly ServedWebsite[]>;
   /** Every commit, oldest first, from memory. Each state of the warehouse has its own list. */
@@ -39,7 +42,12 @@ export interface Content {
 export const ROUTES = ['overview', 'changes', 'pages', 'page', 'compare', 'runs'] as const;
 export type Route = (typeof ROUTES)[number];
 /** Lists as files. */
-export const FILES = { 'pages.csv': 'csv', 'pages.json': 'json' } as const;
+export const FILES = {
+  'pages.csv': 'csv',
+  'pages.json': 'json',
+  'pages.xlsx': 'xlsx',
+  'pages.parquet': 'parquet',
+} as const;
 export type File = keyof typeof FILES;
 
 type Values = Readonly<Record<string, string | number | undefined>>;

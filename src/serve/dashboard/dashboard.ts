@@ -3,6 +3,7 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Html } from '../../answers/html/html.js';
+import type { View } from '../../base/config/views.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { WarehouseError } from '../../warehouse/log/folder/prepare.js';
 import { clientSignal, readableBy } from '../api/admission.js';
@@ -49,6 +50,8 @@ export interface DashboardOptions {
   prefix?: string;
   /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. Default: no. */
   secureCookie?: boolean;
+  /** The views of the configuration. */
+  views?: readonly View[] | undefined;
   /** Called with the key that a request is signed in with. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
   /** Called with every error that a browser sees as a 500. */
@@ -138,7 +141,7 @@ async function homeOf(base: string, key: KeyDetails, reader: DashboardOptions['r
 }
 
 function addPages(scope: FastifyInstance, { base, authentication, options }: Site): void {
-  const { reader, onKey, now = Date.now } = options;
+  const { reader, onKey, now = Date.now, views = [] } = options;
   const add = (path: string, send: Send): void => {
     scope.get(path, async (request, reply) => {
       const key = await authentication.keyOf(request);
@@ -149,7 +152,7 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       const [websites, markers] = [() => reader.websites(), () => reader.markers()];
       const { websiteId } = z.object({ websiteId: z.string().optional() }).parse(request.params);
       const age = await reader.dataAge(websiteId === undefined ? readableBy(key) : [websiteId], now());
-      return send({ base, key, query: request.query, now: now(), age, websites, markers, ask }, request, reply);
+      return send({ base, key, query: request.query, now: now(), age, views, websites, markers, ask }, request, reply);
     });
   };
   add('/', async (context, _request, reply) => {

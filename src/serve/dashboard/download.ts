@@ -1,18 +1,35 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { copyFile, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
-import { askAllSelected } from '../../answers/query/ask-rows.js';
-import type { Result } from '../../answers/query/question.js';
+import { selectedText } from '../../answers/query/ask-rows.js';
+import { ask, askIntoParquet, jsonText, type Question } from '../../answers/query/question.js';
+import type { Reader } from '../../answers/query/reader.js';
+import { SELECTED_PAGES, selectionOf } from '../../answers/query/selected-pages.js';
+import { aboutData } from '../../answers/workbook/about.js';
+import { type About, checkRows, workbook } from '../../answers/workbook/workbook.js';
+import { UsageError } from '../../base/exit.js';
 import { csvText } from '../../base/observe/csv.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
+import { ServiceError } from '../api/errors.js';
 import type { WebsiteContext } from './context.js';
+import { nameOf } from './layout.js';
 import { ownReads, readsOf } from './page-columns.js';
-import { pagesQuery, selectionOf } from './pages/pages.js';
+import { type PagesQuery, pagesQuery } from './pages/pages.js';
 import { readQuery } from './query.js';
+import { movesNote } from './values.js';
 
-const TYPES = { csv: 'text/csv', json: 'application/json' } as const;
+const TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  parquet: 'application/vnd.apache.parquet',
+} as const;
 export type DownloadFormat = keyof typeof TYPES;
+/** Columns that `selected_pages` gives as texts. */
+const TIMES = new Set(['last_crawl_time', 'report_fetched_at', 'inspection_date', 'page_detection', 'first_seen_at']);
 
 /**
  * Sends all pages of a list as a file, with the same filters, order and columns. Writes a temporary file first, so that
@@ -28,13 +45,8 @@ export async function sendPages(
   const remove = () => removeTemporary(folder);
   try {
     const file = join(folder, `pages.${format}`);
-    await context.ask(async (reader) => {
-      const columns = [...readsOf(query.columns), ...ownReads(reader.own.columns)];
-      const selection = selectionOf(context.website.id, query);
-      const found = await askAllSelected(reader, { name: 'serve/dashboard/selected_pages', selection, columns });
-      await writeText(file, format === 'csv' ? csvText(found.columns, found.parts) : jsonText(found));
-    });
-    reply.type(`${TYPES[format]}; charset=utf-8`);
+    await context.ask((reader) => writePages(reader, format, { file, query, website: context.website }));
+    reply.type(TYPES[format]);
     reply.header('content-disposition', `attachment; filename="pages.${format}"`);
     return reply.send(createReadStream(file).once('close', remove));
   } catch (error) {
@@ -43,22 +55,52 @@ export async function sendPages(
   }
 }
 
-async function writeText(file: string, texts: AsyncIterable<string>): Promise<void> {
-  const handle = await open(file, 'wx', 0o600);
+interface Download {
+  file: string;
+  query: PagesQuery;
+  website: WebsiteContext['website'];
+}
+
+async function writePages(reader: Reader, format: DownloadFormat, download: Download): Promise<void> {
+  const { file, query, website } = download;
+  const isTyped = format === 'xlsx' || format === 'parquet';
+  const timed = readsOf(query.columns).map((name) =>
+    isTyped && TIMES.has(name) ? `${name}::timestamptz as ${name}` : name,
+  );
+  const columns = [...timed, ...ownReads(reader.own.columns)];
+  const selected = { name: SELECTED_PAGES, columns };
+  const question = { name: 'pages', sql: selectedText(selected), parameters: selectionOf(website.id, query) };
+  if (format === 'parquet') return writeParquet(reader, question, file);
+  const about = format === 'xlsx' ? await aboutPages(reader, question, download) : [];
+  const found = await ask(reader, question);
+  if (format === 'csv') await writeParts(file, csvText(found.columns, found.parts));
+  else if (format === 'json') await writeParts(file, jsonText(found));
+  else await writeParts(file, workbook(found, about, null));
+}
+
+/** By way of the reader's folder: the only one that its engine may write to. */
+async function writeParquet(reader: Reader, question: Question, file: string): Promise<void> {
+  const written = join(reader.folder, `${basename(dirname(file))}.parquet`);
   try {
-    for await (const text of texts) await handle.write(text);
+    await askIntoParquet(reader, question, written);
+    await copyFile(written, file);
   } finally {
-    await handle.close();
+    await rm(written, { force: true });
   }
 }
 
-/** One array, with one object per line. */
-async function* jsonText({ columns, parts }: Result): AsyncGenerator<string> {
-  let before = '[\n';
-  for await (const rows of parts) {
-    const objects = rows.map((row) => JSON.stringify(Object.fromEntries(columns.map((name, at) => [name, row[at]]))));
-    yield before + objects.join(',\n');
-    before = ',\n';
-  }
-  yield before === '[\n' ? '[]\n' : '\n]\n';
+/** @throws ServiceError 400 for more pages than a sheet can hold */
+async function aboutPages(reader: Reader, question: Question, { query, website }: Download): Promise<About> {
+  await checkRows(reader, question).catch((error) => {
+    throw error instanceof UsageError ? new ServiceError(400, `${error.message}.`) : error;
+  });
+  const { page: _page, per: _per, ...filters } = query;
+  const asked = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  const period = await movesNote(reader, website.id, { ...query, kind: query.changed });
+  const data = await aboutData(reader, website.id, period);
+  return [['Title', `Pages of ${nameOf(website)}`], ...data, ['Filters', asked.join(' ')]];
+}
+
+async function writeParts(file: string, parts: AsyncIterable<string | Uint8Array>): Promise<void> {
+  await pipeline(Readable.from(parts), createWriteStream(file, { flags: 'wx', mode: 0o600 }));
 }

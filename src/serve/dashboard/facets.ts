@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
 import { askAbout } from '../../answers/query/ask-rows.js';
 import type { Reader } from '../../answers/query/reader.js';
-import { SPANS } from '../../answers/report/section.js';
+import { SELECTED_PAGES } from '../../answers/query/selected-pages.js';
+import { SPANS } from '../../base/config/page-filters.js';
 import { count } from '../../base/observe/format.js';
 import type { Parameters } from '../../base/storage/engine.js';
 
@@ -44,7 +45,7 @@ export const OWN = 'own.';
 /** How many of the currently selected pages have which value. @param parameters those of `selected_pages.sql` */
 export async function readFacets(reader: Reader, parameters: Parameters): Promise<FacetRow[]> {
   return askAbout(reader, 'serve/dashboard/facets', facetRow, {
-    selected: 'serve/dashboard/selected_pages',
+    selected: SELECTED_PAGES,
     columns: ['index_status', 'index_coverage_state', 'directory', 'all_sitemaps', 'canonicals', 'crawl_span', 'own'],
     parameters: { ...parameters, values: VALUES_LISTED, own_columns: [...reader.own.columns] },
   });
@@ -82,7 +83,8 @@ ${parts}</nav></details>`;
 /** Ages are sorted by age, everything else by the number of pages, as it was read. */
 function inOrder(name: string, rows: readonly FacetRow[]): readonly FacetRow[] {
   if (name !== 'crawl') return rows;
-  return rows.toSorted((one, other) => SPANS.indexOf(one.value ?? '') - SPANS.indexOf(other.value ?? ''));
+  const spans: readonly string[] = SPANS;
+  return rows.toSorted((one, other) => spans.indexOf(one.value ?? '') - spans.indexOf(other.value ?? ''));
 }
 
 function shownValue(text: string): string {

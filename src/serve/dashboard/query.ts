@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../api/errors.js';
 
-const MOST_TEXT_CHARACTERS = 500;
-/** A page with a longer URL is listed, but has no page of its own. `sql/serve/dashboard` cuts URLs slightly above this. */
-export const MOST_URL_CHARACTERS = 16_000;
 export const ROWS_A_PAGE = ['25', '50', '100', '200'] as const;
 const DEFAULT_ROWS_A_PAGE = '50';
 
@@ -24,12 +21,6 @@ export const pagingQuery = {
     .transform(Number),
   per: z.enum(ROWS_A_PAGE).default(DEFAULT_ROWS_A_PAGE).transform(Number),
 };
-
-/** A search text or a chosen value. */
-export const filterText = z.string().max(MOST_TEXT_CHARACTERS).optional();
-
-/** The first and last date of a span. */
-export const datesQuery = { from: z.iso.date().optional(), to: z.iso.date().optional() };
 
 /**
  * Parses a query string. Empty fields of a form count as missing; unknown parameters are ignored.

@@ -22,14 +22,14 @@ button{background:var(--card);cursor:pointer;font-weight:600;padding:.4rem 1rem}
 button:hover{border-color:var(--link)}
 label{display:block;font-size:.83rem;color:var(--soft);margin-bottom:.15rem}
 .filter{display:flex;flex-wrap:wrap;gap:.7rem .9rem;align-items:flex-end;background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.8rem .9rem;margin:1rem 0}
-.filter p{margin:0}.filter select{max-width:12rem}
+.filter p{margin:0;max-width:100%}.filter p:has([type=search]){flex:1 1 8rem;max-width:14rem}.filter [type=search]{width:100%}
 .sign-in{max-width:26rem}.sign-in input[type=password]{width:100%}
 .shown{color:var(--soft);margin:1rem 0 .3rem}
 .empty{color:var(--soft);padding:.8rem 0}
 caption{text-align:left;color:var(--soft);font-size:.87rem;padding-bottom:.4rem}
 thead th a{color:inherit;text-decoration:underline;text-underline-offset:.2em}
 thead th[aria-sort] a{color:var(--text)}
-tbody th[scope=row]{min-width:11rem}
+tbody th[scope=row]{min-width:11rem}tbody th .url{display:inline-block;width:max-content;max-width:28rem}tbody td b{white-space:nowrap}
 tbody tr:hover{background:var(--card)}
 main td a,main p a,main dd a,main h1 a,.events a,tbody th a{text-decoration:underline;text-underline-offset:.15em}
 .tiles{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr))}
@@ -74,7 +74,8 @@ input[type=checkbox]{min-height:0;width:1.05rem;height:1.05rem;margin:0;padding:
 .cards caption{display:block}.cards .sorts{display:block}
 .sorts tr{border:0;padding:0;gap:0 1rem}.sorts tr::before{content:"Sort by";color:var(--soft);padding:.35rem 0}
 .sorts th{display:none}.sorts th:has(a){display:block;border:0;padding:.35rem 0}
-.filter p{flex:1 1 45%}.filter p:first-of-type{flex-basis:100%}.filter p input,.filter select{width:100%;max-width:none}
+.filter p{flex:1 1 auto;min-width:45%}.filter p:has([type=search]){flex-basis:45%;max-width:100%}.filter p:first-of-type{flex-basis:100%}.filter p input,.filter select{width:100%}
+tbody th .url{max-width:100%}
 fieldset label{width:calc(50% - .3rem)}
 .facts div,.timeline li{grid-template-columns:1fr;gap:0}
 }

@@ -2,10 +2,10 @@ import { UNKNOWN } from '../../answers/html/cells.js';
 import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
 import { comparedPeriod } from '../../answers/query/period-note.js';
 import type { Reader } from '../../answers/query/reader.js';
+import { MOST_URL_CHARACTERS } from '../../base/config/page-filters.js';
 import { counted } from '../../base/observe/format.js';
 import { addDays, DAY_MS } from '../../base/time.js';
 import { linkTo, type WebsiteContext } from './context.js';
-import { MOST_URL_CHARACTERS } from './query.js';
 
 const URL_CHARACTERS = 72;
 const ORIGIN = /^https?:\/\/[^/?#]+(?=\/)/i;

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { analyses } from '../../../src/answers/query/catalog.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
@@ -10,6 +9,7 @@ import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { readParquet } from '../../given/parquet.js';
 import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { readWorkbook } from '../../given/workbook.js';
 
 /** A URL that the contract takes, and a terminal would obey: C1 control and a mark that turns the reading direction. */
 const HOSTILE = 'https://shop.example/\u009b2J\u202etxt';
@@ -28,6 +28,8 @@ afterAll(() => warehouse.remove());
 
 /** What every answer says on stderr, because the nights of these tests are long ago. */
 const OLD = /^indexhouse: this data is \d+ days old, .*\n/;
+/** What it says about a file that it has written. */
+const WRITTEN = /^indexhouse: \d+ rows? to .* \(\d+ kB\)\n$/;
 
 interface Asked {
   columns?: number;
@@ -37,7 +39,8 @@ interface Asked {
 async function query(args: string[], { columns, isTTY }: Asked = {}): Promise<string> {
   const where = ['--warehouse', warehouse.path];
   const ended = await run(['query', ...args, ...where], isTTY ? { columns: columns ?? 80 } : {});
-  expect([ended.code, ended.stderr.replace(OLD, '')]).toEqual([0, '']);
+  const written = args.includes('--out') && !args.includes('-') ? expect.stringMatching(WRITTEN) : '';
+  expect([ended.code, ended.stderr.replace(OLD, '')]).toEqual([0, written]);
   return ended.stdout;
 }
 
@@ -243,33 +246,47 @@ once('Markdown is a table whose links are links and whose text is text', async (
 });
 
 describe('a spreadsheet', () => {
-  const QUERY = `select '=1+1' as text, 'https://shop.example/a' as url, 5::bigint as n, 0.5 as share, true as yes,
-    null as nothing, date '2025-03-01' as day, timestamptz '2025-03-01 02:03:04.5Z' as at, '_x0041_' as escaped,
-    date '1850-01-01' as old, ['a'] as list`;
+  const ODD = 'a\u0001b\r\n"<&>\u{1f600} ';
+  const QUERY = `select '=1+1' as text, url, 5::bigint as n, 0.5 as share, true as yes, null as nothing,
+    date '2025-03-01' as day, timestamptz '2025-03-01 02:03:04.5Z' as at, '_x0041_' as escaped, '${ODD}' as odd,
+    date '1850-01-01' as old, ['a'] as list
+    from (values ('https://shop.example/ä?a=1&b=''2''#c'), ('=HYPERLINK("https://shop.example")'), ('javascript:alert(1)')) as pages(url)`;
 
   async function sheet(args: string[]) {
     const out = join(temporaryFolder(), 'answer.xlsx');
     expect(await query([...args, '--out', out])).toBe('');
-    return (await readXlsx(readFileSync(out))).sheets;
+    return readWorkbook(readFileSync(out));
   }
 
-  once('has numbers, times and truth values as such, and text as text', async () => {
-    const [{ rows = [] } = {}] = await sheet(['--sql', QUERY]);
-    expect(rows).toEqual([
-      ['text', 'url', 'n', 'share', 'yes', 'nothing', 'day', 'at', 'escaped', 'old', 'list'],
-      [
-        '=1+1',
-        'https://shop.example/a',
-        5,
-        0.5,
-        true,
-        null,
-        new Date('2025-03-01'),
-        new Date('2025-03-01T02:03:04.500Z'),
-        '_x0041_',
-        '1850-01-01',
-        '["a"]',
-      ],
+  once('has numbers, times and truth values as such, web addresses as links, and text as text', async () => {
+    const { about, heads, rows, ...read } = await sheet(['--sql', QUERY]);
+    expect(heads).toEqual('text,url,n,share,yes,nothing,day,at,escaped,odd,old,list'.split(','));
+    const [day, at] = [new Date('2025-03-01'), new Date('2025-03-01T02:03:04.500Z')];
+    const url = "https://shop.example/ä?a=1&b='2'#c";
+    expect(rows[0]).toEqual(['=1+1', url, 5, 0.5, true, null, day, at, '_x0041_', ODD, '1850-01-01', '["a"]']);
+    expect(rows.map(([, written]) => written)).toEqual([
+      url,
+      '=HYPERLINK("https://shop.example")',
+      'javascript:alert(1)',
+    ]);
+    expect(read).toEqual({
+      links: [['1,1', 'https://shop.example/%C3%A4?a=1&b=%272%27#c']],
+      hasFormulas: false,
+      frozenRows: 1,
+      filtered: 'A1:L4',
+    });
+    expect(Object.fromEntries(about)).toMatchObject({ Title: 'Own SQL', Website: 'https://shop.example', Rows: '3' });
+  });
+
+  testAtLength('has as many links as a sheet may have, and says so', async () => {
+    const { about, rows, links } = await sheet([
+      '--sql',
+      "select 'https://shop.example/' || range as url from range(65600)",
+    ]);
+    expect([rows.length, links.length, about.get('Links')]).toEqual([
+      65_600,
+      65_530,
+      'The first 65,530 pages; a sheet holds no more.',
     ]);
   });
 

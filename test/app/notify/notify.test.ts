@@ -42,9 +42,9 @@ afterAll(async () => {
 });
 
 /** One webhook that gets what `sendNotices` sends about these nights; how many days later than the last one. */
-async function watching(nights: Nights, rules: object = {}) {
+async function watching(nights: Nights, rules: object = {}, sections: object = {}) {
   const receiver = await startReceiver();
-  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules);
+  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules, sections);
   const send = (daysLater = 0) => sendNotices({ config, log, now: () => nights.clock.now + daysLater * 86_400_000 });
   const notices = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).values()]);
   return { config, log, receiver, send, notices };
@@ -67,8 +67,18 @@ describe('a notice', () => {
 
   test('comes from each rule, in one message a night', async () => {
     const nights = await givenNights(onTestFinished);
-    const rules = { drift: true, watch: ['/checkout/*'], robots_blocked: 1, canonical_flips: 1 };
-    const { send, receiver } = await watching(nights, { ...rules, partial_nights: PARTIAL_NIGHTS });
+    const rules = {
+      drift: true,
+      watch: ['/nothing/*'],
+      watch_views: ['Shop', 'Of another website'],
+      robots_blocked: 1,
+      canonical_flips: 1,
+    };
+    const views = [
+      { name: 'Shop', pages: 'directory=/checkout/&q=CHECK' },
+      { name: 'Of another website', website: 'v', pages: { q: '/a/' } },
+    ];
+    const { send, receiver } = await watching(nights, { ...rules, partial_nights: PARTIAL_NIGHTS }, { views });
     const to = (page: string) => ({ ...INDEXED, user_selected_canonical: urlOf(page) });
     const list = { ...pages('a', 30, to('x')), ...pages('checkout', 2, INDEXED), ...pages('b', 4, INDEXED) };
     const blocked = (value: string) => (name: string) =>

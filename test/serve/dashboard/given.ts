@@ -140,7 +140,8 @@ export async function startDashboard(
   {
     trustProxy,
     ...options
-  }: Partial<Pick<DashboardOptions, 'prefix' | 'secureCookie' | 'reader'>> & Pick<ServerOptions, 'trustProxy'> = {},
+  }: Partial<Pick<DashboardOptions, 'prefix' | 'secureCookie' | 'reader' | 'views'>> &
+    Pick<ServerOptions, 'trustProxy'> = {},
 ): Promise<Dashboard> {
   const reader = new LiveReader({ warehouse, memoryLimit: 256_000_000 });
   const clock = { now: NOW };

@@ -1,7 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parsed } from '../../answers/report/parsed.js';
 import { casesAtLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { readParquet } from '../../given/parquet.js';
 import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { readWorkbook } from '../../given/workbook.js';
 import { type Dashboard, HOSTILE, MARKUP, NIGHTS, OTHER_TOKEN, pageAt, SHOP_TOKEN, startDashboard } from './given.js';
 import { type Answer, linksOf, rowsOf, shownText, Visitor } from './visitor.js';
 
@@ -257,6 +262,16 @@ describe('a download', () => {
       index_coverage_state: 'Crawled - currently not indexed',
       last_crawl_time: null,
     });
+    const typed = (ending: string) => visitor.get(linkTo(ending).replace('crawl', 'first_seen'));
+    const { about, heads, rows, links } = await readWorkbook((await typed('xlsx')).bytes);
+    expect([heads.at(-1), links.length, about.get('Rows')]).toEqual(['first_seen_at', 35, '35']);
+    expect(rows.map(([url]) => url)).toEqual(lines.map((line) => line.split(',')[0]));
+    expect(about.get('Filters')).toBe('q=/p/ indexed=no columns=url,state,first_seen sort=-state');
+    const parquet = join(temporaryFolder(), 'pages.parquet');
+    writeFileSync(parquet, (await typed('parquet')).bytes);
+    const read = (await readParquet(parquet)).map(({ url, first_seen_at }) => [url, first_seen_at]);
+    expect(read).toEqual(rows.map((row) => [row[0], row[3]]));
+    expect(read[0]?.[1]).toBeInstanceOf(Date);
     expect(JSON.parse((await visitor.get(`${SHOP}/pages.json?q=nowhere`)).text)).toEqual([]);
     expect((await visitor.get(`${SHOP}/pages.csv?sort=nothing`)).status).toBe(400);
     // No spreadsheet finds a formula in it.

@@ -28,7 +28,8 @@ export class Visitor {
       if (value === '') this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
-    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    return { status: answer.status, headers: answer.headers, text: new TextDecoder().decode(bytes), bytes };
   }
 }
 
@@ -36,6 +37,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
+  bytes: Uint8Array;
 }
 
 export const ENTITIES: Readonly<Record<string, string>> = {

@@ -7,6 +7,7 @@ import type { Config } from '../../../base/config/schema.js';
 import { Failure } from '../../../base/exit.js';
 import { shellWord } from '../../../base/observe/format.js';
 import { colorsWanted, safe } from '../../../base/observe/terminal.js';
+import { packageVersion } from '../../../base/version.js';
 import { addKey } from '../../../serve/keys/manage-keys.js';
 import { type DemoResult, runDemo } from '../../demo/demo.js';
 import type { Globals } from '../command.js';
@@ -14,7 +15,6 @@ import { loggerOf } from '../configured.js';
 import { columnsOf, EXIT, type Io, stoppable } from '../io.js';
 import { answerTable, UNKNOWN } from '../output/answer-table.js';
 import { count, duration, formatJson, formatTable, wrapped } from '../output/output.js';
-import { packageVersion } from '../version.js';
 import { optionsOf, serveUntilStopped, settingsWithoutConfig } from './serve.js';
 import { display } from './sync.js';
 

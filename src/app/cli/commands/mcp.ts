@@ -3,6 +3,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { readStatus } from '../../../answers/status/status.js';
 import { STATUS_DEFAULTS, statusInputOf } from '../../../answers/status/status-input.js';
+import { packageVersion } from '../../../base/version.js';
 import { assistantServer } from '../../../serve/assistant/server.js';
 import { wholeClient } from '../../../serve/assistant/whole-client.js';
 import { checkWarehouseThere } from '../../../warehouse/log/folder/prepare.js';
@@ -10,7 +11,6 @@ import type { Globals } from '../command.js';
 import { configOf, loggerOf, READERS, type Reading, reading } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
 import { refreshing } from '../serving/refreshing.js';
-import { packageVersion } from '../version.js';
 
 /** How long what was asked before the client closed its end may still be answered. */
 const GRACE_MS = 5000;

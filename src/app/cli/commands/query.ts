@@ -1,16 +1,18 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { questionOf } from '../../../answers/query/ask-rows.js';
 import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../../../answers/query/catalog.js';
 import type { OwnTable } from '../../../answers/query/own-tables.js';
 import { describe } from '../../../answers/query/parameters.js';
 import type { Reader } from '../../../answers/query/reader.js';
+import { ownValues } from '../../../answers/query/selected-pages.js';
 import { dataAgeOf } from '../../../answers/status/data-age.js';
 import { UsageError } from '../../../base/exit.js';
+import { safe } from '../../../base/observe/terminal.js';
 import type { Globals } from '../command.js';
-import { exitFor, reading, writeAge, writeLacks } from '../configured.js';
+import { configOf, exitFor, READERS, reading, writeAge, writeLacks } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
-import { formatJson } from '../output/output.js';
+import { counted, formatJson, size } from '../output/output.js';
 import { type Asked, answered, writeAnswer } from '../output/query-output.js';
 import { checkOutside, checkSink, type SinkFlags, sinkOf } from '../output/sink.js';
 
@@ -48,18 +50,30 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   const tables = tablesOf(flags.table ?? [], io.cwd);
   const sink = sinkOf(flags, io);
   await checkSink(sink);
-  const asked = await questionTo({ ...flags, name }, given, io.cwd);
+  const asked = await questionTo(
+    { ...flags, name },
+    name === 'pages' ? await withView(given, flags, io) : given,
+    io.cwd,
+  );
   return reading(flags, io, async (options) => {
     if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
     await answered({ ...options, tables }, io, async (reader) => {
       const question = await asked(reader);
       const covered = await reader.newest(question.question.website ?? null);
       writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
-      await writeAnswer(reader, question, sink);
+      const rows = await writeAnswer(reader, question, sink);
+      if (sink.out !== undefined) await writeWritten(rows, sink.out, flags, io);
       await writeLacks(reader, io);
     });
     return exitFor(options.cache, io);
   });
+}
+
+/** Says on stderr what a file holds, unless `--log-level` asks for warnings only. */
+async function writeWritten(rows: number, file: string, { out, logLevel = 'info' }: Flags, { stderr }: Io) {
+  if (!['trace', 'debug', 'info'].includes(logLevel)) return;
+  const { size: bytes } = await stat(file);
+  stderr.write(`${safe(`indexhouse: ${counted(rows, 'row')} to ${out} (${size(bytes)})`)}\n`);
 }
 
 /** A word without `=` is the name; the others are parameters. */
@@ -89,6 +103,27 @@ function tablesOf(texts: readonly string[], cwd: string): OwnTable[] {
   });
 }
 
+/** The parameters of `pages`, with the filters of the view that they name. @throws UsageError for one that there is not */
+async function withView(given: Map<string, string>, flags: Flags, io: Io): Promise<Map<string, string>> {
+  const name = given.get('view');
+  if (name === undefined) return given;
+  const { views } = await configOf(flags, io, READERS);
+  const view = views.find((one) => one.name === name);
+  if (!view) {
+    const names = views.map((one) => `"${one.name}"`).join(', ') || 'none';
+    throw new UsageError(`pages: the configuration has no view "${name}"; its views: ${names}`);
+  }
+  const { q, own, ...filters } = view.pages;
+  const asked = Object.entries({
+    ...filters,
+    own: own && ownValues(own),
+    url_contains: q,
+    website: view.website,
+    ...Object.fromEntries(given),
+  });
+  return new Map(asked.flatMap(([key, value]) => (key === 'view' || value === undefined ? [] : [[key, value]])));
+}
+
 /** The user's question. The parameters of an analysis depend on the warehouse. */
 async function questionTo(
   { name, sql, file, columns }: Flags & { name?: string | undefined },
@@ -98,13 +133,12 @@ async function questionTo(
   if (name === undefined) {
     const text = sql ?? (await readSql(resolve(cwd, file ?? '')));
     const question = { name: file ?? '--sql', sql: text, parameters: Object.fromEntries(given), columns };
-    return async () => ({ question, analysis: null, hasDefaultLimit: false });
+    return async () => ({ question, analysis: null, given });
   }
   const analysis = findAnalysis(name);
-  const hasDefaultLimit = !given.has('limit');
   return async (reader) => {
     const question = { ...(await questionOf(reader, analysis, given)), columns };
-    return { question, analysis, hasDefaultLimit };
+    return { question, analysis, given };
   };
 }
 

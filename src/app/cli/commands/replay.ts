@@ -1,9 +1,9 @@
+import { packageVersion } from '../../../base/version.js';
 import { exitCodeOf, type ReplayReceipt, replay } from '../../../sync/replay.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { type Io, stoppable, widthOf } from '../io.js';
 import { count, figures, formatJson, formatTable, warningLines } from '../output/output.js';
-import { packageVersion } from '../version.js';
 
 export interface Flags extends Globals {
   website?: string[];

@@ -9,13 +9,13 @@ import { UsageError } from '../../../base/exit.js';
 import { changeOf, counted, type Figure, percent, shareOf, signed } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { writeDurably } from '../../../base/storage/durable.js';
+import { packageVersion } from '../../../base/version.js';
 import type { Globals } from '../command.js';
 import { exitFor, reading, writeAge, writeLacks } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
 import { count, figures, formatJson, formatTable, wrapped } from '../output/output.js';
 import { answered } from '../output/query-output.js';
 import { checkOutside, fileOf } from '../output/sink.js';
-import { packageVersion } from '../version.js';
 
 export interface Flags extends Globals {
   out: string;

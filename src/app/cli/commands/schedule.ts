@@ -1,5 +1,6 @@
 import { UsageError } from '../../../base/exit.js';
 import { makeFolder } from '../../../base/storage/durable.js';
+import { packageVersion } from '../../../base/version.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
 import { RunLock } from '../../../warehouse/log/lock.js';
 import { type RecordedContext, runDaemon, runRecorded } from '../../daemon/daemon.js';
@@ -9,7 +10,6 @@ import { hourlyCheck } from '../../notify/hourly.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
-import { packageVersion } from '../version.js';
 
 export interface Flags extends Globals {
   once?: string;

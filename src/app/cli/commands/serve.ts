@@ -25,7 +25,7 @@ export interface Flags extends Globals {
   history?: string;
 }
 
-interface Settings extends PlaceSettings, Pick<Config, 'service' | 'pages_from'> {
+interface Settings extends PlaceSettings, Pick<Config, 'service' | 'pages_from'>, Partial<Pick<Config, 'views'>> {
   status: StatusInput;
 }
 
@@ -86,10 +86,10 @@ export function settingsWithoutConfig(
 
 /** The options to serve a warehouse in this folder. */
 export function optionsOf(
-  { warehouse: { memory_limit: memoryLimit }, service, status, pages_from: pagesFrom }: Settings,
+  { warehouse: { memory_limit: memoryLimit }, service, status, views, pages_from: pagesFrom }: Settings,
   place: { warehouse: string; cache?: BucketCache },
 ) {
-  return { ...place, memoryLimit, service, status: { ...status, ...place }, pagesFrom };
+  return { ...place, memoryLimit, service, views, status: { ...status, ...place }, pagesFrom };
 }
 
 /** @throws UsageError if other machines could connect and no key exists to authenticate them */

@@ -3,6 +3,7 @@ import { secretsOf } from '../../../base/config/websites.js';
 import { createLogger, type LogLevel } from '../../../base/observe/log.js';
 import { createProgress, type Progress } from '../../../base/observe/progress.js';
 import { colorsWanted, safe } from '../../../base/observe/terminal.js';
+import { packageVersion } from '../../../base/version.js';
 import { chosenWebsites } from '../../../sync/choose-websites.js';
 import { realRunEffects } from '../../../sync/context.js';
 import { problemsIn, type Receipt, type WebsiteReceipt } from '../../../sync/receipt.js';
@@ -11,7 +12,6 @@ import { exitCodeOf, type Problem } from '../../../warehouse/log/verdict.js';
 import { configOf } from '../configured.js';
 import { type Io, stoppable, widthOf } from '../io.js';
 import { count, counted, duration, figures, formatJson, formatTable, percent, warningLines } from '../output/output.js';
-import { packageVersion } from '../version.js';
 import type { RunFlags } from './plan.js';
 
 const MAY_BE_LEFT_OUT = new Set(['missing', 'failed', 'rejected', 'utilised']);

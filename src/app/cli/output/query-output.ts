@@ -6,26 +6,26 @@ import { pipeline } from 'node:stream/promises';
 import type { Analysis } from '../../../answers/query/catalog.js';
 import { whyNoRows } from '../../../answers/query/filters.js';
 import { periodNote } from '../../../answers/query/period-note.js';
-import { ask, askIntoParquet, countRows, type Question, type Result } from '../../../answers/query/question.js';
+import { ask, askIntoParquet, jsonText, type Question } from '../../../answers/query/question.js';
 import { type Reader, withReader } from '../../../answers/query/reader.js';
 import type { ReaderOptions } from '../../../answers/query/reader-options.js';
-import { Stopped, UsageError } from '../../../base/exit.js';
+import { aboutQuestion } from '../../../answers/workbook/about.js';
+import { checkRows, workbook } from '../../../answers/workbook/workbook.js';
+import { Stopped } from '../../../base/exit.js';
 import { csvText } from '../../../base/observe/csv.js';
-import { count } from '../../../base/observe/format.js';
-import { colorsWanted, escapedJson } from '../../../base/observe/terminal.js';
+import { colorsWanted } from '../../../base/observe/terminal.js';
 import type { Value } from '../../../base/storage/values.js';
 import { type Io, stoppable, widthOf } from '../io.js';
 import { answerTable, UNKNOWN } from './answer-table.js';
 import { inPlace, type Sink, writeStream } from './sink.js';
-import { MOST_ROWS, spreadsheet } from './spreadsheet.js';
 import { formatTable, markdownTable, notesText } from './table.js';
 
 /** A question, and the analysis that it comes from; null for the user's own SQL. */
 export interface Asked {
   question: Question;
   analysis: Analysis | null;
-  /** Whether its limit is the analysis's default. */
-  hasDefaultLimit: boolean;
+  /** The parameters that the user gave. */
+  given: ReadonlyMap<string, string>;
 }
 
 /** Opens a reader for `work`, and interrupts its query when the process receives a stop signal. */
@@ -41,75 +41,45 @@ export function answered<T>(options: ReaderOptions, io: Io, work: (reader: Reade
   );
 }
 
-/** Runs a query and streams its rows, so that they need not fit into memory (except as a table). */
-export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Promise<void> {
-  const { question, analysis } = asked;
-  switch (sink.format) {
-    case 'parquet':
-      return writeParquet(reader, question, sink);
-    case 'table':
-    case 'md':
-      return writeTable(reader, asked, sink);
-    case 'xlsx':
-      await checkRows(reader, question);
-      return writeStream(spreadsheet(await answerTo(reader, asked, sink), analysis), sink);
-    case 'json':
-      return writeStream(jsonText(await answerTo(reader, asked, sink)), sink);
-    case 'csv':
-      return writeCsv(await answerTo(reader, asked, sink), sink);
-  }
-}
-
-/** The answer. Says on stderr if a default limit has cut it short. */
-async function answerTo(reader: Reader, { question, hasDefaultLimit }: Asked, { io }: Sink): Promise<Result> {
+/**
+ * Runs a query and streams its rows, so that they need not fit into memory (except as a table).
+ *
+ * @returns how many rows were written
+ */
+export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Promise<number> {
+  const { question, analysis, given } = asked;
+  const { format, io } = sink;
+  if (format === 'parquet') return writeParquet(reader, question, sink);
+  if (format === 'table' || format === 'md') return writeTable(reader, asked, sink);
+  if (format === 'xlsx') await checkRows(reader, question);
+  const about = format === 'xlsx' ? await aboutQuestion(reader, question, analysis, given) : [];
   const answer = await ask(reader, question);
-  const limit = limitOf(question);
-  if (limit === null || !hasDefaultLimit) return answer;
+  let rows = 0;
   async function* counted() {
-    let rows = 0;
     for await (const part of answer.parts) {
       rows += part.length;
       yield part;
     }
-    if (rows === limit)
-      io.stderr.write(`indexhouse: ${question.name}: the first ${limit} rows; all: --param limit=none\n`);
   }
-  return { ...answer, parts: counted() };
+  const result = { ...answer, parts: counted() };
+  if (format === 'csv') await writeStream(csvText(result.columns, result.parts, sink), sink);
+  else if (format === 'json') await writeStream(jsonText(result), sink);
+  else await writeStream(workbook(result, about, question.columns ? null : analysis), sink);
+  if (!given.has('limit') && rows === limitOf(question))
+    io.stderr.write(`indexhouse: ${question.name}: the first ${rows} rows; all: --param limit=none\n`);
+  return rows;
 }
 
-async function writeParquet(reader: Reader, question: Question, sink: Sink): Promise<void> {
+async function writeParquet(reader: Reader, question: Question, sink: Sink): Promise<number> {
   const file = join(reader.folder, 'answer.parquet');
-  await askIntoParquet(reader, question, file);
-  if (sink.out === undefined) return pipeline(createReadStream(file), sink.io.stdout, { end: false });
-  await inPlace(sink.out, (temporary) => copyFile(file, temporary));
-}
-
-/** @throws UsageError for more rows than a sheet can hold, before the first is written */
-async function checkRows(reader: Reader, question: Question): Promise<void> {
-  if ((await countRows(reader, question, MOST_ROWS + 1)) <= MOST_ROWS) return;
-  throw new UsageError(
-    `${question.name}: more than the ${count(MOST_ROWS)} rows that a spreadsheet holds: use csv or parquet, or ask for fewer`,
-  );
-}
-
-async function writeCsv({ columns, parts }: Result, sink: Sink): Promise<void> {
-  await writeStream(csvText(columns, parts, sink), sink);
-}
-
-async function* jsonText({ columns, parts }: Result): AsyncGenerator<string> {
-  let before = '[\n';
-  for await (const rows of parts) {
-    const texts = rows.map((row) =>
-      JSON.stringify(Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null]))),
-    );
-    yield `${before}  ${escapedJson(texts.join(',\n  '))}`;
-    before = ',\n';
-  }
-  yield before === '[\n' ? '[]\n' : '\n]\n';
+  const rows = await askIntoParquet(reader, question, file);
+  if (sink.out === undefined) await pipeline(createReadStream(file), sink.io.stdout, { end: false });
+  else await inPlace(sink.out, (temporary) => copyFile(file, temporary));
+  return rows;
 }
 
 /** Writes all rows at once, because a column is as wide as its widest cell. */
-async function writeTable(reader: Reader, { question, analysis }: Asked, sink: Sink): Promise<void> {
+async function writeTable(reader: Reader, { question, analysis }: Asked, sink: Sink): Promise<number> {
   const { out, io, format } = sink;
   const limit = analysis ? limitOf(question) : null;
   const { columns, parts } = await ask(reader, limit === null ? question : oneMore(question, limit));
@@ -138,6 +108,7 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
       ? markdownTable(shown.columns, shown.rows, { ...options, notes })
       : `${formatTable(shown.columns, shown.rows, options)}${notesText(notes, options)}`;
   await writeStream(Readable.from([text]), sink);
+  return rows.length;
 }
 
 /**

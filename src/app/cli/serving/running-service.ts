@@ -4,6 +4,7 @@ import { metricsOf } from '../../../answers/status/metrics.js';
 import { readStatus, type Status, type StatusInput } from '../../../answers/status/status.js';
 import type { Config } from '../../../base/config/schema.js';
 import type { Logger } from '../../../base/observe/log.js';
+import { packageVersion } from '../../../base/version.js';
 import { addressesIn } from '../../../serve/api/addresses.js';
 import { presentedKey, readableBy } from '../../../serve/api/admission.js';
 import { refuseOtherHosts } from '../../../serve/api/hosts.js';
@@ -20,7 +21,6 @@ import { QuestionQueue } from '../../../serve/store/question-queue.js';
 import { WarehouseStore } from '../../../serve/store/warehouse-store.js';
 import type { KeyDetails } from '../../../source/contract/key.js';
 import type { BucketCache } from '../../../warehouse/bucket/cache.js';
-import { packageVersion } from '../version.js';
 import { addMetrics, drained, listen, remembered } from './http-server.js';
 import { refreshing } from './refreshing.js';
 
@@ -37,6 +37,7 @@ export interface ServiceOptions {
   service: Config['service'];
   /** The user's file about pages, for the dashboard alone. */
   pagesFrom?: PagesFrom | undefined;
+  views?: Config['views'] | undefined;
   /** For reading the metrics, and for the age of the data. */
   status: StatusInput;
   log: Logger;
@@ -67,7 +68,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
   const findKey = (token: string): Promise<KeyDetails | null> => keys.find(token);
   const store = new WarehouseStore({ ...options, reader, findKey });
-  const { service, prefix, cache } = options;
+  const { service, views, prefix, cache } = options;
   const log = requestLog(options.log, TOKENS, service.access_log ? 'info' : 'debug');
   const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
   const status = remembered(METRICS_FOR_MS, () => readStatus({ ...options.status, now: Date.now() }));
@@ -90,7 +91,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       addMetrics(server, `${prefix}/metrics`, metricsOfKey(status, findKey));
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       const { secure_cookies: secureCookie } = service;
-      addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, onError });
+      addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, views, onError });
     },
   });
   const refresh = cache && refreshing(cache, options.log, options.refreshMs);

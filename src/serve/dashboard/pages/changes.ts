@@ -4,6 +4,7 @@ import { html, type Part, shortened } from '../../../answers/html/html.js';
 import type { Column } from '../../../answers/html/table.js';
 import { askRows, askSelected, countSelected } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
+import { datesQuery, filterText } from '../../../base/config/page-filters.js';
 import { count } from '../../../base/observe/format.js';
 import type { Parameters } from '../../../base/storage/engine.js';
 import { sql } from '../../../base/storage/sql.js';
@@ -12,7 +13,7 @@ import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { type Choice, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
-import { checkPage, datesQuery, filterText, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
+import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { Remembered } from '../remembered.js';
 import { changeName, movesNote, pageTimelineLink, periodLinks, sharedOrigin } from '../values.js';
 
@@ -156,7 +157,7 @@ function selectsOf({ kind, per }: ChangesQuery, { kinds }: Changes): Select[] {
   const offered = [
     ...Object.entries({
       '': 'all but crawls and first reports',
-      [EVERY_KIND]: `all, with crawls and first reports (${count(noise)})`,
+      [EVERY_KIND]: `everything (${count(noise)} more)`,
     }),
     ...kinds.map(({ change, changes }) => named(change, changes)),
     ...(isOffered ? [] : [named(kind, 0)]),

@@ -4,12 +4,13 @@ import { html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
 import { askRows } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
+import { datesQuery, filterText } from '../../../base/config/page-filters.js';
 import { percent, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { filterForm } from '../filter-form.js';
 import { nameOf } from '../layout.js';
-import { datesQuery, filterText, readQuery } from '../query.js';
+import { readQuery } from '../query.js';
 import { Remembered } from '../remembered.js';
 import { newestDates } from './changes.js';
 

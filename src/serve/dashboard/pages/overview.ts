@@ -29,6 +29,7 @@ import { nameOf } from '../layout.js';
 import { readQuery } from '../query.js';
 import { Remembered } from '../remembered.js';
 import { periodLinks } from '../values.js';
+import { viewsPart } from '../views.js';
 import { newestDates } from './changes.js';
 
 const DAYS = ['1', '7', '30', '90'] as const;
@@ -63,6 +64,7 @@ ${newest?.listing_status === 'partial' ? partialNote(listings.at(-1)) : null}
 ${listings.length === 0 ? html`<p class="empty">No listing of the last 90 days is complete.</p>` : null}
 ${sentences.map((sentence) => html`<p class="lead">${sentence}</p>\n`)}
 ${actions(context, overview)}
+${await viewsPart(context, overview.headline.compared_with)}
 ${listings.length === 0 ? null : parts(context, overview)}`;
   return { title, content };
 }

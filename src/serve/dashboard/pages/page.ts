@@ -4,13 +4,14 @@ import { legend } from '../../../answers/html/charts/draw.js';
 import { type Html, html, type Part, pageLink } from '../../../answers/html/html.js';
 import { askRows } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
+import { MOST_URL_CHARACTERS } from '../../../base/config/page-filters.js';
 import { counted } from '../../../base/observe/format.js';
 import { DAY_MS } from '../../../base/time.js';
 import { ServiceError } from '../../api/errors.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
 import { list } from '../list.js';
-import { MOST_URL_CHARACTERS, pagingQuery, readQuery } from '../query.js';
+import { pagingQuery, readQuery } from '../query.js';
 import { age } from '../values.js';
 import { type ChangeRow, indexChange, otherChanges, readChangesOf } from './changes.js';
 

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { html, type Part } from '../../../answers/html/html.js';
 import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
-import { type Content, linkTo, type WebsiteContext } from '../context.js';
+import { SELECTED_PAGES, selectionOf } from '../../../answers/query/selected-pages.js';
+import { type Changed, pageFilters } from '../../../base/config/page-filters.js';
+import { type Content, type File, linkTo, type WebsiteContext } from '../context.js';
 import { facetLinks, OWN, readFacets } from '../facets.js';
 import { type Boxes, type Field, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
@@ -18,22 +20,12 @@ import {
   readsOf,
   SORTED_BY,
 } from '../page-columns.js';
-import {
-  checkPage,
-  datesQuery,
-  filterText,
-  MOST_URL_CHARACTERS,
-  type Paging,
-  pagingQuery,
-  readQuery,
-  skipOf,
-} from '../query.js';
+import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { Remembered } from '../remembered.js';
 import { movesNote, sharedOrigin } from '../values.js';
 
-const MOST_STATE_CHARACTERS = 4000;
-/** What may have changed between two dates, as in `page_changes`, and what that is called. */
-const CHANGED = {
+/** What may have changed between two dates, and what that is called. */
+const CHANGED: Readonly<Record<Changed, string>> = {
   any: 'in some way',
   fell_out: 'fell out of the index',
   entered: 'entered the index',
@@ -42,22 +34,11 @@ const CHANGED = {
   searchengine_canonical: 'canonical',
   appeared: 'appeared',
   disappeared: 'disappeared',
-} as const;
+};
 
 export const pagesQuery = z.object({
   ...pagingQuery,
-  ...datesQuery,
-  q: filterText,
-  state: z.string().max(MOST_STATE_CHARACTERS).optional(),
-  indexed: z.enum(['yes', 'no', '-']).optional(),
-  directory: filterText,
-  sitemap: z.string().max(MOST_URL_CHARACTERS).optional(),
-  canonical: z.enum(['match', 'differ', 'undeclared', '-']).optional(),
-  crawl: filterText,
-  /** Values of the user's own columns: `owner=Anna&template=article`. */
-  own: filterText,
-  changed: z.enum(Object.keys(CHANGED) as [keyof typeof CHANGED]).optional(),
-  monitored: z.enum(['gone', 'all']).optional(),
+  ...pageFilters.shape,
   columns: columnsQuery,
   sort: z.enum([...SORTED_BY, ...SORTED_BY.map((name) => `-${name}` as const)]).default('url'),
 });
@@ -129,7 +110,7 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
   // Each page has exactly one value of this facet.
   const count = facets.reduce((sum, { facet, pages }) => sum + (facet === 'indexed' ? pages : 0), 0);
   checkPage(query, count);
-  const name = 'serve/dashboard/selected_pages';
+  const name = SELECTED_PAGES;
   // Finds the pages first, and then reads the other columns of these few.
   const text = selectedText(
     { name, columns: [...readsOf(query.columns), 'own'] },
@@ -144,26 +125,6 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
   return { facets, count, rows, period, own: reader.own };
 }
 
-/** Which pages of a website, as `selected_pages.sql` takes it. */
-export function selectionOf(website: string, query: PagesQuery) {
-  const {
-    q = null,
-    state = null,
-    directory = null,
-    sitemap = null,
-    crawl = null,
-    indexed = null,
-    canonical = null,
-  } = query;
-  const { from = null, to = null, sort } = query;
-  const changed = query.changed ?? (from === null && to === null ? null : 'any');
-  // Pages that fell out or disappeared may be among those that are gone.
-  const monitored = query.monitored ?? (changed === 'disappeared' || changed === 'fell_out' ? 'all' : null);
-  const narrowed = { directory, sitemap, crawl, state, indexed, canonical, monitored };
-  const own = query.own === undefined ? null : JSON.stringify(Object.fromEntries(new URLSearchParams(query.own)));
-  return { website, url_contains: q, ...narrowed, own, changed, from, to, sort };
-}
-
 /** Links to the same pages, with the same columns, as files. */
 function downloads(
   context: WebsiteContext,
@@ -172,9 +133,8 @@ function downloads(
 ): Part {
   if (pages === 0) return null;
   const { per: _per, ...values } = asked;
-  const link = (route: 'pages.csv' | 'pages.json', name: string) =>
-    html`<a href="${linkTo(context, route, values)}" download="">${name}</a>`;
-  return html`<p class="downloads">Download all of them: ${link('pages.csv', 'CSV')} ${link('pages.json', 'JSON')}</p>`;
+  const link = (file: File, name: string) => html` <a href="${linkTo(context, file, values)}" download="">${name}</a>`;
+  return html`<p class="downloads">Download all of them:${link('pages.xlsx', 'Excel')}${link('pages.csv', 'CSV')}${link('pages.json', 'JSON')}${link('pages.parquet', 'Parquet')}</p>`;
 }
 
 function boxesOf(shown: readonly PageColumn[]): Boxes {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { packageFolder } from '../../base/storage/sql.js';
+import { packageFolder } from './storage/sql.js';
 
 /** The version of this package. Reads it without a schema library, because `--help` waits for it. */
 export async function packageVersion(): Promise<string> {

@@ -1,7 +1,8 @@
--- The selected pages of a website, with the value that they are sorted by, in `ascending` or `descending`; the other
--- one is null. `-` selects unknown values. Columns that the caller does not select are not read. View `page_state`: one
--- row per page.
+-- The selected pages of a website or of all, with the value that they are sorted by, in `ascending` or `descending`; the
+-- other one is null. `-` selects unknown values. Columns that the caller does not select are not read. View
+-- `page_state`: one row per page.
 select
+  website_id,
   url as whole_url,
   -- Texts may be megabytes long.
   left(url, 17000) as url,
@@ -29,7 +30,7 @@ select
   -- Counted up to the newest snapshot, as in the analysis `crawl_freshness`.
   age_span(days_between(
     coalesce(last_crawl_time, report_last_crawl_time),
-    (select max(snapshot_at) from snapshots where website_id = $website::varchar)
+    (select max(snapshot_at) from snapshots where snapshots.website_id = page_state.website_id)
   )) as crawl_span,
   case $sort::varchar
     when 'state' then index_coverage_state
@@ -50,9 +51,14 @@ select
 from page_state
 left join own.pages using (website_id, url)
 where
-  website_id = $website::varchar
-  and ($url_contains::varchar is null or contains(lower(url), lower($url_contains::varchar)))
-  and ($directory::varchar is null or directory = $directory::varchar)
+  is_website(website_id, $website::varchar)
+  and is_selected(
+    url,
+    nullif(index_coverage_state, ''),
+    $directory::varchar,
+    $url_contains::varchar,
+    if($state::varchar = '-', '(none)', $state::varchar)
+  )
   and case $sitemap::varchar
     when '-' then coalesce(len(report_sitemaps), 0) = 0
     else $sitemap::varchar is null or list_contains(report_sitemaps, $sitemap::varchar)
@@ -65,30 +71,34 @@ where
   )) = 0)
   -- It fell out, entered or did both in the period; or something (`any`) or this kind of change happened in it.
   and (
-    $changed::varchar is null
-    or url in (
-      select url
+    ($changed::varchar is null and $from::date is null and $to::date is null)
+    or (website_id, url) in (
+      select (website_id, url)
       -- By default in the last seven dates.
       from index_moves(
         coalesce($from::date, coalesce($to::date, (select max(snapshot_date) from snapshots)) - 6),
         coalesce($to::date, (select max(snapshot_date) from snapshots))
       )
-      where website_id = $website::varchar and move = $changed::varchar
+      where is_website(website_id, $website::varchar) and move = $changed::varchar
     )
-    or url in (
-      select url
+    or (website_id, url) in (
+      select (website_id, url)
       from page_changes
       where
-        website_id = $website::varchar
+        is_website(website_id, $website::varchar)
         and ($from::date is null or snapshot_date >= $from::date)
         and ($to::date is null or snapshot_date <= $to::date)
-        and if($changed::varchar = 'any', not is_noise(change, from_value), change = $changed::varchar)
+        and if(
+          coalesce($changed::varchar, 'any') = 'any',
+          not is_noise(change, from_value),
+          change = $changed::varchar
+        )
     )
   )
-  and ($state::varchar is null or coalesce(nullif(index_coverage_state, ''), '-') = $state::varchar)
   and ($indexed::varchar is null or index_status = $indexed::varchar)
   and ($canonical::varchar is null or coalesce(canonicals, '-') = $canonical::varchar)
-  and case $monitored::varchar
+  -- Pages that fell out or disappeared may be among those that are gone.
+  and case coalesce($monitored::varchar, if($changed::varchar in ('fell_out', 'disappeared'), 'all', null))
     when 'gone' then unlisted_since is not null
     when 'all' then true
     else unlisted_since is null

@@ -1,0 +1,51 @@
+-- title: Pages
+-- description: The pages as they are now, selected and sorted as in the dashboard's list of pages. In `indexhouse query`, `view` names a view of the configuration, whose filters then apply. `-` selects unknown values.
+-- question: Why are pages not indexed?
+-- param website (text, default all): id or name of one website
+-- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
+-- param url_contains (text, default all): pages whose URL contains this text, in any case
+-- param state (text, default all): pages in this coverage state now, (none) for those without one
+-- param indexed (text, default all): yes, no or - for pages without data
+-- param canonical (text, default all): match, differ, undeclared or -
+-- param crawl (text, default all): the age of the last crawl, such as 2-7 days, over 90 days or never
+-- param sitemap (text, default all): pages in the sitemap with this URL, - for those in none
+-- param changed (text, default none): pages that fell_out, entered, returned, appeared or disappeared, or whose coverage_state, searchengine_canonical or any of it changed
+-- param from (date, default none): first date of the change
+-- param to (date, default none): last date of the change
+-- param own (text, default none): values of the columns of pages_from, as a JSON object such as {"owner": "Anna"}; - for none
+-- param monitored (text, default none): gone for pages that are no longer listed, all for those, too
+-- param sort (text, default url): url, indexed, state, canonical, crawl or report (the age of the report); with - in front, in reverse
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per page
+-- show website_id (website): website
+-- show url (url): page
+-- show index_status (text): indexed
+-- show index_coverage_state (text): state
+-- show searchengine_selected_canonical (url): canonical
+-- show last_crawl_time (time): last crawl
+-- show report_fetched_at (time): report
+select
+  website_id,
+  url,
+  index_status,
+  index_summary,
+  index_coverage_state,
+  canonicals,
+  searchengine_selected_canonical,
+  user_selected_canonical,
+  last_crawl_time::timestamptz as last_crawl_time,
+  report_fetched_at::timestamptz as report_fetched_at,
+  days_between(
+    report_fetched_at::timestamptz,
+    (select max(snapshot_at) from snapshots where snapshots.website_id = found.website_id)
+  ) as report_age_days,
+  page_fetch_status,
+  blocked_by_robots_txt,
+  indexing_allowed,
+  all_sitemaps as sitemaps,
+  directory,
+  first_seen_at::timestamptz as first_seen_at,
+  is_gone
+from (selected_pages) as found
+order by ascending nulls last, descending desc nulls last, url, website_id
+limit $limit::bigint

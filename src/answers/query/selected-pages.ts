@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import type { PageFilters } from '../../base/config/page-filters.js';
+import { sql } from '../../base/storage/sql.js';
+import type { Reader } from './reader.js';
+
+/** The statement with all pages of a selection. */
+export const SELECTED_PAGES = 'answers/query/selected_pages';
+/** Filters that the listing of an earlier date can be asked for, too. */
+const OF_ANY_LISTING: ReadonlySet<string> = new Set(['q', 'directory', 'state', 'indexed', 'canonical']);
+
+const countRow = z.object({ pages: z.int() });
+
+/** Which pages of a website, as `selected_pages.sql` takes it. */
+export function selectionOf(website: string, filters: PageFilters & { sort?: string }) {
+  const { state = null, directory = null, sitemap = null, crawl = null, indexed = null, canonical = null } = filters;
+  const { q = null, changed = null, from = null, to = null, monitored = null, sort = 'url' } = filters;
+  const narrowed = { directory, sitemap, crawl, state, indexed, canonical, monitored };
+  const own = filters.own === undefined ? null : ownValues(filters.own);
+  return { website, url_contains: q, ...narrowed, own, changed, from, to, sort };
+}
+
+/** The values of a filter by the user's own columns, `owner=Anna&template=-`, as the JSON that `selected_pages.sql` takes. */
+export function ownValues(own: string): string {
+  return JSON.stringify(Object.fromEntries(new URLSearchParams(own)));
+}
+
+/**
+ * How many pages of a website match now, and how many did in the complete listing of a date; null without one, or if
+ * only the present is known of a filter.
+ */
+export async function countPages(reader: Reader, website: string, filters: PageFilters, listed: string | null) {
+  const selection = selectionOf(website, filters);
+  const count = `select count(*)::integer as pages from (${sql(SELECTED_PAGES)})`;
+  const [now] = await reader.rows(countRow, count, selection);
+  const isKnown = Object.keys(filters).every((name) => OF_ANY_LISTING.has(name));
+  if (listed === null || !isKnown) return { now: now?.pages ?? 0, before: null };
+  const then = `with page_state as (${sql('answers/query/pages_before')}) ${count}`;
+  const [before] = await reader.rows(countRow, then, { ...selection, listed });
+  return { now: now?.pages ?? 0, before: before?.pages ?? null };
+}
