@@ -144,6 +144,14 @@ describe.each(seeds(1, 0.25))('in world %i', (seed) => {
     );
     const sentence = `${pages(fellOut.length)} fell out of the index`;
     expect(section?.story[0]).toContain(sentence);
+    if (section && section.news.length > 0) {
+      const days = from - to + 1;
+      const earlier = truthOf(from + days, from + 1);
+      const back = earlier.fellOut.filter((url) => indexed.includes(url)).length;
+      const fell = `Of the ${pages(earlier.fellOut.length)} that fell out in the ${days === 1 ? 'day' : `${days} days`} before`;
+      if (earlier.fellOut.length === 0) expect(section.news).toHaveLength(1);
+      else expect(section.news.at(-1)).toMatch(new RegExp(`^${fell}, ${back} (is|are) indexed again\\.$`));
+    }
     for (const document of [reportPage(report), reportMail(report)]) expect(shownText(document)).toContain(sentence);
 
     // The dashboard: lists, their counts, and the kinds of changes.
