@@ -29,7 +29,7 @@ afterAll(() => warehouse.remove());
 /** What every answer says on stderr, because the nights of these tests are long ago. */
 const OLD = /^indexhouse: this data is \d+ days old, .*\n/;
 /** What it says about a file that it has written. */
-const WRITTEN = /^indexhouse: \d+ rows? to .* \(\d+ kB\)\n$/;
+const WRITTEN = /^indexhouse: [\d,]+ rows? to .* \(\d+ [kM]B\)\n$/;
 
 interface Asked {
   columns?: number;
