@@ -23,6 +23,7 @@ const COMMANDS = [
   'report',
   'analytics --out views.duckdb',
   'keys list',
+  'note --list',
   'replay',
   'maintain',
   'backup copy',

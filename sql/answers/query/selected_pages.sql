@@ -66,7 +66,7 @@ where
   and ($crawl::varchar is null or crawl_span = $crawl::varchar)
   -- `own` is a JSON object: the value of each of the user's own columns.
   and ($own::varchar is null or len(list_filter(
-    map_entries($own::json::map(varchar, varchar)),
+    map_entries($own::varchar::json::map(varchar, varchar)),
     lambda one: coalesce(own[one.key], '-') <> one.value
   )) = 0)
   -- It fell out, entered or did both in the period; or something (`any`) or this kind of change happened in it.

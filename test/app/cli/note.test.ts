@@ -69,7 +69,7 @@ async function faces({ warehouse, command }: ReturnType<typeof given>) {
   const { stdout: story } = await command('report', ...words);
   const events = JSON.parse((await command('query', 'events', 'website=shop', '--json')).stdout);
   expect(await command('query', 'events', 'website=shop', '--out', xlsx)).toMatchObject({ code: 0 });
-  const { rows: [heads = [], cells = []] = [] } = (await readXlsx(readFileSync(xlsx))).sheets[0] ?? {};
+  const { rows: [heads = [], cells = []] = [] } = (await readXlsx(readFileSync(xlsx))).sheets.at(-1) ?? {};
   const dashboard = await startDashboard(warehouse);
   const visitor = new Visitor(dashboard.origin);
   await visitor.signIn(SHOP_TOKEN);
