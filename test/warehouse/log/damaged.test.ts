@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { followDuckdb } from '../../../src/warehouse/copies/rebuild.js';
-import { stateFile, tableFile } from '../../../src/warehouse/log/folder/layout.js';
+import { listTableFiles, stateFile, tableFile } from '../../../src/warehouse/log/folder/layout.js';
+import { forgetChecked, withOtherRows } from '../../../src/warehouse/log/folder/sums.js';
 import { plan } from '../../answers/plan/given.js';
 import { openReader, type Row, rowsOf } from '../../answers/query/given.js';
 import { atLength, casesAtLength, testAtLength } from '../../given/at-length.js';
@@ -284,3 +285,16 @@ function configOf(warehouse: string): string {
     sections: { warehouse: { path: warehouse } },
   });
 }
+
+test('a check that begins in the same process calls no file of another check damaged', async () => {
+  const { path } = built;
+  const files = await listTableFiles(path, 'snapshots');
+  await withEngine({ memoryLimit: MEMORY, temporary: temporaryFolder() }, async (engine) => {
+    const forgetting = setInterval(forgetChecked, 0);
+    try {
+      for (let time = 0; time < 5; time++) expect(await withOtherRows(engine, files)).toEqual([]);
+    } finally {
+      clearInterval(forgetting);
+    }
+  });
+});

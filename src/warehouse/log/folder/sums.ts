@@ -52,13 +52,17 @@ export async function withOtherRows(engine: Engine, files: readonly string[]): P
   await engine.set({ files_to_sum: all });
   await engine.run(`create or replace temp view rows_to_sum as ${sql('warehouse/log/rows_to_sum')}`);
   try {
-    const found = new Map(
-      (await engine.rows(sumRow, sql('warehouse/log/row_sums'))).map(({ file, sum }) => [file, sum]),
-    );
-    const written = await engine.rows(sumRow, sql('warehouse/log/written_sums'), { files: all });
-    for (const { file, sum } of written) if (found.get(file) === sum) whole.set(file, stamps.get(file));
+    const found = await sumsIn(engine, 'row_sums');
+    const written = await sumsIn(engine, 'written_sums', { files: all });
+    const others = all.filter((file) => found.get(file) !== written.get(file) || !found.has(file));
+    for (const file of all) if (!others.includes(file)) whole.set(file, stamps.get(file));
+    return others;
   } finally {
     await engine.run('drop view rows_to_sum');
   }
-  return all.filter((file) => whole.get(file) !== stamps.get(file));
+}
+
+async function sumsIn(engine: Engine, name: 'row_sums' | 'written_sums', parameters: Parameters = {}) {
+  const rows = await engine.rows(sumRow, sql(`warehouse/log/${name}`), parameters);
+  return new Map(rows.map(({ file, sum }) => [file, sum]));
 }
