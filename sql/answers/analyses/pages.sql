@@ -35,10 +35,7 @@ select
   user_selected_canonical,
   last_crawl_time::timestamptz as last_crawl_time,
   report_fetched_at::timestamptz as report_fetched_at,
-  days_between(
-    report_fetched_at::timestamptz,
-    (select max(snapshot_at) from snapshots where snapshots.website_id = found.website_id)
-  ) as report_age_days,
+  days_between(report_fetched_at::timestamptz, newest_at) as report_age_days,
   page_fetch_status,
   blocked_by_robots_txt,
   indexing_allowed,
@@ -46,6 +43,6 @@ select
   directory,
   first_seen_at::timestamptz as first_seen_at,
   is_gone
-from (selected_pages) as found
+from (selected_pages)
 order by ascending nulls last, descending desc nulls last, url, website_id
 limit $limit::bigint

@@ -28,10 +28,8 @@ select
   report_sitemaps as all_sitemaps,
   own,
   -- Counted up to the newest snapshot, as in the analysis `crawl_freshness`.
-  age_span(days_between(
-    coalesce(last_crawl_time, report_last_crawl_time),
-    (select max(snapshot_at) from snapshots where snapshots.website_id = page_state.website_id)
-  )) as crawl_span,
+  age_span(days_between(coalesce(last_crawl_time, report_last_crawl_time), newest_at)) as crawl_span,
+  newest_at,
   case $sort::varchar
     when 'state' then index_coverage_state
     when 'indexed' then index_summary
@@ -49,6 +47,7 @@ select
     when 'report' then iso_time(report_fetched_at)
   end as descending
 from page_state
+join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
 left join own.pages using (website_id, url)
 where
   is_website(website_id, $website::varchar)
@@ -79,14 +78,13 @@ where
         coalesce($from::date, coalesce($to::date, (select max(snapshot_date) from snapshots)) - 6),
         coalesce($to::date, (select max(snapshot_date) from snapshots))
       )
-      where is_website(website_id, $website::varchar) and move = $changed::varchar
+      where move = $changed::varchar
     )
     or (website_id, url) in (
       select (website_id, url)
       from page_changes
       where
-        is_website(website_id, $website::varchar)
-        and ($from::date is null or snapshot_date >= $from::date)
+        ($from::date is null or snapshot_date >= $from::date)
         and ($to::date is null or snapshot_date <= $to::date)
         and if(
           coalesce($changed::varchar, 'any') = 'any',

@@ -46,7 +46,7 @@ export const views = z
   .describe('Lists of pages with a name, for the overview, `query pages` and notices.');
 
 /** The filters of a list, or what is wrong with them and, after a line break, what to do. */
-export function readFilters(given: Readonly<Record<string, string>>): PageFilters | string {
+function readFilters(given: Readonly<Record<string, string>>): PageFilters | string {
   const parsed = pageFilters.strict().safeParse(given);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
