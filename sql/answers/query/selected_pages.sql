@@ -64,10 +64,10 @@ where
   end
   and ($crawl::varchar is null or crawl_span = $crawl::varchar)
   -- `own` is a JSON object: the value of each of the user's own columns.
-  and ($own::varchar is null or len(list_filter(
-    map_entries($own::varchar::json::map(varchar, varchar)),
-    lambda one: coalesce(own[one.key], '-') <> one.value
-  )) = 0)
+  and ($own::varchar is null or (
+    select bool_and(coalesce(own[asked.key], '-') = asked.value)
+    from (select unnest(map_entries($own::varchar::json::map(varchar, varchar)), recursive := true)) as asked
+  ))
   -- It fell out, entered or did both in the period; or something (`any`) or this kind of change happened in it.
   and (
     ($changed::varchar is null and $from::date is null and $to::date is null)
