@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { literal } from '../../../src/base/storage/sql.js';
-import { once } from '../../given/at-length.js';
+import { atLength, once } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -198,10 +198,13 @@ const OF_NO_USE: [file: string, text: string | null, words: string][] = [
     'own.csv has more than 1,000 rows, and only the first are used',
   ],
 ];
-it.each(OF_NO_USE)('pages_from: %s that is of no use says so and stops nothing: %j', async (file, text, words) => {
-  const { rows, said, part } = await withPagesFrom(file, text, 'select count(*) as n from pages', 'owner');
-  expect(rows).toEqual([{ n: 4 }]);
-  expect(said).toMatch(/^(indexhouse: pages_from: .*\.\n)+$/);
-  expect(said).toContain(words);
-  expect(part.replaceAll('&quot;', '"')).toContain(words);
-});
+it.each(atLength(OF_NO_USE.slice(0, 3), OF_NO_USE))(
+  'pages_from: %s that is of no use says so and stops nothing (%#)',
+  async (file, text, words) => {
+    const { rows, said, part } = await withPagesFrom(file, text, 'select count(*) as n from pages', 'owner');
+    expect(rows).toEqual([{ n: 4 }]);
+    expect(said).toMatch(/^(indexhouse: pages_from: .*\.\n)+$/);
+    expect(said).toContain(words);
+    expect(part.replaceAll('&quot;', '"')).toContain(words);
+  },
+);

@@ -102,7 +102,7 @@ async function faces({ warehouse, command }: ReturnType<typeof given>) {
 }
 
 describe('a note', () => {
-  test('is seen on all faces, escaped, until it is removed', async () => {
+  testAtLength('is seen on all faces, escaped, until it is removed', async () => {
     const server = await startBucket();
     const made = given({ bucket: server.config, iceberg: { enabled: true } });
     const { command, note } = made;
