@@ -53,7 +53,7 @@ where
   is_website(website_id, $website::varchar)
   and is_selected(
     url,
-    nullif(index_coverage_state, ''),
+    nullif(nullif(index_coverage_state, ''), '-'),
     $directory::varchar,
     $url_contains::varchar,
     if($state::varchar = '-', '(none)', $state::varchar)
