@@ -37,7 +37,7 @@ const VIEWS = {
   'changes of a directory': '/changes?directory=/blog/',
   pages: '/pages',
   'pages that are not indexed': '/pages?indexed=no&sort=-crawl',
-  'pages that fell out': '/pages?changed=deindexed',
+  'pages that fell out': '/pages?changed=fell_out',
   compare: '/compare',
 };
 
