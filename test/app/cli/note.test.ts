@@ -76,7 +76,7 @@ async function faces({ warehouse, command }: ReturnType<typeof given>) {
   const overview = await visitor.get('/dashboard/websites/shop');
   await dashboard.close();
   const ends: (() => Promise<void>)[] = [];
-  const client = await asked(warehouse, async (end) => void ends.push(end));
+  const client = await asked(warehouse, (end) => void ends.push(end));
   const sql = `select note from notes where website_id = 'shop'`;
   const assistant = [
     JSON.stringify(
