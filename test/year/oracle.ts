@@ -148,19 +148,18 @@ class Website {
     if (this.#leftTheIndex(listed, isBroken)) notify('watched');
   }
 
-  /** Whether any page left the index, or the listing. */
+  /** Whether any page that was indexed no longer is, listed or not. */
   #leftTheIndex(listed: readonly CoverageEntry[], isBroken: boolean): boolean {
     const known = this.#known ?? new Map<string, string | null>();
-    const left = listed.filter(({ url, index_summary: now }) => {
-      const before = known.get(url) ?? null;
-      return before !== null && (now === null || (before === 'Indexed' && now !== 'Indexed'));
-    });
+    const wasIndexed = (url: string) => known.get(url) === 'Indexed';
+    const left = listed.filter(({ url, index_summary: now }) => wasIndexed(url) && now !== 'Indexed').length;
     const urls = new Set(listed.map(({ url }) => url));
     const gone = isBroken ? [] : [...known.keys()].filter((url) => !urls.has(url));
+    const lost = gone.filter(wasIndexed).length;
     for (const url of gone) known.delete(url);
     for (const { url, index_summary } of listed) known.set(url, index_summary ?? null);
     this.#known = known;
-    return left.length + gone.length > 0;
+    return left + lost > 0;
   }
 
   #showsNew(time: number): boolean {

@@ -86,23 +86,25 @@ function completed(generated: object, described: Described) {
     const operations = Object.entries(methods).map(([method, each]) => [method, operation(method, each, described)]);
     return [path, Object.fromEntries(operations)] as const;
   });
-  const used = { ...components, ...shared(described) };
-  const schemas = referred([paths, used.responses], components.schemas);
-  return { ...rest, paths: Object.fromEntries(finished), components: { ...used, schemas } };
+  const all = shared(described);
+  const responses = referred('responses', finished, all.responses);
+  const headers = referred('headers', [finished, responses], all.headers);
+  const schemas = referred('schemas', [finished, responses], components.schemas);
+  return { ...rest, paths: Object.fromEntries(finished), components: { ...components, headers, responses, schemas } };
 }
 
-/** The schemas that something refers to, because the library makes a component of every named one. */
-function referred(from: unknown, schemas: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** The components of a kind that something refers to: the library makes one of every named schema. */
+function referred<Part>(kind: string, from: unknown, parts: Readonly<Record<string, Part>>): Record<string, Part> {
   const names = new Set<string>();
   const collect = (part: unknown): void => {
-    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(new RegExp(`"#/components/${kind}/([\\w-]+)"`, 'g'))) {
       if (names.has(name)) continue;
       names.add(name);
-      collect(schemas[name]);
+      collect(parts[name]);
     }
   };
   collect(from);
-  return Object.fromEntries(Object.entries(schemas).filter(([name]) => names.has(name)));
+  return Object.fromEntries(Object.entries(parts).filter(([name]) => names.has(name)));
 }
 
 function operation(method: string, { 'x-headers': own, ...rest }: DescribedOperation, described: Described): object {
