@@ -174,7 +174,7 @@ export async function checkConditional(bucket: Bucket): Promise<void> {
 
 /**
  * Sends `warehouse.json`. It is there before the first lease, so that a machine that loses its disk in its first night
- * goes on with the same warehouse.
+ * continues with the same warehouse.
  *
  * @throws LeaseError if the bucket holds another warehouse
  */
