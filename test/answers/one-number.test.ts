@@ -86,14 +86,15 @@ describe.each(seeds(1, 0.25))('in world %i', (seed) => {
       indexed: indexed.length,
     };
     expect(counts.indexed_before + counts.entered - counts.fell_out).toBe(counts.indexed);
-    const rows = (name: string, more: Record<string, string> = {}) =>
-      analysisRows(reader, name, { website: 'shop', since, until, ...more });
-    const urls = async (name: string, more = {}) => (await rows(name, more)).map(({ url }) => String(url)).sort();
+    const rows = (name: string, more: Record<string, string> = {}, dates: Record<string, string> = { since, until }) =>
+      analysisRows(reader, name, { website: 'shop', ...dates, ...more });
+    const urls = async (...asked: Parameters<typeof rows>) =>
+      (await rows(...asked)).map(({ url }) => String(url)).sort();
 
     // The analyses, page by page.
     expect(await urls('deindexed_pages')).toEqual(fellOut);
     expect(await urls('deindexed_pages', { returned: 'true' })).toEqual(returned);
-    expect(await urls('newly_indexed_pages')).toEqual(entered);
+    expect(await urls('pages', { changed: 'entered' }, { from: since, to: until })).toEqual(entered);
     expect(await rows('index_balance', { total: 'true' })).toMatchObject([{ ...counts, returned: returned.length }]);
     const common = { min_pages: '1', min_share: '0', min_lift: '0', limit: 'none' };
     const depths = (await rows('deindexed_in_common', common)).filter(({ dimension }) => dimension === 'depth');

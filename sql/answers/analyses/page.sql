@@ -1,5 +1,5 @@
 -- title: One page in sentences
--- description: What is known of one page now, in plain sentences, then what changed, newest night first. `date` is the date of what a sentence is about: since when, the last crawl, the listing or the report that says it. `page_timeline` has every listing, report and change.
+-- description: What is known of one page now, in plain sentences, then what changed, newest night first. `date` is the date of what a sentence is about: since when, the last crawl, the listing or the report that says it. The view `page_history` has every listing.
 -- question: What changed?
 -- param url (text, required): the page's whole URL, as it is listed
 -- param website (text, default all): id or name of one website, where several monitor the page

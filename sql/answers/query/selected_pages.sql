@@ -60,9 +60,15 @@ where
   )
   and case $sitemap::varchar
     when '-' then coalesce(len(report_sitemaps), 0) = 0
+    when 'any' then len(report_sitemaps) > 0
     else $sitemap::varchar is null or list_contains(report_sitemaps, $sitemap::varchar)
   end
   and ($crawl::varchar is null or crawl_span = $crawl::varchar)
+  and case $fetch::varchar
+    when '-' then report_page_fetch_status is null
+    when 'failed' then report_page_fetch_status <> 'Successful'
+    else $fetch::varchar is null or report_page_fetch_status = $fetch::varchar
+  end
   -- `own` is a JSON object: the value of each of the user's own columns.
   and ($own::varchar is null or (
     select bool_and(coalesce(own[asked.key], '-') = asked.value)
@@ -95,8 +101,11 @@ where
   )
   and ($indexed::varchar is null or index_status = $indexed::varchar)
   and ($canonical::varchar is null or coalesce(canonicals, '-') = $canonical::varchar)
-  -- Pages that fell out or disappeared may be among those that are gone.
-  and case coalesce($monitored::varchar, if($changed::varchar in ('fell_out', 'disappeared'), 'all', null))
+  -- Pages that moved in the period may be gone by now.
+  and case coalesce(
+    $monitored::varchar,
+    if($changed::varchar in ('fell_out', 'entered', 'returned', 'disappeared'), 'all', null)
+  )
     when 'gone' then unlisted_since is not null
     when 'all' then true
     else unlisted_since is null

@@ -10,7 +10,8 @@ from (
           {facet: 'state', value: index_coverage_state},
           {facet: 'directory', value: directory},
           {facet: 'canonical', value: canonicals},
-          {facet: 'crawl', value: crawl_span}
+          {facet: 'crawl', value: crawl_span},
+          {facet: 'fetch', value: page_fetch_status}
         ],
         list_transform($own_columns, lambda name: {facet: 'own.' || name, value: own[name]}),
         list_transform(

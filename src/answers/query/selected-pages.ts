@@ -12,9 +12,17 @@ const countRow = z.object({ pages: z.int() });
 
 /** Which pages of a website, as `selected_pages.sql` takes it. */
 export function selectionOf(website: string, filters: PageFilters & { sort?: string }) {
-  const { state = null, directory = null, sitemap = null, crawl = null, indexed = null, canonical = null } = filters;
+  const {
+    state = null,
+    directory = null,
+    sitemap = null,
+    crawl = null,
+    fetch = null,
+    indexed = null,
+    canonical = null,
+  } = filters;
   const { q = null, changed = null, from = null, to = null, monitored = null, sort = 'url' } = filters;
-  const narrowed = { directory, sitemap, crawl, state, indexed, canonical, monitored };
+  const narrowed = { directory, sitemap, crawl, fetch, state, indexed, canonical, monitored };
   const own = filters.own === undefined ? null : ownValues(filters.own);
   return { website, url_contains: q, ...narrowed, own, changed, from, to, sort };
 }

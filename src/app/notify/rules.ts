@@ -4,6 +4,7 @@ import type { Reader } from '../../answers/query/reader.js';
 import { driftText } from '../../answers/status/website-status.js';
 import { globExpression } from '../../base/config/globs.js';
 import type { Drop } from '../../base/config/notify.js';
+import type { Changed } from '../../base/config/page-filters.js';
 import type { Config } from '../../base/config/schema.js';
 import { viewsOf } from '../../base/config/views.js';
 import { count, counted, percent, queryCommand } from '../../base/observe/format.js';
@@ -150,16 +151,17 @@ function where({ directory, state, examples }: Places) {
 
 const CHANGES: Record<
   'watched' | 'robots_blocked' | 'canonical_flips',
-  { one: string; what: string; analysis: string; dated: boolean }
+  { one: string; what: string; analysis: string; since: 'since' | 'from'; changed?: Changed }
 > = {
-  watched: { one: 'watched page', what: 'left the index', analysis: 'deindexed_pages', dated: true },
-  robots_blocked: { one: 'page', what: 'newly blocked by robots.txt', analysis: 'robots_blocked', dated: false },
-  canonical_flips: {
+  watched: { one: 'watched page', what: 'left the index', analysis: 'deindexed_pages', since: 'since' },
+  robots_blocked: {
     one: 'page',
-    what: 'whose canonical changed',
-    analysis: 'canonical_flips',
-    dated: true,
+    what: 'newly blocked by robots.txt',
+    analysis: 'pages',
+    since: 'from',
+    changed: 'robots_blocked',
   },
+  canonical_flips: { one: 'page', what: 'whose canonical changed', analysis: 'canonical_flips', since: 'since' },
 };
 
 /** Pages that a pattern or a view watches. */
@@ -191,8 +193,8 @@ async function changed(
   const given = { website, snapshot: snapshot_id, changes, kind, ...among };
   const places = onePlaces(await askRows(reader, 'app/notify/changed_pages', placesRow, given));
   if (places.pages <= above) return [];
-  const { one, what, analysis, dated } = CHANGES[kind];
-  const command = queryCommand(analysis, { website, ...(dated && { since: snapshot_date }) });
+  const { one, what, analysis, since, ...asked } = CHANGES[kind];
+  const command = queryCommand(analysis, { website, ...asked, [since]: snapshot_date });
   const about = {
     kind,
     what: `${counted(places.pages, one)} ${what}`,

@@ -24,6 +24,7 @@ const CHANGED = [
   'returned',
   'coverage_state',
   'searchengine_canonical',
+  'robots_blocked',
   'appeared',
   'disappeared',
 ] as const;
@@ -44,6 +45,8 @@ export const pageFilters = z.object({
   sitemap: z.string().max(MOST_URL_CHARACTERS).optional(),
   canonical: z.enum(['match', 'differ', 'undeclared', '-']).optional(),
   crawl: z.enum(SPANS).optional(),
+  /** A `page_fetch_status`, or `failed` for any but success. */
+  fetch: filterText,
   /** Values of the user's own columns: `owner=Anna&template=article`. */
   own: filterText,
   changed: z.enum(CHANGED).optional(),

@@ -29,14 +29,17 @@ const CANONICALS: Readonly<Record<string, string>> = {
   undeclared: 'none declared',
   '-': 'unknown',
 };
+const SITEMAPS: Readonly<Record<string, string>> = { any: 'in any', '-': 'in none' };
+const FETCHES: Readonly<Record<string, string>> = { failed: 'failed in some way', '-': 'unknown' };
 
 const FACETS: readonly Facet[] = [
   { name: 'indexed', heading: 'Indexed', label: (value) => INDEXED[value] ?? value },
   { name: 'state', heading: 'State', label: (value) => (value === UNKNOWN_VALUE ? 'unknown' : value) },
   { name: 'directory', heading: 'Directory', label: (value) => value },
-  { name: 'sitemap', heading: 'Sitemap', label: (value) => (value === UNKNOWN_VALUE ? 'in none' : value) },
+  { name: 'sitemap', heading: 'Sitemap', label: (value) => SITEMAPS[value] ?? value },
   { name: 'canonical', heading: 'Canonical', label: (value) => CANONICALS[value] ?? value },
   { name: 'crawl', heading: 'Last crawl', label: (value) => value },
+  { name: 'fetch', heading: 'Fetch', label: (value) => FETCHES[value] ?? value },
 ];
 export type Chosen = Readonly<Record<string, string | undefined>>;
 /** Before the name of a column of the user's own. */
@@ -46,7 +49,16 @@ export const OWN = 'own.';
 export async function readFacets(reader: Reader, parameters: Parameters): Promise<FacetRow[]> {
   return askAbout(reader, 'serve/dashboard/facets', facetRow, {
     selected: SELECTED_PAGES,
-    columns: ['index_status', 'index_coverage_state', 'directory', 'all_sitemaps', 'canonicals', 'crawl_span', 'own'],
+    columns: [
+      'index_status',
+      'index_coverage_state',
+      'directory',
+      'all_sitemaps',
+      'canonicals',
+      'crawl_span',
+      'page_fetch_status',
+      'own',
+    ],
     parameters: { ...parameters, values: VALUES_LISTED, own_columns: [...reader.own.columns] },
   });
 }

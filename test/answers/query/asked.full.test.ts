@@ -144,7 +144,7 @@ describe('a list of pages', () => {
 
   test('that is empty says which filter no page meets, and what there is', async () => {
     const ask = async (...given: string[]) => {
-      const args = ['query', 'fetch_problems', 'status=none', ...given, '--warehouse', warehouse.path];
+      const args = ['query', 'pages', 'fetch=none', ...given, '--warehouse', warehouse.path];
       const { code, stdout } = await run(args);
       expect(code).toBe(0);
       return stdout.slice(stdout.indexOf('No rows'));
@@ -158,10 +158,11 @@ describe('a list of pages', () => {
   });
 });
 
-test.each(['page', 'page_timeline'])('%s refuses a page that is not there, with those near it', async (name) => {
-  const asked = (url: string, website?: string) => askAnalysis(reader, name, { url, ...(website ? { website } : {}) });
+test('a page that is not there is refused, with those near it', async () => {
+  const asked = (url: string, website?: string) =>
+    askAnalysis(reader, 'page', { url, ...(website ? { website } : {}) });
   await expect(asked('/blog/1')).rejects.toThrow(
-    `${name}: no page /blog/1 in the warehouse. Give its whole URL, as in the listing. Near it:\n` +
+    `page: no page /blog/1 in the warehouse. Give its whole URL, as in the listing. Near it:\n` +
       `  ${urlOf('blog/1')}\n`,
   );
   await expect(asked(urlOf('Blog/4/'))).rejects.toThrow(`Near it:\n  ${urlOf('blog/4')}\n`);

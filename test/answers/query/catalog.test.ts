@@ -55,7 +55,7 @@ describe('the name of an analysis', () => {
   it('is suggested where it is mistyped, and all are listed with their titles', () => {
     const find = () => findAnalysis('indexing-trends');
     expect(find).toThrow('there is no analysis "indexing-trends". Did you mean "indexing_trend"?');
-    expect(find).toThrow('  page_timeline: Page timeline');
+    expect(find).toThrow('  page: One page in sentences');
     expect(() => findAnalysis('../views/pages')).toThrow('there is no analysis "../views/pages". There are:');
   });
 });
@@ -122,13 +122,11 @@ describe('the value of a parameter', () => {
   });
 
   it('must be given where there is no default, and none other', () => {
-    const timeline = findAnalysis('page_timeline');
-    expect(() => valuesOf(timeline, new Map(), TODAY)).toThrow(
-      'page_timeline: parameter url is required: --param url=….\nIts parameters are:\n  url (text, required)',
+    const page = findAnalysis('page');
+    expect(() => valuesOf(page, new Map(), TODAY)).toThrow(
+      'page: parameter url is required: --param url=….\nIts parameters are:\n  url (text, required)',
     );
-    expect(() => valuesOf(timeline, new Map([['ulr', 'x']]), TODAY)).toThrow(
-      'unknown parameter ulr, did you mean url?',
-    );
-    expect(valuesOf(timeline, new Map([['url', 'x']]), TODAY)).toEqual({ url: 'x', website: null });
+    expect(() => valuesOf(page, new Map([['ulr', 'x']]), TODAY)).toThrow('unknown parameter ulr, did you mean url?');
+    expect(valuesOf(page, new Map([['url', 'x']]), TODAY)).toEqual({ url: 'x', website: null });
   });
 });

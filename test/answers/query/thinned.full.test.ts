@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { copyOf } from '../../given/folder.js';
-import { inDuckdb } from '../../given/tamper.js';
 import { at, buildNights, maintainAt } from '../../given/thinned.js';
 import type { BuiltWarehouse } from '../../given/warehouse.js';
 import { analysisRows, analysisRowsOfFile, openReader } from './given.js';
@@ -64,34 +63,5 @@ describe('compare, page by page,', () => {
     expect(differences(await byParquet(built.path, 'compare', diff('2025-03-01')))).toHaveLength(3);
     expect(await byBoth('compare', diff('2025-03-01'))).toEqual([[], []]);
     expect(await byBoth('compare', diff('2025-03-09', '2025-03-11'))).toEqual([[], []]);
-  });
-});
-
-describe('page_timeline', () => {
-  const absences = (rows: Rows) =>
-    rows.filter(({ event }) => event === 'absent').map(({ happened_at }) => String(happened_at).slice(0, 10));
-
-  test('makes no absence of rows that are out of use', async () => {
-    for (const rows of await byBoth('page_timeline', { url: at('shop', 'b') })) expect(absences(rows)).toEqual([]);
-    // All rows of `f` are out of use but one, and listings that lack it are there.
-    for (const rows of await byBoth('page_timeline', { url: at('shop', 'f') }))
-      expect(absences(rows)).toEqual(['2025-03-09']);
-  });
-
-  test('nor where a row of a replay is left', async () => {
-    const warehouse = copyOf(thinned);
-    await inDuckdb(
-      warehouse,
-      `insert into coverage by name
-       select coverage.* replace (
-         'a replay' as commit_id, snapshots.snapshot_id as snapshot_id, snapshots.snapshot_date as snapshot_date
-       )
-       from coverage
-       join snapshots on snapshots.website_id = 'shop' and snapshots.snapshot_date = '2025-03-05'
-       where url = '${at('shop', 'b')}' and coverage.snapshot_date = '2025-03-16'`,
-    );
-    const rows = await byDuckdb(warehouse, 'page_timeline', { url: at('shop', 'b') });
-    expect([rows.filter(({ event }) => event === 'listed').length, absences(rows)]).toEqual([5, []]);
-    expect(await byDuckdb(warehouse, 'compare', diff('2025-03-05', '2025-03-11'))).toHaveLength(3);
   });
 });

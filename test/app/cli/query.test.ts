@@ -58,8 +58,8 @@ describe('indexhouse query', () => {
     const text = (await run(['query'])).stdout;
     for (const { name, title } of analyses()) expect(text).toMatch(new RegExp(`^  ${name} +${title}$`, 'm'));
     expect(JSON.parse((await run(['query', '--json'])).stdout)).toHaveLength(analyses().length);
-    const one = (await run(['query', '--describe', 'page_timeline'])).stdout;
-    expect(one).toMatch(/^page_timeline: Page timeline\n[\s\S]+url \(text, required\)[\s\S]+with known as/);
+    const one = (await run(['query', '--describe', 'page'])).stdout;
+    expect(one).toMatch(/^page: One page in sentences\n[\s\S]+url \(text, required\)[\s\S]+with page as/);
   });
 
   once('finds the warehouse by the configuration, whose token it does not need', async () => {
@@ -71,8 +71,8 @@ describe('indexhouse query', () => {
   });
 
   once('takes parameters before and after the name, with the option and without', async () => {
-    const args = ['--param', `url=${PLAIN}`, 'page_timeline', 'website=shop', '--json'];
-    expect(JSON.parse(await query(args))).toMatchObject([{ event: 'listed' }, { event: 'report' }]);
+    const args = ['--param', `url=${PLAIN}`, 'page', 'website=shop', '--json'];
+    expect(JSON.parse(await query(args))).toMatchObject({ 0: { topic: 'index' }, 1: { topic: 'crawl' } });
   });
 
   once('reads a file, and binds its parameters as text', async () => {
@@ -84,10 +84,10 @@ describe('indexhouse query', () => {
 
   const REFUSED: [args: string[], words: string][] = [
     [['indexing_trends'], 'Did you mean "indexing_trend"?'],
-    [['indexing_trend', 'page_timeline'], 'one analysis at a time'],
+    [['indexing_trend', 'page'], 'one analysis at a time'],
     [['indexing_trend', '--param', 'since=soon'], 'since is not a date'],
     [['indexing_trend', '-p', 'website=typo'], 'in the warehouse. It has:\n  shop  https://shop.example'],
-    [['page_timeline'], 'parameter url is required'],
+    [['page'], 'parameter url is required'],
     [['--sql', 'drop view pages'], '--sql is not a query but DROP'],
     [['--sql', 'select 1', '--json', '--format', 'csv'], '--json and --format csv cannot be combined'],
     [['indexing_trend', '--columns', 'pages,shared'], 'no column "shared". There are: website_id, website_name,'],

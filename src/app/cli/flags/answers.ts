@@ -22,7 +22,7 @@ page_history, notes, quarantine and api_drift.
 Examples:
   indexhouse query                                      list the analyses
   indexhouse query indexing_trend --param since="30 days ago"
-  indexhouse query page_timeline --param url=https://example.com/a
+  indexhouse query page --param url=https://example.com/a
   indexhouse query --sql "select website_id, count(*) from pages where is_indexed group by all" --format csv
   indexhouse query deindexed_pages --columns url,snapshot_date --out lost.xlsx
   indexhouse query indexing_trend --warehouse s3://lake/indexhouse

@@ -32,6 +32,7 @@ const CHANGED: Readonly<Record<Changed, string>> = {
   returned: 'fell out and came back',
   coverage_state: 'state',
   searchengine_canonical: 'canonical',
+  robots_blocked: 'newly blocked by robots.txt',
   appeared: 'appeared',
   disappeared: 'disappeared',
 };
