@@ -1,26 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type NamedWebsite, websiteIds } from '../../base/config/websites.js';
 import { Engine, type Parameters } from '../../base/storage/engine.js';
-import { literal, sql } from '../../base/storage/sql.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../../warehouse/log/folder/damage.js';
 import { websitesIn } from '../../warehouse/log/folder/layout.js';
-import {
-  checkWarehouseThere,
-  listFiles,
-  tableQuery,
-  unlistedIn,
-  withEmpty,
-} from '../../warehouse/log/folder/prepare.js';
-import { type DataTable, hasRowPerFile, TABLES, type Table } from '../../warehouse/log/folder/tables.js';
+import { checkWarehouseThere, listFiles, unlistedIn } from '../../warehouse/log/folder/prepare.js';
+import type { DataTable, Table } from '../../warehouse/log/folder/tables.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
 import { OpenWarehouse } from '../../warehouse/log/open.js';
 import { readableFolders } from '../../warehouse/log/own-log.js';
-import { readStates } from '../../warehouse/log/state.js';
 import { OWN_PAGES, type OwnColumns } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
+import { SOURCES, type Source, SourceFiles } from './source-files.js';
 import { lockDown, viewSources } from './sources.js';
 
 /** A website, its name in its newest snapshot or else its id, and when that began, ISO 8601. */
@@ -30,23 +22,6 @@ export interface Newest extends Record<'id' | 'name' | 'snapshotAt', string> {}
 const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
 
 const NO_PAGE = 'pages_from: the file has no row about any page.';
-/** What a query may need the files of. */
-const SOURCES = [...TABLES, OWN_PAGES] as const;
-type Source = (typeof SOURCES)[number];
-
-/** What a reader and its further connections see. */
-interface Seen {
-  log: OpenWarehouse;
-  /** The files of what was named so far, by source and website. Pending while they are checked, one source at a time. */
-  listed: Map<string, Promise<string[]>>;
-  checking: Promise<unknown>;
-  /** Whether a question needed files that were left in the bucket. */
-  lacksHistory: boolean;
-  own: OwnColumns;
-  /** How many pages of a website, or of all (null), the user's own columns say something of. */
-  matched: Map<string | null, number>;
-}
-
 /**
  * A warehouse at one moment: every table and view, over the files of exactly the commits that are there when it opens.
  * It takes no lock, so that it and a sync cannot block each other. Its engine can read the log and the states, and
@@ -74,10 +49,13 @@ export class Reader {
     /** A temporary folder: the only one besides the warehouse that the engine may read. */
     readonly folder: string,
     readonly options: ReaderOptions,
-    private readonly seen: Seen,
-    /** The first reader's, which lists files for all. */
-    private readonly first: Engine = engine,
+    private readonly files: SourceFiles,
+    private readonly ownColumns: OwnColumns,
   ) {}
+
+  private get log(): OpenWarehouse {
+    return this.files.log;
+  }
 
   /** @throws WarehouseError if there is no warehouse */
   static async open(options: ReaderOptions): Promise<Reader> {
@@ -95,16 +73,9 @@ export class Reader {
         ? await OpenWarehouse.readOwn(engine, warehouse, folder, websites)
         : await OpenWarehouse.list(engine, warehouse, folder);
       const own = await viewSources(engine, log.schemas, { ...options, folder });
-      const seen = {
-        log,
-        listed: new Map(),
-        checking: Promise.resolve(),
-        lacksHistory: false,
-        own,
-        matched: new Map(),
-      };
       await lockDown(engine, [...readableFolders(warehouse, websites), folder]);
-      return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
+      const files = new SourceFiles(log, engine, folder, options);
+      return new Reader(engine, folder, folder, { ...options, warehouse }, files, own);
     } catch (error) {
       engine.close();
       removeTemporary(folder);
@@ -114,40 +85,41 @@ export class Reader {
 
   /** Every commit that can be read, oldest first. @throws Error before `loadMarkers` */
   get markers(): readonly Marker[] {
-    return this.seen.log.all;
+    return this.log.all;
   }
 
   /** Reads all markers into memory. */
   loadMarkers(): Promise<void> {
-    return this.seen.log.load(null);
+    return this.log.load(null);
   }
 
   /** The commits of a website, oldest first. @throws DamageError if one of its markers cannot be read */
   markersOf(websiteId: string): Marker[] {
-    this.seen.log.check(websiteId);
+    this.log.check(websiteId);
     return markersOf(this.markers, websiteId);
   }
 
   /** The files that are seen to be damaged without reading their rows. */
   async findTorn(): Promise<DamagedFile[]> {
-    return [...this.seen.log.damaged, ...(await this.seen.log.findTorn())];
+    return [...this.log.damaged, ...(await this.log.findTorn())];
   }
 
   /** Whether an answer lacks listings or reports that were left in the bucket. */
   get lacksHistory(): boolean {
-    return this.seen.lacksHistory;
+    return this.files.lacksHistory;
   }
 
   /** The columns of the user's own that `pages` has. Its notes include what the last question has found. */
   get own(): OwnColumns {
-    const { own, matched } = this.seen;
+    const { matched } = this.files;
+    const own = this.ownColumns;
     if (this.isEmpty || (matched.get(this.#website) ?? matched.get(null)) !== 0) return own;
     return { ...own, notes: [...own.notes, NO_PAGE] };
   }
 
   /** Its websites, once for each name that they ever had. */
   websites(): Promise<NamedWebsite[]> {
-    return this.seen.log.websites();
+    return this.log.websites();
   }
 
   /** The id of a website that a user names by id or name. @throws UsageError for one that the warehouse does not have */
@@ -161,25 +133,25 @@ export class Reader {
 
   /** The newest snapshot of one website, or of each (null), by id. */
   async newest(websiteId: string | null): Promise<Newest[]> {
-    const all = new Map((await this.seen.log.named()).map((one) => [one.id, { ...one, name: one.name ?? one.id }]));
+    const all = new Map((await this.log.named()).map((one) => [one.id, { ...one, name: one.name ?? one.id }]));
     const asked = [...all.values()].filter(({ id }) => websiteId === null || id === websiteId);
     return asked.sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
   /** Some files of a table, in the form that our own statements expect. */
   filled(table: Table, files: readonly string[]): string[] {
-    return withEmpty(this.seen.log.schemas, table, files);
+    return this.files.filled(table, files);
   }
 
   /** The files of a table in one snapshot's commits, in the form that our own statements expect. */
   filesOfSnapshot(table: DataTable, snapshotId: string): string[] {
     const markers = this.markers.filter((marker) => marker.snapshotId === snapshotId);
-    return this.filled(table, filesOf(this.seen.log.path, markers, table));
+    return this.filled(table, filesOf(this.log.path, markers, table));
   }
 
   /** The files that differ from their commit, and the states that cannot be read. */
   async findChanged(): Promise<DamagedFile[]> {
-    const { log } = this.seen;
+    const { log } = this;
     await this.loadMarkers();
     const changed = await log.findChanged();
     for (const newest of newestMarkers(log.markers)) {
@@ -232,72 +204,23 @@ export class Reader {
 
   async #list(source: Source): Promise<void> {
     if (source === OWN_PAGES) await this.#list('page_state');
-    const { listed, checking } = this.seen;
-    const website = this.#website;
-    const name = JSON.stringify([source, website]);
-    const ofAll = source === OWN_PAGES ? listed.get(JSON.stringify([source, null])) : undefined;
-    const files = listed.get(name) ?? ofAll ?? checking.then(() => this.#filesOf(source, website));
-    listed.set(name, files);
-    // The next question tries again.
-    this.seen.checking = files.catch(() => listed.delete(name));
-    await listFiles(this.engine, source, await files);
+    await listFiles(this.engine, source, await this.files.of(source, this.#website));
     this.#listed.add(source);
-  }
-
-  /** The files of a source, of a website or of all (null). @throws DamageError if one of them cannot be read */
-  async #filesOf(table: Source, website: string | null): Promise<string[]> {
-    const { log } = this.seen;
-    if (table === OWN_PAGES) return this.#ownPages(website);
-    if (hasRowPerFile(table)) return this.#rows(table, website);
-    await log.load(website === null ? null : [website]);
-    log.check(website);
-    const asked = website === null ? log.markers : markersOf(log.markers, website);
-    if (table === 'page_state') {
-      const { memoryLimit, onRebuilt } = this.options;
-      const options = { memoryLimit, temporary: this.folder, onRebuilt };
-      return this.filled(table, await readStates(this.first, { path: log.path, markers: asked }, options));
-    }
-    const files = log.files(table, website);
-    if (asked.some(({ absent }) => Object.hasOwn(absent, table))) this.seen.lacksHistory = true;
-    const all = this.filled(table, files);
-    await log.needing(table, files, () => this.first.run(sql('answers/query/look_at_files'), { files: all }));
-    return all;
-  }
-
-  /** Copies many small files into one. */
-  async #rows(table: Exclude<Table, 'page_state'>, website: string | null): Promise<string[]> {
-    const { log } = this.seen;
-    const copied = join(this.folder, `${table}-${this.seen.listed.size}.parquet`);
-    const where = website === null ? 'true' : `website_id = ${literal(website)}`;
-    const files = log.files(table, website);
-    const query = `from (${log.query(table, files)}) where ${where}`;
-    await log.needing(table, files, () => this.first.copy(query, copied, 'format parquet'));
-    return [copied];
-  }
-
-  /** Joins the user's rows to the pages, whose states are listed before. */
-  async #ownPages(website: string | null): Promise<string[]> {
-    const states = (await this.seen.listed.get(JSON.stringify(['page_state', website]))) ?? [];
-    const file = join(this.folder, `own-${randomUUID()}.parquet`);
-    const known = tableQuery(this.seen.log.schemas, 'page_state', states);
-    const query = `with known as (${known}) ${sql('answers/own/pages')}`;
-    this.seen.matched.set(website, await this.first.copy(query, file, 'format parquet'));
-    return [file];
   }
 
   /** Whether there is no snapshot yet. */
   get isEmpty(): boolean {
-    return this.seen.log.newestDate === null;
+    return this.log.newestDate === null;
   }
 
   /** The date of the newest snapshot, `YYYY-MM-DD`; today's in UTC if there is none. */
   get today(): string {
-    return this.seen.log.newestDate ?? new Date().toISOString().slice(0, 10);
+    return this.log.newestDate ?? new Date().toISOString().slice(0, 10);
   }
 
   /** Another connection to the same data, for a query beside this reader's. Close it before this reader. */
   async connect(): Promise<Reader> {
-    return new Reader(await this.engine.connect(), null, this.folder, this.options, this.seen, this.first);
+    return new Reader(await this.engine.connect(), null, this.folder, this.options, this.files, this.ownColumns);
   }
 
   close(): void {

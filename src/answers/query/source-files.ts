@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Engine } from '../../base/storage/engine.js';
+import { literal, sql } from '../../base/storage/sql.js';
+import { tableQuery, withEmpty } from '../../warehouse/log/folder/prepare.js';
+import { hasRowPerFile, TABLES, type Table } from '../../warehouse/log/folder/tables.js';
+import { markersOf } from '../../warehouse/log/markers.js';
+import type { OpenWarehouse } from '../../warehouse/log/open.js';
+import { readStates } from '../../warehouse/log/state.js';
+import { OWN_PAGES } from './own-pages.js';
+import type { ReaderOptions } from './reader-options.js';
+
+/** What a query may need the files of. */
+export const SOURCES = [...TABLES, OWN_PAGES] as const;
+export type Source = (typeof SOURCES)[number];
+
+/**
+ * The files of tables, of a website or of all (null), for a reader and its further connections: found and checked when
+ * one is first asked for.
+ */
+export class SourceFiles {
+  /** By source and website. Pending while they are checked, one source at a time. */
+  readonly #listed = new Map<string, Promise<string[]>>();
+  #checking: Promise<unknown> = Promise.resolve();
+  /** How many pages of a website, or of all (null), the user's own columns say something of. */
+  readonly matched = new Map<string | null, number>();
+  /** Whether a question needed files that were left in the bucket. */
+  lacksHistory = false;
+
+  /** @param folder a temporary folder for what is made of them */
+  constructor(
+    readonly log: OpenWarehouse,
+    private readonly engine: Engine,
+    private readonly folder: string,
+    private readonly options: Pick<ReaderOptions, 'memoryLimit' | 'onRebuilt'>,
+  ) {}
+
+  /** @throws DamageError if one of them cannot be read; CheckpointError if nothing is left to rebuild a state from */
+  async of(source: Source, website: string | null): Promise<string[]> {
+    if (source === OWN_PAGES) await this.of('page_state', website);
+    const name = JSON.stringify([source, website]);
+    const ofAll = source === OWN_PAGES ? this.#listed.get(JSON.stringify([source, null])) : undefined;
+    const files = this.#listed.get(name) ?? ofAll ?? this.#checking.then(() => this.#find(source, website));
+    this.#listed.set(name, files);
+    // The next question tries again.
+    this.#checking = files.catch(() => this.#listed.delete(name));
+    return files;
+  }
+
+  /** Some files of a table, in the form that our own statements expect. */
+  filled(table: Table, files: readonly string[]): string[] {
+    return withEmpty(this.log.schemas, table, files);
+  }
+
+  async #find(table: Source, website: string | null): Promise<string[]> {
+    if (table === OWN_PAGES) return this.#ownPages(website);
+    if (hasRowPerFile(table)) return this.#rows(table, website);
+    const { log } = this;
+    await log.load(website === null ? null : [website]);
+    log.check(website);
+    const asked = website === null ? log.markers : markersOf(log.markers, website);
+    if (table === 'page_state') {
+      const { memoryLimit, onRebuilt } = this.options;
+      const options = { memoryLimit, temporary: this.folder, onRebuilt };
+      return this.filled(table, await readStates(this.engine, { path: log.path, markers: asked }, options));
+    }
+    const files = log.files(table, website);
+    if (asked.some(({ absent }) => Object.hasOwn(absent, table))) this.lacksHistory = true;
+    const all = this.filled(table, files);
+    await log.needing(table, files, () => this.engine.run(sql('answers/query/look_at_files'), { files: all }));
+    return all;
+  }
+
+  /** Copies many small files into one. */
+  async #rows(table: Exclude<Table, 'page_state'>, website: string | null): Promise<string[]> {
+    const copied = this.#newFile(table);
+    const where = website === null ? 'true' : `website_id = ${literal(website)}`;
+    const files = this.log.files(table, website);
+    const query = `from (${this.log.query(table, files)}) where ${where}`;
+    await this.log.needing(table, files, () => this.engine.copy(query, copied, 'format parquet'));
+    return [copied];
+  }
+
+  /** Joins the user's rows to the pages, whose states are listed before. */
+  async #ownPages(website: string | null): Promise<string[]> {
+    const states = (await this.#listed.get(JSON.stringify(['page_state', website]))) ?? [];
+    const file = this.#newFile(OWN_PAGES);
+    const known = tableQuery(this.log.schemas, 'page_state', states);
+    const query = `with known as (${known}) ${sql('answers/own/pages')}`;
+    this.matched.set(website, await this.engine.copy(query, file, 'format parquet'));
+    return [file];
+  }
+
+  #newFile(source: Source): string {
+    return join(this.folder, `${source}-${randomUUID()}.parquet`);
+  }
+}
