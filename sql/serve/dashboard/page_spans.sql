@@ -1,24 +1,16 @@
 -- Whether a page was indexed, in spans of dates up to the newest snapshot, oldest first. View `page_changes`: one row per
 -- change; `page_state`: one row per page; `snapshots`: the markers.
-with seen as (
-  select
-    first_seen_at::date as first_date,
-    case
-      when unlisted_since is not null then 'gone'
-      when index_summary is null then 'no-data'
-      when index_summary = 'Indexed' then 'indexed'
-      else 'not-indexed'
-    end as state_now
-  from page_state
-  where website_id = $website::varchar and url = $url::varchar
-),
-changed as (
+with changed as (
   select
     snapshot_date,
     -- Among several changes in one night, one of the index status counts before a coverage state.
-    arg_max(change, change <> 'coverage_state') as change,
-    arg_max(from_value, change <> 'coverage_state') as from_value,
-    arg_max(to_value, change <> 'coverage_state') as to_value
+    arg_max(
+      {
+        was: if(change = 'appeared', 'gone', from_value),
+        now: case change when 'disappeared' then 'gone' when 'coverage_state' then 'Not Indexed' else to_value end
+      },
+      change <> 'coverage_state'
+    ) as step
   from page_changes
   where
     website_id = $website::varchar
@@ -29,31 +21,19 @@ changed as (
     )
   group by snapshot_date
 ),
-turned as (
-  select
-    snapshot_date,
-    case
-      when change = 'indexed' or (change = 'appeared' and to_value = 'Indexed') then 'indexed'
-      when change = 'disappeared' then 'gone'
-      when change = 'data_lost' or (change = 'appeared' and to_value is null) then 'no-data'
-      else 'not-indexed'
-    end as state,
-    case
-      when change = 'appeared' then null
-      when change in ('deindexed', 'data_lost') or from_value = 'Indexed' then 'indexed'
-      when from_value is null then 'no-data'
-      else 'not-indexed'
-    end as state_before
-  from changed
-),
 begun as (
-  select snapshot_date as since, state
-  from turned
+  select snapshot_date as since, step.now as summary
+  from changed
   union all
   -- Before its first change, the page was in the state that it left; without changes, in its current state.
-  select first_date, coalesce((select arg_min(state_before, snapshot_date) from turned), state_now)
-  from seen
-  where first_date < coalesce((select min(snapshot_date) from turned), 'infinity'::date)
+  select
+    first_seen_at::date,
+    if(first_date is not null, first_step.was, if(unlisted_since is null, index_summary, 'gone'))
+  from page_state, (select min(snapshot_date) as first_date, arg_min(step, snapshot_date) as first_step from changed)
+  where
+    website_id = $website::varchar
+    and url = $url::varchar
+    and first_seen_at::date < coalesce(first_date, 'infinity'::date)
 )
 select
   since::varchar as since,
@@ -61,6 +41,7 @@ select
     lead(since) over (order by since) - 1,
     (select max(snapshot_date) from snapshots where website_id = $website::varchar)
   )::date::varchar as until,
-  state
+  case when summary is null then 'no-data' when summary in ('Indexed', 'gone') then lower(summary) else 'not-indexed' end
+    as state
 from begun
 order by since

@@ -41,21 +41,16 @@ export interface Content {
 /** The pages that each website has. */
 export const ROUTES = ['overview', 'changes', 'pages', 'page', 'compare', 'runs'] as const;
 export type Route = (typeof ROUTES)[number];
-/** Lists as files. */
-export const FILES = {
-  'pages.csv': 'csv',
-  'pages.json': 'json',
-  'pages.xlsx': 'xlsx',
-  'pages.parquet': 'parquet',
-} as const;
-export type File = keyof typeof FILES;
+/** The forms that the list of pages has as a file. */
+export const FORMATS = ['xlsx', 'csv', 'json', 'parquet'] as const;
+export type Format = (typeof FORMATS)[number];
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 
 /** The address of a website's page with these parameters; missing and empty ones are left out. */
 export function linkTo(
   { base, website }: Pick<WebsiteContext, 'base' | 'website'>,
-  route: Route | File,
+  route: Route | `pages.${Format}`,
   values: Values = {},
 ): string {
   const path = `${base}/websites/${encodeURIComponent(website.id)}${route === 'overview' ? '' : `/${route}`}`;

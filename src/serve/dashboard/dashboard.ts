@@ -14,7 +14,7 @@ import { Authentication } from './authentication.js';
 import {
   type Content,
   type DashboardContext,
-  FILES,
+  FORMATS,
   linkTo,
   ROUTES,
   type Route,
@@ -165,8 +165,8 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       sendPage(reply, await websitePage(route, context, request)),
     );
   }
-  for (const [file, format] of Object.entries(FILES)) {
-    add(`/websites/:websiteId/${file}`, async (context, request, reply) =>
+  for (const format of FORMATS) {
+    add(`/websites/:websiteId/pages.${format}`, async (context, request, reply) =>
       sendPages(format, { ...context, website: await websiteIn(context, request) }, reply),
     );
   }

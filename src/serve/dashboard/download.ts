@@ -1,8 +1,6 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { copyFile, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 import { selectedText } from '../../answers/query/ask-rows.js';
 import { ask, askIntoParquet, jsonText, type Question } from '../../answers/query/question.js';
@@ -14,20 +12,19 @@ import { UsageError } from '../../base/exit.js';
 import { csvText } from '../../base/observe/csv.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import { ServiceError } from '../api/errors.js';
-import type { WebsiteContext } from './context.js';
+import type { Format, WebsiteContext } from './context.js';
 import { nameOf } from './layout.js';
 import { ownReads, readsOf } from './page-columns.js';
 import { type PagesQuery, pagesQuery } from './pages/pages.js';
 import { readQuery } from './query.js';
 import { movesNote } from './values.js';
 
-const TYPES = {
+const TYPES: Readonly<Record<Format, string>> = {
   csv: 'text/csv; charset=utf-8',
   json: 'application/json; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   parquet: 'application/vnd.apache.parquet',
-} as const;
-export type DownloadFormat = keyof typeof TYPES;
+};
 /** Columns that `selected_pages` gives as texts. */
 const TIMES = new Set(['last_crawl_time', 'report_fetched_at', 'inspection_date', 'page_detection', 'first_seen_at']);
 
@@ -35,11 +32,7 @@ const TIMES = new Set(['last_crawl_time', 'report_fetched_at', 'inspection_date'
  * Sends all pages of a list as a file, with the same filters, order and columns. Writes a temporary file first, so that
  * a slow client does not keep a question open.
  */
-export async function sendPages(
-  format: DownloadFormat,
-  context: WebsiteContext,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+export async function sendPages(format: Format, context: WebsiteContext, reply: FastifyReply): Promise<FastifyReply> {
   const query = readQuery(pagesQuery, context.query);
   const folder = makeTemporary('download');
   const remove = () => removeTemporary(folder);
@@ -61,7 +54,7 @@ interface Download {
   website: WebsiteContext['website'];
 }
 
-async function writePages(reader: Reader, format: DownloadFormat, download: Download): Promise<void> {
+async function writePages(reader: Reader, format: Format, download: Download): Promise<void> {
   const { file, query, website } = download;
   const isTyped = format === 'xlsx' || format === 'parquet';
   const timed = readsOf(query.columns).map((name) =>
@@ -73,9 +66,8 @@ async function writePages(reader: Reader, format: DownloadFormat, download: Down
   if (format === 'parquet') return writeParquet(reader, question, file);
   const about = format === 'xlsx' ? await aboutPages(reader, question, download) : [];
   const found = await ask(reader, question);
-  if (format === 'csv') await writeParts(file, csvText(found.columns, found.parts));
-  else if (format === 'json') await writeParts(file, jsonText(found));
-  else await writeParts(file, workbook(found, about, null));
+  const texts = format === 'csv' ? csvText(found.columns, found.parts) : jsonText(found);
+  await writeFile(file, format === 'xlsx' ? workbook(found, about, null) : texts, { flag: 'wx', mode: 0o600 });
 }
 
 /** By way of the reader's folder: the only one that its engine may write to. */
@@ -99,8 +91,4 @@ async function aboutPages(reader: Reader, question: Question, { query, website }
   const period = await movesNote(reader, website.id, { ...query, kind: query.changed });
   const data = await aboutData(reader, website.id, period);
   return [['Title', `Pages of ${nameOf(website)}`], ...data, ['Filters', asked.join(' ')]];
-}
-
-async function writeParts(file: string, parts: AsyncIterable<string | Uint8Array>): Promise<void> {
-  await pipeline(Readable.from(parts), createWriteStream(file, { flags: 'wx', mode: 0o600 }));
 }

@@ -1,4 +1,4 @@
-import { Html, html } from '../../answers/html/html.js';
+import { Html, html, type Part } from '../../answers/html/html.js';
 
 /** A choice of a filter: its value in the address, and its label. */
 export type Choice = readonly [value: string, label: string];
@@ -19,25 +19,13 @@ export interface Field {
   value: string;
 }
 
-export interface FilterFields {
+interface FilterFields {
   /** A part of a page's address; left out where there is no such filter. */
   q?: string;
   fields?: readonly Field[];
   selects: readonly Select[];
-  boxes?: Boxes;
+  boxes?: Part;
   kept?: Readonly<Record<string, string | undefined>>;
-}
-
-/** Check boxes, folded away. Their values share one name. */
-export interface Boxes {
-  name: string;
-  label: string;
-  /** What the boxes are, for screen readers. */
-  legend: string;
-  choices: readonly Choice[];
-  chosen: readonly string[];
-  /** Always sent, so that ticking none differs from not choosing. */
-  always: string;
 }
 
 /**
@@ -54,7 +42,7 @@ export function filterForm(action: string, { q, fields = [], selects, boxes, kep
 ${hidden}
 ${q === undefined ? null : fieldOf({ name: 'q', label: 'Address contains', type: 'search', value: q })}${fields.map(fieldOf)}
 ${selects.map(selectOf)}
-${boxes ? boxesOf(boxes) : null}
+${boxes}
 <p><button type="submit">Show</button></p>
 </form>`;
 }
@@ -72,14 +60,4 @@ function selectOf({ name, label, choices, chosen }: Select): Html {
   return html`<p><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}">
 ${options}</select></p>
 `;
-}
-
-function boxesOf({ name, label, legend, choices, chosen, always }: Boxes): Html {
-  const items = choices.map(([value, text]) => {
-    const checked = chosen.includes(value) ? new Html(' checked=""') : null;
-    return html`<label><input id="f-${name}-${value}" type="checkbox" name="${name}" value="${value}"${checked}> ${text}</label>\n`;
-  });
-  return html`<details><summary>${label}</summary>
-<fieldset><legend>${legend}</legend><input type="hidden" name="${name}" value="${always}">
-${items}</fieldset></details>`;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { dated, number } from '../../../answers/html/cells.js';
 import { noteList } from '../../../answers/html/charts/notes.js';
-import { type Counts, shareChart } from '../../../answers/html/charts/trend-chart.js';
+import { shareChart } from '../../../answers/html/charts/trend-chart.js';
 import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
 import { FELL_OUT } from '../../../answers/query/period-note.js';
@@ -118,7 +118,7 @@ ${reasonsPart('over', overview, links)}</section>`;
 interface Delta {
   name: string;
   link: string;
-  figure(counts: Counts): number | null;
+  figure(counts: TrendRow): number | null;
   isShare?: boolean;
 }
 
@@ -161,7 +161,7 @@ function deltas(context: WebsiteContext, { all }: Overview): Part {
   });
 }
 
-function changeSince({ figure, isShare }: Delta, now: Counts, before: Counts): string {
+function changeSince({ figure, isShare }: Delta, now: TrendRow, before: TrendRow): string {
   const [one, other] = [figure(before), figure(now)];
   if (one === null || other === null) return '–';
   return isShare ? points(one, other) : signed(other - one);

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { html, type Part } from '../../../answers/html/html.js';
+import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { SELECTED_PAGES, selectionOf } from '../../../answers/query/selected-pages.js';
 import { type Changed, pageFilters } from '../../../base/config/page-filters.js';
-import { type Content, type File, linkTo, type WebsiteContext } from '../context.js';
+import { type Content, type Format, linkTo, type WebsiteContext } from '../context.js';
 import { facetLinks, OWN, readFacets } from '../facets.js';
-import { type Boxes, type Field, filterForm, type Select } from '../filter-form.js';
+import { type Field, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import {
@@ -63,7 +63,7 @@ ${filterForm(linkTo(context, 'pages'), {
   q: query.q ?? '',
   fields: fieldsOf(query),
   selects: selectsOf(query),
-  boxes: boxesOf(shown),
+  boxes: columnBoxes(shown),
   kept: { sort, ...narrowed },
 })}
 ${list({
@@ -134,20 +134,21 @@ function downloads(
 ): Part {
   if (pages === 0) return null;
   const { per: _per, ...values } = asked;
-  const link = (file: File, name: string) => html` <a href="${linkTo(context, file, values)}" download="">${name}</a>`;
-  return html`<p class="downloads">Download all of them:${link('pages.xlsx', 'Excel')}${link('pages.csv', 'CSV')}${link('pages.json', 'JSON')}${link('pages.parquet', 'Parquet')}</p>`;
+  const link = (format: Format, name: string) =>
+    html` <a href="${linkTo(context, `pages.${format}`, values)}" download="">${name}</a>`;
+  return html`<p class="downloads">Download all of them:${link('xlsx', 'Excel')}${link('csv', 'CSV')}${link('json', 'JSON')}${link('parquet', 'Parquet')}</p>`;
 }
 
-function boxesOf(shown: readonly PageColumn[]): Boxes {
-  const always: PageColumn = 'url';
-  return {
-    name: 'columns',
-    label: 'Columns',
-    legend: `Columns besides “${headOf(always)}”`,
-    choices: PAGE_COLUMNS.filter((name) => name !== always).map((name) => [name, headOf(name)]),
-    chosen: shown,
-    always,
-  };
+/** Check boxes, folded away. The first column is always sent, so that ticking none differs from not choosing. */
+function columnBoxes(shown: readonly PageColumn[]): Html {
+  const [always, ...others] = PAGE_COLUMNS;
+  const boxes = others.map((name) => {
+    const checked = shown.includes(name) ? html` checked=""` : null;
+    return html`<label><input id="f-columns-${name}" type="checkbox" name="columns" value="${name}"${checked}> ${headOf(name)}</label>\n`;
+  });
+  return html`<details><summary>Columns</summary>
+<fieldset><legend>Columns besides “${always && headOf(always)}”</legend><input type="hidden" name="columns" value="${always}">
+${boxes}</fieldset></details>`;
 }
 
 function fieldsOf({ from = '', to = '' }: PagesQuery): Field[] {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text, tiles, time } from '../../../answers/html/cells.js';
+import { text, time } from '../../../answers/html/cells.js';
 import { html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
 import { askOf, askRows } from '../../../answers/query/ask-rows.js';
@@ -12,7 +12,6 @@ import {
   runColumns,
 } from '../../../answers/report/parts/quality.js';
 import { driftRow, type RunRow, rejectedRow, reportAgeRow, runRow } from '../../../answers/report/rows.js';
-import { duration, count as shown } from '../../../base/observe/format.js';
 import { ServiceError } from '../../api/errors.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
@@ -37,7 +36,6 @@ export async function runsPage(context: WebsiteContext): Promise<Content> {
   const runs = await context.ask((reader) => readRuns(reader, context.website.id, query));
   const name = nameOf(context.website);
   const content = html`<h1>Runs and quality of ${name}</h1>
-${query.page === 1 ? newestRun(runs.rows[0]) : null}
 <section aria-labelledby="h-runs"><h2 id="h-runs">Runs</h2>
 ${list({
   id: 'runs',
@@ -86,23 +84,6 @@ async function readRuns(reader: Reader, website: string, query: Paging) {
     rejected,
     drift: drift.slice(0, ODDITIES_LISTED),
   };
-}
-
-/** What the newest run fetched and what it cost. */
-function newestRun(run: RunRow | undefined): Part {
-  if (!run) return null;
-  const { requests_sent, requests_throttled, reports_fetched, reports_failed, reports_missing } = run;
-  const known = (figure: number | null) => (figure === null ? '–' : shown(figure));
-  return tiles(
-    [
-      'Run of',
-      run.started_at.slice(0, 10),
-      run.outcome === 'failed' ? 'failed' : `took ${duration(run.took_seconds * 1000)}`,
-    ],
-    ['Requests', known(requests_sent), `${known(requests_throttled)} throttled`],
-    ['Reports fetched', known(reports_fetched), `${known(reports_failed)} failed, ${known(reports_missing)} missing`],
-    ['Pages listed', known(run.pages_listed), `${known(run.pages_rejected)} rejected`],
-  );
 }
 
 function failure({ error }: RunRow): Part {

@@ -14,29 +14,20 @@ import { checkPage, pagingQuery, readQuery, skipOf } from '../query.js';
 
 const websiteRow = z.object({
   website_id: z.string(),
-  website_name: z.string().nullable(),
-  /** Null before the first snapshot. */
-  newest_date: z.string().nullable(),
-  listing_status: z.string().nullable(),
+  /** Null before the first snapshot, like all that follow but one. */
+  website_name: z.string().nullable().default(null),
+  newest_date: z.string().nullable().default(null),
+  listing_status: z.string().nullable().default(null),
   /** Whether there was a run. */
   is_known: z.boolean(),
-  /** Null before the first snapshot, like the next field. */
-  pages: z.int().nullable(),
-  indexed: z.int().nullable(),
+  pages: z.int().nullable().default(null),
+  indexed: z.int().nullable().default(null),
 });
 /** With its name in the newest snapshot, or else the name that the key has for it. */
-type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite; isReadable?: boolean };
+type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite };
 
-/** A website whose files are damaged. */
-const DAMAGED = {
-  isReadable: false,
-  website_name: null,
-  newest_date: null,
-  listing_status: null,
-  is_known: true,
-  pages: null,
-  indexed: null,
-};
+/** In place of a listing's status: the files of the website cannot be read. */
+const DAMAGED = 'damaged';
 
 /** The websites that a key may read, each once. @throws ServiceError 404 after the last page of the list */
 export async function websitesPage({ base, key, query: given, ask }: DashboardContext): Promise<Html> {
@@ -68,17 +59,14 @@ async function readRows(
     const asked = website === null ? { websites: ids, ...window } : { websites: [website], limit: 1, skip: 0 };
     return askRows(reader, 'serve/dashboard/websites', websiteRow, asked, website);
   });
-  const shown: WebsiteRow[] = rows.map((row) => {
+  const damaged = [...errors.keys()].map((id) =>
+    websiteRow.parse({ website_id: id, is_known: true, listing_status: DAMAGED }),
+  );
+  const shown = [...rows, ...damaged].map((row): WebsiteRow => {
     const { website_id: id, website_name: name } = row;
     return { ...row, website: { id, name: name ?? names.get(id) ?? '' } };
   });
-  if (errors.size === 0) return shown;
-  const damaged = [...errors.keys()].map((id) => ({
-    ...DAMAGED,
-    website_id: id,
-    website: { id, name: names.get(id) ?? '' },
-  }));
-  return [...shown, ...damaged].slice(window.skip, window.skip + window.limit);
+  return errors.size === 0 ? shown : shown.slice(window.skip, window.skip + window.limit);
 }
 
 /**
@@ -112,8 +100,8 @@ function nameLink(base: string, { website, is_known }: WebsiteRow): Part {
   return is_known ? html`<a href="${linkTo({ base, website }, 'overview')}">${name}</a>` : name;
 }
 
-function newest({ newest_date, listing_status, isReadable }: WebsiteRow): Part {
-  if (isReadable === false) return html`<b class="bad">cannot be read</b>`;
+function newest({ newest_date, listing_status }: WebsiteRow): Part {
+  if (listing_status === DAMAGED) return html`<b class="bad">cannot be read</b>`;
   if (newest_date === null) return 'none yet';
   const partial = listing_status === 'partial' ? html`, <b class="bad">partial</b>` : null;
   return html`${dated(newest_date)}${partial}`;
