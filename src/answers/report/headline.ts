@@ -1,52 +1,48 @@
 import type { Figure } from '../../base/observe/format.js';
 import type { Period } from './period.js';
-import type { ChangesRow, TrendRow, WebsiteRow } from './rows.js';
+import type { BalanceRow, ChangesRow, TrendRow, WebsiteRow } from './rows.js';
 
 /** Counts of the newest complete listing, and of the one that it is compared with. */
 const STOCKS = ['pages', 'indexed', 'without_data'] as const;
 /** Pages that did this in the period, and in as many days right before it, if those are known, too. */
-const FLOWS = [
-  'entered',
-  'fell_out',
-  'returned',
-  'appeared',
-  'disappeared',
-  'canonical_flips',
-  'robots_blocked',
-  'robots_unblocked',
-] as const;
+const MOVES = ['entered', 'fell_out', 'returned'] as const;
+const CHANGES = ['appeared', 'disappeared', 'canonical_flips', 'robots_blocked', 'robots_unblocked'] as const;
 
-type Figures = Record<(typeof STOCKS)[number] | (typeof FLOWS)[number], Figure>;
+const FIGURES = [...STOCKS, ...MOVES, ...CHANGES] as const;
 
-export interface Headline extends Figures {
+export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   /** Date of the newest complete listing that the figures come from, the latest of several websites; null without one. */
   listed_on: string | null;
   /** Date of the listing that they are compared with, the earliest of several; null without one. */
   compared_with: string | null;
 }
 
-/** All that the headline of one website needs. */
-export interface HeadlineInput {
-  website: WebsiteRow;
-  trend: readonly TrendRow[];
+/** What a website's pages did in a period; nothing without a change, or without two complete listings. */
+export interface Flows {
   changes: ChangesRow | undefined;
-  previous: ChangesRow | undefined;
-  period: Period;
+  balance: BalanceRow | undefined;
 }
 
-export function headlineOf({ website, trend, changes, previous, period }: HeadlineInput): Headline {
+export function headlineOf(
+  website: WebsiteRow,
+  trend: readonly TrendRow[],
+  flows: Record<'now' | 'before', Flows>,
+  period: Period,
+): Headline {
   const countsOn = (date: string | null) => trend.find(({ snapshot_date }) => snapshot_date === date);
   const [now, before] = [countsOn(website.now_date), countsOn(website.before_date)];
   // The first listing has nothing to compare with, so a website's changes are known from its second one on.
   const knowsPrevious = website.first_date < period.previous.since;
+  const flow = (pages: (flows: Flows) => number | undefined) => ({
+    now: pages(flows.now) ?? 0,
+    before: knowsPrevious ? (pages(flows.before) ?? 0) : null,
+  });
   return {
     listed_on: website.now_date,
     compared_with: website.before_date,
     ...each(STOCKS, (key) => ({ now: now?.[key] ?? 0, before: before?.[key] ?? null })),
-    ...each(FLOWS, (key) => ({
-      now: changes?.[key] ?? 0,
-      before: knowsPrevious ? (previous?.[key] ?? 0) : null,
-    })),
+    ...each(MOVES, (key) => flow(({ balance }) => balance?.[key])),
+    ...each(CHANGES, (key) => flow(({ changes }) => changes?.[key])),
   };
 }
 
@@ -56,7 +52,7 @@ export function totalOf(headlines: readonly Headline[]): Headline {
   return {
     listed_on: dates('listed_on').at(-1) ?? null,
     compared_with: dates('compared_with')[0] ?? null,
-    ...each([...STOCKS, ...FLOWS], (key) => headlines.map((headline) => headline[key]).reduce(added, NOTHING)),
+    ...each(FIGURES, (key) => headlines.map((headline) => headline[key]).reduce(added, NOTHING)),
   };
 }
 

@@ -1,11 +1,12 @@
 import { websiteIds } from '../../base/config/websites.js';
+import type { Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import { QuestionError } from '../query/errors.js';
 import type { Reader } from '../query/reader.js';
 import { dataAgeOf } from '../status/data-age.js';
-import { headlineOf, totalOf } from './headline.js';
+import { type Flows, headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
-import { changesRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from './rows.js';
+import { balanceRow, changesRow, snapshotRow, trendRow, websiteRow } from './rows.js';
 import { readCommon, readMoves, readSection, type Section, type WebsiteFacts } from './section.js';
 import { storyOf } from './story.js';
 
@@ -36,11 +37,8 @@ export async function readReport(reader: Reader, options: ReportOptions) {
   const period = periodOf(options, reader.today);
   const asked = options.website === undefined || reader.isEmpty ? [] : [options.website];
   const [only = null] = websiteIds(asked, await reader.websites(), 'the warehouse');
-  const dates = { since: period.since, until: period.until };
-  const all = await askRows(reader, 'answers/report/websites', websiteRow, dates, only);
-  const chosen = all.filter(({ website_id }) => only === null || website_id === only);
-  if (chosen.length === 0) throw noSnapshots(reader, period, only);
-  const websites = await factsOf(reader, chosen, only, period);
+  const websites = await readWebsites(reader, only, period);
+  if (websites.length === 0) throw noSnapshots(reader, period, only);
   const groups = websites.length > MOST_SECTIONS ? [websites] : websites.map((website) => [website]);
   const sections: Section[] = [];
   for (const group of groups) sections.push(await readSection(reader, group, period));
@@ -61,14 +59,7 @@ export async function readReport(reader: Reader, options: ReportOptions) {
 /** What happened to one website in a period: the first part of its report. */
 export async function readStory(reader: Reader, website: string, given: { since: string; until: string }) {
   const period = periodOf(given, reader.today);
-  const dates = { since: period.since, until: period.until };
-  const all = await askRows(reader, 'answers/report/websites', websiteRow, dates, website);
-  const facts = await factsOf(
-    reader,
-    all.filter(({ website_id }) => website_id === website),
-    website,
-    period,
-  );
+  const facts = await readWebsites(reader, website, period);
   const moves = await readMoves(reader, facts, period);
   const hasFallen = moves.headline.fell_out.now > 0;
   const common = hasFallen ? await readCommon({ reader, website, since: period.since, until: period.until }) : [];
@@ -83,33 +74,41 @@ function noSnapshots(reader: Reader, { until }: Period, website: string | null):
       );
 }
 
-/** What is read once for all websites: their trend, their snapshots and the headline of each. */
-async function factsOf(
-  reader: Reader,
-  chosen: readonly WebsiteRow[],
-  website: string | null,
-  period: Period,
-): Promise<WebsiteFacts[]> {
+/** What is read once for all websites, or for one: their trend, their snapshots and the headline of each. */
+async function readWebsites(reader: Reader, website: string | null, period: Period): Promise<WebsiteFacts[]> {
   const { since, until, previous, shown } = period;
+  const all = await askRows(reader, 'answers/report/websites', websiteRow, { since, until }, website);
+  const chosen = all.filter(({ website_id }) => website === null || website_id === website);
   const trend = await askOf(reader, 'indexing_trend', trendRow, website, { since: EVER });
   const trendIn = byWebsite(trend.filter(({ snapshot_date }) => snapshot_date <= until));
-  const changesIn = byWebsite(await askRows(reader, 'answers/report/changes', changesRow, { website, since, until }));
-  const changesBefore = byWebsite(
-    await askRows(reader, 'answers/report/changes', changesRow, { website, ...previous }),
-  );
+  const flowsNow = await readFlows(reader, website, { since, until });
+  const flowsBefore = await readFlows(reader, website, previous);
   const dates = { website, from: shown.since, until };
   const snapshotsIn = byWebsite(await askRows(reader, 'answers/report/snapshots', snapshotRow, dates));
   return chosen.map((one): WebsiteFacts => {
     const id = one.website_id;
-    const [[changes], [before], rows] = [changesIn(id), changesBefore(id), trendIn(id)];
+    const [rows, now] = [trendIn(id), flowsNow(id)];
     return {
       website: one,
       trend: rows,
       snapshots: snapshotsIn(id),
-      headline: headlineOf({ website: one, trend: rows, changes, previous: before, period }),
-      canonical_flip_times: changes?.canonical_flip_times ?? 0,
+      headline: headlineOf(one, rows, { now, before: flowsBefore(id) }, period),
+      balance: now.balance,
+      canonical_flip_times: now.changes?.canonical_flip_times ?? 0,
     };
   });
+}
+
+async function readFlows(
+  reader: Reader,
+  website: string | null,
+  { since, until }: Span,
+): Promise<(id: string) => Flows> {
+  const dates = { since, until };
+  const changes = byWebsite(await askRows(reader, 'answers/report/changes', changesRow, { website, ...dates }));
+  const given = { ...dates, total: 'true' };
+  const balance = byWebsite(await askOf(reader, 'index_balance', balanceRow, website, given));
+  return (id) => ({ changes: changes(id)[0], balance: balance(id)[0] });
 }
 
 /** Groups rows by website, in their order. */

@@ -59,10 +59,6 @@ export type RunRow = z.infer<typeof runRow>;
 /** Pages of one website with some kind of change, each counted once. */
 export const changesRow = z.object({
   website_id: text,
-  entered: whole,
-  fell_out: whole,
-  /** Fell out and came back. */
-  returned: whole,
   appeared: whole,
   disappeared: whole,
   canonical_flips: whole,
@@ -135,7 +131,6 @@ export const eventRow = z.object({
   what: z.enum(['website', 'directory', 'state']),
   name: maybeText,
   change: whole,
-  expected_change: z.number(),
   direction: z.enum(['left', 'came']),
   moved: whole,
   directory: maybeText,
@@ -162,6 +157,7 @@ export const balanceRow = z.object({
   deindexed: whole,
   data_lost: whole,
   gone: whole,
+  /** Fell out and came back. */
   returned: whole,
   indexed: whole,
 });

@@ -8,8 +8,8 @@ import { newsOf } from './news.js';
 import { readOverTime } from './over-time.js';
 import type { Period } from './period.js';
 import {
+  type BalanceRow,
   backRow,
-  balanceRow,
   type CommonRow,
   crawlAgeRow,
   deindexedCommonRow,
@@ -62,6 +62,7 @@ export interface WebsiteFacts {
   /** Those that the trend shows, oldest first. */
   snapshots: SnapshotRow[];
   headline: Headline;
+  balance: BalanceRow | undefined;
   /** How often selected and declared canonicals changed. */
   canonical_flip_times: number;
 }
@@ -113,7 +114,7 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
     ),
     events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
     notes: await askRows(reader, 'answers/report/notes', noteRow, { website, since: shown.since, until }),
-    balance: await askOf(reader, 'index_balance', balanceRow, website, { since, until, total: 'true' }),
+    balance: websites.flatMap(({ balance }) => balance ?? []),
     sitemaps: await askRows(reader, 'answers/report/sitemaps', sitemapRow, {
       website,
       since,

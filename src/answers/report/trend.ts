@@ -2,6 +2,8 @@ import type { Counts, Day, Span } from '../html/charts/trend-chart.js';
 import { datesOf } from './period.js';
 import type { TrendRow } from './rows.js';
 
+const NONE: Counts = { pages: 0, indexed: 0 };
+
 /**
  * The trend over every date of a span, starting with the first that has a complete listing. Of several websites, a date counts
  * each with its newest complete listing up to then, because one that was not listed on a date did not lose its pages.
@@ -23,13 +25,7 @@ export function trendOf(rows: readonly TrendRow[], span: Span): Day[] {
 }
 
 function sum(counts: readonly Counts[]): Counts {
-  return counts.reduce(
-    (total, one) => ({
-      pages: total.pages + one.pages,
-      indexed: total.indexed + one.indexed,
-      not_indexed: total.not_indexed + one.not_indexed,
-      without_data: total.without_data + one.without_data,
-    }),
-    { pages: 0, indexed: 0, not_indexed: 0, without_data: 0 },
-  );
+  return counts.reduce((total, { pages, indexed }) => {
+    return { pages: total.pages + pages, indexed: total.indexed + indexed };
+  }, NONE);
 }

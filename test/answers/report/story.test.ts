@@ -33,7 +33,6 @@ const BROKE: EventRow = {
   what: 'website',
   name: null,
   change: -188,
-  expected_change: 9,
   direction: 'left',
   moved: 208,
   directory: '/blog/',

@@ -26,12 +26,10 @@ export interface Day {
 export interface Counts {
   pages: number;
   indexed: number;
-  not_indexed: number;
-  without_data: number;
 }
 
 /** A date that stands out, with its change in indexed pages. */
-export interface Mark {
+interface Mark {
   snapshot_date: string;
   change: number;
 }
