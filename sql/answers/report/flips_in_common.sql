@@ -25,11 +25,6 @@ population as (
     and (pages.is_monitored or flipped.url is not null)
     and target is not null
 ),
-totals as (
-  select website_id, count(*) as pages, count(*) filter (is_flipped) as flipped
-  from population
-  group by website_id
-),
 traits as (
   select website_id, is_flipped, unnest([
     {dimension: 'directory', "value": directory_of(url)},
@@ -38,23 +33,20 @@ traits as (
     {dimension: 'target', "value": canonical_kind(url, target)}
   ], recursive := true)
   from population
-),
-counted as (
-  select website_id, dimension, "value", count(*) as pages, count(*) filter (is_flipped) as flipped
-  from traits
-  group by website_id, dimension, "value"
 )
 select
-  counted.website_id,
-  counted.dimension,
-  counted."value",
-  counted.pages::integer as pages,
-  counted.flipped::integer as changed,
-  counted.flipped / totals.flipped as share,
-  counted.pages / totals.pages as overall_share,
+  website_id,
+  dimension,
+  "value",
+  count(*)::integer as pages,
+  count_if(is_flipped)::integer as changed,
+  -- Each page has one value of each dimension.
+  changed / sum(changed) over same_dimension as share,
+  pages / sum(pages) over same_dimension as overall_share,
   share / overall_share as lift
-from counted
-join totals using (website_id)
-where counted.flipped >= 2
-order by counted.flipped - totals.flipped * (counted.pages / totals.pages) desc, counted.website_id, dimension, "value"
+from traits
+group by website_id, dimension, "value"
+window same_dimension as (partition by website_id, dimension)
+qualify changed >= 2
+order by changed - sum(changed) over same_dimension * overall_share desc, website_id, dimension, "value"
 limit $limit
