@@ -70,7 +70,6 @@ export type ChangesRow = z.infer<typeof changesRow>;
 
 /** A coverage state that pages went from and to, of the analysis `state_transitions`. */
 export const transitionRow = z.object({
-  website_id: text,
   from_state: maybeText,
   to_state: maybeText,
   pages: whole,
@@ -125,7 +124,6 @@ export type StateRow = z.infer<typeof stateRow>;
 
 /** A night that broke its trend, of the analysis `events`. `name`: the directory or state that it happened to. */
 export const eventRow = z.object({
-  website_id: text,
   snapshot_date: text,
   nights: whole,
   what: z.enum(['website', 'directory', 'state']),
@@ -209,8 +207,8 @@ export const flipRow = z.object({
 export type FlipRow = z.infer<typeof flipRow>;
 
 /** Pages of a span of days, of the analyses `crawl_freshness` and `report_ages`. */
-export const crawlAgeRow = z.object({ website_id: text, last_crawl: text, pages: whole });
-export const reportAgeRow = z.object({ website_id: text, report_age: text, pages: whole });
+export const crawlAgeRow = z.object({ last_crawl: text, pages: whole });
+export const reportAgeRow = z.object({ report_age: text, pages: whole });
 
 /** A row of the analysis `pages_not_crawled`. */
 export const staleRow = z.object({

@@ -220,8 +220,8 @@ function agesOf(ages: readonly Age[]): Age[] {
 }
 
 /** The moves of several websites together, most pages first. */
-function together(rows: readonly TransitionRow[]): Omit<TransitionRow, 'website_id'>[] {
-  const moves = new Map<string, Omit<TransitionRow, 'website_id'>>();
+function together(rows: readonly TransitionRow[]): TransitionRow[] {
+  const moves = new Map<string, TransitionRow>();
   for (const { from_state, to_state, pages } of rows) {
     const key = JSON.stringify([from_state, to_state]);
     moves.set(key, { from_state, to_state, pages: pages + (moves.get(key)?.pages ?? 0) });

@@ -35,6 +35,8 @@ export interface WebsiteContext extends DashboardContext {
 
 export interface Content {
   title: string;
+  /** By default the title. */
+  heading?: Html;
   content: Html;
 }
 

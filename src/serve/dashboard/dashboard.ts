@@ -8,7 +8,7 @@ import type { KeyDetails } from '../../source/contract/key.js';
 import { WarehouseError } from '../../warehouse/log/folder/prepare.js';
 import { clientSignal, readableBy } from '../api/admission.js';
 import { publicError, ServiceError } from '../api/errors.js';
-import type { LiveReader, ServedWebsite } from '../store/live-reader.js';
+import type { LiveReader } from '../store/live-reader.js';
 import { addAssets, HEADERS } from './assets.js';
 import { Authentication } from './authentication.js';
 import {
@@ -37,6 +37,8 @@ const MOST_PATH_CHARACTERS = 12_000;
 /** Per client address. */
 const WRONG_KEYS_A_MINUTE = 10;
 const MINUTE_MS = 60_000;
+/** Without a website: the list of all. */
+const websiteParameters = z.object({ websiteId: z.string().default('') });
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface DashboardOptions {
@@ -76,7 +78,7 @@ interface Site {
   options: DashboardOptions;
 }
 
-type Send = (context: DashboardContext, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+type Send = (context: DashboardContext, websiteId: string, reply: FastifyReply) => Promise<FastifyReply>;
 
 /**
  * Adds the dashboard at `/dashboard`, and a redirect to it at `/`: HTML pages about the websites that an API key may
@@ -150,24 +152,28 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       const context = { keyId: key._id, signal: clientSignal(reply) };
       const ask: DashboardContext['ask'] = (question) => reader.ask(context, 'slow', question);
       const [websites, markers] = [() => reader.websites(), () => reader.markers()];
-      const { websiteId } = z.object({ websiteId: z.string().optional() }).parse(request.params);
-      const age = await reader.dataAge(websiteId === undefined ? readableBy(key) : [websiteId], now());
-      return send({ base, key, query: request.query, now: now(), age, views, websites, markers, ask }, request, reply);
+      const { websiteId } = websiteParameters.parse(request.params);
+      const age = await reader.dataAge(websiteId === '' ? readableBy(key) : [websiteId], now());
+      return send(
+        { base, key, query: request.query, now: now(), age, views, websites, markers, ask },
+        websiteId,
+        reply,
+      );
     });
   };
-  add('/', async (context, _request, reply) => {
+  add('/', async (context, _websiteId, reply) => {
     const view = { base, title: 'Websites', keyLabel: context.key.api_key_label, age: context.age };
     return sendPage(reply, layout(view, await websitesPage(context)));
   });
   for (const route of ROUTES) {
     const path = route === 'overview' ? '' : `/${route}`;
-    add(`/websites/:websiteId${path}`, async (context, request, reply) =>
-      sendPage(reply, await websitePage(route, context, request)),
+    add(`/websites/:websiteId${path}`, async (context, websiteId, reply) =>
+      sendPage(reply, await websitePage(route, context, websiteId)),
     );
   }
   for (const format of FORMATS) {
-    add(`/websites/:websiteId/pages.${format}`, async (context, request, reply) =>
-      sendPages(format, { ...context, website: await websiteIn(context, request) }, reply),
+    add(`/websites/:websiteId/pages.${format}`, async (context, websiteId, reply) =>
+      sendPages(format, { ...context, website: await findWebsite(context, websiteId) }, reply),
     );
   }
 }
@@ -178,17 +184,11 @@ function signInLink(base: string, to: string): string {
   return `${base}/sign-in${query}`;
 }
 
-const websiteParameters = z.object({ websiteId: z.string() });
-
-async function websiteIn(context: DashboardContext, request: FastifyRequest): Promise<ServedWebsite> {
-  return findWebsite(context, websiteParameters.parse(request.params).websiteId);
-}
-
-async function websitePage(route: Route, context: DashboardContext, request: FastifyRequest): Promise<Html> {
-  const website = await websiteIn(context, request);
-  const { title, content } = await PAGES[route]({ ...context, website });
+async function websitePage(route: Route, context: DashboardContext, websiteId: string): Promise<Html> {
+  const website = await findWebsite(context, websiteId);
+  const { content, ...named } = await PAGES[route]({ ...context, website });
   const { base, key, age } = context;
-  return layout({ base, title, keyLabel: key.api_key_label, at: { website, route }, age }, content);
+  return layout({ base, ...named, keyLabel: key.api_key_label, at: { website, route }, age }, content);
 }
 
 function addProblems(scope: FastifyInstance, { base, authentication, options }: Site): void {

@@ -73,32 +73,24 @@ export function facetLinks(
   const ofOwn = own.map((name) => ({ name: OWN + name, heading: name, label }));
   const parts = [...FACETS, ...ofOwn].map(({ name, heading, label }): Part => {
     const active = chosen[name];
-    const items =
-      active === undefined
-        ? inOrder(name, rows).flatMap(({ facet, value, pages }) =>
-            facet === name ? [valueLink(name, value, pages)] : [],
-          )
-        : [
-            html`<li><a href="${linkOf(name, undefined)}">${shownValue(label(active))} <span aria-hidden="true">✕</span><span class="unseen"> (take back)</span></a></li>`,
-          ];
-    return items.length === 0 ? null : html`<div><h2>${heading}</h2><ul>${items}</ul></div>\n`;
-
-    function valueLink(facet: string, known: string | null, pages: number): Html {
-      const value = known ?? UNKNOWN_VALUE;
-      return html`<li><a href="${linkOf(facet, value)}">${shownValue(label(value))}</a> <span>${count(pages)}</span></li>\n`;
-    }
+    const undo = html` <span aria-hidden="true">✕</span><span class="unseen"> (take back)</span>`;
+    const link = (value: string, to: string | undefined, mark: Html | null) =>
+      html`<a href="${linkOf(name, to)}">${shortened(label(value), VALUE_CHARACTERS)}${mark}</a>`;
+    const items = inOrder(name, rows).map(({ value, pages }) => {
+      const known = value ?? UNKNOWN_VALUE;
+      return html`<li>${link(known, known, null)} <span>${count(pages)}</span></li>\n`;
+    });
+    const shown = active === undefined ? items : html`<li>${link(active, undefined, undo)}</li>`;
+    return active === undefined && items.length === 0 ? null : html`<div><h2>${heading}</h2><ul>${shown}</ul></div>\n`;
   });
   return html`<details class="facets"><summary>Narrow down</summary><nav aria-label="Narrow down">
 ${parts}</nav></details>`;
 }
 
 /** Ages are sorted by age, everything else by the number of pages, as it was read. */
-function inOrder(name: string, rows: readonly FacetRow[]): readonly FacetRow[] {
-  if (name !== 'crawl') return rows;
+function inOrder(name: string, rows: readonly FacetRow[]): FacetRow[] {
+  const own = rows.filter(({ facet }) => facet === name);
   const spans: readonly string[] = SPANS;
-  return rows.toSorted((one, other) => spans.indexOf(one.value ?? '') - spans.indexOf(other.value ?? ''));
-}
-
-function shownValue(text: string): string {
-  return shortened(text, VALUE_CHARACTERS);
+  const place = ({ value }: FacetRow) => spans.indexOf(value ?? '');
+  return name === 'crawl' ? own.sort((one, other) => place(one) - place(other)) : own;
 }

@@ -18,10 +18,12 @@ const TABS: readonly (readonly [Exclude<Route, 'page'>, string])[] = [
 /** The same bars as in the icon. */
 const MARK = html`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M1 9h4v6H1zM6 5h4v10H6zM11 1h4v14h-4z"/></svg>`;
 
-export interface Layout {
+interface Layout {
   /** Path of the dashboard. */
   base: string;
   title: string;
+  /** By default the title. */
+  heading?: Part;
   /** Label of the key that is signed in; null if signed out. */
   keyLabel: string | null;
   /** The website that the page is about, and which of its pages it is. */
@@ -30,7 +32,7 @@ export interface Layout {
 }
 
 /** A page of the dashboard as a complete document, without inline scripts or styles. */
-export function layout({ base, title, keyLabel, at, age = null }: Layout, content: Part): Html {
+export function layout({ base, title, heading = title, keyLabel, at, age = null }: Layout, content: Part): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -50,6 +52,7 @@ ${keyLabel === null ? null : signOut(base, keyLabel)}
 </header>
 ${at ? tabs(base, at.website, at.route) : null}
 <main id="content" tabindex="-1">
+<h1>${heading}</h1>
 ${content}
 </main>
 <footer>Times are in UTC; dates are those of the snapshots.</footer>
@@ -90,8 +93,7 @@ export function problemPage(
   const title = STATUS_CODES[status] ?? 'Refused';
   return layout(
     { base, title, keyLabel },
-    html`<h1>${title}</h1>
-<p>${message}</p>
+    html`<p>${message}</p>
 <p><a href="${base}/">All websites</a></p>`,
   );
 }
@@ -102,8 +104,7 @@ export function signInPage(base: string, { to, problem }: { to: string; problem:
   const invalid = problem === null ? null : html` aria-invalid="true" aria-describedby="problem"`;
   return layout(
     { base, title: 'Sign in', keyLabel: null },
-    html`<h1>Sign in</h1>
-<p>See which pages of your websites are indexed, what fell out, when and why.</p>
+    html`<p>See which pages of your websites are indexed, what fell out, when and why.</p>
 ${warning}
 <form method="post" action="${base}/sign-in" class="sign-in">
 <input type="hidden" name="to" value="${to}">

@@ -10,6 +10,7 @@ import { linkTo, type WebsiteContext } from './context.js';
 const URL_CHARACTERS = 72;
 const ORIGIN = /^https?:\/\/[^/?#]+(?=\/)/i;
 const CHANGES: Readonly<Record<string, string>> = {
+  any: 'in some way',
   fell_out: 'fell out of the index',
   entered: 'entered the index',
   returned: 'fell out and came back',

@@ -157,9 +157,13 @@ once.each([
 ])('the chart of the share ends at 100%% where pages are indexed %s', (_, shares) => {
   const days = shares.map((share, at) => ({
     date: `2025-03-0${at + 1}`,
-    counts: { pages: 1000, indexed: share * 1000, not_indexed: 1000 - share * 1000, without_data: 0 },
+    counts: { pages: 1000, indexed: share * 1000 },
   }));
-  const { text } = shareChart('s', days, { period: { since: '2025-03-01', until: '2025-03-02' } });
+  const { text } = shareChart('s', days, {
+    period: { since: '2025-03-01', until: '2025-03-02' },
+    marks: [],
+    notes: [],
+  });
   const labels = [...text.matchAll(/>(-?[\d.]+)%</g)].map(([, label]) => Number(label));
   const [least, most] = [Math.min(...labels), Math.max(...labels)];
   expect([least >= 0, most <= 100, most >= Math.max(...shares) * 100, least < most]).toEqual(Array(4).fill(true));

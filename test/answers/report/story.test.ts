@@ -27,7 +27,6 @@ const HEADLINE: Headline = {
   robots_unblocked: none,
 };
 const BROKE: EventRow = {
-  website_id: 'shop',
   snapshot_date: '2025-03-12',
   nights: 1,
   what: 'website',

@@ -260,7 +260,7 @@ describe('a key', () => {
   it('sees that no listing of its website is complete', async () => {
     await visitor.signIn(OTHER_TOKEN);
     expect(rowsOf(await visitor.get('/dashboard/'), 'websites')[1]?.at(-1)).toBe('2025-03-01, partial');
-    expect((await visitor.get('/dashboard/websites/other')).text).toContain('The newest listing is partial.');
+    expect((await visitor.get('/dashboard/websites/other')).text).toContain('No listing was complete yet');
   });
 });
 

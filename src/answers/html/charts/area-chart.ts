@@ -1,6 +1,6 @@
-import { counted, dayOfMonth } from '../../../base/observe/format.js';
+import { counted } from '../../../base/observe/format.js';
 import { type Html, html } from '../html.js';
-import { type ChartOption, figure, GRID, LABEL, NAMES, STILL, VALUES } from './draw.js';
+import { type ChartOption, datesAxis, figure, GRID, STILL, VALUES } from './draw.js';
 import { type Note, noteMarks, notesOn } from './notes.js';
 import { type Colour, colour } from './palette.js';
 
@@ -22,13 +22,7 @@ export function areaChart(id: string, dates: readonly string[], areas: readonly 
   const description = [...new Set([readings[0], readings.at(-1)])].join(' ');
   const option = (): ChartOption => ({
     grid: { ...GRID, right: 24 },
-    xAxis: {
-      ...NAMES,
-      type: 'category' as const,
-      boundaryGap: false,
-      data: [...dates],
-      axisLabel: { ...LABEL, hideOverlap: true, formatter: dayOfMonth },
-    },
+    xAxis: { ...datesAxis(dates), boundaryGap: false },
     yAxis: VALUES,
     series: [
       ...areas.map(({ colour: name, pages }) => ({
@@ -40,10 +34,7 @@ export function areaChart(id: string, dates: readonly string[], areas: readonly 
         lineStyle: { width: 0 },
         data: [...pages],
       })),
-      noteMarks(
-        dates.map((date) => ({ date })),
-        notes,
-      ),
+      noteMarks(dates, notes),
     ],
   });
   return figure({ id, title: 'Pages by state over time', description }, HEIGHT, option, readings);

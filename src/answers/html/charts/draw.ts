@@ -4,7 +4,7 @@ import { GridComponent, type GridComponentOption, MarkAreaComponent, MarkLineCom
 import * as echarts from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 import { z } from 'zod';
-import { count } from '../../../base/observe/format.js';
+import { count, dayOfMonth } from '../../../base/observe/format.js';
 import { escaped, Html, html } from '../html.js';
 import { colour } from './palette.js';
 
@@ -15,7 +15,7 @@ export type ChartOption = echarts.ComposeOption<
 >;
 
 /** A chart's name for screen readers, and for the identifiers that it needs. */
-export interface Naming {
+interface Naming {
   /** Letters, digits and hyphens; unique in the document. */
   id: string;
   title: string;
@@ -54,6 +54,12 @@ export const NAMES = {
   axisLine: { lineStyle: { color: colour('line') } },
   axisLabel: LABEL,
 } as const;
+
+/** An axis of dates. */
+export function datesAxis(dates: readonly string[]) {
+  const axisLabel = { ...LABEL, hideOverlap: true, formatter: dayOfMonth };
+  return { ...NAMES, type: 'category' as const, data: [...dates], axisLabel };
+}
 
 /** Options of a series without interaction. */
 export const STILL = { silent: true, animation: false, emphasis: { disabled: true } } as const;

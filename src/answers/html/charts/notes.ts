@@ -18,11 +18,8 @@ export interface Note {
   names: string | null;
 }
 
-/** The dates of a chart. */
-type Dates = readonly { date: string }[];
-
 /** A series for any chart with dates: a line with a letter at each date that has a note. Their texts are not drawn. */
-export function noteMarks(days: Dates, notes: readonly Note[]) {
+export function noteMarks(dates: readonly string[], notes: readonly Note[]) {
   return {
     ...STILL,
     type: 'line' as const,
@@ -32,14 +29,14 @@ export function noteMarks(days: Dates, notes: readonly Note[]) {
       symbol: 'none',
       lineStyle: { color: colour('text'), type: 'dashed' as const, width: 1 },
       label: { ...LABEL, position: 'end' as const, distance: 1 },
-      data: [...letters(days, notes)].map(([xAxis, letter]) => ({ xAxis, label: { formatter: letter } })),
+      data: [...letters(dates, notes)].map(([xAxis, letter]) => ({ xAxis, label: { formatter: letter } })),
     },
   } satisfies ChartOption['series'];
 }
 
 /** The list beneath such a chart: the notes that it marks, with their letters and dates. */
-export function noteList(days: Dates, notes: readonly Note[]): Part {
-  const marked = letters(days, notes);
+export function noteList(dates: readonly string[], notes: readonly Note[]): Part {
+  const marked = letters(dates, notes);
   if (marked.size === 0) return null;
   const items = notes.flatMap(({ note_date, note, directory, names }) => {
     const letter = marked.get(note_date);
@@ -56,8 +53,8 @@ export function notesOn(date: string, notes: readonly Note[]): string {
   return notes.flatMap(({ note_date, note }) => (note_date === date ? ` Note: ${note}` : [])).join('');
 }
 
-function letters(days: Dates, notes: readonly Note[]): Map<string, string> {
-  const shown = new Set(days.map(({ date }) => date));
+function letters(dates: readonly string[], notes: readonly Note[]): Map<string, string> {
+  const shown = new Set(dates);
   const noted = [...new Set(notes.map(({ note_date }) => note_date))].filter((date) => shown.has(date)).sort();
   return new Map(noted.slice(-LETTERS).map((date, at) => [date, String.fromCharCode(FIRST_LETTER + at)]));
 }

@@ -1,6 +1,6 @@
-import { counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
+import { counted, percent, shareOf, signed } from '../../../base/observe/format.js';
 import type { Html } from '../html.js';
-import { type ChartOption, figure, GRID, LABEL, NAMES, STILL, VALUES } from './draw.js';
+import { type ChartOption, datesAxis, figure, GRID, LABEL, STILL, VALUES } from './draw.js';
 import { type Note, noteMarks, notesOn } from './notes.js';
 import { colour } from './palette.js';
 
@@ -35,15 +35,16 @@ interface Mark {
 }
 
 /** The share of the pages that is indexed, on a scale that shows small changes; a pointer reads each date. */
-export function shareChart(id: string, days: readonly Day[], { period, marks = [], notes = [] }: ShownShare): Html {
+export function shareChart(id: string, days: readonly Day[], { period, marks, notes }: ShownShare): Html {
   const shares = days.map(({ counts }) => shareOf(counts?.indexed ?? null, counts?.pages ?? null));
+  const dates = days.map(({ date }) => date);
   const marked = new Map(marks.map(({ snapshot_date, change }) => [snapshot_date, change]));
   const jumps = marks.map(({ snapshot_date, change }) => `${snapshot_date}: ${signed(change)} indexed.`).join(' ');
   const description = `${described(days)} ${jumps}`.trim();
   const naming = { id, title: 'Share of the pages that is indexed, day by day', description };
   const option = (): ChartOption => ({
     grid: { ...GRID, top: marks.length > 0 ? 28 : GRID.top, right: 24 },
-    xAxis: dates(days),
+    xAxis: datesAxis(dates),
     yAxis: {
       ...VALUES,
       scale: true,
@@ -90,7 +91,7 @@ export function shareChart(id: string, days: readonly Day[], { period, marks = [
         })),
         z: 5,
       },
-      noteMarks(days, notes),
+      noteMarks(dates, notes),
     ],
   });
   const readings = days.map((day) => `${readingOf(day)}${notesOn(day.date, notes)}`);
@@ -99,17 +100,8 @@ export function shareChart(id: string, days: readonly Day[], { period, marks = [
 
 interface ShownShare {
   period: Span;
-  marks?: readonly Mark[];
-  notes?: readonly Note[];
-}
-
-function dates(days: readonly Day[]): NonNullable<ChartOption['xAxis']> {
-  return {
-    ...NAMES,
-    type: 'category',
-    data: days.map(({ date }) => date),
-    axisLabel: { ...LABEL, hideOverlap: true, formatter: dayOfMonth },
-  };
+  marks: readonly Mark[];
+  notes: readonly Note[];
 }
 
 /** The period of the report, where the chart shows more than that. */

@@ -1,4 +1,4 @@
-import { count, counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
+import { count, counted, datesText, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
 import { noteList } from '../../html/charts/notes.js';
 import { shareChart } from '../../html/charts/trend-chart.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
@@ -6,7 +6,7 @@ import { statesGrown } from '../over-time.js';
 import type { Period } from '../period.js';
 import type { Report } from '../report.js';
 import type { FallenRow, StateRow } from '../rows.js';
-import type { Section } from '../section.js';
+import type { Moves, Section } from '../section.js';
 import { eventsIn, storyOf } from '../story.js';
 import { headlinePart, overviewPart } from './headline.js';
 import { heatMap } from './heat-map.js';
@@ -24,11 +24,12 @@ export function firstPage(report: Report): Html {
   const [section, second] = sections;
   if (section && !second) {
     const { heat } = section.over_time;
+    const hasCourse = section.trend.filter(({ counts }) => counts !== null).length > 1;
     return html`<div class="first">
 ${lead(section, period)}
 ${websites[1] ? overviewPart(report, WEBSITES) : null}
 ${headlinePart(section.headline, period, 'first')}
-${sharePart(section, period)}
+${hasCourse ? html`<h2>Share of the pages that is indexed</h2>${sharePart('first-share', section, period)}` : null}
 ${heat.length > 0 ? html`<h2>Where</h2>${heatMap(section, heat.slice(0, DIRECTORIES))}` : null}
 <div class="beside"><div>${whyPart(section)}</div><div>${lookPart(section, period)}</div></div>
 </div>`;
@@ -43,18 +44,19 @@ ${sections.map((one) => html`<h2>${one.websites[0] ? nameOf(one.websites[0]) : n
 
 /** What happened, and what is new since the period before. */
 function lead(section: Section, period: Period): Part {
-  return [
-    sentences([...section.story, ...section.news]),
-    caveats(section, period).map((caveat) => html`<p class="warning">${caveat}</p>`),
-  ];
+  return [sentences([...section.story, ...section.news]), caveatsPart(section, period)];
 }
 
 function sentences(story: readonly string[]): Part {
   return story.map((sentence) => html`<p class="lead">${sentence}</p>\n`);
 }
 
-/** Warnings that are shown above the first figure. */
-function caveats({ websites, headline }: Section, { since }: Period): string[] {
+/** Warnings about the listings that the figures of one website come from. */
+export function caveatsPart(moves: Pick<Moves, 'websites' | 'headline'>, period: Period): Part {
+  return caveats(moves, period).map((caveat) => html`<p class="warning">${caveat}</p>\n`);
+}
+
+function caveats({ websites, headline }: Pick<Moves, 'websites' | 'headline'>, { since }: Period): string[] {
   const [first, second] = websites;
   if (!first || second) return [];
   const { listed_on, compared_with } = headline;
@@ -73,17 +75,19 @@ function caveats({ websites, headline }: Section, { since }: Period): string[] {
 }
 
 /** A line chart of the indexed share over the last 90 days, which marks the nights that broke their trend. */
-function sharePart({ trend, events, notes }: Section, { shown, ...period }: Period): Part {
-  if (trend.filter(({ counts }) => counts !== null).length < 2) return null;
-  const marks = eventsIn(events, shown).filter(({ what }) => what === 'website');
-  const first = trend[0]?.date;
+export function sharePart(
+  id: string,
+  { trend, events, notes }: Pick<Moves, 'trend' | 'events' | 'notes'>,
+  period: Period,
+): Part {
+  const marks = eventsIn(events, period.shown).filter(({ what }) => what === 'website');
+  const dates = trend.map(({ date }) => date);
   const texts = [
     ...(marks.length > 0 ? ['▼ ▲: nights that broke the trend, with the change in indexed pages.'] : []),
-    ...(first !== undefined && first < period.since ? ['Shaded: the period of this report.'] : []),
+    ...((dates[0] ?? period.since) < period.since ? [`Shaded: ${datesText(period.since, period.until)}.`] : []),
   ];
-  return html`<h2>Share of the pages that is indexed</h2>
-${shareChart('first-share', trend, { period, marks, notes })}
-${noteList(trend, notes)}
+  return html`${shareChart(id, trend, { period, marks, notes })}
+${noteList(dates, notes)}
 ${texts.length > 0 ? note(texts.join(' ')) : null}`;
 }
 

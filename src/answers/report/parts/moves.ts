@@ -40,10 +40,7 @@ export function reasonsPart(id: string, section: Moves, links?: PagesLinks): Htm
   return part(
     'Why pages are not indexed',
     over_time.columns.length > 1 ? areaChart(`${id}-states`, over_time.columns, over_time.areas, notes) : null,
-    noteList(
-      over_time.columns.map((date) => ({ date })),
-      notes,
-    ),
+    noteList(over_time.columns, notes),
     out.length > 0 ? folded(out, isShown, (rows) => table(columns, rows)) : note('Every page is indexed.'),
     within.length > 0 ? html`<h4>Indexed</h4>${table(columns, within)}` : null,
   );

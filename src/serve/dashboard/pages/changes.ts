@@ -55,10 +55,8 @@ export async function changesPage(context: WebsiteContext): Promise<Content> {
   const changes = await LISTS.ask(context, query, (reader) => readChanges(reader, context.website.id, query));
   const { q, kind, directory, nights, per, page: _page, ...dates } = query;
   const asked = { ...dates, ...(isDated(query) ? {} : { nights }), kind, q, directory, per };
-  const title = `Changes of ${nameOf(context.website)}`;
   const { from, to } = changes;
-  const content = html`<h1>${title}</h1>
-${periodLinks(NIGHTS, { one: 'night', chosen: isDated(query) ? null : nights, linkOf: (span) => linkTo(context, 'changes', { nights: span, kind, q, directory, per }) })}
+  const content = html`${periodLinks(NIGHTS, { one: 'night', chosen: isDated(query) ? null : nights, linkOf: (span) => linkTo(context, 'changes', { nights: span, kind, q, directory, per }) })}
 ${filterForm(linkTo(context, 'changes'), {
   q: q ?? '',
   fields: [
@@ -79,7 +77,7 @@ ${list({
   above: changes.period === null ? null : html`<p class="note">${changes.period}</p>`,
   linkOf: (page) => linkTo(context, 'changes', { ...asked, page }),
 })}`;
-  return { title, content };
+  return { title: `Changes of ${nameOf(context.website)}`, content };
 }
 
 /** A window of the changes. @throws ServiceError 404 for a page after the last one */
@@ -90,10 +88,8 @@ async function readChanges(reader: Reader, website: string, query: ChangesQuery)
   const selection = { website, from, to, url_contains: query.q ?? null, directory: query.directory ?? null };
   const kinds = await askRows(reader, 'serve/dashboard/changes_by_kind', kindRow, selection);
   const of = { ...selection, url: null, kind: query.kind ?? null };
-  const found = await countSelected(reader, 'serve/dashboard/changes', of);
-  checkPage(query, found);
   const period = await movesNote(reader, website, { from, to, kind: query.kind });
-  return { from, to, kinds, count: found, period, rows: await askChanges(reader, of, query) };
+  return { from, to, kinds, period, ...(await askChanges(reader, of, query)) };
 }
 
 function isDated({ from, to }: ChangesQuery): boolean {
@@ -108,20 +104,18 @@ export async function readChangesOf(
   { kind, ...paging }: Paging & { kind: string | null },
 ) {
   const everywhere = { website, from: null, to: null, url_contains: null, directory: null };
-  const of = { ...everywhere, url, kind };
-  const found = await countSelected(reader, 'serve/dashboard/changes', of);
-  checkPage(paging, found);
-  return { count: found, rows: await askChanges(reader, of, paging) };
+  return askChanges(reader, { ...everywhere, url, kind }, paging);
 }
 
 /** @param selection as `changes.sql` takes it */
-function askChanges(reader: Reader, selection: Parameters, paging: Paging): Promise<ChangeRow[]> {
-  const selected = { name: 'serve/dashboard/changes', selection, columns: ['snapshot_date', 'url', 'descending'] };
-  return askSelected(reader, sql('serve/dashboard/changes_in_words'), changeRow, {
-    selected,
-    skip: skipOf(paging),
-    limit: paging.per,
-  });
+async function askChanges(reader: Reader, selection: Parameters, paging: Paging) {
+  const name = 'serve/dashboard/changes';
+  const found = await countSelected(reader, name, selection);
+  checkPage(paging, found);
+  const selected = { name, selection, columns: ['snapshot_date', 'url', 'descending'] };
+  const window = { selected, skip: skipOf(paging), limit: paging.per };
+  const rows = await askSelected(reader, sql('serve/dashboard/changes_in_words'), changeRow, window);
+  return { count: found, rows };
 }
 
 /** The newest dates on which a website has snapshots, newest first. */

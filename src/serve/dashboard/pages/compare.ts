@@ -40,21 +40,19 @@ export async function comparePage(context: WebsiteContext): Promise<Content> {
   const { from, to, rows } = await COMPARISONS.ask(context, query, (reader) =>
     readFigures(reader, context.website.id, query),
   );
-  const title = `Two dates of ${nameOf(context.website)}`;
-  const content = html`<h1>${title}</h1>
-${filterForm(linkTo(context, 'compare'), {
-  fields: [
-    { name: 'from', label: 'From', type: 'date', value: from },
-    { name: 'to', label: 'To', type: 'date', value: to },
-    { name: 'directory', label: 'Directory', type: 'search', value: query.directory ?? '' },
-  ],
-  selects: [],
-})}
+  const content = html`${filterForm(linkTo(context, 'compare'), {
+    fields: [
+      { name: 'from', label: 'From', type: 'date', value: from },
+      { name: 'to', label: 'To', type: 'date', value: to },
+      { name: 'directory', label: 'Directory', type: 'search', value: query.directory ?? '' },
+    ],
+    selects: [],
+  })}
 <div id="results">
 ${moved(context, rows)}
 ${table(columnsOf(rows), rows, { id: 'compare', caption: 'Each figure counts pages; shares are among all pages of that date', empty: 'There is no complete listing up to this date.' })}
 </div>`;
-  return { title, content };
+  return { title: `Two dates of ${nameOf(context.website)}`, content };
 }
 
 async function readFigures(reader: Reader, website: string, { from, to, directory }: CompareQuery) {

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { dated, number } from '../../../answers/html/cells.js';
-import { noteList } from '../../../answers/html/charts/notes.js';
-import { shareChart } from '../../../answers/html/charts/trend-chart.js';
 import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
 import { FELL_OUT } from '../../../answers/query/period-note.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { OTHER_DIRECTORIES } from '../../../answers/report/over-time.js';
+import { caveatsPart, sharePart } from '../../../answers/report/parts/first-page.js';
 import { placesPart, reasonsPart } from '../../../answers/report/parts/moves.js';
 import type { PagesLinks } from '../../../answers/report/parts/part.js';
 import { readStory } from '../../../answers/report/report.js';
@@ -56,17 +55,14 @@ const OVERVIEWS = new Remembered<Overview>();
 export async function overviewPage(context: WebsiteContext): Promise<Content> {
   const { days } = readQuery(overviewQuery, context.query);
   const overview = await OVERVIEWS.ask(context, days, (reader) => readOverview(reader, context.website.id, days));
-  const { sentences, newest, listings } = overview;
-  const title = nameOf(context.website);
-  const content = html`<h1>${title}</h1>
-${periodLinks(DAYS, { one: 'day', chosen: days, linkOf: (span) => linkTo(context, 'overview', { days: span }) })}
-${newest?.listing_status === 'partial' ? partialNote(listings.at(-1)) : null}
-${listings.length === 0 ? html`<p class="empty">No listing of the last 90 days is complete.</p>` : null}
+  const { sentences, period, listings } = overview;
+  const content = html`${periodLinks(DAYS, { one: 'day', chosen: days, linkOf: (span) => linkTo(context, 'overview', { days: span }) })}
 ${sentences.map((sentence) => html`<p class="lead">${sentence}</p>\n`)}
+${caveatsPart(overview, period)}
 ${actions(context, overview)}
 ${await viewsPart(context, overview.headline.compared_with)}
 ${listings.length === 0 ? null : parts(context, overview)}`;
-  return { title, content };
+  return { title: nameOf(context.website), content };
 }
 
 /** Reads what happened in the `days` up to the website's newest snapshot. */
@@ -80,12 +76,7 @@ async function readOverview(reader: Reader, website: string, days: number) {
     ...story,
     all,
     listings: all.filter(({ snapshot_date }) => snapshot_date >= shown.since),
-    newest: story.websites[0]?.snapshots.at(-1),
   };
-}
-
-function partialNote(listing: TrendRow | undefined): Html {
-  return html`<p class="warning">The newest listing is partial.${listing ? ` The numbers are those of ${listing.snapshot_date}.` : null}</p>`;
 }
 
 /** What to look at next: the pages that fell out, or else all changes of the period. */
@@ -114,68 +105,57 @@ ${placesPart('over', overview, links)}
 ${reasonsPart('over', overview, links)}</section>`;
 }
 
-/** A figure of the newest listing, what it was on earlier dates, and the pages that it counts. */
+/** A figure of the newest listing, and the `indexed` of the list of the pages that it counts. */
 interface Delta {
   name: string;
-  link: string;
+  indexed?: string;
   figure(counts: TrendRow): number | null;
   isShare?: boolean;
 }
 
+const DELTAS: readonly Delta[] = [
+  { name: 'Indexed', indexed: 'yes', figure: ({ indexed }) => indexed },
+  { name: 'Share indexed', indexed: 'yes', figure: ({ indexed, pages }) => shareOf(indexed, pages), isShare: true },
+  { name: 'Not indexed', indexed: 'no', figure: ({ not_indexed }) => not_indexed },
+  { name: 'Without data', indexed: '-', figure: ({ without_data }) => without_data },
+  { name: 'Pages', figure: ({ pages }) => pages },
+];
+
 function deltas(context: WebsiteContext, { all }: Overview): Part {
   const now = all.at(-1);
   if (!now) return null;
-  const link = (indexed?: string) => linkTo(context, 'pages', { indexed });
-  const rows: Delta[] = [
-    { name: 'Indexed', link: link('yes'), figure: ({ indexed }) => indexed },
-    {
-      name: 'Share indexed',
-      link: link('yes'),
-      figure: ({ indexed, pages }) => shareOf(indexed, pages),
-      isShare: true,
-    },
-    { name: 'Not indexed', link: link('no'), figure: ({ not_indexed }) => not_indexed },
-    { name: 'Without data', link: link('-'), figure: ({ without_data }) => without_data },
-    { name: 'Pages', link: link(), figure: ({ pages }) => pages },
-  ];
+  const since = DAYS.map(Number).map((days): Column<Delta> => {
+    const before = all.findLast(({ snapshot_date }) => snapshot_date <= addDays(now.snapshot_date, -days));
+    return { head: counted(days, 'day'), isNumber: true, cell: (row) => changeSince(row, now, before) };
+  });
+  const value = ({ figure, isShare }: Delta) => (isShare ? percent(figure(now)) : count(figure(now) ?? 0));
   const columns: Column<Delta>[] = [
-    { head: 'Figure', cell: (row) => html`<a href="${row.link}">${row.name}</a>` },
     {
-      head: now.snapshot_date,
-      isNumber: true,
-      cell: ({ figure, isShare }) => (isShare ? percent(figure(now)) : count(figure(now) ?? 0)),
+      head: 'Figure',
+      cell: ({ name, indexed }) => html`<a href="${linkTo(context, 'pages', { indexed })}">${name}</a>`,
     },
-    ...DAYS.map(Number).map((days): Column<Delta> => {
-      const before = all.findLast(({ snapshot_date }) => snapshot_date <= addDays(now.snapshot_date, -days));
-      return {
-        head: counted(days, 'day'),
-        isNumber: true,
-        cell: (row) => (before ? changeSince(row, now, before) : '–'),
-      };
-    }),
+    { head: now.snapshot_date, isNumber: true, cell: value },
+    ...since,
   ];
-  return table(columns, rows, {
+  return table(columns, DELTAS, {
     id: 'deltas',
     caption: `Listing of ${now.snapshot_date}, and its change since the last complete listing that many days before`,
     empty: '',
   });
 }
 
-function changeSince({ figure, isShare }: Delta, now: TrendRow, before: TrendRow): string {
-  const [one, other] = [figure(before), figure(now)];
+function changeSince({ figure, isShare }: Delta, now: TrendRow, before: TrendRow | undefined): string {
+  const [one, other] = [before ? figure(before) : null, figure(now)];
   if (one === null || other === null) return '–';
   return isShare ? points(one, other) : signed(other - one);
 }
 
-/** A line chart of the indexed share, with the nights that broke its trend, and a table of the numbers. */
-function share(context: WebsiteContext, { trend, events, notes, period, listings }: Overview): Part {
-  const inShown = eventsIn(events, period.shown);
-  const marks = inShown.filter(({ what }) => what === 'website');
+/** The chart of the indexed share, the nights that broke a trend, and a table of the numbers. */
+function share(context: WebsiteContext, overview: Overview): Part {
+  const { events, period, listings } = overview;
   const caption = 'Numbers of the chart, newest first';
-  return html`${shareChart('share', trend, { period, marks, notes })}
-${noteList(trend, notes)}
-${marks.length > 0 ? html`<p class="note">▼ and ▲ mark nights that broke the trend, with the change in indexed pages.</p>` : null}
-${eventList(context, inShown)}
+  return html`${sharePart('share', overview, period)}
+${eventList(context, eventsIn(events, period.shown))}
 <details><summary>Numbers of the chart</summary>
 ${table(TREND_COLUMNS, listings.toReversed(), { id: 'trend-numbers', caption, empty: '' })}</details>`;
 }

@@ -91,8 +91,7 @@ export async function pagePage(context: WebsiteContext): Promise<Content> {
   const [first, ...others] = sentences;
   const linkOf = (kind: string | undefined, page?: number) =>
     linkTo(context, 'page', { url: facts.url, kind, per: page && query.per, page });
-  const content = html`<h1>${pageLink(facts.url, HEADING_CHARACTERS)}</h1>
-<p class="lead">${first?.sentence}</p>
+  const content = html`<p class="lead">${first?.sentence}</p>
 ${standing(facts)}
 <ul class="said">${others.map(({ sentence }) => html`<li>${sentence}</li>\n`)}</ul>
 <section aria-labelledby="h-changes"><h2 id="h-changes">What happened</h2>
@@ -115,7 +114,8 @@ ${definitions(shown(facts, LISTING))}</section>
 <section aria-labelledby="h-report"><h2 id="h-report">Newest report</h2>
 ${report ? reportPart(report, context.now) : html`<p class="empty">No report of this page is stored.</p>`}</section>
 </div>`;
-  return { title: `A page of ${nameOf(context.website)}`, content };
+  const heading = pageLink(facts.url, HEADING_CHARACTERS);
+  return { title: `A page of ${nameOf(context.website)}`, heading, content };
 }
 
 /** What is known of one page. @throws ServiceError 404 for an unknown one, and for a window after the last change */

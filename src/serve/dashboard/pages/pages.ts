@@ -3,10 +3,10 @@ import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { SELECTED_PAGES, selectionOf } from '../../../answers/query/selected-pages.js';
-import { type Changed, pageFilters } from '../../../base/config/page-filters.js';
+import { pageFilters } from '../../../base/config/page-filters.js';
 import { type Content, type Format, linkTo, type WebsiteContext } from '../context.js';
 import { facetLinks, OWN, readFacets } from '../facets.js';
-import { type Field, filterForm, type Select } from '../filter-form.js';
+import { type Choice, type Field, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import {
@@ -22,20 +22,7 @@ import {
 } from '../page-columns.js';
 import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { Remembered } from '../remembered.js';
-import { movesNote, sharedOrigin } from '../values.js';
-
-/** What may have changed between two dates, and what that is called. */
-const CHANGED: Readonly<Record<Changed, string>> = {
-  any: 'in some way',
-  fell_out: 'fell out of the index',
-  entered: 'entered the index',
-  returned: 'fell out and came back',
-  coverage_state: 'state',
-  searchengine_canonical: 'canonical',
-  robots_blocked: 'newly blocked by robots.txt',
-  appeared: 'appeared',
-  disappeared: 'disappeared',
-};
+import { changeName, movesNote, sharedOrigin } from '../values.js';
 
 export const pagesQuery = z.object({
   ...pagingQuery,
@@ -57,15 +44,13 @@ export async function pagesPage(context: WebsiteContext): Promise<Content> {
   const narrowed = { state, indexed, directory, sitemap, canonical, crawl, own };
   const linkWith = (values: Readonly<Record<string, string | undefined>>) =>
     linkTo(context, 'pages', { ...asked, sort, ...values });
-  const title = `Pages of ${nameOf(context.website)}`;
-  const content = html`<h1>${title}</h1>
-${filterForm(linkTo(context, 'pages'), {
-  q: query.q ?? '',
-  fields: fieldsOf(query),
-  selects: selectsOf(query),
-  boxes: columnBoxes(shown),
-  kept: { sort, ...narrowed },
-})}
+  const content = html`${filterForm(linkTo(context, 'pages'), {
+    q: query.q ?? '',
+    fields: fieldsOf(query),
+    selects: selectsOf(query),
+    boxes: columnBoxes(shown),
+    kept: { sort, ...narrowed },
+  })}
 ${list({
   id: 'pages',
   one: 'page',
@@ -87,7 +72,7 @@ ${list({
   sort: { by: sort, linkOf: (by) => `${linkWith({ sort: by })}#results` },
   linkOf: (page) => `${linkWith({})}&page=${page}`,
 })}`;
-  return { title, content };
+  return { title: `Pages of ${nameOf(context.website)}`, content };
 }
 
 /** The chosen values of the user's own columns, by the names of their filters. */
@@ -160,7 +145,8 @@ function fieldsOf({ from = '', to = '' }: PagesQuery): Field[] {
 
 function selectsOf({ changed, monitored, per }: PagesQuery): Select[] {
   const times = { '': 'now', gone: 'gone', all: 'now or earlier' };
-  const changes: [string, string][] = [['', 'no matter'], ...Object.entries(CHANGED)];
+  const kinds = pageFilters.shape.changed.unwrap().options;
+  const changes: Choice[] = [['', 'no matter'], ...kinds.map((kind): Choice => [kind, changeName(kind)])];
   return [
     { name: 'changed', label: 'What changed', chosen: changed ?? '', choices: changes },
     { name: 'monitored', label: 'Monitored', chosen: monitored ?? '', choices: Object.entries(times) },

@@ -20,10 +20,7 @@ import { type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { newestDates } from './changes.js';
 
 const NIGHTS_LOOKED_AT = 30;
-const REPORT_ROWS = 10;
 const ODDITIES_LISTED = 50;
-/** More than are shown: if the id is also another website's name, its rows come, too, and are then left out. */
-const DRIFT_READ = 500;
 
 const RUN_COLUMNS: readonly Column<RunRow>[] = [
   { head: 'Started', cell: (run) => time(run.started_at) },
@@ -34,9 +31,7 @@ const RUN_COLUMNS: readonly Column<RunRow>[] = [
 export async function runsPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(z.object(pagingQuery), context.query);
   const runs = await context.ask((reader) => readRuns(reader, context.website.id, query));
-  const name = nameOf(context.website);
-  const content = html`<h1>Runs and quality of ${name}</h1>
-<section aria-labelledby="h-runs"><h2 id="h-runs">Runs</h2>
+  const content = html`<section aria-labelledby="h-runs"><h2 id="h-runs">Runs</h2>
 ${list({
   id: 'runs',
   one: 'run',
@@ -57,7 +52,7 @@ ${table(DRIFT_COLUMNS, runs.drift, {
   caption: 'What the service sent that its contract does not foresee, newest first',
   empty: 'Nothing so far.',
 })}</section>`;
-  return { title: `Runs of ${name}`, content };
+  return { title: `Runs and quality of ${nameOf(context.website)}`, content };
 }
 
 /** A window of a website's runs, and the quality of their data. @throws ServiceError 404 */
@@ -74,15 +69,15 @@ async function readRuns(reader: Reader, website: string, query: Paging) {
   const period = { website, since, until, limit: ODDITIES_LISTED };
   // Quarantined records and drift in the period of these runs, newest first.
   const rejected = await askRows(reader, 'answers/report/rejected', rejectedRow, period);
-  const drift = await askOf(reader, 'drift_diary', driftRow, website, { limit: String(DRIFT_READ) });
+  const drift = await askOf(reader, 'drift_diary', driftRow, website, { limit: String(ODDITIES_LISTED) });
   const ages = await askOf(reader, 'report_ages', reportAgeRow, website);
   return {
     count,
     rows,
     since,
-    ages: ages.slice(0, REPORT_ROWS).map(({ report_age, pages }) => ({ span: report_age, pages })),
+    ages: ages.map(({ report_age, pages }) => ({ span: report_age, pages })),
     rejected,
-    drift: drift.slice(0, ODDITIES_LISTED),
+    drift,
   };
 }
 

@@ -35,18 +35,17 @@ export async function websitesPage({ base, key, query: given, ask }: DashboardCo
   const names = new Map(key.websites_access.map(({ _id, url }) => [_id, url]));
   checkPage(query, names.size);
   const rows = await ask((reader) => readRows(reader, names, { limit: query.per, skip: skipOf(query) }));
-  return html`<h1>Websites</h1>
-${list({
-  id: 'websites',
-  one: 'website',
-  caption: 'Websites that this key has access to',
-  columns: columnsOf(base),
-  empty: 'This key has no access to any website.',
-  query,
-  rows,
-  count: names.size,
-  linkOf: (page) => `${base}/?per=${query.per}&page=${page}`,
-})}`;
+  return html`${list({
+    id: 'websites',
+    one: 'website',
+    caption: 'Websites that this key has access to',
+    columns: columnsOf(base),
+    empty: 'This key has no access to any website.',
+    query,
+    rows,
+    count: names.size,
+    linkOf: (page) => `${base}/?per=${query.per}&page=${page}`,
+  })}`;
 }
 
 async function readRows(
