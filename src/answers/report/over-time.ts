@@ -40,8 +40,6 @@ export interface HeatRow extends DirectoryRow {
   cells: (HeatCell | null)[];
 }
 
-export type OverTime = Awaited<ReturnType<typeof readOverTime>>;
-
 /** Whether a change is worth a look: five pages, and 5% of its directory or state (`pages`) or 0.5% of the website. */
 export function isNotable(change: number | null, { pages, all = Infinity }: { pages: number; all?: number }): boolean {
   const size = Math.abs(change ?? 0);

@@ -62,7 +62,7 @@ export async function readStory(reader: Reader, website: string, given: { since:
   const facts = await readWebsites(reader, website, period);
   const moves = await readMoves(reader, facts, period);
   const hasFallen = moves.headline.fell_out.now > 0;
-  const common = hasFallen ? await readCommon({ reader, website, since: period.since, until: period.until }) : [];
+  const common = hasFallen ? await readCommon(reader, { website, since: period.since, until: period.until }) : [];
   return { ...moves, period, sentences: storyOf({ ...moves, common }, period) };
 }
 

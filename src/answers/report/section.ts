@@ -75,55 +75,55 @@ export type Moves = Awaited<ReturnType<typeof readMoves>>;
 
 /** Reads the section of these websites: one, or all that the warehouse has. */
 export async function readSection(reader: Reader, websites: WebsiteFacts[], period: Period) {
-  const { since, until } = period;
-  const scope = scopeOf(reader, websites, period);
-  const { website } = scope;
+  const scope = scopeOf(websites, period);
+  const { website, since, until } = scope;
   const moves = await readMoves(reader, websites, period);
-  const fallen = await readFallen(scope);
+  const fallen = await readFallen(reader, scope);
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
   return {
     ...moves,
-    own: await readOwnMoves(scope),
+    own: await readOwnMoves(reader, scope),
     story: storyOf({ ...moves, common: fallen.common }, period),
-    news: await readNews(scope, moves, period),
+    news: await readNews(reader, scope, moves, period),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
     fallen,
-    flips: await readFlips(scope, websites),
-    ...(await readAges(scope)),
+    flips: await readFlips(reader, scope, websites),
+    ...(await readAges(reader, website)),
     drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),
-    rejected: await askRows(reader, 'answers/report/rejected', rejectedRow, {
-      website,
-      since,
-      until,
-      limit: ODDITIES_LISTED,
-    }),
+    rejected: await askRows(reader, 'answers/report/rejected', rejectedRow, { ...scope, limit: ODDITIES_LISTED }),
   };
 }
 
 /** Reads what happened to these websites: one, or all that the warehouse has. */
 export async function readMoves(reader: Reader, websites: WebsiteFacts[], period: Period) {
-  const { since, until, shown } = period;
-  const { website } = scopeOf(reader, websites, period);
+  const scope = scopeOf(websites, period);
+  const { website, until } = scope;
+  const { since } = period.shown;
+  const trends = websites.flatMap(({ trend }) => trend);
   const places = await readPlaces(reader, website, period);
   return {
     websites,
     headline: totalOf(websites.map(({ headline }) => headline)),
-    trend: trendOf(
-      websites.flatMap(({ trend }) => trend),
-      shown,
-    ),
-    events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
-    notes: await askRows(reader, 'answers/report/notes', noteRow, { website, since: shown.since, until }),
+    trend: trendOf(trends, period.shown),
+    events: await askOf(reader, 'events', eventRow, website, { since, until }),
+    notes: await askRows(reader, 'answers/report/notes', noteRow, { website, since, until }),
     balance: websites.flatMap(({ balance }) => balance ?? []),
-    sitemaps: await askRows(reader, 'answers/report/sitemaps', sitemapRow, {
-      website,
-      since,
-      until,
-      limit: SITEMAPS_READ,
-    }),
+    sitemaps: await askRows(reader, 'answers/report/sitemaps', sitemapRow, { ...scope, limit: SITEMAPS_READ }),
     ...places,
     over_time: await readOverTime(reader, website, period, places),
   };
+}
+
+/** The websites and dates that a section is about, as statements take them. */
+interface Scope {
+  /** Its id; null for all. */
+  website: string | null;
+  since: string;
+  until: string;
+}
+
+function scopeOf([first, second]: readonly WebsiteFacts[], { since, until }: Period): Scope {
+  return { website: first && !second ? first.website.website_id : null, since, until };
 }
 
 /** The states and directories at the end of a period, with their change in it. */
@@ -135,60 +135,47 @@ async function readPlaces(reader: Reader, website: string | null, { since, until
   };
 }
 
-async function readNews({ reader, website, since, until }: Scope, now: Moves, { previous, days }: Period) {
-  if (now.websites.some((facts) => facts.website.first_date >= previous.since)) return [];
-  const asked = { website, since, until, earlier_since: previous.since, earlier_until: previous.until };
-  const [fallen = NO_PAGES] = await askRows(reader, 'answers/report/back_again', backRow, asked);
-  const earlier = website === null ? null : await readPlaces(reader, website, previous);
-  return newsOf(days, { now, earlier, ...fallen });
-}
-
-interface Scope {
-  reader: Reader;
-  /** Its id; null for all. */
-  website: string | null;
-  since: string;
-  until: string;
-}
-
-function scopeOf(reader: Reader, [first, second]: readonly WebsiteFacts[], { since, until }: Period): Scope {
-  return { reader, website: first && !second ? first.website.website_id : null, since, until };
-}
-
 /** What fell out by a column of the user's own, if there is one, and what is wrong with it. */
-async function readOwnMoves({ reader, ...scope }: Scope) {
+async function readOwnMoves(reader: Reader, scope: Scope) {
   const { groupBy: column } = reader.own;
   const asked = { ...scope, column, limit: GROUPS_LISTED };
   const rows = column === null ? [] : await askRows(reader, 'answers/report/moves_by_own', ownMovesRow, asked);
   return { column, rows, notes: reader.own.notes };
 }
 
-async function readFallen(scope: Scope) {
-  const { reader, website, since, until } = scope;
-  const limits = { states: FALLEN_STATES, samples: FALLEN_SAMPLES };
-  const asked = { website, since, until, ...limits };
+async function readNews(reader: Reader, scope: Scope, now: Moves, { previous, days }: Period) {
+  if (now.websites.some((facts) => facts.website.first_date >= previous.since)) return [];
+  const asked = { ...scope, earlier_since: previous.since, earlier_until: previous.until };
+  const [fallen = NO_PAGES] = await askRows(reader, 'answers/report/back_again', backRow, asked);
+  const earlier = scope.website === null ? null : await readPlaces(reader, scope.website, previous);
+  return newsOf(days, { now, earlier, ...fallen });
+}
+
+async function readFallen(reader: Reader, scope: Scope) {
+  const asked = { ...scope, states: FALLEN_STATES, samples: FALLEN_SAMPLES };
   const samples = await askRows(reader, 'answers/report/fallen_by_state', fallenRow, asked);
   return {
     samples,
     /** One of each of the states that most pages fell to. */
     examples: samples.filter((one, at) => one.state !== samples[at - 1]?.state).slice(0, EXAMPLES),
-    common: await readCommon(scope),
+    common: await readCommon(reader, scope),
   };
 }
 
 /** What pages that fell out of the index have in common, the largest first. */
-export async function readCommon({ reader, website, since, until }: Scope): Promise<CommonRow[]> {
+export async function readCommon(reader: Reader, { website, since, until }: Scope): Promise<CommonRow[]> {
   const values = { since, until, limit: String(COMMON_READ) };
   return standingOut(await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, values));
 }
 
-async function readFlips({ reader, website, since, until }: Scope, websites: readonly WebsiteFacts[]) {
-  const rows = { since, until, limit: String(FLIPS_LISTED) };
-  const values = { website, since, until, limit: COMMON_READ };
+async function readFlips(reader: Reader, scope: Scope, websites: readonly WebsiteFacts[]) {
+  const { website, since, until } = scope;
+  const given = { since, until, limit: String(FLIPS_LISTED) };
+  const asked = { ...scope, limit: COMMON_READ };
   return {
-    rows: await askOf(reader, 'canonical_flips', flipRow, website, rows),
+    rows: await askOf(reader, 'canonical_flips', flipRow, website, given),
     total: websites.reduce((sum, { canonical_flip_times }) => sum + canonical_flip_times, 0),
-    common: standingOut(await askRows(reader, 'answers/report/flips_in_common', flipCommonRow, values)),
+    common: standingOut(await askRows(reader, 'answers/report/flips_in_common', flipCommonRow, asked)),
   };
 }
 
@@ -196,7 +183,7 @@ function standingOut(rows: readonly CommonRow[]): CommonRow[] {
   return rows.filter(({ share, overall_share }) => share - overall_share >= LEAST_EXCESS).slice(0, COMMON_LISTED);
 }
 
-async function readAges({ reader, website }: Scope) {
+async function readAges(reader: Reader, website: string | null) {
   const crawls = await askOf(reader, 'crawl_freshness', crawlAgeRow, website);
   const reports = await askOf(reader, 'report_ages', reportAgeRow, website);
   const given = { days: String(STALE_DAYS), limit: String(STALE_PAGES_LISTED) };

@@ -8,7 +8,6 @@ import { count } from '../../base/observe/format.js';
 import type { Parameters } from '../../base/storage/engine.js';
 
 const VALUES_LISTED = 12;
-const VALUE_CHARACTERS = 80;
 /** The value for unknown values, and for pages in no sitemap. */
 export const UNKNOWN_VALUE = '-';
 
@@ -75,7 +74,7 @@ export function facetLinks(
     const active = chosen[name];
     const undo = html` <span aria-hidden="true">✕</span><span class="unseen"> (take back)</span>`;
     const link = (value: string, to: string | undefined, mark: Html | null) =>
-      html`<a href="${linkOf(name, to)}">${shortened(label(value), VALUE_CHARACTERS)}${mark}</a>`;
+      html`<a href="${linkOf(name, to)}">${shortened(label(value))}${mark}</a>`;
     const items = inOrder(name, rows).map(({ value, pages }) => {
       const known = value ?? UNKNOWN_VALUE;
       return html`<li>${link(known, known, null)} <span>${count(pages)}</span></li>\n`;

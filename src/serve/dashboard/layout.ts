@@ -4,8 +4,6 @@ import { ageBand } from '../../answers/report/page.js';
 import type { ServedWebsite } from '../store/live-reader.js';
 import { type DashboardContext, linkTo, type Route } from './context.js';
 
-const NAME_CHARACTERS = 80;
-
 /** The pages that the navigation of a website offers. */
 const TABS: readonly (readonly [Exclude<Route, 'page'>, string])[] = [
   ['overview', 'Overview'],
@@ -62,12 +60,12 @@ ${content}
 }
 
 export function nameOf({ name, id }: ServedWebsite): string {
-  return shortened(name || id, NAME_CHARACTERS);
+  return shortened(name || id);
 }
 
 function signOut(base: string, keyLabel: string): Html {
   return html`<form method="post" action="${base}/sign-out" class="who">
-<span>${shortened(keyLabel, NAME_CHARACTERS)}</span>
+<span>${shortened(keyLabel)}</span>
 <button type="submit">Sign out</button>
 </form>`;
 }

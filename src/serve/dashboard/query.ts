@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { ServiceError } from '../api/errors.js';
 
 export const ROWS_A_PAGE = ['25', '50', '100', '200'] as const;
-const DEFAULT_ROWS_A_PAGE = '50';
 
 /** A window of a list. */
 export interface Paging {
@@ -19,7 +18,7 @@ export const pagingQuery = {
     .regex(/^[1-9]\d{0,8}$/)
     .default('1')
     .transform(Number),
-  per: z.enum(ROWS_A_PAGE).default(DEFAULT_ROWS_A_PAGE).transform(Number),
+  per: z.enum(ROWS_A_PAGE).default('50').transform(Number),
 };
 
 /**

@@ -32,7 +32,6 @@ thead th[aria-sort] a{color:var(--text)}
 tbody th[scope=row]{min-width:11rem}tbody th .url{display:inline-block;width:max-content;max-width:28rem}tbody td b{white-space:nowrap}
 tbody tr:hover{background:var(--card)}
 main td a,main p a,main dd a,main h1 a,.events a,tbody th a{text-decoration:underline;text-underline-offset:.15em}
-.tiles{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr))}
 .brand a{display:inline-flex;align-items:center;gap:.5rem}.brand svg{width:1.4rem;height:1.4rem;fill:var(--link)}
 .actions{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-items:center;margin:1.2rem 0}
 main .action{display:inline-block;background:var(--link);color:var(--ground);border:1px solid var(--link);border-radius:6px;padding:.5rem 1rem;font-weight:600;text-decoration:none}

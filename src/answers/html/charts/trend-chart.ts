@@ -6,8 +6,6 @@ import { colour } from './palette.js';
 
 const SHARE_HEIGHT = 180;
 const MOST_DAYS_WITH_DOTS = 31;
-/** Shown for a date without counts. */
-const UNLISTED = 'no complete listing that night';
 /** How far the axis of shares goes below a share that never changed. */
 const SHARE_BELOW = 0.05;
 
@@ -26,12 +24,6 @@ export interface Day {
 export interface Counts {
   pages: number;
   indexed: number;
-}
-
-/** A date that stands out, with its change in indexed pages. */
-interface Mark {
-  snapshot_date: string;
-  change: number;
 }
 
 /** The share of the pages that is indexed, on a scale that shows small changes; a pointer reads each date. */
@@ -100,7 +92,8 @@ export function shareChart(id: string, days: readonly Day[], { period, marks, no
 
 interface ShownShare {
   period: Span;
-  marks: readonly Mark[];
+  /** Dates that stand out, with their change in indexed pages. */
+  marks: readonly { snapshot_date: string; change: number }[];
   notes: readonly Note[];
 }
 
@@ -113,7 +106,7 @@ function shaded(days: readonly Day[], { since, until }: Span) {
 }
 
 function readingOf({ date, counts }: Day): string {
-  if (counts === null) return `${date}: ${UNLISTED}.`;
+  if (counts === null) return `${date}: no complete listing that night.`;
   const { indexed, pages } = counts;
   return `${date}: ${indexed} of ${counted(pages, 'page')} indexed (${percent(shareOf(indexed, pages))}).`;
 }

@@ -1,4 +1,4 @@
-import { count, counted, percent } from '../../../base/observe/format.js';
+import { counted, percent } from '../../../base/observe/format.js';
 import { dated, number } from '../../html/cells.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
@@ -6,9 +6,8 @@ import { FELL_OUT } from '../../query/period-note.js';
 import type { Period } from '../period.js';
 import type { CommonRow, FallenRow, FlipRow } from '../rows.js';
 import type { Section } from '../section.js';
-import { command, note, part, websiteColumn, websiteParameter } from './part.js';
+import { command, cutNote, note, part, websiteColumn, websiteParameter } from './part.js';
 
-const STATE_CHARACTERS = 80;
 const CANONICAL_CHARACTERS = 72;
 const VALUE_CHARACTERS = 72;
 const TINY_LIFT = 10;
@@ -32,7 +31,7 @@ export function fallenPart(section: Section, period: Period): Html {
     ...websiteColumn(section),
     { head: 'Page', cell: ({ url }) => pageLink(url, undefined, samples[0]?.url) },
     { head: 'Seen on', cell: ({ snapshot_date }) => dated(snapshot_date) },
-    { head: 'Before', cell: ({ from_state }) => shortened(from_state, STATE_CHARACTERS) },
+    { head: 'Before', cell: ({ from_state }) => shortened(from_state) },
     { head: 'What is known', cell: knownOf },
   ];
   const states = [...new Set(samples.map(({ state }) => state))];
@@ -43,7 +42,7 @@ export function fallenPart(section: Section, period: Period): Html {
       const rows = samples.filter((sample) => sample.state === state);
       const fallen = rows[0]?.fallen ?? 0;
       const shown = fallen > rows.length ? `, ${rows.length} of them` : '';
-      return html`<h4>To ${shortened(state, STATE_CHARACTERS)}: ${counted(fallen, 'page')}${shown}</h4>
+      return html`<h4>To ${shortened(state)}: ${counted(fallen, 'page')}${shown}</h4>
 ${table(columns, rows)}`;
     }),
     note(FELL_OUT),
@@ -67,7 +66,7 @@ export function flipsPart(section: Section, period: Period): Html {
     commonTable(section, common, 'Flipped'),
     html`<h4>The newest flips</h4>`,
     table(columns, rows),
-    rest(rows.length, total, command('canonical_flips', scope(section, period))),
+    cutNote('newest', rows.length, total, command('canonical_flips', scope(section, period))),
   );
 }
 
@@ -86,11 +85,6 @@ function knownOf({ index_summary_now, is_monitored_now, known }: FallenRow): Par
 /** The parameters of an analysis for the same websites and dates. */
 function scope(section: Section, { since, until }: Period): Record<string, string> {
   return { ...websiteParameter(section), since, until };
-}
-
-function rest(shown: number, total: number, all: Html): Html {
-  if (shown >= total) return note(`${counted(total, 'line')} in all. As data: `, all);
-  return note(`The newest ${count(shown)} of ${count(total)}. All of them: `, all);
 }
 
 /** What stands out among changed pages, compared with all pages. @param which the changed ones, such as `De-indexed` */

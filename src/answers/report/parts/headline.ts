@@ -17,7 +17,7 @@ import type { Period } from '../period.js';
 import type { Report } from '../report.js';
 import type { BalanceRow } from '../rows.js';
 import type { WebsiteFacts } from '../section.js';
-import { nameOf, note, part } from './part.js';
+import { cutNote, nameOf, note, part } from './part.js';
 
 const FIRST_TILES = 4;
 
@@ -86,7 +86,7 @@ export function overviewPart({ websites, period }: Report, most = websites.lengt
   return part(
     'Websites',
     table(columns, sorted.slice(0, most)),
-    sorted.length > most ? note(`The first ${most} of ${count(sorted.length)}.`) : null,
+    cutNote('first', most, sorted.length),
     note(
       'Change: of the indexed pages since the listing before the period, or since the first one. ' +
         'Flips: pages whose canonical changed. Blocked: pages newly blocked by robots.txt.',

@@ -1,4 +1,4 @@
-import { count, counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
+import { counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
 import { number } from '../../html/cells.js';
 import { areaChart, swatch } from '../../html/charts/area-chart.js';
 import { noteList } from '../../html/charts/notes.js';
@@ -8,13 +8,12 @@ import { isNotable, lostAndWon } from '../over-time.js';
 import type { SitemapRow, StateRow } from '../rows.js';
 import type { Moves, Section } from '../section.js';
 import { heatPart } from './heat-map.js';
-import { folded, note, type PagesLinks, part, websiteColumn } from './part.js';
+import { cutNote, folded, note, type PagesLinks, part, websiteColumn } from './part.js';
 
 const MOVES_LISTED = 12;
 const LISTED = 8;
 /** States that are not folded, whether they changed or not. */
 const ALWAYS_SHOWN = 4;
-const STATE_CHARACTERS = 80;
 const SITEMAP_CHARACTERS = 60;
 
 /** Why pages are not indexed: how many are in each state, over time and now, and how that changed. */
@@ -27,7 +26,7 @@ export function reasonsPart(id: string, section: Moves, links?: PagesLinks): Htm
     {
       head: 'State',
       cell: ({ index_coverage_state: state }) =>
-        html`${swatch(over_time.colours.get(state) ?? 'text')}${linked(links?.state(state), shortened(stateName(state), STATE_CHARACTERS))}`,
+        html`${swatch(over_time.colours.get(state) ?? 'text')}${linked(links?.state(state), shortened(stateName(state)))}`,
     },
     number('Pages', (row) => row.pages),
     number('Of all pages', (row) => shareOf(row.pages, pages), percent),
@@ -57,7 +56,7 @@ function stateName(state: string): string {
 /** The moves between states with the most pages. */
 export function transitionsPart({ transitions }: Section): Html {
   if (transitions.length === 0) return part('Moves between states', note('No page changed its state in this period.'));
-  const named = (state: string | null) => shortened(state ?? 'no data', STATE_CHARACTERS);
+  const named = (state: string | null) => shortened(state ?? 'no data');
   const columns: Column<(typeof transitions)[number]>[] = [
     { head: 'From', cell: ({ from_state }) => named(from_state) },
     { head: 'To', cell: ({ to_state }) => html`→ ${named(to_state)}` },
@@ -92,7 +91,7 @@ export function placesPart(id: string, section: Moves, links?: PagesLinks): Html
   const { lost, won } = lostAndWon(section.sitemaps, netOf);
   const list = (verb: string, rows: readonly SitemapRow[]) => [
     html`<h4>Sitemaps that ${verb} indexed pages</h4>${table(columns, rows.slice(0, LISTED))}`,
-    rows.length > LISTED ? note(`The first ${LISTED} of ${count(rows.length)}.`) : null,
+    cutNote('first', Math.min(LISTED, rows.length), rows.length),
   ];
   return part(
     'Directories and sitemaps',

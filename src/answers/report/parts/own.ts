@@ -5,13 +5,11 @@ import type { OwnMovesRow } from '../rows.js';
 import type { Section } from '../section.js';
 import { note, part } from './part.js';
 
-const VALUE_CHARACTERS = 80;
-
 /** What fell out by a column of the user's own; null if there is none, and nothing wrong with it. */
 export function ownPart({ own: { column, rows, notes } }: Pick<Section, 'own'>): Part {
   if (column === null && notes.length === 0) return null;
   const columns: Column<OwnMovesRow>[] = [
-    { head: column ?? '', cell: ({ value }) => orUnknown(value && shortened(value, VALUE_CHARACTERS)) },
+    { head: column ?? '', cell: ({ value }) => orUnknown(value && shortened(value)) },
     number('Indexed before', (row) => row.indexed_before),
     number('Entered', (row) => row.entered),
     number('Fell out', (row) => row.fell_out),

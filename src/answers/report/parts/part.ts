@@ -1,9 +1,7 @@
-import { queryCommand } from '../../../base/observe/format.js';
+import { count, queryCommand } from '../../../base/observe/format.js';
 import { type Html, html, type Part, shortened } from '../../html/html.js';
 import type { Column } from '../../html/table.js';
 import type { Moves, WebsiteFacts } from '../section.js';
-
-const NAME_CHARACTERS = 80;
 
 /** Links to the lists of a state's, directory's or sitemap's pages, null if there is none, and to some nights' changes. */
 export interface PagesLinks {
@@ -41,6 +39,12 @@ export function note(...content: Part[]): Html {
   return html`<p class="note">${content}</p>`;
 }
 
+/** How many rows of a longer list are shown, and how to read them all; nothing if that is all. */
+export function cutNote(which: 'first' | 'newest' | 'most frequent', shown: number, total: number, all?: Html): Part {
+  if (shown >= total) return null;
+  return note(`The ${which} ${count(shown)} of ${count(total)}.`, all && html` All of them: ${all}`);
+}
+
 /** An analysis as a command to type. */
 export function command(name: string, parameters: Readonly<Record<string, string>>): Html {
   return html`<code>${queryCommand(name, parameters)}</code>`;
@@ -48,12 +52,12 @@ export function command(name: string, parameters: Readonly<Record<string, string
 
 /** What a website is called; its id if it has no name. */
 export function nameOf({ website: { website_id, website_name } }: WebsiteFacts): string {
-  return shortened(website_name || website_id, NAME_CHARACTERS);
+  return shortened(website_name || website_id);
 }
 
 export function nameOfWebsite({ websites }: Pick<Moves, 'websites'>, id: string): string {
   const facts = websites.find(({ website }) => website.website_id === id);
-  return facts ? nameOf(facts) : shortened(id, NAME_CHARACTERS);
+  return facts ? nameOf(facts) : shortened(id);
 }
 
 /** The column that names the website of a row, in a section about several. */

@@ -6,9 +6,8 @@ import { type Column, table } from '../../html/table.js';
 import type { Period } from '../period.js';
 import type { DriftRow, RejectedRow, RunOutcome, SnapshotRow, StaleRow } from '../rows.js';
 import { plus, type Section, STALE_DAYS } from '../section.js';
-import { command, note, part, websiteColumn, websiteParameter } from './part.js';
+import { command, cutNote, note, part, websiteColumn, websiteParameter } from './part.js';
 
-const STATE_CHARACTERS = 80;
 const NIGHTS_LISTED = 31;
 const DRIFT_LISTED = 10;
 const BROKEN_OFF = new Set<string | null>(['interrupted', 'failed']);
@@ -66,19 +65,15 @@ export function freshnessPart(id: string, section: Section): Html {
     { head: 'Page', cell: ({ url }) => pageLink(url) },
     { head: 'Last crawl', cell: ({ last_crawl_time }) => dated(last_crawl_time?.slice(0, 10) ?? 'never') },
     number('Days', (row) => row.days_since_crawl),
-    { head: 'State', cell: (row) => shortened(row.index_coverage_state ?? 'no data', STATE_CHARACTERS) },
+    { head: 'State', cell: (row) => shortened(row.index_coverage_state ?? 'no data') },
   ];
+  const given = { ...websiteParameter(section), days: String(STALE_DAYS) };
   return part(
     'Crawl freshness',
     html`<p>Pages by days since the search engine last crawled them. ${counted(stale.total, 'page')} (${percent(shareOf(stale.total, pages))}) had no crawl for more than ${STALE_DAYS - 1} days, or never one.</p>`,
     agesChart({ id: `${id}-crawls`, title: 'Pages by days since their last crawl' }, crawl_ages),
     stale.total > 0 ? table(columns, stale.rows) : null,
-    stale.total > stale.rows.length
-      ? note(
-          `The first ${count(stale.rows.length)} of ${count(stale.total)}. All of them: `,
-          command('pages_not_crawled', { ...websiteParameter(section), days: String(STALE_DAYS) }),
-        )
-      : null,
+    cutNote('first', stale.rows.length, stale.total, command('pages_not_crawled', given)),
   );
 }
 
@@ -86,6 +81,7 @@ export function freshnessPart(id: string, section: Section): Html {
 export function qualityPart(id: string, section: Section, period: Period): Html {
   const { rejected, drift, websites } = section;
   const nights = nightsOf(section, period);
+  const listed = nights.slice(0, Math.max(NIGHTS_LISTED, websites.length));
   const ages = reportAges(`${id}-reports`, section.report_ages);
   const columns: Column<SnapshotRow>[] = [
     ...websiteColumn(section),
@@ -96,21 +92,15 @@ export function qualityPart(id: string, section: Section, period: Period): Html 
   return part(
     'Data quality',
     html`<p>${verdict(nights, websites.length > 1)}</p>`,
-    nights.length > 0 ? table(columns, nights.slice(0, Math.max(NIGHTS_LISTED, websites.length))) : null,
-    websites.length === 1 && nights.length > NIGHTS_LISTED
-      ? note(`The newest ${NIGHTS_LISTED} of ${nights.length} nights.`)
-      : null,
+    nights.length > 0 ? table(columns, listed) : null,
+    cutNote('newest', listed.length, nights.length),
     ages && html`<h4>Age of the reports</h4>${ages}`,
     rejected.length > 0 ? html`<h4>Quarantined records</h4>${table(REJECTED_COLUMNS, rejected)}` : null,
-    rejected[0] && rejected[0].total > rejected.length
-      ? note(`The most frequent ${rejected.length} of ${rejected[0].total} problems.`)
-      : null,
+    cutNote('most frequent', rejected.length, rejected[0]?.total ?? 0),
     drift.length > 0
       ? html`<h4>New in the service’s answers</h4>${table([...websiteColumn(section), ...DRIFT_COLUMNS], drift.slice(0, DRIFT_LISTED))}`
       : null,
-    drift.length > DRIFT_LISTED
-      ? note(`${counted(drift.length, 'observation')} in all: `, command('drift_diary', {}))
-      : null,
+    cutNote('newest', Math.min(drift.length, DRIFT_LISTED), drift.length, command('drift_diary', {})),
   );
 }
 
