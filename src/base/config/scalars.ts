@@ -35,7 +35,10 @@ function wrong(input: unknown, problem: string): string {
   return input === null ? 'has no value' : problem;
 }
 
-export const mapping = says('is not a mapping', 'Write its keys below it, indented by two spaces.');
+/** Keys and their values; an unknown key is an error. */
+export function mapping<S extends z.ZodRawShape>(shape: S) {
+  return z.strictObject(shape, says('is not a mapping', 'Write its keys below it, indented by two spaces.'));
+}
 
 /** `true` or `false`. */
 export function yesOrNo() {

@@ -30,215 +30,173 @@ const codec = says('is not a compression', 'Write zstd, snappy or gzip.');
 const period = says('is not a period', 'Write weekly or monthly.');
 
 /** `api`: durations in milliseconds, rate in requests a minute (Infinity: unlimited). */
-const api = z.strictObject(
-  {
-    base_url: baseUrl().describe('Address of the service: https, except on loopback; may carry a path prefix.'),
-    token: token().describe(`Bearer token; \${NAME} reads the environment.`),
-    token_file: tokenFile(),
-    requests_per_minute: orUnlimited((bad) => z.number(bad).positive(bad), 'a number above 0, or `unlimited`')
-      .prefault(60)
-      .describe('Requests per minute and token, or "unlimited"; rate headers may lower the pace, never raise it.'),
-    concurrency: whole(1, 256).prefault(8).describe('Concurrent requests per token.'),
-    timeout: duration(1, DAY_MS).prefault('30s').describe('How long one request may take.'),
-    page_size: whole(1, 100_000).prefault(1000).describe('Entries requested per window of the listing.'),
-    max_attempts: whole(1, 20).prefault(5).describe('Attempts per request, with backoff between them.'),
-  },
-  mapping,
-);
+const api = mapping({
+  base_url: baseUrl().describe('Address of the service: https, except on loopback; may carry a path prefix.'),
+  token: token().describe(`Bearer token; \${NAME} reads the environment.`),
+  token_file: tokenFile(),
+  requests_per_minute: orUnlimited((bad) => z.number(bad).positive(bad), 'a number above 0, or `unlimited`')
+    .prefault(60)
+    .describe('Requests per minute and token, or "unlimited"; rate headers may lower the pace, never raise it.'),
+  concurrency: whole(1, 256).prefault(8).describe('Concurrent requests per token.'),
+  timeout: duration(1, DAY_MS).prefault('30s').describe('How long one request may take.'),
+  page_size: whole(1, 100_000).prefault(1000).describe('Entries requested per window of the listing.'),
+  max_attempts: whole(1, 20).prefault(5).describe('Attempts per request, with backoff between them.'),
+});
 
 /** `reports.priority`: patterns of page URLs, as `globExpression` reads them. */
-export const priority = z.strictObject(
-  {
-    first: globs()
-      .prefault([])
-      .describe('URL patterns, * for any characters: these reports are fetched before all others.'),
-    never: globs().prefault([]).describe('URL patterns of pages whose report is never fetched; wins over `first`.'),
-  },
-  mapping,
-);
+export const priority = mapping({
+  first: globs()
+    .prefault([])
+    .describe('URL patterns, * for any characters: these reports are fetched before all others.'),
+  never: globs().prefault([]).describe('URL patterns of pages whose report is never fetched; wins over `first`.'),
+});
 
 /** `reports`: `max_per_run` in reports (Infinity: unlimited), durations in milliseconds. */
-const reports = z.strictObject(
-  {
-    max_per_run: orUnlimited((bad) => z.number(bad).int(bad).min(0, bad), 'a whole number from 0, or `unlimited`')
-      .prefault('unlimited')
-      .describe('URL reports to fetch in one run, or "unlimited"; 0: listing only.'),
-    refresh_after: duration()
-      .prefault('30d')
-      .describe("Age by which an unchanged page's report is fetched again, spread over the days before; 0d: each run."),
-    deadline: duration(1000).prefault('20h').describe('How long a run fetches reports before it commits what it has.'),
-    priority: priority.prefault({}).describe('Which reports are fetched first, and which never.'),
-  },
-  mapping,
-);
+const reports = mapping({
+  max_per_run: orUnlimited((bad) => z.number(bad).int(bad).min(0, bad), 'a whole number from 0, or `unlimited`')
+    .prefault('unlimited')
+    .describe('URL reports to fetch in one run, or "unlimited"; 0: listing only.'),
+  refresh_after: duration()
+    .prefault('30d')
+    .describe("Age by which an unchanged page's report is fetched again, spread over the days before; 0d: each run."),
+  deadline: duration(1000).prefault('20h').describe('How long a run fetches reports before it commits what it has.'),
+  priority: priority.prefault({}).describe('Which reports are fetched first, and which never.'),
+});
 
 /** `warehouse`: sizes in bytes, `lock_timeout` in milliseconds. */
-const warehouse = z.strictObject(
-  {
-    path: text('a path')
-      .refine((path) => !/^~(\/|$)/.test(path), says('starts with ~, which is not expanded', 'Write the whole path.'))
-      .refine((path) => !isBucketUrl(path) || bucketUrl().safeParse(path).success, badBucket)
-      .prefault('./warehouse')
-      .describe(
-        'Folder of the warehouse; a relative one counts from the folder of this file. Readers take s3://name/prefix, too.',
-      ),
-    time_zone: timeZone().prefault('UTC').describe("Decides a snapshot's calendar date; fixed once there is data."),
-    parquet_compression: z
-      .enum(['zstd', 'snappy', 'gzip'], codec)
-      .prefault('zstd')
-      .describe('Compression of new Parquet files.'),
-    memory_limit: size(MIN_MEMORY_BYTES)
-      .prefault('1GB')
-      .describe("DuckDB's memory for queries. A sync uses a quarter of it, or 256MB if that is more."),
-    min_free_disk: size().prefault('1GB').describe('Free disk space below which a run stops fetching and commits.'),
-    lock_timeout: duration(0, DAY_MS)
-      .prefault('30s')
-      .describe('How long to wait while another process has indexhouse.duckdb open.'),
-    cache_path: text('a path')
-      .optional()
-      .describe('Folder for the copies that readers keep of s3://; by default below XDG_CACHE_HOME or ~/.cache.'),
-  },
-  mapping,
-);
+const warehouse = mapping({
+  path: text('a path')
+    .refine((path) => !/^~(\/|$)/.test(path), says('starts with ~, which is not expanded', 'Write the whole path.'))
+    .refine((path) => !isBucketUrl(path) || bucketUrl().safeParse(path).success, badBucket)
+    .prefault('./warehouse')
+    .describe(
+      'Folder of the warehouse; a relative one counts from the folder of this file. Readers take s3://name/prefix, too.',
+    ),
+  time_zone: timeZone().prefault('UTC').describe("Decides a snapshot's calendar date; fixed once there is data."),
+  parquet_compression: z
+    .enum(['zstd', 'snappy', 'gzip'], codec)
+    .prefault('zstd')
+    .describe('Compression of new Parquet files.'),
+  memory_limit: size(MIN_MEMORY_BYTES)
+    .prefault('1GB')
+    .describe("DuckDB's memory for queries. A sync uses a quarter of it, or 256MB if that is more."),
+  min_free_disk: size().prefault('1GB').describe('Free disk space below which a run stops fetching and commits.'),
+  lock_timeout: duration(0, DAY_MS)
+    .prefault('30s')
+    .describe('How long to wait while another process has indexhouse.duckdb open.'),
+  cache_path: text('a path')
+    .optional()
+    .describe('Folder for the copies that readers keep of s3://; by default below XDG_CACHE_HOME or ~/.cache.'),
+});
 
 /** `sync`: durations in milliseconds. */
-const sync = z.strictObject(
-  {
-    resume_within: duration().prefault('6h').describe('How old an interrupted run may be to be resumed.'),
-    retry_for: duration()
-      .prefault('6h')
-      .describe('How long `schedule` waits for an outage of the service, the network or a full disk to pass.'),
-    max_clock_skew: duration()
-      .prefault('1h')
-      .describe(
-        "How far this machine's clock may be off the service's, or behind the newest snapshot, for a run to start.",
-      ),
-  },
-  mapping,
-);
+const sync = mapping({
+  resume_within: duration().prefault('6h').describe('How old an interrupted run may be to be resumed.'),
+  retry_for: duration()
+    .prefault('6h')
+    .describe('How long `schedule` waits for an outage of the service, the network or a full disk to pass.'),
+  max_clock_skew: duration()
+    .prefault('1h')
+    .describe(
+      "How far this machine's clock may be off the service's, or behind the newest snapshot, for a run to start.",
+    ),
+});
 
 /** `iceberg`: durations in milliseconds. */
-const iceberg = z.strictObject(
-  {
-    enabled: yesOrNo()
-      .prefault(false)
-      .describe('Publish the warehouse as Apache Iceberg tables in its folder `iceberg`, for Spark, Trino and others.'),
-    history: duration().prefault('30d').describe('How far back readers of the Iceberg tables can travel in time.'),
-  },
-  mapping,
-);
+const iceberg = mapping({
+  enabled: yesOrNo()
+    .prefault(false)
+    .describe('Publish the warehouse as Apache Iceberg tables in its folder `iceberg`, for Spark, Trino and others.'),
+  history: duration().prefault('30d').describe('How far back readers of the Iceberg tables can travel in time.'),
+});
 
 /** `retention`: durations in milliseconds (Infinity: unlimited). */
-const retention = z.strictObject(
-  {
-    parquet_keep_daily: daysOrUnlimited()
-      .prefault('unlimited')
-      .describe('`maintain` thins older Parquet files of coverage and url_reports; or "unlimited".'),
-    parquet_then: z
-      .enum(['weekly', 'monthly'], period)
-      .prefault('monthly')
-      .describe('Thinning keeps the last complete snapshot of each week or month.'),
-  },
-  mapping,
-);
+const retention = mapping({
+  parquet_keep_daily: daysOrUnlimited()
+    .prefault('unlimited')
+    .describe('`maintain` thins older Parquet files of coverage and url_reports; or "unlimited".'),
+  parquet_then: z
+    .enum(['weekly', 'monthly'], period)
+    .prefault('monthly')
+    .describe('Thinning keeps the last complete snapshot of each week or month.'),
+});
 
-const quality = z.strictObject(
-  {
-    max_reject_ratio: z
-      .number(ratio)
-      .min(0, ratio)
-      .max(1, ratio)
-      .prefault(0.01)
-      .describe('Share of rejected records above which a listing is partial.'),
-    max_failed_ratio: z
-      .number(ratio)
-      .min(0, ratio)
-      .max(1, ratio)
-      .prefault(0.01)
-      .describe(
-        'Share of failed reports above which, if there are at least three, the reports of a run count as failed.',
-      ),
-  },
-  mapping,
-);
+const quality = mapping({
+  max_reject_ratio: z
+    .number(ratio)
+    .min(0, ratio)
+    .max(1, ratio)
+    .prefault(0.01)
+    .describe('Share of rejected records above which a listing is partial.'),
+  max_failed_ratio: z
+    .number(ratio)
+    .min(0, ratio)
+    .max(1, ratio)
+    .prefault(0.01)
+    .describe(
+      'Share of failed reports above which, if there are at least three, the reports of a run count as failed.',
+    ),
+});
 
 /** `status`: `max_age` in milliseconds. */
-const status = z.strictObject(
-  {
-    max_age: z
-      .union(
-        [z.literal('auto'), duration(1000)],
-        says('is neither a duration nor `auto`', 'Write a duration such as 36h, or `auto`.'),
-      )
-      .prefault('auto')
-      .describe('Age of a snapshot above which data is called old; "auto": twice the time between two nightly syncs.'),
-  },
-  mapping,
-);
+const status = mapping({
+  max_age: z
+    .union(
+      [z.literal('auto'), duration(1000)],
+      says('is neither a duration nor `auto`', 'Write a duration such as 36h, or `auto`.'),
+    )
+    .prefault('auto')
+    .describe('Age of a snapshot above which data is called old; "auto": twice the time between two nightly syncs.'),
+});
 
 /** `schedule`: its time zone, durations in milliseconds, and for each job a cron expression or false. */
-const schedule = z.strictObject(
-  {
-    time_zone: timeZone().prefault('UTC').describe('Time zone of the cron expressions.'),
-    catch_up: duration().prefault('12h').describe('A job that was missed by less runs once the daemon is back.'),
-    jitter: duration(0, DAY_MS).prefault('0s').describe('Each job starts up to this much later, at random.'),
-    'nightly-sync': cron().prefault('0 2 * * *').describe('When the nightly sync starts; false: never.'),
-    maintain: cron().prefault(false).describe('When `maintain` runs; false: never.'),
-    verify: cron().prefault(false).describe('When `verify` runs; false: never.'),
-    report: cron().prefault(false).describe('When a report is written; false: never.'),
-  },
-  mapping,
-);
+const schedule = mapping({
+  time_zone: timeZone().prefault('UTC').describe('Time zone of the cron expressions.'),
+  catch_up: duration().prefault('12h').describe('A job that was missed by less runs once the daemon is back.'),
+  jitter: duration(0, DAY_MS).prefault('0s').describe('Each job starts up to this much later, at random.'),
+  'nightly-sync': cron().prefault('0 2 * * *').describe('When the nightly sync starts; false: never.'),
+  maintain: cron().prefault(false).describe('When `maintain` runs; false: never.'),
+  verify: cron().prefault(false).describe('When `verify` runs; false: never.'),
+  report: cron().prefault(false).describe('When a report is written; false: never.'),
+});
 
 /** `report`: a count of files. */
-const report = z.strictObject(
-  {
-    folder: text('a path').prefault('./reports').describe('Where the job `report` writes; relative to this file.'),
-    keep: whole(1, 100_000).prefault(30).describe('How many reports stay there; older ones are deleted.'),
-  },
-  mapping,
-);
+const report = mapping({
+  folder: text('a path').prefault('./reports').describe('Where the job `report` writes; relative to this file.'),
+  keep: whole(1, 100_000).prefault(30).describe('How many reports stay there; older ones are deleted.'),
+});
 
 /** `pages_from`: a path. */
-const pagesFrom = z.strictObject(
-  {
-    file: text('a path').describe('CSV, TSV, Parquet or JSON with a column `url` or `pattern`; relative to this file.'),
-    group_by: text('the name of a column').optional().describe('Column by which reports group what fell out.'),
-  },
-  mapping,
-);
+const pagesFrom = mapping({
+  file: text('a path').describe('CSV, TSV, Parquet or JSON with a column `url` or `pattern`; relative to this file.'),
+  group_by: text('the name of a column').optional().describe('Column by which reports group what fell out.'),
+});
 
 /** `service`: `requests_per_minute` Infinity is unlimited. */
-const service = z.strictObject(
-  {
-    host: text('an address')
-      .prefault('127.0.0.1')
-      .describe('Address that `indexhouse serve` listens on; beyond loopback only with a key.'),
-    port: whole(0, 65_535).prefault(8090).describe('Port to listen on; 0 picks a free one.'),
-    requests_per_minute: orUnlimited(
-      (bad) => z.number(bad).int(bad).min(1, bad),
-      'a whole number from 1, or `unlimited`',
-    )
-      .prefault('unlimited')
-      .describe('Requests per minute and key, or "unlimited".'),
-    page_size: whole(1, 100_000).prefault(100).describe('Entries per window if a request has no limit.'),
-    max_page_size: whole(1, 100_000).prefault(1000).describe('Largest window; a larger limit gets this.'),
-    connections_per_address: whole(1, 100_000)
-      .prefault(256)
-      .describe('Open connections per client address; unlimited for a proxy in `trust_proxy`.'),
-    trust_proxy: addressRanges()
-      .prefault([])
-      .describe('Addresses of proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted.'),
-    allowed_hosts: hostNames()
-      .prefault([])
-      .describe('Host names to answer to. By default: on loopback localhost and IP addresses, elsewhere any name.'),
-    secure_cookies: yesOrNo()
-      .prefault(false)
-      .describe('Always mark cookies `Secure`, even if no trusted proxy reports HTTPS.'),
-    access_log: yesOrNo().prefault(false).describe('Log each request; never its token.'),
-  },
-  mapping,
-);
+const service = mapping({
+  host: text('an address')
+    .prefault('127.0.0.1')
+    .describe('Address that `indexhouse serve` listens on; beyond loopback only with a key.'),
+  port: whole(0, 65_535).prefault(8090).describe('Port to listen on; 0 picks a free one.'),
+  requests_per_minute: orUnlimited((bad) => z.number(bad).int(bad).min(1, bad), 'a whole number from 1, or `unlimited`')
+    .prefault('unlimited')
+    .describe('Requests per minute and key, or "unlimited".'),
+  page_size: whole(1, 100_000).prefault(100).describe('Entries per window if a request has no limit.'),
+  max_page_size: whole(1, 100_000).prefault(1000).describe('Largest window; a larger limit gets this.'),
+  connections_per_address: whole(1, 100_000)
+    .prefault(256)
+    .describe('Open connections per client address; unlimited for a proxy in `trust_proxy`.'),
+  trust_proxy: addressRanges()
+    .prefault([])
+    .describe('Addresses of proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted.'),
+  allowed_hosts: hostNames()
+    .prefault([])
+    .describe('Host names to answer to. By default: on loopback localhost and IP addresses, elsewhere any name.'),
+  secure_cookies: yesOrNo()
+    .prefault(false)
+    .describe('Always mark cookies `Secure`, even if no trusted proxy reports HTTPS.'),
+  access_log: yesOrNo().prefault(false).describe('Log each request; never its token.'),
+});
 
 /** The sections. Flags and the environment can override their keys one by one if these are scalars. */
 export const SECTIONS = {
@@ -261,30 +219,24 @@ export const SECTIONS = {
 export type Section = keyof typeof SECTIONS;
 
 /** `indexhouse.yaml`, parsed: times in milliseconds, sizes in bytes, `unlimited` as Infinity. Unknown keys are errors. */
-export const configSchema = z
-  .strictObject(
-    {
-      api: api.describe('The service to fetch from.'),
-      websites,
-      reports: reports.prefault({}).describe('Which URL reports are fetched.'),
-      warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
-      bucket: bucket.optional().describe('A bucket that gets a copy of every commit; by default none.'),
-      iceberg: iceberg.prefault({}).describe('The warehouse as Apache Iceberg tables.'),
-      retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
-      sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
-      quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
-      status: status.prefault({}).describe('When `indexhouse status` warns.'),
-      views,
-      notify: notify.prefault({}).describe('Who is notified when something is wrong.'),
-      schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
-      report: report.prefault({}).describe('Where the scheduled reports go.'),
-      pages_from: pagesFrom
-        .optional()
-        .describe("A file of one's own whose columns are joined to pages; by default none."),
-      service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
-    },
-    mapping,
-  )
+export const configSchema = mapping({
+  api: api.describe('The service to fetch from.'),
+  websites,
+  reports: reports.prefault({}).describe('Which URL reports are fetched.'),
+  warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
+  bucket: bucket.optional().describe('A bucket that gets a copy of every commit; by default none.'),
+  iceberg: iceberg.prefault({}).describe('The warehouse as Apache Iceberg tables.'),
+  retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
+  sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
+  quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
+  status: status.prefault({}).describe('When `indexhouse status` warns.'),
+  views,
+  notify: notify.prefault({}).describe('Who is notified when something is wrong.'),
+  schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
+  report: report.prefault({}).describe('Where the scheduled reports go.'),
+  pages_from: pagesFrom.optional().describe("A file of one's own whose columns are joined to pages; by default none."),
+  service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
+})
   .superRefine(checkOrigins)
   .superRefine(checkWatched);
 

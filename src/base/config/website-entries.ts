@@ -17,22 +17,17 @@ function isWebsiteId(id: string): boolean {
 }
 
 /** An entry of `websites`. */
-export const website = z.strictObject(
-  {
-    id: text('the id of a website')
-      .refine(isWebsiteId, says('is not the id of a website', 'Write its id as the service gives it.'))
-      .describe('Id of the website in the service.'),
-    name: text('a name').optional().describe('Name in reports; the id if left out.'),
-    base_url: baseUrl()
-      .optional()
-      .describe(
-        'Address of the service for this website, if it is not `api.base_url`; another host needs `token`, too.',
-      ),
-    token: token().optional().describe('Token for this website, if it is not `api.token`.'),
-    token_file: tokenFile(),
-  },
-  mapping,
-);
+export const website = mapping({
+  id: text('the id of a website')
+    .refine(isWebsiteId, says('is not the id of a website', 'Write its id as the service gives it.'))
+    .describe('Id of the website in the service.'),
+  name: text('a name').optional().describe('Name in reports; the id if left out.'),
+  base_url: baseUrl()
+    .optional()
+    .describe('Address of the service for this website, if it is not `api.base_url`; another host needs `token`, too.'),
+  token: token().optional().describe('Token for this website, if it is not `api.token`.'),
+  token_file: tokenFile(),
+});
 
 /** `websites`. */
 export const websites = z
