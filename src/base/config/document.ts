@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
-import { ConfigError, type ConfigProblem } from './errors.js';
+import { ConfigError, type ConfigProblem, fileError } from './errors.js';
 
 /** An escaped `$${`, or a reference to the environment, closed or not. */
 const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
@@ -53,15 +53,15 @@ export function readDocument(file: string, text: string, env: Environment): Conf
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const found = [...parsed.errors, ...parsed.warnings];
-  if (found.length > 0)
-    throw brokenFile(
-      file,
-      found.map(({ code, pos }) => ({ code, place: placeAt(pos[0]) })),
-    );
+  const found = [...parsed.errors, ...parsed.warnings].map(({ code, pos }) => ({ code, place: placeAt(pos[0]) }));
+  if (found.length > 0) throw brokenFile(file, found);
   const { contents } = parsed;
-  if (contents === null || (isScalar(contents) && contents.value === null)) throw emptyFile(file);
-  if (!isMap(contents)) throw notMapping(file, placeAt(contents.range?.[0] ?? 0));
+  if (contents === null || (isScalar(contents) && contents.value === null))
+    throw fileError(file, 'the file is empty', 'Remove it and run `indexhouse init` to get an example.');
+  if (!isMap(contents)) {
+    const remedy = 'Write keys such as `api:` and `websites:`; `indexhouse init` writes an example.';
+    throw fileError(file, 'the file is not a mapping of keys', remedy, placeAt(offsetOf(contents)));
+  }
   const document: ConfigDocument = { ...emptyDocument(), file };
   document.value = plainMap(contents, [], { document, env, placeAt });
   return document;
@@ -81,16 +81,6 @@ function brokenFile(file: string, found: { code: string; place: Place }[]): Conf
       return { file, ...place, path: '', message, remedy };
     }),
   );
-}
-
-function emptyFile(file: string): ConfigError {
-  const remedy = 'Remove it and run `indexhouse init` to get an example.';
-  return new ConfigError([{ file, line: null, column: null, path: '', message: 'the file is empty', remedy }]);
-}
-
-function notMapping(file: string, place: Place): ConfigError {
-  const remedy = 'Write keys such as `api:` and `websites:`; `indexhouse init` writes an example.';
-  return new ConfigError([{ file, ...place, path: '', message: 'the file is not a mapping of keys', remedy }]);
 }
 
 interface Walk {

@@ -15,6 +15,8 @@ export interface ConfigProblem {
   remedy: string;
 }
 
+type Place = Pick<ConfigProblem, 'line' | 'column'>;
+
 /** The configuration cannot be used. Lists all that is wrong with it at once; a retry cannot help. */
 export class ConfigError extends UsageError {
   readonly problems: ConfigProblem[];
@@ -23,6 +25,16 @@ export class ConfigError extends UsageError {
     super(problems.length === 1 ? problems.map(line).join('') : summary(problems));
     this.problems = problems;
   }
+}
+
+/** An error about a file as a whole. */
+export function fileError(
+  file: string,
+  message: string,
+  remedy: string,
+  place = { line: null, column: null } as Place,
+) {
+  return new ConfigError([{ file, ...place, path: '', message, remedy }]);
 }
 
 function summary(problems: ConfigProblem[]): string {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { stringify } from 'yaml';
 import { codeOf } from '../storage/durable.js';
 import { packageFolder } from '../storage/sql.js';
-import { ConfigError } from './errors.js';
+import { fileError } from './errors.js';
 import { configJsonSchema } from './schema.js';
 
 type JsonSchema = ReturnType<typeof configJsonSchema>;
@@ -61,11 +61,14 @@ export async function writeStarterConfig(file: string): Promise<void> {
   try {
     await writeFile(file, starterText(file), { flag: 'wx' });
   } catch (error) {
-    const [message, remedy] =
-      codeOf(error) === 'EEXIST'
-        ? ['this file already exists and was not changed', 'Edit it, or choose another with --config.']
-        : [`the file cannot be written (${codeOf(error)})`, 'Check its folder, or choose another with --config.'];
-    throw new ConfigError([{ file, line: null, column: null, path: '', message, remedy }]);
+    if (codeOf(error) === 'EEXIST')
+      throw fileError(
+        file,
+        'this file already exists and was not changed',
+        'Edit it, or choose another with --config.',
+      );
+    const remedy = 'Check its folder, or choose another with --config.';
+    throw fileError(file, `the file cannot be written (${codeOf(error)})`, remedy);
   }
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { codeOf } from '../storage/durable.js';
 import { bucketUrl, isBucketUrl } from './bucket.js';
 import { type ConfigDocument, type Environment, emptyDocument, readDocument } from './document.js';
-import { ConfigError } from './errors.js';
+import { ConfigError, fileError } from './errors.js';
 import { type Overrides, override } from './overrides.js';
 import { problemsOf } from './problems.js';
 import { type Config, configSchema, SECTIONS } from './schema.js';
@@ -96,12 +96,11 @@ function leaveTokensOut(document: ConfigDocument): void {
   for (const [path, section] of tokenSections(document)) {
     if (path === 'api' || 'token' in section || 'token_file' in section) section['token'] = NO_TOKEN;
   }
-  const { notify } = document.value;
+  const { notify, bucket } = document.value;
   if (isMapping(notify)) delete notify['channels'];
   const left = document.problems.filter(
     ({ path }) => !/^((api|websites\[\d+\])\.token$|notify\.channels\b)/.test(path),
   );
-  const { bucket } = document.value;
   const others = left.filter(({ path }) => !CREDENTIALS.some((key) => path === `bucket.${key}`));
   if (isMapping(bucket) && others.length < left.length) for (const key of CREDENTIALS) delete bucket[key];
   document.problems = others;
@@ -126,11 +125,8 @@ async function readTokenFile(document: ConfigDocument, at: string, section: Reco
 
 /** `api` and the websites of a list, by their paths. */
 function tokenSections({ value: { api, websites } }: ConfigDocument): [path: string, Record<string, unknown>][] {
-  const listed = Array.isArray(websites) ? websites : [];
-  const sections: [string, unknown][] = [
-    ['api', api],
-    ...listed.map((one, at): [string, unknown] => [`websites[${at}]`, one]),
-  ];
+  const listed = Array.isArray(websites) ? websites.map((one, at) => [`websites[${at}]`, one] as const) : [];
+  const sections = [['api', api] as const, ...listed];
   return sections.flatMap(([path, section]) => (isMapping(section) ? [[path, section]] : []));
 }
 
@@ -142,8 +138,7 @@ async function readText(file: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
   } catch (error) {
-    const [message, remedy] = unreadable(error);
-    throw new ConfigError([{ file, line: null, column: null, path: '', message, remedy }]);
+    throw fileError(file, ...unreadable(error));
   }
 }
 

@@ -25,14 +25,12 @@ const SIZE = /^(\d{1,12}(?:\.\d{1,6})?) ?([kKmMgGtT][iI]?[bB]|[bB])$/;
 const TOKEN = /^[\x21-\x7e]+$/;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
+type Bad = ReturnType<typeof says>;
+
 /** A schema's message for a bad value: what is wrong and, after a line break, what to do. `load.ts` splits it. */
 export function says(problem: string, remedy: string): { error: (issue: { input?: unknown }) => string } {
-  return { error: ({ input }) => `${wrong(input, problem)}\n${remedy}` };
-}
-
-function wrong(input: unknown, problem: string): string {
-  if (input === undefined) return 'is missing';
-  return input === null ? 'has no value' : problem;
+  const wrong = (input: unknown) => (input === undefined ? 'is missing' : input === null ? 'has no value' : problem);
+  return { error: ({ input }) => `${wrong(input)}\n${remedy}` };
 }
 
 /** Keys and their values; an unknown key is an error. */
@@ -48,10 +46,7 @@ export function yesOrNo() {
 /** Text such as `500ms`, `30s`, `10m`, `6h`, `30d` → milliseconds, within [`min`, `max`] milliseconds. */
 export function duration(min = 0, max = MAX_DURATION_MS) {
   const bad = says('is not a duration', 'Write a number and a unit: 500ms, 30s, 10m, 6h or 30d.');
-  return z
-    .string(bad)
-    .regex(DURATION, bad)
-    .transform((text) => scaled(DURATION, DURATION_MS, text))
+  return scaled(DURATION, DURATION_MS, bad)
     .refine((ms) => ms >= min, says('is too short', `Write at least ${min}ms.`))
     .refine((ms) => ms <= max, says('is too long', `Write at most ${max / HOUR_MS}h.`));
 }
@@ -59,25 +54,27 @@ export function duration(min = 0, max = MAX_DURATION_MS) {
 /** Text such as `256MB`, `1GB`, `1GiB` → bytes, at least `min`. As in DuckDB, GB is 10^9 and GiB 2^30. */
 export function size(min = 0) {
   const bad = says('is not a size', 'Write a number and a unit: 256MB, 1GB (10^9 bytes) or 1GiB (2^30 bytes).');
+  return scaled(SIZE, SIZE_BYTES, bad).refine(
+    (bytes) => bytes >= min,
+    says('is too small', `Write at least ${min / 1e6}MB.`),
+  );
+}
+
+/** A number and a unit, in the smallest unit. */
+function scaled(form: RegExp, units: Record<string, number>, bad: Bad) {
   return z
     .string(bad)
-    .regex(SIZE, bad)
-    .transform((text) => scaled(SIZE, SIZE_BYTES, text))
-    .refine((bytes) => bytes >= min, says('is too small', `Write at least ${min / 1e6}MB.`));
+    .regex(form, bad)
+    .transform((text) => {
+      const [, amount = '', unit = ''] = form.exec(text) ?? [];
+      return Math.round(Number(amount) * (units[unit.toLowerCase()] ?? Number.NaN));
+    });
 }
 
-/** A duration of at least a day, or the word `unlimited` → Infinity. So `30m` cannot be mistaken for thirty months. */
-export function daysOrUnlimited() {
-  const form = 'a number of days, such as 400d, or `unlimited`';
-  const bad = says(`is not ${form}`, `Write ${form}.`);
-  return z
-    .union([z.literal('unlimited'), duration().refine((ms) => ms >= DAY_MS, bad)], bad)
-    .transform((value) => (value === 'unlimited' ? Number.POSITIVE_INFINITY : value));
-}
-
-function scaled(form: RegExp, units: Record<string, number>, text: string): number {
-  const [, amount = '', unit = ''] = form.exec(text) ?? [];
-  return Math.round(Number(amount) * (units[unit.toLowerCase()] ?? Number.NaN));
+/** A share from 0 to 1. */
+export function ratio() {
+  const bad = says('is not a number from 0 to 1', 'Write a share such as 0.01 for one in a hundred.');
+  return z.number(bad).min(0, bad).max(1, bad);
 }
 
 /** A whole number within [`min`, `max`]. */
@@ -89,8 +86,14 @@ export function whole(min: number, max: number) {
   return z.number(bad).int(bad).min(min, bad).max(max, bad);
 }
 
+/** A duration of at least a day, or the word `unlimited` → Infinity. So `30m` cannot be mistaken for thirty months. */
+export function daysOrUnlimited() {
+  const form = 'a number of days, such as 400d, or `unlimited`';
+  return orUnlimited((bad) => duration().refine((ms) => ms >= DAY_MS, bad), form);
+}
+
 /** A number, or the word `unlimited` → Infinity. `amount` builds the number's schema with the error it is given. */
-export function orUnlimited(amount: (bad: ReturnType<typeof says>) => z.ZodNumber, form: string) {
+export function orUnlimited<T extends z.ZodType<number>>(amount: (bad: Bad) => T, form: string) {
   const bad = says(`is not ${form}`, `Write ${form}.`);
   return z
     .union([z.literal('unlimited'), amount(bad)], bad)
@@ -214,7 +217,7 @@ export function cron() {
 const lines = says('is not a list', 'Write each entry on a line of its own that begins with "- ".');
 const HOST_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
 
-function listOf(isValid: (value: string) => boolean, bad: ReturnType<typeof says>) {
+function listOf(isValid: (value: string) => boolean, bad: Bad) {
   return z.array(z.string(bad).refine(isValid, bad), lines);
 }
 

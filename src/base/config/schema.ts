@@ -12,6 +12,7 @@ import {
   hostNames,
   mapping,
   orUnlimited,
+  ratio,
   says,
   size,
   text,
@@ -25,7 +26,6 @@ import { checkOrigins, tokenFile, websites } from './website-entries.js';
 
 const MIN_MEMORY_BYTES = 64e6;
 
-const ratio = says('is not a number from 0 to 1', 'Write a share such as 0.01 for one in a hundred.');
 const codec = says('is not a compression', 'Write zstd, snappy or gzip.');
 const period = says('is not a period', 'Write weekly or monthly.');
 
@@ -122,16 +122,8 @@ const retention = mapping({
 });
 
 const quality = mapping({
-  max_reject_ratio: z
-    .number(ratio)
-    .min(0, ratio)
-    .max(1, ratio)
-    .prefault(0.01)
-    .describe('Share of rejected records above which a listing is partial.'),
-  max_failed_ratio: z
-    .number(ratio)
-    .min(0, ratio)
-    .max(1, ratio)
+  max_reject_ratio: ratio().prefault(0.01).describe('Share of rejected records above which a listing is partial.'),
+  max_failed_ratio: ratio()
     .prefault(0.01)
     .describe(
       'Share of failed reports above which, if there are at least three, the reports of a run count as failed.',

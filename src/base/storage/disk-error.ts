@@ -34,9 +34,7 @@ export function withRemedy(error: unknown): string {
 
 /** An error that names the file, because Node's own errors about writes do not. */
 export function cannotWrite(file: string, cause: unknown): Error {
-  const message = messageOf(cause);
-  const remedy = diskRemedy(cause);
-  return new Error(`cannot write ${file}: ${message}${remedy ? `. ${remedy}` : ''}`, { cause });
+  return new Error(`cannot write ${file}: ${withRemedy(cause)}`, { cause });
 }
 
 function textOf(error: unknown): string {

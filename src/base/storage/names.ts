@@ -1,17 +1,14 @@
-const SAFE = /^[A-Za-z0-9_-]$/;
+const UNSAFE = /^\.|[^\w.-]/g;
 
 /**
  * An id as one path component: everything but letters, digits, `_`, `-` and inner dots is percent-encoded, `/`, `*`
  * and a leading dot included, so that no id can leave its folder or be read as a pattern.
  */
 export function encodeId(id: string): string {
-  let encoded = '';
-  for (const [at, byte] of Buffer.from(id, 'utf8').entries()) {
-    const character = String.fromCharCode(byte);
-    const plain = SAFE.test(character) || (character === '.' && at > 0);
-    encoded += plain ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
-  return encoded;
+  const hex = (byte: string) => byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0');
+  return Buffer.from(id)
+    .toString('latin1')
+    .replaceAll(UNSAFE, (byte) => `%${hex(byte)}`);
 }
 
 /** The id from which `encodeId` made this name, or null if it did not make it. */
