@@ -7,21 +7,21 @@ with changed as (
   where
     snapshot_id = $snapshot
     and case $kind
-      when 'watched' then index_step(change, from_value, to_value) = -1
+      when 'watched' then
+        index_step(change, from_value, to_value) = -1
+        and (
+          regexp_matches(url, $pattern::varchar)
+          or exists(
+            from (select unnest($directories) as directory, unnest($texts) as part) as views
+            where is_selected(url, null, nullif(views.directory, ''), views.part, null)
+          )
+        )
       when 'robots_blocked' then
         change = 'robots_blocked'
         or (change = 'coverage_state' and to_value = 'Blocked by robots.txt')
       when 'canonical_flips' then
         change in ('searchengine_canonical', 'user_canonical') and from_value is not null and to_value is not null
     end
-    and (
-      ($pattern::varchar is null and len($directories) = 0)
-      or coalesce(regexp_matches(url, $pattern::varchar), false)
-      or exists(
-        from (select unnest($directories) as directory, unnest($texts) as part) as views
-        where is_selected(url, null, nullif(views.directory, ''), views.part, null)
-      )
-    )
 ),
 found as (
   select

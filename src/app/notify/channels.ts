@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import type { Channel } from '../../base/config/notify.js';
 import { isLoopback } from '../../base/config/scalars.js';
@@ -94,20 +95,15 @@ async function mail(channel: Extract<Channel, { type: 'email' }>, message: Messa
   });
   const { from, to } = channel;
   const sent = transport.sendMail({ from, to, ...mailOf(message), headers: { 'Auto-Submitted': 'auto-generated' } });
+  // For the whole mail, because nodemailer's limits are for each step.
+  const late = delay(limitMs, undefined, { ref: false }).then(() => {
+    throw new Error(`it took longer than ${limitMs / SECOND_MS} seconds`);
+  });
   try {
-    await within(sent, limitMs);
+    await Promise.race([sent, late]);
   } finally {
     transport.close();
   }
-}
-
-/** A limit for the whole mail, because nodemailer's limits are for each step. */
-async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it took longer than ${limitMs / SECOND_MS} seconds`)), limitMs);
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** Runs a program without a shell; the message goes to its stdin. */

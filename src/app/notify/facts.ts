@@ -46,20 +46,19 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   const { config, seen, now } = input;
   await reader.engine.run(sql('app/notify/places_of'));
   const checked_at = new Date(now).toISOString();
-  const known = (await askRows(reader, 'answers/status/websites', websiteRow, { checked_at })).filter(
-    isConfigured(config),
-  );
+  const all = await askRows(reader, 'answers/status/websites', websiteRow, { checked_at });
+  // Nothing is reported about a website that is no longer configured, such as the age of its snapshots.
+  const ids = config.websites === 'all' ? all.map(({ website_id }) => website_id) : config.websites.map(({ id }) => id);
+  const known = all.filter(({ website_id }) => ids.includes(website_id));
   const websites = known.map((website) => ({ ...website, website_name: nameOf(website, config) }));
-  const snapshots = (await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: MOST_SNAPSHOTS })).flatMap(
-    (snapshot) => {
-      const website = websites.find(({ website_id }) => website_id === snapshot.website_id);
-      const last = seen[snapshot.website_id];
-      const isNew =
-        last === undefined ? website?.last_snapshot?.snapshot_id === snapshot.snapshot_id : last < snapshot.snapshot_id;
-      return website && isNew ? [{ ...snapshot, website_name: website.website_name }] : [];
-    },
-  );
-  const unsynced = unsyncedSince(known, input);
+  const recent = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: MOST_SNAPSHOTS });
+  const snapshots = recent.flatMap((snapshot) => {
+    const website = websites.find(({ website_id }) => website_id === snapshot.website_id);
+    const last = seen[snapshot.website_id];
+    const isNew = last ? last < snapshot.snapshot_id : website?.last_snapshot?.snapshot_id === snapshot.snapshot_id;
+    return website && isNew ? [{ ...snapshot, website_name: website.website_name }] : [];
+  });
+  const unsynced = unsyncedSince(ids, known, input);
   const notices = [
     ...(await failedRuns(reader, websites, input)),
     ...websites.flatMap((one) => stale(one, input)),
@@ -72,14 +71,8 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   return { notices, seen: { ...seen, ...Object.fromEntries(newest) }, unsynced };
 }
 
-/** Nothing is reported about a website that is no longer configured, such as the age of its snapshots. */
-function isConfigured({ websites }: Pick<Config, 'websites'>): (website: Website) => boolean {
-  return ({ website_id }) => websites === 'all' || websites.some(({ id }) => id === website_id);
-}
-
 /** Counts from the first check that did not find the website, because nothing records when it was configured. */
-function unsyncedSince(known: readonly Website[], { config, unsynced, now }: FactsInput): Record<string, string> {
-  const ids = config.websites === 'all' ? [] : config.websites.map(({ id }) => id);
+function unsyncedSince(ids: string[], known: Website[], { unsynced, now }: FactsInput): Record<string, string> {
   const missing = ids.filter((id) => !known.some(({ website_id }) => website_id === id));
   return Object.fromEntries(missing.map((id) => [id, unsynced[id] ?? new Date(now).toISOString()]));
 }
@@ -92,22 +85,12 @@ function nameOf({ website_id, website_name }: Website, { websites }: Pick<Config
 async function failedRuns(reader: Reader, websites: WebsiteStatus[], { config }: FactsInput): Promise<Notice[]> {
   if (!config.notify.failed) return [];
   const failed = await askRows(reader, 'app/notify/failed_runs', failedRow, {});
-  return failed.flatMap(({ website_id, run_id, error, failed, since }) => {
+  return failed.flatMap(({ website_id, run_id, error, failed: count, since }) => {
     const website = websites.find((one) => one.website_id === website_id);
-    const before = failed > 1 ? `; so did ${counted(failed - 1, 'run')} before it` : '';
-    return website ? [failedNotice(website, run_id, `${error}${before}`, { count: failed, since })] : [];
+    const before = count > 1 ? `; so did ${counted(count - 1, 'run')} before it` : '';
+    const what = `the last run got no snapshot: ${error}${before}`;
+    return website ? [noticeOf(website, run_id, { kind: 'failed', what, count, since })] : [];
   });
-}
-
-/** A run that got no snapshot of a website. */
-function failedNotice(
-  website: Website,
-  runId: string,
-  error: string,
-  { count, since }: Pick<Notice, 'count' | 'since'>,
-): Notice {
-  const what = `the last run got no snapshot: ${error}`;
-  return noticeOf(website, runId, { kind: 'failed', what, count, since, command: 'indexhouse status' });
 }
 
 /** Reported once after each run, because the notice's id contains that of the newest run. */
@@ -115,12 +98,7 @@ function stale(website: WebsiteStatus, { config, maxAge }: FactsInput): Notice[]
   const { last_snapshot: last, last_run } = website;
   const what = last && staleText(last.age_seconds * 1000, maxAge);
   if (!config.notify.stale || !last || !what) return [];
-  const given = {
-    what,
-    count: Math.floor(last.age_seconds / 86_400),
-    since: last.snapshot_at,
-    command: 'indexhouse status',
-  };
+  const given = { what, count: Math.floor(last.age_seconds / 86_400), since: last.snapshot_at };
   return [noticeOf(website, last_run?.run_id ?? last.snapshot_id, { kind: 'stale', ...given })];
 }
 
@@ -130,6 +108,6 @@ function neverSynced(id: string, since: string, { config, maxAge, now }: FactsIn
   if (!config.notify.stale || age <= maxAge) return [];
   const website = { website_id: id, website_name: nameOf({ website_id: id, website_name: null }, config) };
   const what = `no snapshot yet, and it has been configured for ${duration(age)}`;
-  const given = { what, count: Math.floor(age / DAY_MS), since, command: 'indexhouse status' };
+  const given = { what, count: Math.floor(age / DAY_MS), since };
   return [noticeOf(website, `unsynced-${since}`, { kind: 'stale', ...given })];
 }

@@ -58,7 +58,7 @@ function linesOf(notice: Notice): string[] {
   const most = [
     ...(directory === null ? [] : [`directory: ${shown(directory)}`]),
     ...(state === null ? [] : [`state: ${shown(state)}`]),
-    ...(since === null ? [] : [`since: ${sinceText(since)}`]),
+    ...(since === null ? [] : [`since: ${since.includes('T') ? moment(since) : since}`]),
   ];
   return [
     `${nameOf(notice)}${shown(what)}`,
@@ -71,10 +71,6 @@ function linesOf(notice: Notice): string[] {
 function nameOf({ website_name, website_id }: Notice): string {
   const name = website_name ?? website_id;
   return name === null ? '' : `${safe(shortened(name, NAME_CHARACTERS))}: `;
-}
-
-function sinceText(since: string): string {
-  return since.includes('T') ? moment(since) : since;
 }
 
 function shown(text: string): string {

@@ -52,14 +52,15 @@ export interface Website {
   website_name: string | null;
 }
 
-/** A notice about a website. @param fact the id of the snapshot or run that it follows from */
+/** A notice about a website, with a command that shows all of them if none is given. @param fact the id of the snapshot or run that it follows from */
 export function noticeOf(
   { website_id, website_name }: Website,
   fact: string,
-  given: Pick<Notice, 'kind' | 'what' | 'count' | 'since' | 'command'> & Partial<Notice>,
+  given: Pick<Notice, 'kind' | 'what' | 'count' | 'since'> & Partial<Notice>,
 ): Notice {
   const id = `${given.kind}:${website_id}:${fact}`;
-  return { id, website_id, website_name, directory: null, state: null, examples: [], ...given };
+  const rest = { directory: null, state: null, examples: [], command: 'indexhouse status' };
+  return { id, website_id, website_name, ...rest, ...given };
 }
 
 /** A notice about no website in particular. */
@@ -79,7 +80,6 @@ export function exampleNotices(now: number): Notice[] {
       directory: '/blog/',
       state: 'Crawled - currently not indexed',
       examples: ['https://shop.example/blog/a', 'https://shop.example/blog/b'],
-      command: 'indexhouse status',
     }),
   );
 }

@@ -63,10 +63,8 @@ export async function notifiedRun(
   const started = pinged('start');
   const ended = async (exitCode: number, notices: Notice[]) => {
     await started;
-    await Promise.all([
-      pinged(exitCode === 0 ? 'success' : 'fail'),
-      sendNotices({ ...options, hasEnded: true, notices }),
-    ]);
+    const event = exitCode === 0 ? 'success' : 'fail';
+    await Promise.all([pinged(event), sendNotices({ ...options, hasEnded: true, notices })]);
   };
   const onLongOutage = async (outage: LongOutage) => {
     await sendNotices({ ...options, notices: [outageNotice(outage, config)] });
@@ -146,26 +144,20 @@ async function sendUnderLock(options: Sending): Promise<Sent[]> {
   let journal = withNotices(hasEnded ? withoutLagging(before, notices) : before, channels, { ...facts, notices });
   // Before anything is sent, so that after a kill the next process sends it.
   if (JSON.stringify(journal) !== JSON.stringify(before)) await writeJournal(path, journal);
-  const sent = await Promise.all(
-    channels.map(async (channel) => {
-      const { waiting = [] } = journal.channels[keyOf(channel)] ?? {};
-      return waiting.length === 0
-        ? null
-        : { key: keyOf(channel), ...(await sendTo(channel, waiting, trends, options)) };
-    }),
-  );
+  const waitingFor = (channel: Channel) => journal.channels[keyOf(channel)]?.waiting ?? [];
+  const asked = channels.filter((channel) => waitingFor(channel).length > 0);
+  const sent = await Promise.all(asked.map((channel) => sendTo(channel, waitingFor(channel), trends, options)));
   const recorded = JSON.stringify(journal);
-  for (const one of sent) {
-    if (one) journal = withOutcome(journal, one.key, one.error && mask(one.error), now());
+  for (const [at, channel] of asked.entries()) {
+    const error = sent[at]?.error ?? null;
+    journal = withOutcome(journal, keyOf(channel), error && mask(error), now());
   }
   if (JSON.stringify(journal) !== recorded) {
     await writeJournal(path, journal).catch((error) =>
       options.log.warn({ err: messageOf(error) }, 'cannot record what was sent, so it may be sent again'),
     );
   }
-  return sent.flatMap((one) =>
-    one ? [{ channel: one.channel, type: one.type, notices: one.notices, error: one.error }] : [],
-  );
+  return sent;
 }
 
 /** @param unreadable ids of websites to leave out, because their files are damaged */

@@ -8,14 +8,19 @@ import type { Changed } from '../../base/config/page-filters.js';
 import type { Config } from '../../base/config/schema.js';
 import { viewsOf } from '../../base/config/views.js';
 import { count, counted, percent, queryCommand } from '../../base/observe/format.js';
+import type { Parameters } from '../../base/storage/engine.js';
 import { problemsOf } from '../../warehouse/log/verdict.js';
-import { type Kind, type Notice, noticeOf, type Website } from './notice.js';
+import { type Notice, noticeOf, type Website } from './notice.js';
 
 /** A drop of fewer pages is noise, whatever its share. */
 const LEAST_DROP_PAGES = 10;
 const EXAMPLES = 5;
-/** No pattern and no view: all pages. */
-const ALL = { pattern: null, directories: [], texts: [] };
+/** What is watched without a pattern or a view. */
+const NONE: { pattern: string | null; directories: string[]; texts: string[] } = {
+  pattern: null,
+  directories: [],
+  texts: [],
+};
 
 /** A snapshot and the listings before it, as `app/notify/snapshots` returns them. */
 export const snapshotRow = z.object({
@@ -56,6 +61,7 @@ const placesRow = z.object({
   examples: z.array(z.string()),
 });
 type Places = z.infer<typeof placesRow>;
+const NOWHERE: Places = { pages: 0, directory: null, directory_pages: null, state: null, examples: [] };
 
 /** The notices about one snapshot. */
 export async function ofSnapshot(
@@ -79,31 +85,23 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
   if (rules.indexed_drop === false && rules.directory_drop === false) return [];
   const directories = await askRows(reader, 'app/notify/directories', directoryRow, { website, now, before });
-  const total = { now: sum(directories, 'now'), before: sum(directories, 'before') };
-  const command = queryCommand('compare', { website, since, until: snapshot_date, pages: 'true' });
-  if (isDrop(total, rules.indexed_drop)) {
-    const places = await fallen(reader, { website, before, now, directory: null });
-    const what = `indexed pages fell ${fell(total)} since ${since}${mostly(places)}`;
-    const given = { kind: 'indexed_drop', what, count: lossOf(total), since, command, ...where(places) } as const;
-    return [noticeOf(snapshot, now, given)];
-  }
-  const lost = directories.filter((one) => isDrop(one, rules.directory_drop));
+  const total = { directory: null, now: sum(directories, 'now'), before: sum(directories, 'before') };
+  const lost = isDrop(total, rules.indexed_drop)
+    ? [total]
+    : directories.filter((one) => isDrop(one, rules.directory_drop));
   const [worst] = lost.toSorted((one, other) => lossOf(other) - lossOf(one));
   if (!worst) return [];
   const { directory } = worst;
-  const places = await fallen(reader, { website, before, now, directory });
-  const more = lost.length > 1 ? `; in all, ${count(lost.length)} directories lost too many` : '';
-  const what = `indexed pages of ${directory} fell ${fell(worst)} since ${since}${more}`;
-  const given = {
-    kind: 'directory_drop',
-    what,
-    count: lossOf(worst),
-    since,
-    command,
-    ...where(places),
-    directory,
-  } as const;
-  return [noticeOf(snapshot, now, given)];
+  const places = await placesIn(reader, 'fallen_pages', { website, before, now, directory });
+  const all = lost.length > 1 ? `; in all, ${count(lost.length)} directories lost too many` : '';
+  const [kind, of, more] =
+    directory === null
+      ? (['indexed_drop', '', mostly(places)] as const)
+      : (['directory_drop', ` of ${directory}`, all] as const);
+  const what = `indexed pages${of} fell ${fell(worst)} since ${since}${more}`;
+  const command = queryCommand('compare', { website, since, until: snapshot_date, pages: 'true' });
+  const given = { kind, what, count: lossOf(worst), since, command, ...where(places) };
+  return [noticeOf(snapshot, now, { ...given, directory: directory ?? places.directory })];
 }
 
 interface Fall {
@@ -130,15 +128,9 @@ function sum(falls: readonly Fall[], key: keyof Fall): number {
   return falls.reduce((total, fall) => total + fall[key], 0);
 }
 
-async function fallen(
-  reader: Reader,
-  given: { website: string; before: string; now: string; directory: string | null },
-): Promise<Places> {
-  return onePlaces(await askRows(reader, 'app/notify/fallen_pages', placesRow, given));
-}
-
-function onePlaces([places]: Places[]): Places {
-  return places ?? { pages: 0, directory: null, directory_pages: null, state: null, examples: [] };
+async function placesIn(reader: Reader, statement: string, given: Parameters): Promise<Places> {
+  const [places = NOWHERE] = await askRows(reader, `app/notify/${statement}`, placesRow, given);
+  return places;
 }
 
 function mostly({ directory, directory_pages }: Places): string {
@@ -178,30 +170,25 @@ async function watched(reader: Reader, snapshot: Snapshot, { notify, views }: Pi
 
 /**
  * @param above the rule reports more pages than these; false: it is off
- * @param among these pages; by default all
+ * @param among the pages that are watched
  */
 async function changed(
   reader: Reader,
   snapshot: Snapshot,
-  kind: Kind & keyof typeof CHANGES,
+  kind: keyof typeof CHANGES,
   above: number | false,
-  among: { pattern: string | null; directories: string[]; texts: string[] } = ALL,
+  among = NONE,
 ): Promise<Notice[]> {
   if (above === false) return [];
   const { website_id: website, snapshot_id, snapshot_date } = snapshot;
   const changes = reader.filesOfSnapshot('page_changes', snapshot_id);
   const given = { website, snapshot: snapshot_id, changes, kind, ...among };
-  const places = onePlaces(await askRows(reader, 'app/notify/changed_pages', placesRow, given));
+  const places = await placesIn(reader, 'changed_pages', given);
   if (places.pages <= above) return [];
   const { one, what, analysis, since, ...asked } = CHANGES[kind];
   const command = queryCommand(analysis, { website, ...asked, [since]: snapshot_date });
-  const about = {
-    kind,
-    what: `${counted(places.pages, one)} ${what}`,
-    count: places.pages,
-    since: snapshot.before_date,
-  };
-  return [noticeOf(snapshot, snapshot_id, { ...about, command, ...where(places) })];
+  const about = { kind, what: `${counted(places.pages, one)} ${what}`, count: places.pages, command };
+  return [noticeOf(snapshot, snapshot_id, { ...about, since: snapshot.before_date, ...where(places) })];
 }
 
 /** What was wrong with the end of the run that committed the snapshot. */
@@ -212,7 +199,7 @@ function ends(snapshot: Snapshot, { notify, quality }: Pick<Config, 'notify' | '
   const counts = { pages: { listed, rejected: pages_rejected }, reports: { planned, failed, rejected } };
   const end = { ...snapshot, ...counts, status: 'committed' as const };
   return problemsOf(end, quality.max_reject_ratio).flatMap(({ kind, message, count }) => {
-    const given = { kind, what: message, count, since: snapshot_at, command: 'indexhouse status' };
+    const given = { kind, what: message, count, since: snapshot_at };
     if (kind === 'reports' || kind === 'rejects') {
       return notify[kind] ? [noticeOf(snapshot, snapshot_id, given)] : [];
     }
@@ -231,7 +218,6 @@ async function drift(reader: Reader, snapshot: Snapshot): Promise<Notice[]> {
   const what = `the service sent for the first time: ${named.join(', ')}${more}`;
   const examples = [...new Set(rows.flatMap(({ sample }) => sample ?? []))].slice(0, EXAMPLES);
   const command = queryCommand('drift_diary', { website, since: snapshot_date });
-  return [
-    noticeOf(snapshot, snapshot_id, { kind: 'drift', what, count: rows.length, since: snapshot_at, examples, command }),
-  ];
+  const given = { what, count: rows.length, since: snapshot_at, examples, command };
+  return [noticeOf(snapshot, snapshot_id, { kind: 'drift', ...given })];
 }

@@ -5,8 +5,6 @@ import type { LongOutage } from '../../sync/outage.js';
 import { lagOf, problemsIn, type Receipt } from '../../sync/receipt.js';
 import { type Kind, type Notice, noticeOf, noticeOfNone } from './notice.js';
 
-const STATUS = 'indexhouse status';
-
 /**
  * What was wrong with a run that no snapshot shows: websites without one, damaged journals, the clock, copies that lag.
  *
@@ -17,19 +15,18 @@ export function noticesOf(receipt: Receipt, config: Config, startedAt: string): 
   const fact = receipt.run_id ?? startedAt;
   const problems = problemsIn(receipt, quality.max_reject_ratio).flatMap(({ kind, website_id, message }) => {
     if (kind !== 'failed' && kind !== 'damaged' && kind !== 'clock') return [];
-    return [ofWebsite(website_id, config)(fact, { kind, what: message, count: 1, since: startedAt, command: STATUS })];
+    return [ofWebsite(website_id, config)(fact, { kind, what: message, count: 1, since: startedAt })];
   });
   const behind = receipt.followers.filter(({ behind }) => behind > 0);
-  const lagging = behind.map((one) => {
-    const given = { kind: 'lagging' as const, what: lagOf(one), count: one.behind, since: startedAt, command: STATUS };
-    return noticeOfNone(one.name, given);
-  });
+  const lagging = behind.map((one) =>
+    noticeOfNone(one.name, { kind: 'lagging', what: lagOf(one), count: one.behind, since: startedAt }),
+  );
   return [...(notify.failed ? problems : []), ...(notify.lagging ? lagging : [])];
 }
 
 /** A failure of no website in particular. @param fact what it follows from, as `noticeOf` has it */
 export function failureOf(fact: string, error: string): Notice {
-  return noticeOfNone(fact, { kind: 'failed', what: error, count: 1, since: null, command: STATUS });
+  return noticeOfNone(fact, { kind: 'failed', what: error, count: 1, since: null });
 }
 
 /** A long outage, or that it is over. */
@@ -38,7 +35,7 @@ export function outageNotice({ of, error, since, overAt, website_id }: LongOutag
   const kind: Kind = overAt === null ? 'outage' : 'outage_over';
   const over = `the outage of ${of} is over after ${duration((overAt ?? since) - since)}`;
   const what = overAt === null ? `the run waits for ${of}: ${error}` : over;
-  return ofWebsite(website_id, config)(begunAt, { kind, what, count: 1, since: begunAt, command: STATUS });
+  return ofWebsite(website_id, config)(begunAt, { kind, what, count: 1, since: begunAt });
 }
 
 function ofWebsite(id: string | null, config: Config): typeof noticeOfNone {
