@@ -5,7 +5,8 @@ import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
 import { demoText } from '../src/app/cli/commands/demo.js';
-import { optionsOf, settingsWithoutConfig } from '../src/app/cli/commands/serve.js';
+import { optionsOf } from '../src/app/cli/commands/serve.js';
+import { settingsFor } from '../src/app/cli/configured.js';
 import { type Io, processIo } from '../src/app/cli/io.js';
 import { startService } from '../src/app/cli/serving/running-service.js';
 import { type DemoResult, runDemo } from '../src/app/demo/demo.js';
@@ -65,7 +66,7 @@ async function main(): Promise<void> {
 
 async function dashboard(browser: Browser, warehouse: string): Promise<void> {
   const log = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
-  const settings = settingsWithoutConfig(warehouse, { env: {}, cwd: '/' }, { service: { port: 0 } });
+  const settings = await settingsFor({ warehouse }, { env: {}, cwd: '/' }, { service: { port: 0 } });
   const { token } = await addKey(warehouse, { label: 'demo', websites: 'all' });
   const service = await startService({ ...optionsOf(settings, { warehouse }), prefix: '', timeZone: 'UTC', log });
   try {

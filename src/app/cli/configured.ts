@@ -1,8 +1,15 @@
 import { resolve } from 'node:path';
+import type { z } from 'zod';
 import type { Reader } from '../../answers/query/reader.js';
 import type { ReaderOptions } from '../../answers/query/reader-options.js';
 import { ageText, type DataAge } from '../../answers/status/data-age.js';
-import { ageRuleOf, DEFAULT_MEMORY_LIMIT_BYTES } from '../../answers/status/status-input.js';
+import type { StatusInput } from '../../answers/status/status.js';
+import {
+  ageRuleOf,
+  DEFAULT_MEMORY_LIMIT_BYTES,
+  STATUS_DEFAULTS,
+  statusInputOf,
+} from '../../answers/status/status-input.js';
 import { isBucketUrl } from '../../base/config/bucket.js';
 import { loadConfig, settingsWithoutFile } from '../../base/config/load.js';
 import type { Overrides } from '../../base/config/overrides.js';
@@ -27,7 +34,7 @@ import { EXIT, type Io } from './io.js';
  */
 export async function configOf(
   flags: Globals,
-  { env, cwd }: Io,
+  { env, cwd }: Pick<Io, 'env' | 'cwd'>,
   { orBucket = false, ...options }: { withoutTokens?: boolean; overrides?: Overrides; orBucket?: boolean } = {},
 ): Promise<Config> {
   const config = await loadConfig({ file: flags.config, env, cwd, ...options });
@@ -87,9 +94,30 @@ export async function reading<T>(
 export const READERS = { withoutTokens: true, orBucket: true } as const;
 
 /** The settings for a warehouse that a flag names, without a configuration. */
-export function settingsOf(place: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>, overrides: Overrides = {}) {
+function settingsOf(place: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>, overrides: Overrides = {}) {
   const path = isBucketUrl(place) ? place : resolve(cwd, place);
   return settingsWithoutFile({ env, cwd }, { ...overrides, warehouse: { path } });
+}
+
+/** The settings of what is served or examined, and how its status is judged. */
+export interface Settings
+  extends PlaceSettings,
+    Pick<Config, 'service' | 'pages_from'>,
+    Partial<Pick<Config, 'views'>> {
+  status: StatusInput;
+}
+
+/** The configured settings; of a warehouse that a flag names, the defaults and what the environment sets. */
+export async function settingsFor(
+  { warehouse, ...flags }: Globals & { warehouse?: string },
+  io: Pick<Io, 'env' | 'cwd'>,
+  overrides: Overrides = {},
+): Promise<Settings> {
+  if (warehouse !== undefined) {
+    return { ...settingsOf(warehouse, io, overrides), status: { ...STATUS_DEFAULTS, warehouse, now: Date.now() } };
+  }
+  const config = await configOf(flags, io, { ...READERS, overrides });
+  return { ...config, status: statusInputOf(config) };
 }
 
 /** Hands the folder of a warehouse to `use`: its own, or the one that caches what is fetched from its bucket. */
@@ -112,9 +140,15 @@ export async function inFolder<T>(
 
 /** How many days of listings and reports to fetch; null for all. @param text such as `30d` */
 export function historyDaysOf(text: string): number | null {
-  const parsed = daysOrUnlimited().safeParse(text);
-  if (!parsed.success) throw new UsageError(`--history ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
-  return Number.isFinite(parsed.data) ? Math.round(parsed.data / DAY_MS) : null;
+  const ms = flagValue(daysOrUnlimited(), '--history', text);
+  return Number.isFinite(ms) ? Math.round(ms / DAY_MS) : null;
+}
+
+/** The value of a flag that is written like one of the configuration. @throws UsageError */
+export function flagValue<T>(schema: z.ZodType<T>, flag: string, text: string): T {
+  const parsed = schema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`${flag} ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
 }
 
 /** Logs each state that had to be rebuilt from the log. */

@@ -119,19 +119,16 @@ class Timed {
 /** Runs a job once, and logs its result or its failure. */
 async function runJob(timed: Pick<TimedJob, 'name' | 'job'>, options: RecordedContext): Promise<void> {
   const { log, signal } = options;
-  // A signal of its own, so that the run's listeners do not accumulate on the daemon's.
-  const own = new AbortController();
-  const stop = () => own.abort();
-  signal.addEventListener('abort', stop, { once: true });
   const startedAt = Date.now();
   try {
     log.info('started');
-    const exitCode = await runRecorded(timed, { ...options, signal: own.signal });
+    // A signal of its own, so that the run's listeners do not accumulate on the daemon's.
+    const exitCode = await runRecorded(timed, { ...options, signal: AbortSignal.any([signal]) });
     log.info({ exit_code: exitCode, duration_ms: Date.now() - startedAt }, 'ended');
   } catch (error) {
-    logFailure(error, log);
-  } finally {
-    signal.removeEventListener('abort', stop);
+    if (error instanceof BusyError) log.warn(error.message);
+    else if (error instanceof Stopped) log.info(error.message);
+    else log.error({ err: error }, 'failed; it runs again at its next scheduled time');
   }
 }
 
@@ -153,12 +150,6 @@ export async function runRecorded(
     await board.ended(name, error instanceof Failure ? error.exitCode : EXIT.failed);
     throw error;
   }
-}
-
-function logFailure(error: unknown, log: Logger): void {
-  if (error instanceof BusyError) log.warn(error.message);
-  else if (error instanceof Stopped) log.info(error.message);
-  else log.error({ err: error }, 'failed; it runs again at its next scheduled time');
 }
 
 async function hourly({ signal, hourly: work }: DaemonOptions): Promise<void> {

@@ -27,11 +27,8 @@ export function timetable({ schedule }: Pick<Config, 'schedule'>): TimedJob[] {
 
 /** The job of this name, or null. */
 export function jobNamed(name: string): Job | null {
-  return isJobName(name) ? JOBS[name] : null;
-}
-
-function isJobName(name: string): name is JobName {
-  return Object.hasOwn(JOBS, name);
+  const known = JOB_NAMES.find((one) => one === name);
+  return known ? JOBS[known] : null;
 }
 
 /** A hint for an unknown name, such as: `Jobs are: nightly-sync, maintain, verify, report.` */

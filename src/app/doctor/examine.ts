@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { isBucketUrl } from '../../base/config/bucket.js';
-import { ConfigError } from '../../base/config/errors.js';
+import { ConfigError, problemText } from '../../base/config/errors.js';
 import type { Config } from '../../base/config/schema.js';
 import { apiAccess, type Website, websitesFor } from '../../base/config/websites.js';
 import { messageOf } from '../../base/exit.js';
@@ -141,8 +141,7 @@ async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer)
   const checks = await Promise.all(
     asked.map((website) => {
       // What the service says about `api.token` says nothing about another key.
-      const context = isOfKey(website) ? { known, isBaseFound } : { known: [], isBaseFound: true };
-      const input = { counts: { sent: 0, throttled: 0, retried: 0 }, ...context };
+      const input = isOfKey(website) ? { known, isBaseFound } : { known: [], isBaseFound: true };
       return checkWebsite(website, clients.clientOf(website), input);
     }),
   );
@@ -175,15 +174,9 @@ async function checkConfig(load: () => Promise<Config>): Promise<{ config: Confi
     return { config: loaded, found: [resultsOf('config').ok(`${loaded.file} is valid`)] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { config: null, found: problemsIn(error) };
+    const found = error.problems.map((problem) => resultsOf('config').error(problemText(problem), problem.remedy));
+    return { config: null, found };
   }
-}
-
-function problemsIn({ problems }: ConfigError): CheckResult[] {
-  return problems.map(({ file, line, column, path, message, remedy }) => {
-    const place = line === null ? file : `${file}:${line}:${column}`;
-    return resultsOf('config').error(`${place}: ${path === '' ? '' : `${path} `}${message}`, remedy);
-  });
 }
 
 /** @param free bytes; @param pages of all websites, as far as the service counts them */

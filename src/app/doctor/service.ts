@@ -1,7 +1,7 @@
 import type { Config } from '../../base/config/schema.js';
 import type { Website } from '../../base/config/websites.js';
 import { Stopped } from '../../base/exit.js';
-import type { Client, RequestCounts } from '../../source/client.js';
+import type { Client } from '../../source/client.js';
 import { type Clients, keyDetails } from '../../source/clients.js';
 import { type ClockEvidence, judgeClock } from '../../source/clock.js';
 import type { KeyDetails } from '../../source/contract/key.js';
@@ -123,14 +123,12 @@ export interface WebsiteCheck {
 export async function checkWebsite(
   { id, name, places }: Website,
   client: Client,
-  input: { counts: RequestCounts; known: readonly string[]; isBaseFound: boolean },
+  input: { known: readonly string[]; isBaseFound: boolean },
 ): Promise<WebsiteCheck> {
   const called = name ? `${name} (${id})` : id;
   try {
-    const window = readWindow(
-      await client.get(listingPath(id, 0, 1), { lane: id, counts: input.counts }),
-      places.baseUrl,
-    );
+    const counts = { sent: 0, throttled: 0, retried: 0 };
+    const window = readWindow(await client.get(listingPath(id, 0, 1), { lane: id, counts }), places.baseUrl);
     return { finding: judged(called, window), pages: window.pagination.count ?? 0 };
   } catch (error) {
     if (error instanceof Stopped) return failed(called, 'no answer in time', 'Try again later.');

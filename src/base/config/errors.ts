@@ -44,7 +44,12 @@ function summary(problems: ConfigProblem[]): string {
   ].join('\n');
 }
 
-function line({ file, line, column, path, message, remedy }: ConfigProblem): string {
+function line(problem: ConfigProblem): string {
+  return `${problemText(problem)}. ${problem.remedy}`;
+}
+
+/** A problem and its place. */
+export function problemText({ file, line, column, path, message }: ConfigProblem): string {
   const place = line === null ? file : `${file}:${line}:${column}`;
-  return `${place}: ${path === '' ? '' : `${path} `}${message}. ${remedy}`;
+  return `${place}: ${path === '' ? '' : `${path} `}${message}`;
 }

@@ -1,5 +1,5 @@
 import type { ConfigDocument, Environment } from './document.js';
-import { SECTIONS, type Section } from './schema.js';
+import { SECTION_NAMES, SECTIONS, type Section } from './schema.js';
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
@@ -15,7 +15,7 @@ export type Origins = Map<string, string>;
 export function override(document: ConfigDocument, env: Environment, flags: Overrides): Origins {
   const origins: Origins = new Map();
   const { value } = document;
-  for (const section of Object.keys(SECTIONS) as Section[]) {
+  for (const section of SECTION_NAMES) {
     // A section whose keys are all commented out is null.
     const own = value[section] ?? {};
     if (typeof own !== 'object' || Array.isArray(own)) continue;
@@ -47,15 +47,12 @@ function variableName(section: Section, key: string): string {
 
 /** A value from `${NAME}` is text; if its key takes a number, it is read as one. */
 function readText({ value }: ConfigDocument, path: string, origins: Origins): void {
-  const [section = '', key = ''] = path.split('.');
-  const keys = value[section];
-  if (origins.has(path) || !isSection(section) || typeof keys !== 'object' || keys === null) return;
+  const [name, key = ''] = path.split('.');
+  const section = SECTION_NAMES.find((one) => one === name);
+  const keys = section && value[section];
+  if (origins.has(path) || !section || typeof keys !== 'object' || keys === null) return;
   const filled = (keys as Record<string, unknown>)[key];
   if (typeof filled === 'string') Object.assign(keys, { [key]: fromText(section, key, filled) });
-}
-
-function isSection(name: string): name is Section {
-  return Object.hasOwn(SECTIONS, name);
 }
 
 /** Reads the text of a flag or variable as a number, `true` or `false` if the key takes no text. */

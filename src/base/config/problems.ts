@@ -4,7 +4,7 @@ import { type ConfigDocument, type Path, pathText } from './document.js';
 import type { ConfigProblem } from './errors.js';
 import { CHANNEL_KEYS } from './notify.js';
 import type { Origins } from './overrides.js';
-import { configSchema, priority, SECTIONS, type Section } from './schema.js';
+import { configSchema, priority, SECTION_NAMES, SECTIONS, type Section } from './schema.js';
 import { nearest } from './suggest.js';
 import { view } from './views.js';
 import { website } from './website-entries.js';
@@ -61,7 +61,7 @@ function suggestion(key: string, parent: Path): string {
   const known = knownKeys(parent);
   const near = nearest(key, known);
   if (near) return `Did you mean \`${near}\`?`;
-  const elsewhere = (Object.keys(SECTIONS) as Section[]).find((section) => Object.hasOwn(SECTIONS[section].shape, key));
+  const elsewhere = SECTION_NAMES.find((section) => Object.hasOwn(SECTIONS[section].shape, key));
   if (elsewhere) return `It belongs under \`${elsewhere}\`.`;
   return `Remove it; known keys here: ${known.join(', ')}.`;
 }

@@ -209,6 +209,7 @@ export const SECTIONS = {
 } as const;
 
 export type Section = keyof typeof SECTIONS;
+export const SECTION_NAMES = Object.keys(SECTIONS) as Section[];
 
 /** `indexhouse.yaml`, parsed: times in milliseconds, sizes in bytes, `unlimited` as Infinity. Unknown keys are errors. */
 export const configSchema = mapping({

@@ -11,11 +11,11 @@ import { packageVersion } from '../../../base/version.js';
 import { addKey } from '../../../serve/keys/manage-keys.js';
 import { type DemoResult, runDemo } from '../../demo/demo.js';
 import type { Globals } from '../command.js';
-import { loggerOf } from '../configured.js';
+import { loggerOf, settingsFor } from '../configured.js';
 import { columnsOf, EXIT, type Io, stoppable } from '../io.js';
 import { answerTable, UNKNOWN } from '../output/answer-table.js';
 import { count, duration, formatJson, formatTable, wrapped } from '../output/output.js';
-import { optionsOf, serveUntilStopped, settingsWithoutConfig } from './serve.js';
+import { optionsOf, serveUntilStopped } from './serve.js';
 import { display } from './sync.js';
 
 const MEMORY_LIMIT_BYTES = 500e6;
@@ -49,7 +49,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
 /** Serves the dashboard on the demo's warehouse, with a key of its own, until it is stopped. */
 async function serveDemo(made: { warehouse: string }, flags: Flags, io: Io): Promise<void> {
   const { warehouse } = made;
-  const settings = optionsOf(settingsWithoutConfig(warehouse, io), { warehouse });
+  const settings = optionsOf(await settingsFor({ warehouse }, io), { warehouse });
   const { token } = await addKey(warehouse, { label: 'demo', websites: 'all' });
   const log = loggerOf({ logLevel: 'warn', ...flags }, io);
   const serve = (service: Config['service']) =>

@@ -47,25 +47,21 @@ async function addedText(warehouse: string, key: KnownKey, token: string): Promi
 
 /** `indexhouse keys list` */
 export async function list(flags: Flags, io: Io): Promise<number> {
-  return reading(flags, io, ({ warehouse }) => listed(warehouse, flags, io));
-}
-
-async function listed(warehouse: string, flags: Flags, io: Io): Promise<number> {
-  await checkWarehouseThere(warehouse);
-  const keys = (await readKeys(warehouse)).map((key) => shown(known(key)));
-  if (flags.json) return print(keys, io);
+  const keys = await reading(flags, io, async ({ warehouse }) => {
+    await checkWarehouseThere(warehouse);
+    return (await readKeys(warehouse)).map((key) => shown(known(key)));
+  });
   const rows = keys.map((key) => [key.label, grantText(key), key.created_at, expiryText(key.expires_at), key.id]);
   const table = formatTable(['label', 'websites', 'created', 'expires', 'id'], rows, { width: widthOf(io.stdout) });
   const none = 'No keys yet. Add one: indexhouse keys add --label reader --website all\n';
-  io.stdout.write(keys.length === 0 ? none : table);
+  io.stdout.write(flags.json ? formatJson(keys) : keys.length === 0 ? none : table);
   return EXIT.done;
 }
 
 /** `indexhouse keys revoke` */
 export async function revoke(flags: Flags, io: Io, [idOrLabel = '']: string[]): Promise<number> {
   const key = await reading(flags, io, ({ warehouse }) => revokeKey(warehouse, idOrLabel));
-  if (flags.json) return print(shown(key), io);
-  io.stdout.write(`Revoked the key "${safe(key.label)}" (${key.id}).\n`);
+  io.stdout.write(flags.json ? formatJson(shown(key)) : `Revoked the key "${safe(key.label)}" (${key.id}).\n`);
   return EXIT.done;
 }
 
@@ -103,9 +99,4 @@ async function unknownNote(warehouse: string, { websites }: KnownKey): Promise<s
   const unknown = websites.filter((id) => !there.has(`website=${encodeId(id)}`));
   if (unknown.length === 0) return '';
   return `! No snapshots of ${safe(unknown.join(', '))} yet; \`indexhouse status\` lists the websites.\n`;
-}
-
-function print(value: unknown, io: Io): number {
-  io.stdout.write(formatJson(value));
-  return EXIT.done;
 }

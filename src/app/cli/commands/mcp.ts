@@ -2,13 +2,12 @@ import { once } from 'node:events';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { readStatus } from '../../../answers/status/status.js';
-import { STATUS_DEFAULTS, statusInputOf } from '../../../answers/status/status-input.js';
 import { packageVersion } from '../../../base/version.js';
 import { assistantServer } from '../../../serve/assistant/server.js';
 import { wholeClient } from '../../../serve/assistant/whole-client.js';
 import { checkWarehouseThere } from '../../../warehouse/log/folder/prepare.js';
 import type { Globals } from '../command.js';
-import { configOf, loggerOf, READERS, type Reading, reading } from '../configured.js';
+import { loggerOf, type Reading, reading, settingsFor } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
 import { refreshing } from '../serving/refreshing.js';
 
@@ -27,7 +26,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
 
 async function answerUntilClosed(options: Reading, flags: Flags, io: Io): Promise<number> {
   const { warehouse, cache } = options;
-  const status = { ...(await statusInput(flags, io)), warehouse, cache };
+  const status = { ...(await settingsFor(flags, io)).status, warehouse, cache };
   await checkWarehouseThere(warehouse);
   const log = loggerOf(flags, io);
   const refresh = cache && refreshing(cache, log);
@@ -62,8 +61,4 @@ async function answerUntilClosed(options: Reading, flags: Flags, io: Io): Promis
     client.close();
   }
   return EXIT.done;
-}
-
-async function statusInput(flags: Flags, io: Io) {
-  return flags.warehouse === undefined ? statusInputOf(await configOf(flags, io, READERS)) : STATUS_DEFAULTS;
 }

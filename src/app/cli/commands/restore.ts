@@ -15,7 +15,7 @@ import { readRestored } from '../../../warehouse/log/folder/restored.js';
 import { RunLock } from '../../../warehouse/log/lock.js';
 import { dropIndex } from '../../../warehouse/log/marker-index.js';
 import type { Globals } from '../command.js';
-import { configOf, folderOf, historyDaysOf } from '../configured.js';
+import { configOf, flagValue, folderOf, historyDaysOf } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
 import { count, formatJson } from '../output/output.js';
 
@@ -62,7 +62,8 @@ async function restoreFrom(bucket: Bucket, warehouse: string, options: FetchOpti
       await removeDatabase(warehouseFolder(warehouse).database);
     const left =
       fetched.left > 0 ? ` ${count(fetched.left)} files before ${fetched.history_from} were left there.` : '';
-    const aside = fetched.set_aside ? ` ${setAsideText(fetched.set_aside)}` : '';
+    const { set_aside: folder } = fetched;
+    const aside = folder ? ` What only this folder had is in ${safe(folder)} there: keep or delete it.` : '';
     const text = `Restored ${safe(warehouse)} from ${bucket.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}${aside}\n`;
     io.stdout.write(flags.json ? formatJson({ warehouse, restored: true, ...fetched }) : text);
     const reason = damageIn(bucket.url, fetched.damaged);
@@ -74,10 +75,6 @@ async function restoreFrom(bucket: Bucket, warehouse: string, options: FetchOpti
   }
 }
 
-function setAsideText(folder: string): string {
-  return `What only this folder had is in ${safe(folder)} there: keep or delete it.`;
-}
-
 /** An empty bucket is a failure, unless `--if-missing` allows it, as for the first machine ever. */
 function nothingThere({ url }: Bucket, { ifMissing, json }: Flags, { stdout }: Io): number {
   if (!ifMissing) throw new Failure(`there is no warehouse at ${url}: check the address and its prefix`);
@@ -87,7 +84,7 @@ function nothingThere({ url }: Bucket, { ifMissing, json }: Flags, { stdout }: I
 
 /** With both flags no configuration is needed. */
 async function placesOf({ from, warehouse, ...flags }: Flags, io: Io) {
-  const named = from === undefined ? undefined : addressOf(from);
+  const named = from === undefined ? undefined : flagValue(bucketUrl(), '--from', from);
   if (named !== undefined && warehouse !== undefined) {
     return { config: { url: named }, warehouse: folderOf(warehouse, io), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES };
   }
@@ -97,10 +94,4 @@ async function placesOf({ from, warehouse, ...flags }: Flags, io: Io) {
   const config: BucketConfig = { ...configured.bucket, url };
   const { path, memory_limit: memoryLimit } = configured.warehouse;
   return { config, warehouse: warehouse === undefined ? path : folderOf(warehouse, io), memoryLimit };
-}
-
-function addressOf(text: string): string {
-  const parsed = bucketUrl().safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw new UsageError(`--from ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
 }

@@ -1,17 +1,13 @@
 import { once } from 'node:events';
-import type { StatusInput } from '../../../answers/status/status.js';
-import { STATUS_DEFAULTS, statusInputOf } from '../../../answers/status/status-input.js';
-import type { Overrides } from '../../../base/config/overrides.js';
-import type { Config } from '../../../base/config/schema.js';
 import { UsageError } from '../../../base/exit.js';
 import { shellWord } from '../../../base/observe/format.js';
 import { escapedJson, safe } from '../../../base/observe/terminal.js';
 import { isLoopback } from '../../../serve/api/addresses.js';
 import { readKeys, type StoredKey } from '../../../serve/keys/key-file.js';
-import type { BucketCache, PlaceSettings } from '../../../warehouse/bucket/cache.js';
+import type { BucketCache } from '../../../warehouse/bucket/cache.js';
 import { checkWarehouseThere, timeZoneOf } from '../../../warehouse/log/folder/prepare.js';
 import type { Globals } from '../command.js';
-import { configOf, inFolder, loggerOf, READERS, settingsOf } from '../configured.js';
+import { inFolder, loggerOf, type Settings, settingsFor } from '../configured.js';
 import { EXIT, type Io, stoppable, widthOf } from '../io.js';
 import { formatTable } from '../output/output.js';
 import { type RunningService, type ServiceOptions, startService } from '../serving/running-service.js';
@@ -25,13 +21,10 @@ export interface Flags extends Globals {
   history?: string;
 }
 
-interface Settings extends PlaceSettings, Pick<Config, 'service' | 'pages_from'>, Partial<Pick<Config, 'views'>> {
-  status: StatusInput;
-}
-
 /** `indexhouse serve`: serves the service's own HTTP API from the warehouse, until it is stopped. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const settings = await settingsFor(flags, io);
+  const { host, port, rateLimit } = flags;
+  const settings = await settingsFor(flags, io, { service: { host, port, requests_per_minute: rateLimit } });
   return inFolder(
     settings,
     io,
@@ -64,24 +57,6 @@ export async function serveUntilStopped(
       await service.close();
     }
   });
-}
-
-/** With --warehouse no configuration is needed; environment variables still apply. */
-async function settingsFor(flags: Flags, io: Io): Promise<Settings> {
-  const { host, port, rateLimit, warehouse } = flags;
-  const overrides = { service: { host, port, requests_per_minute: rateLimit } };
-  if (warehouse !== undefined) return settingsWithoutConfig(warehouse, io, overrides);
-  const config = await configOf(flags, io, { ...READERS, overrides });
-  return { ...config, status: statusInputOf(config) };
-}
-
-/** The settings for a warehouse without configuration. */
-export function settingsWithoutConfig(
-  warehouse: string,
-  io: Pick<Io, 'env' | 'cwd'>,
-  overrides: Overrides = {},
-): Settings {
-  return { ...settingsOf(warehouse, io, overrides), status: { ...STATUS_DEFAULTS, warehouse, now: 0 } };
 }
 
 /** The options to serve a warehouse in this folder. */

@@ -1,5 +1,4 @@
 import { readStatus, type Status } from '../../../answers/status/status.js';
-import { STATUS_DEFAULTS, statusInputOf } from '../../../answers/status/status-input.js';
 import type { UnfinishedRun } from '../../../answers/status/unfinished-runs.js';
 import { driftText, type NewDrift, nameOf, notConfigured } from '../../../answers/status/website-status.js';
 import { isBucketUrl } from '../../../base/config/bucket.js';
@@ -7,7 +6,7 @@ import { safe } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder } from '../../../warehouse/log/folder/prepare.js';
 import type { Globals } from '../command.js';
-import { configOf, exitFor, inFolder, READERS, rebuiltLog, settingsOf } from '../configured.js';
+import { exitFor, inFolder, rebuiltLog, settingsFor } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
 import { age, ago, count, formatJson, formatTable, percent } from '../output/output.js';
 
@@ -22,7 +21,8 @@ export interface Flags extends Globals {
 
 /** `indexhouse status`: how the warehouse is doing. Sends no request, and writes nothing. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const { settings, input } = await inputOf(flags, io);
+  const settings = await settingsFor(flags, io);
+  const input = { ...settings.status, onRebuilt: rebuiltLog(flags, io) };
   return inFolder(settings, io, async ({ warehouse, cache }) => {
     await checkFolder(warehouse);
     const name = settings.warehouse.path;
@@ -34,15 +34,6 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
     return status.exit_code || exitFor(cache, io);
   });
-}
-
-async function inputOf(flags: Flags, io: Io) {
-  const onRebuilt = rebuiltLog(flags, io);
-  if (flags.warehouse) {
-    return { settings: settingsOf(flags.warehouse, io), input: { ...STATUS_DEFAULTS, now: Date.now(), onRebuilt } };
-  }
-  const settings = await configOf(flags, io, READERS);
-  return { settings, input: { ...statusInputOf(settings), onRebuilt } };
 }
 
 function printed(status: Status, width: number | undefined): string {

@@ -8,6 +8,7 @@ import { chosenWebsites } from '../../../sync/choose-websites.js';
 import { realRunEffects } from '../../../sync/context.js';
 import { problemsIn, type Receipt, type WebsiteReceipt } from '../../../sync/receipt.js';
 import { sync } from '../../../sync/sync.js';
+import { REASONS } from '../../../warehouse/journal/plan.js';
 import { exitCodeOf, type Problem } from '../../../warehouse/log/verdict.js';
 import { configOf } from '../configured.js';
 import { type Io, stoppable, widthOf } from '../io.js';
@@ -147,13 +148,10 @@ function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width
 
 /** The reasons of all websites together, in the order of the plan. */
 function reasonsLine(websites: WebsiteReceipt[]): string[] {
-  const total = new Map<string, number>();
-  for (const { reports } of websites) {
-    for (const [reason, planned] of Object.entries(reports.by_reason)) {
-      total.set(reason, (total.get(reason) ?? 0) + planned);
-    }
-  }
-  const parts = [...total].flatMap(([reason, planned]) => (planned > 0 ? [`${count(planned)} ${reason}`] : []));
+  const parts = REASONS.flatMap((reason) => {
+    const planned = websites.reduce((sum, { reports }) => sum + reports.by_reason[reason], 0);
+    return planned > 0 ? [`${count(planned)} ${reason}`] : [];
+  });
   return parts.length > 0 ? [`Reports by reason: ${parts.join(', ')}`] : [];
 }
 

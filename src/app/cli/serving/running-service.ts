@@ -129,19 +129,19 @@ export function addHealth(
     findKey,
     prefix,
     cache,
-  }: { reader: LiveReader; findKey: Store['findKey']; prefix: string; cache?: BucketCache | undefined },
+  }: Pick<ServiceOptions, 'prefix' | 'cache'> & { reader: LiveReader; findKey: Store['findKey'] },
 ): void {
-  app.get(`${prefix}/livez`, async (_, reply) => {
-    reply.header('cache-control', 'no-store');
-    return { status: 'ok' };
-  });
-  app.get(`${prefix}/readyz`, async (_, reply) => {
-    reply.header('cache-control', 'no-store');
+  const get = (path: string, answer: (request: FastifyRequest) => Promise<object>) =>
+    app.get(`${prefix}${path}`, (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      return answer(request);
+    });
+  get('/livez', async () => ({ status: 'ok' }));
+  get('/readyz', async () => {
     await reader.websites();
     return { status: 'ready' };
   });
-  app.get(`${prefix}/healthz`, async (request, reply) => {
-    reply.header('cache-control', 'no-store');
+  get('/healthz', async (request) => {
     const hasKey = request.headers.authorization !== undefined;
     const readable = hasKey ? readableBy(await presentedKey(request, { findKey })) : null;
     const isAsked = (id: string): boolean => readable === null || readable.includes(id);
