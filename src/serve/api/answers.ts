@@ -73,9 +73,6 @@ export function answersOf(content: z.ZodType<unknown> | Content, errors: readonl
 
 /** OpenAPI links from a 200: which operations take its values, and as which parameters. */
 export function linksTo(operations: Readonly<Record<string, Record<string, string>>>) {
-  const links = Object.entries(operations).map(([operationId, parameters]) => [
-    operationId,
-    { operationId, parameters },
-  ]);
+  const links = Object.entries(operations).map(([id, parameters]) => [id, { operationId: id, parameters }]);
   return { 200: Object.fromEntries(links) };
 }

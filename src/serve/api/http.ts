@@ -100,18 +100,12 @@ export function plainServer(
 }
 
 function interfaceOf(store: Store, options: ServerOptions): Interface {
-  const { prefix = '', maxLimit = DEFAULT_MAX_LIMIT_ENTRIES, rateLimit, clock } = options;
+  const { prefix = '', maxLimit = DEFAULT_MAX_LIMIT_ENTRIES, rateLimit, clock, onKey, onError } = options;
   if (!PREFIX_FORM.test(prefix)) throw new TypeError(`Unusable path prefix "${prefix}": write it like /tenant/api.`);
   if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
   const defaultLimit = Math.min(options.defaultLimit ?? DEFAULT_LIMIT_ENTRIES, maxLimit);
   const limiter = options.limiter ?? (rateLimit === undefined ? null : limiterOf(rateLimit, { clock }));
-  return {
-    store,
-    limits: { defaultLimit, maxLimit },
-    limiter,
-    onKey: options.onKey,
-    onError: options.onError,
-  };
+  return { store, limits: { defaultLimit, maxLimit }, limiter, onKey, onError };
 }
 
 /** Adds what every answer carries; while the server shuts down, also that its connection closes. */

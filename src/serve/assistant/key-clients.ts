@@ -3,21 +3,18 @@ import type { Reader } from '../../answers/query/reader.js';
 import { judged, type Status, type StatusInput } from '../../answers/status/status.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { readableBy } from '../api/admission.js';
-import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
+import { LiveReader } from '../store/live-reader.js';
 import { runSql } from './run-sql.js';
 import type { Client } from './tool.js';
+import type { WholeOptions } from './whole-client.js';
 
 /** Each keeps a database open. If more are needed, the one that was unused for longest is closed. */
 const MOST_READERS = 4;
 /** For each reader, independent of the limit of `serve`: DuckDB caches what it has read up to this limit. */
 const MEMORY_LIMIT_BYTES = 512_000_000;
 
-export interface KeyClientOptions extends LiveReaderOptions {
-  version: string;
-  /** The status of the whole warehouse. */
-  status(): Promise<Status>;
+export interface KeyClientOptions extends WholeOptions {
   statusInput: StatusInput;
-  now?: () => number;
 }
 
 interface Opened {

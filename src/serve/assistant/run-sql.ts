@@ -16,6 +16,7 @@ const SPILL_LIMIT_BYTES = 1_000_000_000;
 /** What Node.js and DuckDB need in addition. */
 const PROCESS_BYTES = 400_000_000;
 const HEAP_MB = 256;
+const TOO_LARGE = 'the statement needed too much memory: select fewer rows or shorter values';
 
 type Asked = Pick<SqlRequest, 'warehouse' | 'websites' | 'sql' | 'limit' | 'offset'>;
 
@@ -48,7 +49,8 @@ export async function runSql(
     const startedAt = performance.now();
     const answer = await answerOf(child);
     signal.throwIfAborted();
-    if (answer === null) throw endedEarly(performance.now() - startedAt >= timeLimitMs, timeLimitMs);
+    const isLate = performance.now() - startedAt >= timeLimitMs;
+    if (answer === null) throw new QuestionError(`query_sql: ${isLate ? tooLate(timeLimitMs) : TOO_LARGE}`);
     if ('refused' in answer) throw new QuestionError(answer.refused);
     if ('failed' in answer) throw new Error(answer.failed);
     return answer.rows;
@@ -71,11 +73,6 @@ async function answerOf(child: ChildProcess) {
   return message === null ? null : sqlAnswer.parse(message);
 }
 
-function endedEarly(isLate: boolean, timeLimitMs: number): QuestionError {
-  if (isLate) {
-    return new QuestionError(
-      `query_sql: stopped after ${timeLimitMs / 1000} s: select fewer rows, a shorter period or one website`,
-    );
-  }
-  return new QuestionError('query_sql: the statement needed too much memory: select fewer rows or shorter values');
+function tooLate(ms: number): string {
+  return `stopped after ${ms / 1000} s: select fewer rows, a shorter period or one website`;
 }

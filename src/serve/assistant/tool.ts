@@ -35,14 +35,8 @@ interface TypedTool<I, O extends { basis: Basis }> {
 }
 
 /** A tool that takes unvalidated input. */
-export interface Tool {
-  name: string;
-  title: string;
-  description: string;
-  input: z.ZodObject;
-  output: z.ZodObject;
-  run(client: Client, input: unknown, signal: AbortSignal): Promise<ToolAnswer<{ basis: Basis }>>;
-}
+export type Tool = Omit<TypedTool<unknown, { basis: Basis }>, 'input' | 'output'> &
+  Record<'input' | 'output', z.ZodObject>;
 
 export function toolOf<I, O extends { basis: Basis }>(tool: TypedTool<I, O>): Tool {
   return { ...tool, run: (client, input, signal) => tool.run(client, tool.input.parse(input), signal) };

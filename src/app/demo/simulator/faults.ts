@@ -64,17 +64,13 @@ export class Faults {
 
   kindFor(requestNumber: number, operation: OperationName): FaultKind | null {
     if (this.#only && !this.#only.includes(operation)) return null;
-    const kind = this.#draw(unit(this.seed, requestNumber));
-    return kind === 'wrong_url' && operation !== 'report' ? null : kind;
-  }
-
-  #draw(u: number): FaultKind | null {
+    const u = unit(this.seed, requestNumber);
     let below = 0;
-    for (const kind of FAULT_KINDS) {
-      below += this.#rates[kind] ?? 0;
-      if (u < below) return kind;
-    }
-    return null;
+    const kind = FAULT_KINDS.find((one) => {
+      below += this.#rates[one] ?? 0;
+      return u < below;
+    });
+    return kind === undefined || (kind === 'wrong_url' && operation !== 'report') ? null : kind;
   }
 }
 

@@ -54,11 +54,7 @@ export class World {
   }
 
   get websites(): { id: string; domain: string; count: number }[] {
-    return [...this.#websites.values()].map(({ settings, count }) => ({
-      id: settings.id,
-      domain: settings.domain,
-      count,
-    }));
+    return [...this.#websites.values()].map(({ settings: { id, domain }, count }) => ({ id, domain, count }));
   }
 
   /** Takes the world through this many nights, one after the other. */

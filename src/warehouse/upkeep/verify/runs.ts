@@ -96,11 +96,9 @@ export async function readRuns(engine: Engine, log: OpenWarehouse): Promise<Runs
   const unreadable = await findDamaged(engine, 'runs', files);
   const readable = without(files, unreadable);
   const findings = unreadable.map(({ path, reason }) => damaged(`${path} ${reason}`));
-  return { files: readable, committed: await committedIn(engine, log, readable), unfinished, findings };
-}
-
-function committedIn(engine: Engine, log: OpenWarehouse, files: readonly string[]): Promise<CommittedRun[]> {
-  const query = `select run_id, website_id, snapshot_id from (${log.query('runs', files)})
-    where outcome = 'committed'`;
-  return engine.rows(committedRow, query);
+  const committed = await engine.rows(
+    committedRow,
+    `select run_id, website_id, snapshot_id from (${log.query('runs', readable)}) where outcome = 'committed'`,
+  );
+  return { files: readable, committed, unfinished, findings };
 }
