@@ -34,10 +34,7 @@ export function globExpression(globs: readonly string[]): string | null {
 
 /** `\C`, any byte, is a single instruction where `.` takes ten: a thousand globs match 3,000 times as fast. */
 function expression(glob: string): string {
+  // As RE2's own QuoteMeta.
+  const quoted = (text: string) => text.replace(/[^\w\u0080-\uffff]/g, '\\$&');
   return glob.split(/\*+/).map(quoted).join('\\C*');
-}
-
-/** As RE2's own QuoteMeta. */
-function quoted(text: string): string {
-  return text.replace(/[^\w\u0080-\uffff]/g, '\\$&');
 }

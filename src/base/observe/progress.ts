@@ -133,8 +133,7 @@ export function createProgress(options: ProgressOptions): Progress {
 }
 
 function unrefInterval(ms: number, tick: () => void): () => void {
-  const timer = setInterval(tick, ms);
-  timer.unref();
+  const timer = setInterval(tick, ms).unref();
   return () => clearInterval(timer);
 }
 

@@ -52,14 +52,10 @@ export async function describeRoutes(app: FastifyInstance, described: Described)
   });
 }
 
+type Converted = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0];
+
 /** Adds what `.describe()` and `.meta()` say of a schema; for a time in an answer, the format says enough. */
-function withDescription({
-  zodSchema,
-  jsonSchema,
-}: {
-  zodSchema: z.core.$ZodTypes;
-  jsonSchema: z.core.JSONSchema.BaseSchema;
-}): void {
+function withDescription({ zodSchema, jsonSchema }: Converted): void {
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema));
   if (zodSchema !== timestamp) return;
   jsonSchema.format = 'date-time';

@@ -84,11 +84,7 @@ async function isSameContent(from: string, to: string): Promise<boolean> {
 async function copy(from: string, to: string, receipt: BackupReceipt): Promise<void> {
   await makeFolder(dirname(to));
   const temporary = `${to}.tmp`;
-  const copied = await ifThere(
-    copyFile(from, temporary).then(() => true),
-    false,
-  );
-  if (!copied) {
+  if ((await ifThere(copyFile(from, temporary), 'gone')) === 'gone') {
     receipt.gone++;
     return;
   }

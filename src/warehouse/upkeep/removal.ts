@@ -27,11 +27,9 @@ import type { PlannedFile } from './thinning.js';
 export async function removeDue(log: OpenWarehouse, { now, dryRun }: { now: number; dryRun: boolean }) {
   const leftovers = await leftoversOf(log, now);
   const due = leftovers.filter(({ isDue }) => isDue);
-  if (!dryRun) {
-    for (const { file } of due) {
-      await removeWhole(file);
-      crashPoint('deleted a file');
-    }
+  for (const { file } of dryRun ? [] : due) {
+    await removeWhole(file);
+    crashPoint('deleted a file');
   }
   crashPoint('deleted the files');
   // What waits is not an hour old.

@@ -50,11 +50,8 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   const tables = tablesOf(flags.table ?? [], io.cwd);
   const sink = sinkOf(flags, io);
   await checkSink(sink);
-  const asked = await questionTo(
-    { ...flags, name },
-    name === 'pages' ? await withView(given, flags, io) : given,
-    io.cwd,
-  );
+  const parameters = name === 'pages' ? await withView(given, flags, io) : given;
+  const asked = await questionTo({ ...flags, name }, parameters, io.cwd);
   return reading(flags, io, async (options) => {
     if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
     await answered({ ...options, tables }, io, async (reader) => {
@@ -160,16 +157,12 @@ function catalogText(name: string | undefined, json: boolean, { program }: Io): 
 /** One line per analysis, grouped by question. */
 function catalog(all: readonly Analysis[]): string {
   const longest = Math.max(...all.map(({ name }) => name.length));
-  const groups = QUESTIONS.map(
-    (question) => [question, all.filter((analysis) => analysis.question === question)] as const,
-  );
-  return groups
-    .filter(([, group]) => group.length > 0)
-    .map(([question, group]) => {
-      const lines = group.map(({ name, title }) => `  ${name.padEnd(longest)}  ${title}\n`);
-      return `${question}\n${lines.join('')}`;
-    })
-    .join('\n');
+  const groups = QUESTIONS.flatMap((question) => {
+    const group = all.filter((analysis) => analysis.question === question);
+    const lines = group.map(({ name, title }) => `  ${name.padEnd(longest)}  ${title}\n`);
+    return lines.length > 0 ? [`${question}\n${lines.join('')}`] : [];
+  });
+  return groups.join('\n');
 }
 
 function details(analysis: Analysis): string {

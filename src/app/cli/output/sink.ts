@@ -71,23 +71,13 @@ export function fileOf(out: string | undefined, { cwd }: Pick<Io, 'cwd'>): strin
 }
 
 /** Checks, before a result is computed, that it could be written. @throws UsageError if not */
-export async function checkSink({
-  format,
-  out,
-  force,
-  io,
-}: Pick<Sink, 'format' | 'out' | 'force' | 'io'>): Promise<void> {
-  if (out !== undefined && !force) await checkFree(out);
+export async function checkSink({ format, out, force, io }: Sink): Promise<void> {
+  if (out !== undefined && !force && (await exists(out)))
+    throw new UsageError(`${out} already exists: choose another name, or use --force to overwrite it`);
   const binary = BINARY[format];
   if (binary !== undefined && out === undefined && io.stdout.isTTY) {
     throw new UsageError(`${binary} cannot be printed to a terminal: use --out FILE or a pipe`);
   }
-}
-
-/** @throws UsageError for a file that exists already */
-async function checkFree(out: string): Promise<void> {
-  if (!(await exists(out))) return;
-  throw new UsageError(`${out} already exists: choose another name, or use --force to overwrite it`);
 }
 
 /** @throws UsageError for a file within the warehouse, where every file counts as the warehouse's own */

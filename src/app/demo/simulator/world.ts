@@ -1,15 +1,18 @@
 import { DAY_MS } from '../../../base/time.js';
 import type { CoverageEntry } from '../../../source/contract/coverage.js';
 import type { UrlReport } from '../../../source/contract/report.js';
-import type { Deindexing } from './page-life.js';
 import { Renderer } from './render.js';
 import { SimulatedWebsite, type WebsiteOptions } from './website.js';
 
 export const DEMO_WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';
-const DEFAULT_PAGES = 3000;
 const DEFAULT_START = '2026-01-01T02:00:00.000Z';
-const DEFAULT_RECRAWLED = 0.1;
-const DEFAULT_DEINDEXING: Deindexing = { night: 3, directory: '/blog/', share: 0.5 };
+const WEBSITE_DEFAULTS = {
+  pages: 3000,
+  nasty: false,
+  deindexing: { night: 3, directory: '/blog/', share: 0.5 },
+  submission: null,
+  recrawled: 0.1,
+};
 
 export interface WorldOptions {
   /** A 32-bit integer (default 1). Same seed, same world. */
@@ -117,14 +120,6 @@ export class World {
 }
 
 function foundWebsite(options: WebsiteOptions, index: number, seed: number): SimulatedWebsite {
-  const {
-    id,
-    pages = DEFAULT_PAGES,
-    nasty = false,
-    deindexing = DEFAULT_DEINDEXING,
-    submission = null,
-    recrawled = DEFAULT_RECRAWLED,
-  } = options;
-  const domain = options.domain ?? (index === 0 ? 'example.com' : `site-${index + 1}.example`);
-  return new SimulatedWebsite({ id, domain, pages, nasty, deindexing, submission, recrawled }, seed);
+  const domain = index === 0 ? 'example.com' : `site-${index + 1}.example`;
+  return new SimulatedWebsite({ ...WEBSITE_DEFAULTS, domain, ...options }, seed);
 }

@@ -76,13 +76,8 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     const log = await OpenWarehouse.read(engine, options.warehouse, options.engine.temporary);
     const { markers, damaged: unreadable } = log;
     const { whole, files, rows, findings } = await checkFiles(engine, options.warehouse, markers);
-    const verified: Verified = {
-      snapshots: markers.filter(({ kind }) => kind === 'snapshot').length,
-      files,
-      rows,
-      findings,
-      repaired: [],
-    };
+    const snapshots = markers.filter(({ kind }) => kind === 'snapshot').length;
+    const verified: Verified = { snapshots, files, rows, findings, repaired: [] };
     findings.push(...unreadable.map(({ path, reason }) => damaged(`the marker ${path} ${reason}`)));
     const runs = await readRuns(engine, log);
     findings.push(...runs.findings, ...(await checkRows(engine, log, whole, runs)));
