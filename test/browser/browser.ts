@@ -17,9 +17,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 const AXE_SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const axeFindings = z.array(
-  z.object({ id: z.string(), impact: z.string().nullish(), nodes: z.array(z.object({ html: z.string() })) }),
-);
+const axeFindings = z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }));
 
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
@@ -39,14 +37,12 @@ export function watched(page: Page, origin: string): string[] {
   return noise;
 }
 
-/** What axe finds serious or critical about a page as it is shown now. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/** What axe finds about a page as it is shown now. */
+export async function findingsOf(page: Page): Promise<string[]> {
   // Through the debugger: the page's own policy forbids what is not its own.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE_SOURCE);
   const found = axeFindings.parse(
     await page.evaluate('axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)'),
   );
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
 }

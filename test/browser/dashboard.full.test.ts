@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { type Dashboard, HOSTILE, NIGHTS, pageAt, SHOP_TOKEN, startDashboard } from '../serve/dashboard/given.js';
-import { launch, SKIPPED, seriousFindings, watched } from './browser.js';
+import { findingsOf, launch, SKIPPED, watched } from './browser.js';
 
 const SHOP = '/dashboard/websites/shop';
 const PAGES = [
@@ -45,7 +45,7 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
 
   beforeAll(async () => {
     shop = await buildWarehouse(NIGHTS);
-    dashboard = await startDashboard(shop.path);
+    dashboard = await startDashboard(shop.path, { views: [{ name: 'Out', pages: { indexed: 'no' } }] });
     browser = await launch();
   });
   afterAll(async () => {
@@ -87,7 +87,7 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
     for (const { name, colorScheme, size } of LOOKS) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(size);
-      expect([path, name, await seriousFindings(page)]).toEqual([path, name, []]);
+      expect([path, name, await findingsOf(page)]).toEqual([path, name, []]);
       expect([path, name, await page.evaluate(TOO_WIDE)]).toEqual([path, name, false]);
     }
   }

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { reportPage } from '../../src/answers/report/page.js';
 import { givenWarehouse, reportOf } from '../answers/report/given.js';
 import { NIGHTS } from '../serve/dashboard/given.js';
-import { launch, SKIPPED, seriousFindings } from './browser.js';
+import { findingsOf, launch, SKIPPED } from './browser.js';
 
 const PHONE = { width: 390, height: 844 };
 const LOOKS = [
@@ -23,7 +23,7 @@ describe.skipIf(SKIPPED !== '')(`a report in a browser${SKIPPED}`, () => {
       for (const isBrief of [false, true]) {
         await page.setContent(reportPage(report, isBrief).replace(/<meta http-equiv[^>]*>/, ''));
         for (const closed of await page.locator('summary').all()) await closed.click();
-        expect([colorScheme, await seriousFindings(page)]).toEqual([colorScheme, []]);
+        expect([colorScheme, await findingsOf(page)]).toEqual([colorScheme, []]);
         const [width, height] = (await page.evaluate(SIZE)) as [number, number];
         expect(width).toBe(viewport.width);
         if (isBrief && viewport === PHONE) expect(height).toBeLessThanOrEqual(2 * PHONE.height);

@@ -61,8 +61,8 @@ export function reportPage(report: Report, isBrief = false): string {
   )}<style>${new Html(STYLE)}</style>
 </head>
 <body>
-${ageBand(report.age)}
 <header>
+${ageBand(report.age)}
 <h1>${headingOf(report)}</h1>
 <div class="about">${about(report)}</div>
 </header>

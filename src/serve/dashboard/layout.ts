@@ -43,10 +43,10 @@ export function layout({ base, title, heading = title, keyLabel, at, age = null 
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
+<header>
 ${ageBand(age)}
-<header class="bar">
-<p class="brand"><a href="${base}/">${MARK}indexhouse</a></p>
-${keyLabel === null ? null : signOut(base, keyLabel)}
+<div class="bar"><p class="brand"><a href="${base}/">${MARK}indexhouse</a></p>
+${keyLabel === null ? null : signOut(base, keyLabel)}</div>
 </header>
 ${at ? tabs(base, at.website, at.route) : null}
 <main id="content" tabindex="-1">

@@ -80,6 +80,6 @@ function shares(id: string, section: Moves): Part {
   const shown = dates.flatMap((date, at) => ((dates.length - 1 - at) % apart === 0 ? [{ date, at }] : []));
   const share = ({ cells }: HeatRow, at: number) => shareOf(cells[at]?.indexed ?? null, cells[at]?.pages ?? null);
   const columns = shown.map(({ date, at }) => number<HeatRow>(dayOfMonth(date), (row) => share(row, at), percent));
-  const options = { id, caption: 'Share of the pages that is indexed', empty: '' };
+  const options = { id, caption: 'Share of the pages of each directory that is indexed', empty: '' };
   return table([{ head: 'Directory', cell: (row) => nameOf(section, row) }, ...columns], heat, options);
 }
