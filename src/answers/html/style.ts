@@ -47,7 +47,7 @@ ${heatRules('light')}
 .heat thead td{vertical-align:bottom;white-space:nowrap}.heat .number{padding-left:.4rem}.heat thead .number{width:4.2rem}
 .heat tbody td:not(.number){text-align:center;font-size:.6rem}
 .ends{display:flex;justify-content:space-between;color:var(--soft);font-size:.83rem;margin:.2rem 0}
-.heat td a{color:inherit}main .heat td a{text-decoration:none}.heat .h5,.heat .h6,.heat .h7{color:var(--ground)}
+.heat .noted{box-shadow:inset 0 3px var(--text),inset 0 4px var(--ground)}.heat td a{color:inherit}main .heat td a{text-decoration:none}.heat .h5,.heat .h6,.heat .h7{color:var(--ground)}
 .key .swatch{margin:0;border-radius:0}
 .first h2{font-size:1.05rem;margin:1.1rem 0 .3rem;padding:0;border:0}.first ul{margin:.3rem 0;padding-left:1.1rem}.first li{overflow-wrap:anywhere;margin:.2rem 0}.first li a{text-decoration:underline}
 .first .lead{margin:.5rem 0;font-size:1rem}
@@ -59,7 +59,7 @@ summary{cursor:pointer;color:var(--link);font-size:.87rem;padding:.3rem 0}
 footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem}
 @media screen and (max-width:640px){
 body{padding:.7rem .9rem}h1{font-size:1.3rem}.first{font-size:.88rem;line-height:1.35}.first .lead{font-size:.92rem;margin:.35rem 0}.first h2{margin:.6rem 0 .2rem}.about,.first .note{font-size:.8rem}.first .tiles{margin:.5rem 0}
-.heat .wide{display:none}.heat th:first-child{width:6rem}.heat thead .number{width:3.7rem}
+.heat .wide,.ends span:nth-child(2):not(:last-child){display:none}.heat th:first-child{width:6rem}.heat thead .number{width:3.7rem}
 .chart.wide{display:none}.chart.narrow{display:block}
 .tiles{grid-template-columns:repeat(2,1fr);gap:.5rem}.tiles div{padding:.5rem .6rem}.tiles b{font-size:1.3rem}
 .cards thead{display:none}.cards,.cards tbody{display:block}

@@ -67,6 +67,7 @@ async function faces({ warehouse, command }: ReturnType<typeof given>) {
   const [html, xlsx] = [join(folder, 'report.html'), join(folder, 'events.xlsx')];
   const words = ['--website', 'shop', '--out', html];
   const { stdout: story } = await command('report', ...words);
+  const brief = await command('report', '--brief', ...words.slice(0, 2), '--out', '-');
   const events = JSON.parse((await command('query', 'events', 'website=shop', '--json')).stdout);
   expect(await command('query', 'events', 'website=shop', '--out', xlsx)).toMatchObject({ code: 0 });
   const { rows: [heads = [], cells = []] = [] } = (await readXlsx(readFileSync(xlsx))).sheets.at(-1) ?? {};
@@ -93,6 +94,7 @@ async function faces({ warehouse, command }: ReturnType<typeof given>) {
   return {
     story,
     report: readFileSync(html, 'utf8'),
+    brief: brief.stdout,
     overview: overview.text,
     events: events[0].notes,
     excel: cells[heads.indexOf('notes')],
@@ -112,10 +114,11 @@ describe('a note', () => {
     const seen = await faces(made);
     expect(seen).toMatchObject({ events: said, excel: said, copies: [[{ note: HOSTILE }], [{ note: HOSTILE }]] });
     expect(seen.story).toContain(`· note of ${said}.`);
-    for (const page of [seen.report, seen.overview]) {
+    for (const page of [seen.report, seen.brief, seen.overview]) {
       expect(page).toContain(`· note of Mar 7: “${ESCAPED}”.`);
       expect(page).toContain(`<li><b>A</b> <span class="date">2025-03-07</span> ${ESCAPED} (/blog/)</li>`);
       expect(page).toMatch(/<text[^>]*>A<\/text>/);
+      expect(page).toContain(`40 of 40 pages indexed (100%), ±0 since Mar\u00a06. Note: ${ESCAPED}"`);
       expect(page).not.toContain('<script>');
       expect(page).not.toContain('Only of the other');
     }

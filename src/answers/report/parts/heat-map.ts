@@ -13,6 +13,8 @@ const MOST_SHARES = 10;
 const NAME_CHARACTERS = 60;
 const ALWAYS_SHOWN = 8;
 
+type Dates = Record<'from' | 'to', string>;
+
 /** Directories × nights, the figures of now beside them: those that changed much and the largest; others are folded. */
 export function heatPart(id: string, section: Moves, links?: PagesLinks): Part {
   const { heat } = section.over_time;
@@ -25,7 +27,7 @@ export function heatPart(id: string, section: Moves, links?: PagesLinks): Part {
 
 /** A table: the darker a cell, the more of the pages are indexed; what changed much has a ▼ or ▲. */
 export function heatMap(section: Moves, rows: readonly HeatRow[], links?: PagesLinks): Html {
-  const { over_time, headline } = section;
+  const { over_time, headline, notes } = section;
   const since = headline.compared_with === null ? 'Change' : `Since ${dayOfMonth(headline.compared_with)}`;
   const heads = ['Pages', 'Indexed', 'Share', since].map((head, at) => html`<th scope="col"${figure(at)}>${head}</th>`);
   const swatches = [0, ...STEPS].map((_, step) => html`<span class="swatch h${step}"></span>`);
@@ -39,7 +41,7 @@ export function heatMap(section: Moves, rows: readonly HeatRow[], links?: PagesL
 <thead><tr><th scope="col">Directory</th>${dates}${heads}</tr></thead>
 <tbody>
 ${rows.map((row) => rowOf(section, row, links))}</tbody></table>
-<p class="note key">Indexed: under 20% ${swatches} 95% and more. ▼ ▲: changed by 5 pages and 5% since ${before}.</p>`;
+<p class="note key">Indexed: under 20% ${swatches} 95% and more. ▼ ▲: changed by 5 pages and 5% since ${before}.${notes.length > 0 ? ' A line on top: a note.' : ''}</p>`;
 }
 
 /** Pages and indexed pages have no room on a phone. */
@@ -53,7 +55,8 @@ function rowOf(section: Moves, row: HeatRow, links: PagesLinks | undefined): Htm
   const own = row.directory.startsWith('/') ? links : undefined;
   const address = own?.directory(row.directory);
   const figures = [count(pages), count(indexed), percent(shareOf(indexed, pages)), signed(change)];
-  const shown = cells.map((cell) => cellOf(cell, (dates) => own?.changes(row.directory, dates)));
+  const linkOf = (dates: Dates) => own?.changes(row.directory, dates);
+  const shown = cells.map((cell, at) => cellOf(cell, notesAt(section, row, at), linkOf));
   return html`<tr><th scope="row" title="${name}">${address ? html`<a href="${address}">${name}</a>` : name}</th>${shown}${figures.map((value, at) => html`<td${figure(at)}>${value || '–'}</td>`)}</tr>\n`;
 }
 
@@ -62,15 +65,30 @@ function nameOf(section: Moves, { website_id, directory }: HeatRow): string {
   return `${website}${shortened(directory, NAME_CHARACTERS)}`;
 }
 
-function cellOf(cell: HeatCell | null, linkOf: (dates: { from: string; to: string }) => string | undefined): Html {
-  if (cell === null) return html`<td></td>`;
+/** The notes of a directory, and those of all, on the night or in the week of a column. */
+function notesAt(
+  { notes, over_time: { columns, step } }: Moves,
+  { website_id, directory }: HeatRow,
+  at: number,
+): string {
+  const date = columns[at] ?? '';
+  const isOf = (noted: string) => (directory === '/' ? noted === '/' : noted.startsWith(directory));
+  return notes
+    .filter((one) => one.note_date > addDays(date, -step) && one.note_date <= date)
+    .filter((one) => one.websites.includes(website_id) && isOf(one.directory ?? directory))
+    .map(({ note }) => `. Note: ${note}`)
+    .join('');
+}
+
+function cellOf(cell: HeatCell | null, noted: string, linkOf: (dates: Dates) => string | undefined): Html {
+  if (cell === null) return noted ? html`<td class="noted" title="${noted.slice(2)}"></td>` : html`<td></td>`;
   const { date, pages, indexed, since, change, isMarked } = cell;
   const share = shareOf(indexed, pages) ?? 0;
-  const reading = `${dayOfMonth(date)}: ${count(indexed)} of ${counted(pages, 'page')} indexed (${percent(share)})${since ? `, ${signed(change)} since ${dayOfMonth(since)}` : ''}`;
+  const reading = `${dayOfMonth(date)}: ${count(indexed)} of ${counted(pages, 'page')} indexed (${percent(share)})${since ? `, ${signed(change)} since ${dayOfMonth(since)}` : ''}${noted}`;
   const mark = isMarked ? ((change ?? 0) < 0 ? '▼' : '▲') : null;
   const address = mark && linkOf({ from: addDays(since ?? date, 1), to: date });
   const shown = address ? html`<a href="${address}" aria-label="${reading}">${mark}</a>` : mark;
-  return html`<td class="h${STEPS.filter((from) => share >= from).length}" title="${reading}">${shown}</td>`;
+  return html`<td class="h${STEPS.filter((from) => share >= from).length}${noted ? ' noted' : ''}" title="${reading}">${shown}</td>`;
 }
 
 /** The shares on the last date, and on earlier ones that are equally far apart. */
