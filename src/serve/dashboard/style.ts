@@ -29,7 +29,7 @@ label{display:block;font-size:.83rem;color:var(--soft);margin-bottom:.15rem}
 caption{text-align:left;color:var(--soft);font-size:.87rem;padding-bottom:.4rem}
 thead th a{color:inherit;text-decoration:underline;text-underline-offset:.2em}
 thead th[aria-sort] a{color:var(--text)}
-tbody th[scope=row]{min-width:11rem}tbody th .url{display:inline-block;width:max-content;max-width:28rem}tbody td b{white-space:nowrap}
+tbody th[scope=row]{min-width:11rem}tbody th .url{display:inline-block;width:max-content;max-width:28rem}tbody td b{white-space:nowrap}@media (min-width:641px){td[data-head=State],td[data-head=Canonical]{min-width:9rem}}
 tbody tr:hover{background:var(--card)}
 main td a,main p a,main dd a,main h1 a,.events a,tbody th a{text-decoration:underline;text-underline-offset:.15em}
 .brand a{display:inline-flex;align-items:center;gap:.5rem}.brand svg{width:1.4rem;height:1.4rem;fill:var(--link)}
