@@ -106,6 +106,6 @@ export function shellWord(text: string): string {
 
 /** The command that runs an analysis, harmless for the shell whatever the values are. */
 export function queryCommand(name: string, parameters: Readonly<Record<string, string>>): string {
-  const given = Object.entries(parameters).map(([key, value]) => ` --param ${shellWord(`${key}=${value}`)}`);
+  const given = Object.entries(parameters).map(([key, value]) => ` ${shellWord(`${key}=${value}`)}`);
   return `indexhouse query ${name}${given.join('')}`;
 }

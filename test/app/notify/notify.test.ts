@@ -106,8 +106,7 @@ describe('a notice', () => {
       since: '2025-03-01',
       directory: '/a/',
       state: FALLEN.index_coverage_state,
-      command:
-        'indexhouse query compare --param website=w --param since=2025-03-01 --param until=2025-03-02 --param pages=true',
+      command: 'indexhouse query compare website=w since=2025-03-01 until=2025-03-02 pages=true',
       what: 'indexed pages fell from 36 to 23 (−36.1%) since 2025-03-01; 12 of those that left were in /a/',
     });
     expect(found.get('indexed_drop')?.['examples']).toHaveLength(5);
