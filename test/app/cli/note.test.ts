@@ -118,7 +118,7 @@ describe('a note', () => {
       expect(page).toContain(`· note of Mar 7: “${ESCAPED}”.`);
       expect(page).toContain(`<li><b>A</b> <span class="date">2025-03-07</span> ${ESCAPED} (/blog/)</li>`);
       expect(page).toMatch(/<text[^>]*>A<\/text>/);
-      expect(page).toContain(`40 of 40 pages indexed (100%), ±0 since Mar\u00a06. Note: ${ESCAPED}"`);
+      expect(page).toContain(`40 of 40 pages indexed (100.0%), ±0 since Mar\u00a06. Note: ${ESCAPED}"`);
       expect(page).not.toContain('<script>');
       expect(page).not.toContain('Only of the other');
     }
