@@ -122,8 +122,8 @@ async function findUnreadable(engine: Engine, table: Table, files: readonly stri
   ];
 }
 
-/** The error message, without the statement that failed. */
+/** The error message, without the statement that failed and a full stop. */
 export function firstLine(error: unknown): string {
   const message = messageOf(error);
-  return (message.split('\n')[0] ?? '').replace(/ \(in: .*$/, '');
+  return (message.split('\n')[0] ?? '').replace(/ \(in: .*$|[.\s]+$/g, '');
 }
