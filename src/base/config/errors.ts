@@ -32,8 +32,8 @@ export function fileError(
   file: string,
   message: string,
   remedy: string,
-  place = { line: null, column: null } as Place,
-) {
+  place: Place = { line: null, column: null },
+): ConfigError {
   return new ConfigError([{ file, ...place, path: '', message, remedy }]);
 }
 
