@@ -3,7 +3,7 @@ import { type Html, html, type Part, shortened } from '../../answers/html/html.j
 import { askAbout } from '../../answers/query/ask-rows.js';
 import type { Reader } from '../../answers/query/reader.js';
 import { SELECTED_PAGES } from '../../answers/query/selected-pages.js';
-import { SPANS } from '../../base/config/page-filters.js';
+import { type PageFilters, SPANS } from '../../base/config/page-filters.js';
 import { count } from '../../base/observe/format.js';
 import type { Parameters } from '../../base/storage/engine.js';
 
@@ -16,7 +16,7 @@ export type FacetRow = z.infer<typeof facetRow>;
 
 /** What a list of pages can be narrowed down by: its parameter in the address, its heading, and what a value is called. */
 interface Facet {
-  name: string;
+  name: keyof PageFilters;
   heading: string;
   label(value: string): string;
 }
@@ -41,6 +41,12 @@ const FACETS: readonly Facet[] = [
   { name: 'fetch', heading: 'Fetch', label: (value) => FETCHES[value] ?? value },
 ];
 export type Chosen = Readonly<Record<string, string | undefined>>;
+
+/** The filters that narrow a list of pages down, by their parameters in the address. */
+export function narrowedDown(filters: PageFilters): Chosen {
+  return Object.fromEntries(FACETS.map(({ name }) => [name, filters[name]]));
+}
+
 /** Before the name of a column of the user's own. */
 export const OWN = 'own.';
 

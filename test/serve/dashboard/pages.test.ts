@@ -166,10 +166,13 @@ describeAtLength('what narrows the table of pages down', () => {
 
   test('has as many pages for a value as its link leads to', async () => {
     const every = await visitor.get(`${SHOP}/pages?per=200&monitored=all`);
-    for (const heading of ['State', 'Sitemap', 'Last crawl']) {
+    for (const heading of ['State', 'Sitemap', 'Last crawl', 'Fetch']) {
       const [least] = [...facetIn(every, heading)].slice(-1);
       const { link = '', pages } = least?.[1] ?? {};
-      expect([heading, `${rowsOf(await visitor.get(link), 'pages').length}`]).toEqual([heading, pages]);
+      const narrowed = await visitor.get(link);
+      expect([heading, `${rowsOf(narrowed, 'pages').length}`]).toEqual([heading, pages]);
+      const taken = [...facetIn(narrowed, heading).keys()];
+      expect([heading, taken]).toEqual([heading, [expect.stringMatching(/\(take back\)$/)]]);
     }
   });
 

@@ -5,7 +5,7 @@ import type { Reader } from '../../../answers/query/reader.js';
 import { SELECTED_PAGES, selectionOf } from '../../../answers/query/selected-pages.js';
 import { pageFilters } from '../../../base/config/page-filters.js';
 import { type Content, type Format, linkTo, type WebsiteContext } from '../context.js';
-import { facetLinks, OWN, readFacets } from '../facets.js';
+import { facetLinks, narrowedDown, OWN, readFacets } from '../facets.js';
 import { type Choice, type Field, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
@@ -40,8 +40,8 @@ export async function pagesPage(context: WebsiteContext): Promise<Content> {
   const pages = await LISTS.ask(context, query, (reader) => readPages(reader, context.website.id, query));
   const { page: _page, per, sort, columns: shown, ...filters } = query;
   const asked = { per, ...filters, columns: askFor(shown) };
-  const { state, indexed, directory, sitemap, canonical, crawl, own } = filters;
-  const narrowed = { state, indexed, directory, sitemap, canonical, crawl, own };
+  const { own } = filters;
+  const narrowed = { ...narrowedDown(filters), own };
   const linkWith = (values: Readonly<Record<string, string | undefined>>) =>
     linkTo(context, 'pages', { ...asked, sort, ...values });
   const content = html`${filterForm(linkTo(context, 'pages'), {
