@@ -1,5 +1,5 @@
 -- title: Pages
--- description: The pages as they are now, selected and sorted as in the dashboard's list of pages: blocked by robots.txt (`fetch`), with another canonical than declared, in a sitemap but not indexed, newly indexed (`changed=entered`) and so on. In `indexhouse query`, `view` names a view of the configuration, whose filters then apply. `-` selects unknown values.
+-- description: The pages as they are now, filtered and sorted as in the dashboard's list of pages. For example, `fetch=failed` lists those that could not be fetched, `canonical=differ` those with another canonical than they declare, `changed=entered` those that are newly indexed. In `indexhouse query`, `view` names a view of the configuration, whose filters then apply. `-` selects unknown values.
 -- question: Why are pages not indexed?
 -- param website (text, default all): id or name of one website
 -- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
@@ -10,7 +10,7 @@
 -- param crawl (text, default all): the age of the last crawl, such as 2-7 days, over 90 days or never
 -- param fetch (text, default all): the page_fetch_status of the last report, or failed for any but Successful
 -- param sitemap (text, default all): pages in the sitemap with this URL, any for those in at least one, - for those in none
--- param changed (text, default none): pages that fell_out, entered, returned, appeared or disappeared, or whose coverage_state, searchengine_canonical, robots_blocked (newly) or any of it changed
+-- param changed (text, default none): what changed in the period: fell_out, entered, returned, appeared, disappeared, coverage_state, searchengine_canonical, robots_blocked or any
 -- param from (date, default none): first date of the change
 -- param to (date, default none): last date of the change
 -- param own (text, default none): values of the columns of pages_from, as a JSON object such as {"owner": "Anna"}; - for none

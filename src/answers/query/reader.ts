@@ -10,7 +10,7 @@ import type { DataTable, Table } from '../../warehouse/log/folder/tables.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
 import { OpenWarehouse } from '../../warehouse/log/open.js';
 import { readableFolders } from '../../warehouse/log/own-log.js';
-import { OWN_PAGES, type OwnColumns } from './own-pages.js';
+import type { OwnColumns } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
 import { SOURCES, type Source, SourceFiles } from './source-files.js';
 import { lockDown, viewSources } from './sources.js';
@@ -22,6 +22,7 @@ export interface Newest extends Record<'id' | 'name' | 'snapshotAt', string> {}
 const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
 
 const NO_PAGE = 'pages_from: the file has no row about any page.';
+
 /**
  * A warehouse at one moment: every table and view, over the files of exactly the commits that are there when it opens.
  * It takes no lock, so that it and a sync cannot block each other. Its engine can read the log and the states, and
@@ -203,7 +204,6 @@ export class Reader {
   }
 
   async #list(source: Source): Promise<void> {
-    if (source === OWN_PAGES) await this.#list('page_state');
     await listFiles(this.engine, source, await this.files.of(source, this.#website));
     this.#listed.add(source);
   }
