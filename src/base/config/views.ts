@@ -6,6 +6,8 @@ const MAX_VIEWS = 30;
 /** What else the address of a list has. */
 const NO_FILTERS: ReadonlySet<string> = new Set(['page', 'per', 'sort', 'columns']);
 const PLAIN_NAME = /^[a-z_]{1,20}$/;
+/** How patterns begin that can match a URL. */
+const LIKE_A_URL = /^([/*]|[a-z][a-z\d+.-]*[:*])/i;
 /** What a page that fell out still matches. */
 const OF_THE_URL: ReadonlySet<string> = new Set(['q', 'directory']);
 
@@ -64,11 +66,16 @@ export function viewsOf<V extends { website?: string | undefined }>(
   return all.filter(({ website }) => website === undefined || website === id || website === name);
 }
 
-/** Notices take only views that a page still matches when it has left the index. */
+/** Notices take only patterns that can match, and views that a page still matches when it has left the index. */
 export function checkWatched(
-  { views, notify }: { views: readonly View[]; notify: { watch_views: readonly string[] } },
+  { views, notify }: { views: readonly View[]; notify: Record<'watch' | 'watch_views', readonly string[]> },
   context: z.RefinementCtx,
 ): void {
+  for (const [index, pattern] of notify.watch.entries()) {
+    if (LIKE_A_URL.test(pattern)) continue;
+    const remedy = 'Begin it with /, * or https://, or write the name of a view into `notify.watch_views`.';
+    context.addIssue({ code: 'custom', path: ['notify', 'watch', index], message: `matches no URL\n${remedy}` });
+  }
   for (const [index, name] of notify.watch_views.entries()) {
     const found = views.find((one) => one.name === name);
     const other = Object.keys(found?.pages ?? {}).find((filter) => !OF_THE_URL.has(filter));

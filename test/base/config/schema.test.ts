@@ -77,6 +77,11 @@ const REFUSED: [section: string, line: string, words: string][] = [
   ['schedule', 'verifi: "0 2 * * *"', 'Did you mean `verify`?'],
   ['notify', 'indexed_drop: 120%', 'is not a drop'],
   ['notify', 'watch: /checkout/*', 'is not a list'],
+  [
+    'notify',
+    'watch: ["/a", Shop]',
+    'notify.watch[1] matches no URL. Begin it with /, * or https://, or write the name',
+  ],
   ['notify', 'watch_views: [Shop]', 'is not the name of a view'],
   ['notify', 'channels: [{ type: pass-word }]', 'channels[0].type is not the type of a channel'],
   ['notify', 'channels: [{ url: "https://x.example" }]', 'channels[0].type is not the type of a channel'],
