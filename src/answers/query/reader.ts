@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { z } from 'zod';
 import { type NamedWebsite, websiteIds } from '../../base/config/websites.js';
 import { Engine, type Parameters } from '../../base/storage/engine.js';
@@ -20,8 +20,6 @@ export interface Newest extends Record<'id' | 'name' | 'snapshotAt', string> {}
 
 /** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
 const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
-
-const NO_PAGE = 'pages_from: the file has no row about any page.';
 
 /**
  * A warehouse at one moment: every table and view, over the files of exactly the commits that are there when it opens.
@@ -113,9 +111,10 @@ export class Reader {
   /** The columns of the user's own that `pages` has. Its notes include what the last question has found. */
   get own(): OwnColumns {
     const { matched } = this.files;
-    const own = this.ownColumns;
+    const { ownColumns: own, options } = this;
     if (this.isEmpty || (matched.get(this.#website) ?? matched.get(null)) !== 0) return own;
-    return { ...own, notes: [...own.notes, NO_PAGE] };
+    const file = basename(options.pagesFrom?.file ?? '');
+    return { ...own, notes: [...own.notes, `pages_from: ${file} has no row about any page.`] };
   }
 
   /** Its websites, once for each name that they ever had. */

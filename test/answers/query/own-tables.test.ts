@@ -190,7 +190,7 @@ const OF_NO_USE: [file: string, text: string | null, words: string][] = [
   ['own.csv', 'url\na\n', 'own.csv has no column beside url that can be used'],
   ['own.csv', 'url,Is_Indexed,my owner,owner\na,1,2,3\n', 'own.csv: Is_Indexed, my owner left out: up to 8 columns'],
   ['own.csv', 'url,a,b,c,d,e,f,g,h,i\na,1,2,3,4,5,6,7,8,9\n', 'own.csv: i left out: up to 8 columns'],
-  ['own.csv', 'url,owner\nhttps://elsewhere.example/,b\n', 'the file has no row about any page'],
+  ['own.csv', 'url,owner\nhttps://elsewhere.example/,b\n', 'pages_from: own.csv has no row about any page.'],
   ['own.csv', `url,team\n${SHOP}/,b\n`, 'own.csv has no column owner to group by; there are team'],
   [
     'own.csv',
