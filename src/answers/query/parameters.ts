@@ -35,7 +35,7 @@ export function valuesOf(analysis: Asked, given: ReadonlyMap<string, string>, to
   return Object.fromEntries(
     parameters.map((parameter) => {
       const text = given.get(parameter.name) ?? parameter.default;
-      if (text === null) throw refuse(`parameter ${parameter.name} is required: --param ${parameter.name}=…`);
+      if (text === null) throw refuse(`parameter ${parameter.name} is required: ${parameter.name}=…`);
       const value = readValue(parameter, text, today);
       if (value === undefined) throw refuse(`${parameter.name} is not ${formOf(parameter)} (given: ${text})`);
       return [parameter.name, value];

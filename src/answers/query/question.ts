@@ -183,9 +183,7 @@ function checkParameters({ name, parameters }: Question, prepared: DuckDBPrepare
     throw new QuestionError(`${name}: there is no parameter $${unknown}; the statement ${uses}`);
   const missing = wanted.find((one) => !Object.hasOwn(parameters, one));
   if (missing !== undefined) {
-    throw new QuestionError(
-      `${name}: the parameter $${missing} is missing: --param ${missing}=…; the statement ${uses}`,
-    );
+    throw new QuestionError(`${name}: the parameter $${missing} is missing: ${missing}=…; the statement ${uses}`);
   }
 }
 

@@ -124,7 +124,7 @@ describe('the value of a parameter', () => {
   it('must be given where there is no default, and none other', () => {
     const page = findAnalysis('page');
     expect(() => valuesOf(page, new Map(), TODAY)).toThrow(
-      'page: parameter url is required: --param url=….\nIts parameters are:\n  url (text, required)',
+      'page: parameter url is required: url=….\nIts parameters are:\n  url (text, required)',
     );
     expect(() => valuesOf(page, new Map([['ulr', 'x']]), TODAY)).toThrow('unknown parameter ulr, did you mean url?');
     expect(valuesOf(page, new Map([['url', 'x']]), TODAY)).toEqual({ url: 'x', website: null });

@@ -241,7 +241,7 @@ describe('a question', () => {
     const sql = 'select url from coverage where index_summary = $summary and snapshot_date = $date order by url';
     expect(await rowsOf(asked, sql, { summary: 'Indexed', date: '2025-03-01' })).toHaveLength(2);
     await expect(rowsOf(asked, sql, { summary: 'Indexed' })).rejects.toThrow(
-      'the parameter $date is missing: --param date=…; the statement uses $summary, $date',
+      'the parameter $date is missing: date=…; the statement uses $summary, $date',
     );
     await expect(rowsOf(asked, 'select 1', { x: '1' })).rejects.toThrow('no parameter $x; the statement uses no');
   });

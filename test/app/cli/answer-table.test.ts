@@ -84,7 +84,7 @@ test('what a limit left out is said, with how to get it; chosen columns keep the
     ['https://a.example/1', 1],
     ['https://a.example/2', 2],
   ];
-  const notes = ['Times are UTC.', 'The first 2 rows; all of them: --param limit=none'];
+  const notes = ['Times are UTC.', 'The first 2 rows; all of them: limit=none'];
   expect(shown(columns, rows, { isCut: true }).notes).toEqual(notes);
   const chosen = shown(columns, rows, { columns: ['url', 'n', 'raw'], chosen: ['raw', 'n'] });
   expect(chosen.columns.map(({ name }) => name)).toEqual(['raw', 'n']);

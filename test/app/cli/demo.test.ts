@@ -24,7 +24,7 @@ testAtLength('the demo ends with the story and what to try next, in 80 columns',
 
   indexhouse query deindexed_pages -c indexhouse-demo/indexhouse.yaml
   indexhouse query page -c indexhouse-demo/indexhouse.yaml \\
-    --param url=${page}
+    url=${page}
   indexhouse demo --serve     # the same again, then its dashboard
 `);
 });

@@ -229,8 +229,8 @@ testAtLength('a default limit that left something out is reported, with how to g
     const { stdout, stderr } = await run(['query', name, ...args, '--warehouse', many.path]);
     return { lines: stdout.split('\n').length, stdout, stderr: stderr.replace(OLD, '') };
   };
-  const note = 'indexhouse: coverage_by_directory: the first 50 rows; all: --param limit=none\n';
-  const last = expect.stringMatching(/The first 50 rows; all of them: --param limit=none\n$/);
+  const note = 'indexhouse: coverage_by_directory: the first 50 rows; all: limit=none\n';
+  const last = expect.stringMatching(/The first 50 rows; all of them: limit=none\n$/);
   expect(await asked()).toMatchObject({ stdout: last, stderr: '' });
   expect(await asked('--format', 'csv')).toMatchObject({ lines: 52, stderr: note });
   expect(await asked('--format', 'csv', 'limit=none')).toMatchObject({ lines: 53, stderr: '' });

@@ -130,7 +130,7 @@ async function examplePage(reader: Reader): Promise<string | null> {
 
 function next({ config, report }: DemoResult, page: string | null, serve: boolean, { cwd, program }: Io): string {
   const place = `-c ${shellWord(safe(relative(cwd, config)))}`;
-  const ofPage = page ? `\n  ${program} query page ${place} \\\n    --param url=${shellWord(safe(page))}` : '';
+  const ofPage = page ? `\n  ${program} query page ${place} \\\n    url=${shellWord(safe(page))}` : '';
   const dashboard = serve ? '' : `\n  ${program} demo --serve     # the same again, then its dashboard`;
   return `The report with charts is ${safe(relative(cwd, report))}. Try next:
 

@@ -20,7 +20,7 @@ const PARAMETER = /^(\w+)=([\s\S]*)$/;
 
 const foot = (program: string) => `
 Details:   ${program} query --describe <name>
-Run:       ${program} query <name> [--param name=value]
+Run:       ${program} query <name> [name=value]
 Your SQL:  ${program} query --sql "select …"
 `;
 
@@ -76,7 +76,7 @@ async function writeWritten(rows: number, file: string, { out, logLevel = 'info'
 /** A word without `=` is the name; the others are parameters. */
 function oneName(words: string[]): string | undefined {
   const [name, second] = words.filter((word) => !PARAMETER.test(word));
-  if (second !== undefined) throw new UsageError(`one analysis at a time; pass parameters as --param name=value`);
+  if (second !== undefined) throw new UsageError('one analysis at a time; pass parameters as name=value');
   return name;
 }
 

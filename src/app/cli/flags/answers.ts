@@ -14,20 +14,20 @@ const QUERY_HELP = `
 Without a name: lists the built-in analyses. A table shows what people read first, and never cuts a URL or a date: rows
 that are wider than the terminal become cards. The other formats have every column of the answer. Dates like "6 days ago" count from the newest snapshot.
 Both ends of a period are included: the last seven dates are those since "6 days ago".
-\`--param limit=none\` lifts a default row limit.
+\`limit=none\` lifts a default row limit.
 SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
 coverage_summary, page_changes and page_state, and the views pages, daily_listings, coverage_daily,
 page_history, notes, quarantine and api_drift.
 
 Examples:
   indexhouse query                                      list the analyses
-  indexhouse query indexing_trend --param since="30 days ago"
-  indexhouse query page --param url=https://example.com/a
+  indexhouse query indexing_trend since="30 days ago"
+  indexhouse query page url=https://example.com/a
   indexhouse query --sql "select website_id, count(*) from pages where is_indexed group by all" --format csv
   indexhouse query deindexed_pages --columns url,snapshot_date --out lost.xlsx
   indexhouse query indexing_trend --warehouse s3://lake/indexhouse
   indexhouse query --table links=crawl.csv --sql "from links"
-  indexhouse query --file answer.sql --param site=example.com --out answer.parquet`;
+  indexhouse query --file answer.sql site=example.com --out answer.parquet`;
 
 const REPORT_HELP = `
 One self-contained HTML file without scripts: open it from a mail attachment or on a phone, or print it.

@@ -153,5 +153,5 @@ function notesOf({ rows, isCut }: Answer, shown: readonly Shown[], same: readonl
     ...(same.length > 0 ? [`${rows.length === 1 ? 'Also' : 'In all of them'}: ${same.join('; ')}.`] : []),
     ...(shown.some(({ kind }) => kind === 'time') ? ['Times are UTC.'] : []),
   ].join(' ');
-  return [...(first === '' ? [] : [first]), ...(isCut ? [`The first ${many}; all of them: --param limit=none`] : [])];
+  return [...(first === '' ? [] : [first]), ...(isCut ? [`The first ${many}; all of them: limit=none`] : [])];
 }

@@ -66,7 +66,7 @@ export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Pro
   else if (format === 'json') await writeStream(jsonText(result), sink);
   else await writeStream(workbook(result, about, question.columns ? null : analysis), sink);
   if (!given.has('limit') && rows === limitOf(question))
-    io.stderr.write(`indexhouse: ${question.name}: the first ${rows} rows; all: --param limit=none\n`);
+    io.stderr.write(`indexhouse: ${question.name}: the first ${rows} rows; all: limit=none\n`);
   return rows;
 }
 
