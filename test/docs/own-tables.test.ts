@@ -52,5 +52,6 @@ once('every command of docs/bi/own-tables.md runs on the files that it shows', a
       { owner: 'Anna', pages: 2, indexed: 0 },
       { owner: 'nobody', pages: 1, indexed: 1 },
     ],
+    [{ url: 'https://www.example.com/blog/a' }, { url: 'https://www.example.com/blog/caf%C3%A9' }],
   ]);
 });

@@ -13,7 +13,7 @@
 -- param changed (text, default none): what changed in the period: fell_out, entered, returned, appeared, disappeared, coverage_state, searchengine_canonical, robots_blocked or any
 -- param from (date, default none): first date of the change
 -- param to (date, default none): last date of the change
--- param own (text, default none): values of the columns of pages_from, as a JSON object such as {"owner": "Anna"}; - for none
+-- param own (text, default none): values of the columns of pages_from, such as owner=Anna&template=article; - for pages without one
 -- param monitored (text, default none): gone for pages that are no longer listed, all for those, too
 -- param sort (text, default url): url, indexed, state, canonical, crawl or report (the age of the report); with - in front, in reverse
 -- param limit (integer, default none): at most this many rows

@@ -8,6 +8,7 @@ import { QuestionError } from './errors.js';
 import { checkPeriod, valuesOf } from './parameters.js';
 import { ask, type Question } from './question.js';
 import type { Reader } from './reader.js';
+import { ownValues, wrongOwn } from './selected-pages.js';
 
 /** Runs a built-in analysis and reads its whole answer into memory. */
 export async function askAnalysis(
@@ -25,7 +26,7 @@ export async function askAnalysis(
 /**
  * An analysis with its parameters, as a question to this warehouse.
  *
- * @throws UsageError for wrong parameters, including a website or page that the warehouse does not have
+ * @throws UsageError for wrong parameters, including a website, page or own column that there is not
  */
 export async function questionOf(
   reader: Reader,
@@ -36,9 +37,14 @@ export async function questionOf(
   const parameters = valuesOf(analysis, given, reader.today);
   // The default end is the newest snapshot's date. A period may begin after it, and then has no rows.
   if (given.has('until') && (given.has('since') || !reader.isEmpty)) checkPeriod(analysis, parameters);
+  const { website, url, own } = parameters;
+  if (typeof own === 'string') {
+    const wrong = wrongOwn(reader.own, own);
+    if (wrong !== null) throw new QuestionError(`${name}: ${wrong}`);
+    parameters['own'] = ownValues(own);
+  }
   // Before the first snapshot, no website or page is known, so naming one is not an error.
   if (reader.isEmpty) return { name, sql: analysis.sql, parameters };
-  const { website, url } = parameters;
   const id = typeof website === 'string' ? await reader.websiteId(website) : null;
   if (typeof url === 'string') await checkPage(reader, name, { url, website: id });
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { PageFilters } from '../../base/config/page-filters.js';
 import { sql } from '../../base/storage/sql.js';
+import type { OwnColumns } from './own-pages.js';
 import type { Reader } from './reader.js';
 
 /** The statement with all pages of a selection. */
@@ -30,6 +31,18 @@ export function selectionOf(website: string, filters: PageFilters & { sort?: str
 /** The values of a filter by the user's own columns, `owner=Anna&template=-`, as the JSON that `selected_pages.sql` takes. */
 export function ownValues(own: string): string {
   return JSON.stringify(Object.fromEntries(new URLSearchParams(own)));
+}
+
+/** Why such a filter can select nothing, without a full stop; null if it can. */
+export function wrongOwn({ columns, notes }: OwnColumns, own: string | undefined): string | null {
+  if (own === undefined) return null;
+  const asked = [...new URLSearchParams(own)];
+  const [unknown] = asked.find(([name]) => !columns.includes(name)) ?? [];
+  const isWhole = asked.length > 0 && asked.every(([, value]) => value !== '');
+  if (unknown === undefined) return isWhole ? null : 'own: write column=value, or column=- for pages without one';
+  const there = [...(columns.length > 0 ? [`there are ${columns.join(', ')}.`] : []), ...notes];
+  const known = there.map((sentence) => sentence.slice(0, -1)).join('; ');
+  return `own: there is no column "${unknown}"; ${known || 'pages_from is not configured, or not used here'}`;
 }
 
 /**

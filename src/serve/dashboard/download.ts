@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { selectedText } from '../../answers/query/ask-rows.js';
 import { ask, askIntoParquet, jsonText, type Question } from '../../answers/query/question.js';
 import type { Reader } from '../../answers/query/reader.js';
-import { SELECTED_PAGES, selectionOf } from '../../answers/query/selected-pages.js';
+import { SELECTED_PAGES, selectionOf, wrongOwn } from '../../answers/query/selected-pages.js';
 import { aboutData } from '../../answers/workbook/about.js';
 import { type About, checkRows, workbook } from '../../answers/workbook/workbook.js';
 import { UsageError } from '../../base/exit.js';
@@ -54,8 +54,11 @@ interface Download {
   website: WebsiteContext['website'];
 }
 
+/** @throws ServiceError 400 for a filter by an own column that there is not */
 async function writePages(reader: Reader, format: Format, download: Download): Promise<void> {
   const { file, query, website } = download;
+  const wrong = wrongOwn(reader.own, query.own);
+  if (wrong !== null) throw new ServiceError(400, `${wrong}.`);
   const isTyped = format === 'xlsx' || format === 'parquet';
   const timed = readsOf(query.columns).map((name) =>
     isTyped && TIMES.has(name) ? `${name}::timestamptz as ${name}` : name,

@@ -1,7 +1,7 @@
 import { number } from '../../answers/html/cells.js';
 import { html, type Part } from '../../answers/html/html.js';
 import { table } from '../../answers/html/table.js';
-import { countPages } from '../../answers/query/selected-pages.js';
+import { countPages, wrongOwn } from '../../answers/query/selected-pages.js';
 import { type View, viewsOf } from '../../base/config/views.js';
 import { dayOfMonth, signed } from '../../base/observe/format.js';
 import { linkTo, type WebsiteContext } from './context.js';
@@ -10,6 +10,7 @@ import { Remembered } from './remembered.js';
 interface Counted extends View {
   now: number;
   before: number | null;
+  wrong: string | null;
 }
 
 const COUNTED = new Remembered<Counted[]>();
@@ -21,7 +22,10 @@ export async function viewsPart(context: WebsiteContext, listed: string | null):
   if (views.length === 0) return null;
   const rows = await COUNTED.ask(context, [views, listed], async (reader) => {
     const counted: Counted[] = [];
-    for (const view of views) counted.push({ ...view, ...(await countPages(reader, website.id, view.pages, listed)) });
+    for (const view of views) {
+      const pages = await countPages(reader, website.id, view.pages, listed);
+      counted.push({ ...view, ...pages, wrong: wrongOwn(reader.own, view.pages.own) });
+    }
     return counted;
   });
   const since = listed === null ? 'Change' : `Since ${dayOfMonth(listed)}`;
@@ -33,6 +37,7 @@ export async function viewsPart(context: WebsiteContext, listed: string | null):
     number<Counted>('Pages', ({ now }) => now),
     number<Counted>(since, ({ now, before }) => (before === null ? null : now - before), signed),
   ];
+  const notes = rows.map(({ name, wrong }) => wrong && html`<p class="note">${name}: ${wrong}.</p>`);
   return html`<section aria-labelledby="h-views" class="deltas"><h2 id="h-views">Views</h2>
-${table(columns, rows, { id: 'views', caption: 'Lists of pages that the configuration names', empty: '' })}</section>`;
+${notes}${table(columns, rows, { id: 'views', caption: 'Lists of pages that the configuration names', empty: '' })}</section>`;
 }

@@ -208,3 +208,38 @@ it.each(atLength(OF_NO_USE.slice(0, 3), OF_NO_USE))(
     expect(part.replaceAll('&quot;', '"')).toContain(words);
   },
 );
+
+once(
+  'query pages filters by columns of one’s own as views do, and says in one sentence what it cannot filter by',
+  async () => {
+    const sections = {
+      warehouse: { path: warehouse.path },
+      pages_from: { file: join(cwd, write('filter.csv', 'pattern,owner,team\n/blog/*,A&B,x\n/x,A&B,\n')) },
+      views: [
+        { name: 'Blog', pages: { own: 'owner=A%26B&team=x' } },
+        { name: 'Nope', pages: 'own=nope%3Dx' },
+      ],
+    };
+    const config = writeConfig(cwd, { baseUrl: 'http://127.0.0.1:9', sections });
+    const ask = async (...args: string[]) => run(['query', 'pages', ...args, '--log-level', 'error'], { cwd });
+    for (const [given, pages] of [
+      ['view=Blog', 2],
+      ['own=owner=A%26B', 3],
+      ['own=owner=-', 1],
+    ] as const)
+      expect(JSON.parse((await ask(given, '--json', '-c', config)).stdout)).toHaveLength(pages);
+    const unknown = 'own: there is no column "nope"; there are owner, team\n';
+    const refused = [
+      [['own=nope=x', '-c', config], unknown],
+      [['view=Nope', '-c', config], unknown],
+      [['own=owner', '-c', config], 'own: write column=value, or column=- for pages without one\n'],
+      [['own=', '-c', config], 'own: write column=value, or column=- for pages without one\n'],
+      [
+        ['own=nope=x', '--warehouse', warehouse.path],
+        'own: there is no column "nope"; pages_from is not configured, or not used here\n',
+      ],
+    ] as const;
+    for (const [args, words] of refused)
+      expect(await ask(...args)).toMatchObject({ code: 2, stdout: '', stderr: `indexhouse: pages: ${words}` });
+  },
+);

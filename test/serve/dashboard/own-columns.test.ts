@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
+import type { View } from '../../../src/base/config/views.js';
 import { KeyClients } from '../../../src/serve/assistant/key-clients.js';
 import { wholeClient } from '../../../src/serve/assistant/whole-client.js';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
@@ -15,12 +16,12 @@ import { linksOf, rowsOf, shownText, Visitor } from './visitor.js';
 const PAGES = '/dashboard/websites/shop/pages';
 
 /** A visitor of `shop`, whose pages a file with this text is about. */
-async function visitorWith(text: string): Promise<Visitor> {
+async function visitorWith(text: string, views: View[] = []): Promise<Visitor> {
   const shop = await buildWarehouse(NIGHTS);
   const file = join(temporaryFolder(), 'owners.csv');
   writeFileSync(file, text);
   const reader = new LiveReader({ warehouse: shop.path, memoryLimit: 256e6, pagesFrom: { file } });
-  const dashboard = await startDashboard(shop.path, { reader });
+  const dashboard = await startDashboard(shop.path, { reader, views });
   onTestFinished(async () => {
     await dashboard.close();
     reader.close();
@@ -55,11 +56,26 @@ once('a file of no use is named above the table of pages, which stays as it is',
   const visitor = await visitorWith('Address,owner\na,b\n');
   const answer = await visitor.get(`${PAGES}?own=owner%3DBen`);
   expect(shownText(answer.text)).toContain(
-    'pages_from: owners.csv has no column url or pattern; there are Address, owner.',
+    'own: there is no column "owner"; pages_from: owners.csv has no column url or pattern; there are Address, owner.',
   );
   expect([answer.status, rowsOf(answer, 'pages')]).toEqual([200, []]);
   expect(rowsOf(await visitor.get(PAGES), 'pages')).toHaveLength(50);
 });
+
+once(
+  'a filter by a column that there is not says so: in the list, from where it can be taken back, on the overview and in a download',
+  async () => {
+    const words = 'own: there is no column "nope"; there are owner, tier.';
+    const visitor = await visitorWith('pattern,owner,tier\n*,Ben,a\n', [{ name: 'Old', pages: { own: 'nope=x' } }]);
+    const list = await visitor.get(`${PAGES}?own=nope%3Dx%26owner%3DBen`);
+    expect(shownText(list.text)).toContain(words);
+    const back = linksOf(list).find((link) => /own=owner%3DBen([&#]|$)/.test(link)) ?? '';
+    expect(rowsOf(await visitor.get(back), 'pages')).toHaveLength(50);
+    expect(shownText((await visitor.get('/dashboard/websites/shop')).text)).toContain(`Old: ${words}`);
+    const file = await visitor.get(`${PAGES}.csv?own=nope%3Dx`);
+    expect([file.status, shownText(file.text)]).toEqual([400, expect.stringContaining(words)]);
+  },
+);
 
 once('assistants see no columns of one’s own, with a key or without', async () => {
   const shop = await buildWarehouse(NIGHTS);

@@ -5,7 +5,6 @@ import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../../../answe
 import type { OwnTable } from '../../../answers/query/own-tables.js';
 import { describe } from '../../../answers/query/parameters.js';
 import type { Reader } from '../../../answers/query/reader.js';
-import { ownValues } from '../../../answers/query/selected-pages.js';
 import { dataAgeOf } from '../../../answers/status/data-age.js';
 import { UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
@@ -110,14 +109,8 @@ async function withView(given: Map<string, string>, flags: Flags, io: Io): Promi
     const names = views.map((one) => `"${one.name}"`).join(', ') || 'none';
     throw new UsageError(`pages: the configuration has no view "${name}"; its views: ${names}`);
   }
-  const { q, own, ...filters } = view.pages;
-  const asked = Object.entries({
-    ...filters,
-    own: own && ownValues(own),
-    url_contains: q,
-    website: view.website,
-    ...Object.fromEntries(given),
-  });
+  const { q, ...filters } = view.pages;
+  const asked = Object.entries({ ...filters, url_contains: q, website: view.website, ...Object.fromEntries(given) });
   return new Map(asked.flatMap(([key, value]) => (key === 'view' || value === undefined ? [] : [[key, value]])));
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
-import { SELECTED_PAGES, selectionOf } from '../../../answers/query/selected-pages.js';
+import { SELECTED_PAGES, selectionOf, wrongOwn } from '../../../answers/query/selected-pages.js';
 import { pageFilters } from '../../../base/config/page-filters.js';
 import { type Content, type Format, linkTo, type WebsiteContext } from '../context.js';
 import { facetLinks, narrowedDown, OWN, readFacets } from '../facets.js';
@@ -42,6 +42,7 @@ export async function pagesPage(context: WebsiteContext): Promise<Content> {
   const asked = { per, ...filters, columns: askFor(shown) };
   const { own } = filters;
   const narrowed = { ...narrowedDown(filters), own };
+  const wrong = wrongOwn(pages.own, own);
   const linkWith = (values: Readonly<Record<string, string | undefined>>) =>
     linkTo(context, 'pages', { ...asked, sort, ...values });
   const content = html`${filterForm(linkTo(context, 'pages'), {
@@ -61,12 +62,15 @@ ${list({
   ...pages,
   above: [
     pages.period === null ? null : html`<p class="note">${pages.period}</p>`,
-    pages.own.notes.map((note) => html`<p class="note">${note}</p>`),
+    (wrong === null ? pages.own.notes : [`${wrong}.`]).map((note) => html`<p class="note">${note}</p>`),
     downloads(context, { ...asked, sort }, pages.count),
   ],
   beside: facetLinks(
     pages.facets,
-    { chosen: { ...narrowed, ...chosenOwn(own) }, own: pages.own.columns },
+    {
+      chosen: { ...narrowed, ...chosenOwn(own) },
+      own: [...new Set([...pages.own.columns, ...new URLSearchParams(own).keys()])],
+    },
     (facet, value) => `${linkWith(narrowedBy(facet, value, own))}#results`,
   ),
   sort: { by: sort, linkOf: (by) => `${linkWith({ sort: by })}#results` },
