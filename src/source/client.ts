@@ -2,15 +2,14 @@ import { type Effects, realEffects } from '../base/effects.js';
 import { Stopped } from '../base/exit.js';
 import { duration } from '../base/observe/format.js';
 import { MINUTE_MS } from '../base/time.js';
-import { jsonOf } from '../base/validate.js';
-import { errorBodySchema } from './contract/key.js';
-import { API_PLACES, type FailureKind, type Places, SourceError, TooLate } from './errors.js';
+import { API_PLACES, type Places, SourceError, TooLate } from './errors.js';
+import { failureOf, type Refused } from './failures.js';
 import { type PaceNotice, Pacer } from './pace/pacer.js';
 import { Patience } from './pace/patience.js';
 import { readRate, retryAfterMs, ServerClock } from './pace/rate-headers.js';
 import type { Slot } from './pace/slot.js';
 import { Redactor } from './redact.js';
-import { type Answer, Transport } from './transport.js';
+import { type Answer, type Message, Transport } from './transport.js';
 
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = MINUTE_MS;
@@ -18,7 +17,6 @@ const MAX_BACKOFF_MS = MINUTE_MS;
 const DEFAULT_THROTTLE_MS = 5_000;
 /** A service that throttles one request this often in a row is not going to serve it. */
 const MAX_THROTTLES = 30;
-const EXCERPT_LENGTH = 200;
 /** Waits that the service asks for are reported from this length on. */
 const REPORTED_FROM_MS = 10_000;
 
@@ -40,6 +38,20 @@ export interface Purpose {
   attempts?: number;
 }
 
+/** What differs from the status service where another one is asked. */
+export interface Dialect {
+  /** Which several clients may share. */
+  transport: Transport;
+  /** Sends a message with what authorizes it; a second time, which it counts, if that is what the answer asks for. */
+  exchange(message: Message, counts: RequestCounts): Promise<Answer>;
+  redact(text: string): string;
+  failureOf(answer: Refused): SourceError;
+  /** How long nothing is sent after a 429. */
+  throttleMs: number;
+  /** What ends the client if the probe after that is refused, too. */
+  spent(): SourceError;
+}
+
 export interface ClientOptions {
   /** Address without a trailing slash; may carry a path prefix. */
   baseUrl: string;
@@ -54,6 +66,7 @@ export interface ClientOptions {
   maxAttempts: number;
   signal?: AbortSignal;
   effects?: Effects;
+  dialect?: Dialect;
   /** Called with every answer, whatever its status: its headers hold what `get` does not return. */
   onAnswer?: (answer: Answer) => void;
   /** Called with what the user should know about the pace. */
@@ -79,29 +92,41 @@ export class Client {
   readonly #patience = new Patience();
   /** By how many milliseconds the service's clock was ahead in its first answer with a date; null before that. */
   clockAhead: number | null = null;
+  /** Whether there was a 429, and no probe was answered since. */
+  #isRefused = false;
   /** Why no request with this token can succeed any more, whichever website it is for. */
   #ended: SourceError | null = null;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#effects = options.effects ?? realEffects;
-    this.#transport = new Transport({ ...options, connections: options.concurrency });
-    this.#pacer = new Pacer({ ...options, effects: this.#effects, onNotice: (notice) => this.#noticed(notice) });
+    const { dialect, concurrency: connections } = options;
+    this.#transport = dialect?.transport ?? new Transport({ ...options, connections });
+    this.#pacer = new Pacer({
+      ...options,
+      probesFirst: dialect !== undefined,
+      effects: this.#effects,
+      onNotice: (notice) => this.#noticed(notice),
+    });
     this.#redactor = new Redactor(options.token);
     options.signal?.addEventListener('abort', () => this.#transport.abort(), { once: true });
+  }
+
+  /** As {@link send}, with the GET method. @param path below the base address, with its query */
+  get(path: string, purpose: Purpose): Promise<string> {
+    return this.send({ method: 'GET', path }, purpose);
   }
 
   /**
    * The text of a 200 answer.
    *
-   * @param path below the base address, with its query
    * @throws SourceError for any other outcome, after the retries that may help; `Stopped` when the signal fires;
    *   `TooLate` when it cannot be sent by `notAfter`
    */
-  async get(path: string, purpose: Purpose): Promise<string> {
+  async send(message: Message, purpose: Purpose): Promise<string> {
     for (let attempt = 1, throttles = 0; ; ) {
       try {
-        return await this.#getOnce(path, purpose, attempt + throttles > 1);
+        return await this.#sendOnce(message, purpose, attempt + throttles > 1);
       } catch (error) {
         if (!(error instanceof SourceError) || !error.retryable) throw error;
         const tries = error.kind === 'throttled' ? ++throttles : attempt++;
@@ -114,7 +139,7 @@ export class Client {
 
   /** Masks this key's token in text from the service: refused text is stored and logged, the token never is. */
   redact(text: string): string {
-    return this.#redactor.text(text);
+    return this.#options.dialect?.redact(text) ?? this.#redactor.text(text);
   }
 
   get #places(): Places {
@@ -131,7 +156,7 @@ export class Client {
     await this.#transport.close();
   }
 
-  async #getOnce(path: string, { lane, counts, notAfter }: Purpose, isRetry: boolean): Promise<string> {
+  async #sendOnce(message: Message, { lane, counts, notAfter }: Purpose, isRetry: boolean): Promise<string> {
     if (this.#ended) throw this.#ended;
     const slot = await this.#pacer.slot({ lane, notAfter, signal: this.#options.signal });
     if (this.#ended) {
@@ -143,8 +168,10 @@ export class Client {
     const sentAt = this.#effects.now();
     let answer: Answer;
     try {
-      answer = await this.#transport.get(path);
+      const { dialect } = this.#options;
+      answer = await (dialect ? dialect.exchange(message, counts) : this.#transport.send(message));
     } catch (error) {
+      this.#ending(error);
       slot.failed();
       if (this.#options.signal?.aborted) throw new Stopped();
       throw error;
@@ -158,22 +185,33 @@ export class Client {
   /** Passes the answer's rate headers, or its refusal, to the pacer; ends the key if the wait is too long. */
   #passOn({ status, headers }: Answer, sentAt: number, slot: Slot): void {
     const now = this.#effects.now();
+    if (status !== 429) this.#patience.answered();
     this.#clock.observe(headers.date, sentAt, now, headers.age);
     this.clockAhead ??= this.#clock.ahead;
     const reading = readRate(headers, this.#clock, now);
     const untilReset = reading && Math.max(0, reading.resetAt - now);
-    if (status !== 429) {
-      this.#patience.answered();
+    const asked = retryAfterMs(headers, this.#clock, now) ?? untilReset;
+    if (status === 429) this.#refused(asked, slot);
+    // Whether the service serves the key again, its failure does not say.
+    else if (slot.isProbe && status >= 500) slot.failed();
+    else {
+      if (slot.isProbe) this.#isRefused = false;
       slot.answered(reading);
-      return;
     }
-    const waitMs = retryAfterMs(headers, this.#clock, now) ?? untilReset ?? DEFAULT_THROTTLE_MS;
-    if (this.#patience.allows(waitMs, now)) {
+  }
+
+  /** @param asked how long the service asks to wait, in milliseconds; null if it does not */
+  #refused(asked: number | null, slot: Slot): void {
+    const { dialect } = this.#options;
+    const waitMs = asked ?? dialect?.throttleMs ?? DEFAULT_THROTTLE_MS;
+    const spent = slot.isProbe && this.#isRefused && dialect?.spent();
+    this.#isRefused = true;
+    if (!spent && this.#patience.allows(waitMs, this.#effects.now())) {
       slot.throttled(waitMs);
       return;
     }
     slot.failed();
-    this.#end(this.#tooLong(waitMs, 429));
+    this.#end(spent || this.#tooLong(waitMs, 429));
   }
 
   /** Forwards the pacer's notices; ends the key if the rate headers alone ask for too long a wait. */
@@ -183,6 +221,12 @@ export class Client {
       return;
     }
     this.#options.onNotice?.(notice);
+  }
+
+  /** Ends the client by what any other request would meet, too. */
+  #ending<E>(error: E): E {
+    if (error instanceof SourceError && error.kind === 'unauthorized') this.#end(error);
+    return error;
   }
 
   #end(error: SourceError): void {
@@ -199,27 +243,25 @@ export class Client {
     return new SourceError('paused', message, { status });
   }
 
-  #textOf(answer: Answer): string {
-    if (answer.status === 200) {
-      if (answer.text !== null) return this.#redactor.data(answer.text);
+  #textOf({ status, headers, text }: Answer): string {
+    const { dialect } = this.#options;
+    if (status === 200) {
+      if (text !== null) return dialect?.redact(text) ?? this.#redactor.data(text);
       throw new SourceError(
         'bad_body',
         `the body of the answer is not UTF-8 text; check ${this.#places.baseUrl}, and whether a proxy changes answers`,
-        { status: 200 },
+        { status },
       );
     }
-    const redacted = { ...answer, text: this.redact(answer.text ?? '') };
-    const waitMs = retryAfterMs(answer.headers, this.#clock, this.#effects.now());
-    const error = failureOf(redacted, waitMs, this.#places);
-    if (error.kind === 'unauthorized') this.#end(error);
-    throw error;
+    const redacted = { status, text: this.redact(text ?? '') };
+    const waitMs = retryAfterMs(headers, this.#clock, this.#effects.now());
+    throw this.#ending(dialect?.failureOf(redacted) ?? failureOf(redacted, waitMs, this.#places));
   }
 
-  /** Doubles from half a second, with jitter; a `Retry-After` from the service is the minimum. */
+  /** A `Retry-After` from the service is the minimum. */
   async #backOff(tries: number, error: SourceError, { notAfter }: Purpose): Promise<void> {
-    const ceiling = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (tries - 1));
     const asked = error.detail.waitMs ?? 0;
-    const waitMs = Math.max(asked, ceiling * (0.5 + this.#effects.random() / 2));
+    const waitMs = Math.max(asked, backoffMs(tries, this.#effects));
     const now = this.#effects.now();
     if (asked > 0 && !this.#patience.allows(asked, now)) throw this.#tooLong(asked, error.status ?? 0);
     if (notAfter !== undefined && now + waitMs > notAfter) throw new TooLate();
@@ -228,52 +270,7 @@ export class Client {
   }
 }
 
-const KIND_BY_STATUS: Readonly<Record<number, FailureKind>> = {
-  400: 'bad_request',
-  401: 'unauthorized',
-  403: 'forbidden',
-  404: 'not_found',
-  408: 'server',
-  413: 'bad_request',
-  422: 'bad_request',
-  429: 'throttled',
-};
-
-function remedyOf(kind: FailureKind, { baseUrl, token }: Places): string | undefined {
-  const remedies: Partial<Record<FailureKind, string>> = {
-    unauthorized: `the token is missing, wrong or expired: check ${token} (and the environment variable that it reads)`,
-    forbidden: 'the key has no access to this website: grant it, or remove the website from the configuration',
-    redirect: `redirects are refused, because the token would travel with them: set ${baseUrl} to the final address`,
-    throttled:
-      'the service keeps throttling this key: lower api.requests_per_minute, or find out who else uses the key',
-    server: 'the service has a problem: try again later',
-    bad_request: `the request was refused: check ${baseUrl}, and whether the API changed`,
-    unexpected_status: `check ${baseUrl}, and whether a proxy answers instead of the service`,
-  };
-  return remedies[kind];
-}
-
-/** @param waitMs how long the service asks to wait, if it does */
-function failureOf(answer: Answer, waitMs: number | null, places: Places): SourceError {
-  const kind = kindOf(answer.status);
-  const remedy = remedyOf(kind, places);
-  const message = `the service answered ${answer.status}${saying(answer)}${remedy ? `; ${remedy}` : ''}`;
-  return new SourceError(kind, message, { status: answer.status, body: answer.text ?? '', waitMs: waitMs ?? 0 });
-}
-
-function kindOf(status: number): FailureKind {
-  if (status >= 300 && status < 400) return 'redirect';
-  return KIND_BY_STATUS[status] ?? (status >= 500 ? 'server' : 'unexpected_status');
-}
-
-/** The service's own words if the body is an error body, else an excerpt of what came instead. */
-function saying(answer: Answer): string {
-  if (!answer.text) return '';
-  const body = errorBodySchema.safeParse(jsonOf(answer.text));
-  if (body.success) return ` (${excerpt(body.data.error)}: ${excerpt(body.data.message)})`;
-  return ` (${excerpt(answer.text).replace(/\s+/g, ' ').trim()})`;
-}
-
-function excerpt(text: string): string {
-  return text.slice(0, EXCERPT_LENGTH);
+/** The wait before another attempt: doubles from half a second, with jitter. */
+export function backoffMs(tries: number, { random }: Effects): number {
+  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (tries - 1)) * (0.5 + random() / 2);
 }

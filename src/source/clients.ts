@@ -1,15 +1,36 @@
+import { isLoopback } from '../base/config/scalars.js';
 import type { Config } from '../base/config/schema.js';
-import { type Access, apiAccess, keyLabel, namedWebsites, type Website, websitesFor } from '../base/config/websites.js';
+import {
+  type Access,
+  allFrom,
+  apiAccess,
+  googleAccess,
+  keyLabel,
+  namedWebsites,
+  type Website,
+  websitesFor,
+} from '../base/config/websites.js';
+import { realEffects } from '../base/effects.js';
+import { MINUTE_MS } from '../base/time.js';
 import { issuesOf, jsonOf } from '../base/validate.js';
+import { ApiSource } from './api-source.js';
 import { Client, type ClientOptions } from './client.js';
 import { keyDetailsSchema } from './contract/key.js';
 import { SourceError } from './errors.js';
 import type { PaceNotice } from './pace/pacer.js';
+import { listSites } from './search-console/calls.js';
+import { GoogleClient } from './search-console/google-client.js';
+import { isReadable } from './search-console/property.js';
+import { SiteFetch } from './search-console/site-fetch.js';
+import { SearchConsoleSource } from './search-console-source.js';
+import type { Source } from './source.js';
 import type { Answer } from './transport.js';
 
 export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal'> {
   /** @param baseUrl of the service that answered */
   onAnswer?: (answer: Answer, baseUrl: string) => void;
+  /** Of indexhouse, for the sites that it reads. */
+  version?: string;
   /** @param key the token's configuration key, such as `api.token` */
   onNotice?: (notice: PaceNotice, key: string) => void;
 }
@@ -17,6 +38,8 @@ export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal'
 /** One client for each API key of each service, because pace and concurrency belong to the key. */
 export class Clients {
   readonly #clients = new Map<string, Client>();
+  /** Search Console, as the one account sees it. */
+  #google: GoogleClient | null = null;
 
   constructor(
     private readonly config: Config,
@@ -28,27 +51,48 @@ export class Clients {
     const id = JSON.stringify([baseUrl, token]);
     const known = this.#clients.get(id);
     if (known) return known;
-    const { api } = this.config;
-    const { onNotice, onAnswer, ...options } = this.options;
-    const label = keyLabel(access);
+    const { requests_per_minute: requestsPerMinute, concurrency } = this.config.api;
+    const { onAnswer } = this.options;
     const client = new Client({
-      baseUrl,
-      token,
-      places,
-      requestsPerMinute: api.requests_per_minute,
-      concurrency: api.concurrency,
-      timeout: api.timeout,
-      maxAttempts: api.max_attempts,
-      ...options,
+      ...this.#common(keyLabel(access)),
+      ...{ baseUrl, token, places, requestsPerMinute, concurrency },
       ...(onAnswer ? { onAnswer: (answer: Answer) => onAnswer(answer, baseUrl) } : {}),
-      ...(onNotice ? { onNotice: (notice: PaceNotice) => onNotice(notice, label) } : {}),
     });
     this.#clients.set(id, client);
     return client;
   }
 
+  /** Where the pages of a website come from. */
+  sourceOf(website: Website): Source {
+    const { api, google } = this.config;
+    const { effects = realEffects, version = '' } = this.options;
+    if (website.google === null) return new ApiSource(website, this.clientOf(website), api, effects.now);
+    const { origin, hostname } = new URL(google.endpoint);
+    // A simulated Search Console has the simulated sites, too.
+    const simulated = isLoopback(hostname) ? origin : null;
+    const site = new SiteFetch({ ...this.#common(''), timeout: MINUTE_MS, origin: simulated, version });
+    return new SearchConsoleSource(website.id, website.google, this.google, site, google);
+  }
+
+  /** The client of Search Console. */
+  get google(): GoogleClient {
+    this.#google ??= new GoogleClient({ ...this.#common('google.credentials'), google: this.config.google });
+    return this.#google;
+  }
+
+  #common(key: string) {
+    const { timeout, max_attempts: maxAttempts } = this.config.api;
+    const { effects, signal, onNotice } = this.options;
+    return {
+      ...{ timeout, maxAttempts },
+      ...(effects ? { effects } : {}),
+      ...(signal ? { signal } : {}),
+      ...(onNotice ? { onNotice: (notice: PaceNotice) => onNotice(notice, key) } : {}),
+    };
+  }
+
   async close(): Promise<void> {
-    await Promise.all([...this.#clients.values()].map((client) => client.close()));
+    await Promise.all([...this.#clients.values(), this.#google].map((client) => client?.close()));
   }
 }
 
@@ -60,6 +104,10 @@ export class Clients {
 export async function configuredWebsites(config: Config, clients: Clients): Promise<Website[]> {
   const named = namedWebsites(config);
   if (named) return named;
+  if (allFrom(config) === 'google') {
+    const sites = await listSites(clients.google, { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } });
+    return sites.filter(isReadable).map(({ siteUrl: id }) => ({ id, name: null, ...googleAccess(config) }));
+  }
   const { details, schemaProblem } = await keyDetails(config, clients);
   if (details) return websitesFor(config, details);
   throw new SourceError(

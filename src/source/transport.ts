@@ -18,14 +18,16 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The body as it arrived, or null if it is not UTF-8. */
-  text: string | null;
+  body: Buffer;
+  /** The body, or null if it is not UTF-8; decoded when it is asked for. */
+  readonly text: string | null;
 }
 
 export interface TransportOptions {
   /** Address without a trailing slash; may carry a path prefix. */
   baseUrl: string;
-  token: string;
+  /** Left out if each request brings its own. */
+  token?: string;
   /** The configuration keys of both. */
   places?: Places;
   /** For one complete answer, in milliseconds. */
@@ -34,9 +36,16 @@ export interface TransportOptions {
   maxBodyBytes?: number;
 }
 
-/**
- * Sends single GET requests to one base address. Redirects are not followed, so the token never leaves that address.
- */
+/** One request of any kind. */
+export interface Message {
+  method: 'GET' | 'POST';
+  /** Below the base address, with its query: `/v1/url-report?url=…` */
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** Sends single requests to one base address. Redirects are not followed, so the token never leaves that address. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #prefix: string;
@@ -49,26 +58,32 @@ export class Transport {
     const base = new URL(options.baseUrl);
     this.#options = options;
     this.#prefix = base.pathname.replace(/\/+$/, '');
-    this.#headers = { authorization: `Bearer ${options.token}`, accept: 'application/json' };
+    const authorization = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
+    this.#headers = { ...authorization, accept: 'application/json' };
     const { connections, timeout } = options;
     const timeouts = { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } };
     this.#origin = base.origin;
     this.#dispatcher = dispatcherFor(base.origin, { connections, ...timeouts });
   }
 
+  /** As {@link send}, with the GET method. */
+  get(path: string): Promise<Answer> {
+    return this.send({ method: 'GET', path });
+  }
+
   /**
-   * @param path below the base address, with its query: `/v1/url-report?url=…`
    * @returns the answer, whatever its status
    * @throws SourceError `network`, `timeout`, `too_large`
    */
-  get(path: string): Promise<Answer> {
+  send({ method, path, headers, body }: Message): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
       const request = {
         origin: this.#origin,
         path: this.#prefix + path,
-        method: 'GET' as const,
-        headers: this.#headers,
+        method,
+        headers: headers ? { ...this.#headers, ...headers } : this.#headers,
+        body: body ?? null,
       };
       this.#dispatcher.dispatch(request, new AnswerCollector(this.#options, resolve, reject));
     });
@@ -138,12 +153,20 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#chunks.push(chunk);
     if (this.#bytes > maxBodyBytes) controller.abort(tooLarge(maxBodyBytes, this.options));
     // A body that trickles in forever never reaches undici's timeout between two chunks.
-    else if (this.#chunks.length > 1 && performance.now() > this.#deadline) controller.abort(tooSlow(timeout));
+    else if (this.#chunks.length > 1 && performance.now() > this.#deadline)
+      controller.abort(tooSlow(timeout, this.options));
   }
 
   onResponseEnd(): void {
     const body = this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks);
-    this.resolve({ status: this.#status, headers: this.#headers, text: isUtf8(body) ? body.toString('utf8') : null });
+    this.resolve({
+      status: this.#status,
+      headers: this.#headers,
+      body,
+      get text() {
+        return isUtf8(body) ? body.toString('utf8') : null;
+      },
+    });
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -152,22 +175,25 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 }
 
-function placeOf({ places = API_PLACES }: Pick<TransportOptions, 'places'>): string {
+type Asked = Pick<TransportOptions, 'places'>;
+
+function placeOf({ places = API_PLACES }: Asked): string {
   return places.baseUrl;
 }
 
-function tooLarge(maxBytes: number, options: TransportOptions): SourceError {
-  return new SourceError(
-    'too_large',
-    `the body of the answer is larger than ${size(maxBytes)}; check ${placeOf(options)}, or lower api.page_size`,
-  );
+/** A remedy that only the service of `api` has. */
+function ofApi(remedy: string, options: Asked): string {
+  return /^(api|websites)\b/.test(placeOf(options)) ? remedy : '';
 }
 
-function tooSlow(timeoutMs: number): SourceError {
-  return new SourceError(
-    'timeout',
-    `no complete answer within ${timeoutMs} ms (api.timeout); try again later, or raise it`,
-  );
+function tooLarge(maxBytes: number, options: Asked): SourceError {
+  const remedy = `check ${placeOf(options)}${ofApi(', or lower api.page_size', options)}`;
+  return new SourceError('too_large', `the body of the answer is larger than ${size(maxBytes)}; ${remedy}`);
+}
+
+function tooSlow(timeoutMs: number, options: Asked): SourceError {
+  const remedy = `try again later${ofApi(', or raise api.timeout', options)}`;
+  return new SourceError('timeout', `no complete answer within ${timeoutMs} ms; ${remedy}`);
 }
 
 /** Node.js's error codes for certificates that are not trusted. */
@@ -175,7 +201,7 @@ const CERTIFICATE = /CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE/;
 
 function wrapped(error: Error & { code?: string }, options: TransportOptions): Error {
   if (error instanceof SourceError || error instanceof Stopped) return error;
-  if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout);
+  if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout, options);
   const origin = new URL(options.baseUrl).origin;
   if (CERTIFICATE.test(error.code ?? '')) {
     const remedy = `if your own certificate authority signed it, set NODE_EXTRA_CA_CERTS to its PEM file; otherwise check ${placeOf(options)} and this machine's clock`;

@@ -21,6 +21,8 @@ const NEEDED: Readonly<Record<string, string>> = {
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   'api.token_file': '/run/secrets/token',
   websites: [{ id: '645f2e5cd8cd9b7bd8b55ab1', name: 'example.com', token: `\${OTHER_TOKEN}` }],
+  'google.credentials': `\${GOOGLE_APPLICATION_CREDENTIALS}`,
+  'google.quota_project': 'my-project',
   'reports.priority': { first: ['/blog/*'], never: ['*?print=*'] },
   'warehouse.cache_path': '/var/cache/indexhouse',
   'bucket.endpoint': 'https://s3.example.com',
@@ -51,15 +53,35 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'service.allowed_hosts': ['indexhouse.example.com'],
 };
 
+/** By default, there are no such sections. */
+const LEFT_OUT = ['google', 'bucket', 'pages_from'];
+
+/** What `source: google` needs, in place of these three sections. */
+const GOOGLE_REPLACES = ['api', 'google', 'websites'];
+const GOOGLE = `
+# Search Console. Its other keys are in docs/contract.md.
+google:
+  # File of a service account or of a user; by default that of gcloud auth application-default login.
+  # credentials: \${GOOGLE_APPLICATION_CREDENTIALS}
+  # quota_project: my-project
+
+# Websites to sync; for every property that the credentials see: {all: true, source: google}
+websites:
+  - id: "sc-domain:example.com" # or a URL prefix with the slash at its end: https://www.example.com/
+    source: google
+    inspections_per_day: 2000 # for each property
+    properties: auto # URL-prefix properties below it, whose quota adds to its own; or a list of them
+    sitemaps: auto # those that Search Console and robots.txt list; or a list of addresses`;
+
 /**
  * Writes a commented configuration that holds the defaults, and the token as `${INDEXHOUSE_TOKEN}`.
  *
- * @param file absolute path.
+ * @param file absolute path; @param source google: for Search Console
  * @throws ConfigError if something is there already (it is left as it is) or the file cannot be written.
  */
-export async function writeStarterConfig(file: string): Promise<void> {
+export async function writeStarterConfig(file: string, source: 'api' | 'google' = 'api'): Promise<void> {
   try {
-    await writeFile(file, starterText(file), { flag: 'wx' });
+    await writeFile(file, starterText(file, source === 'google'), { flag: 'wx' });
   } catch (error) {
     if (codeOf(error) === 'EEXIST')
       throw fileError(
@@ -86,22 +108,22 @@ export function schemaFor(file: string): string {
 }
 
 /** Every key with its description and its default, or in a comment if it has none. */
-function starterText(file: string): string {
-  const sections = keysOf(configJsonSchema()).map(([name, schema]) => {
+function starterText(file: string, isGoogle: boolean): string {
+  const written = keysOf(configJsonSchema()).filter(([name]) => !(isGoogle && GOOGLE_REPLACES.includes(name)));
+  const sections = written.map(([name, schema]) => {
     const keys = keysOf(schema);
     const lines =
       keys.length === 0
         ? valueLines(name, name, schema)
         : [`${name}:`, ...keys.flatMap(([key, one]) => keyLines(name, key, one))];
-    // By default, there is no such section.
-    const isLeftOut = name === 'bucket' || name === 'pages_from';
+    const isLeftOut = LEFT_OUT.includes(name);
     return ['', `# ${schema.description}`, ...(isLeftOut ? commented(lines) : lines)];
   });
   return `# yaml-language-server: $schema=${schemaFor(file)}
 #
-# The configuration of indexhouse. Set api.base_url and the token; everything else may stay as it is: these are the
+# The configuration of indexhouse. Set ${isGoogle ? 'the id of the website' : 'api.base_url and the token'}; everything else may stay as it is: these are the
 # defaults. \${NAME} reads the environment. Check with: indexhouse doctor
-${sections.flat().join('\n')}
+${[...(isGoogle ? [GOOGLE] : []), ...sections.flat()].join('\n')}
 `;
 }
 

@@ -45,9 +45,10 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, { document, origins }));
   if (unresolved.length > 0) throw new ConfigError(unresolved);
   const config = parsed.data;
-  const { pages_from: own } = config;
+  const { pages_from: own, google } = config;
   return {
     ...config,
+    google: { ...google, credentials: google.credentials && resolve(dirname(path), google.credentials) },
     warehouse: resolved(config.warehouse, dirname(path)),
     report: { ...config.report, folder: resolve(dirname(path), config.report.folder) },
     pages_from: own && { ...own, file: resolve(dirname(path), own.file) },
@@ -99,7 +100,7 @@ function leaveTokensOut(document: ConfigDocument): void {
   const { notify, bucket } = document.value;
   if (isMapping(notify)) delete notify['channels'];
   const left = document.problems.filter(
-    ({ path }) => !/^((api|websites\[\d+\])\.token$|notify\.channels\b)/.test(path),
+    ({ path }) => !/^((api|websites\[\d+\])\.token$|google\.credentials$|notify\.channels\b)/.test(path),
   );
   const others = left.filter(({ path }) => !CREDENTIALS.some((key) => path === `bucket.${key}`));
   if (isMapping(bucket) && others.length < left.length) for (const key of CREDENTIALS) delete bucket[key];

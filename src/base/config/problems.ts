@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { safe } from '../observe/terminal.js';
 import { type ConfigDocument, type Path, pathText } from './document.js';
 import type { ConfigProblem } from './errors.js';
+import { allProperties } from './google.js';
 import { CHANNEL_KEYS } from './notify.js';
 import type { Origins } from './overrides.js';
 import { configSchema, priority, SECTION_NAMES, SECTIONS, type Section } from './schema.js';
@@ -10,7 +11,7 @@ import { view } from './views.js';
 import { website } from './website-entries.js';
 
 const MAX_SHOWN_CHARACTERS = 60;
-const SECRET_KEY = /^base_url$|token|password|access_key/;
+const SECRET_KEY = /^base_url$|token|password|access_key|^credentials$/;
 /** Messages repeat a key only if it looks like one, because a token may be there by mistake. */
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
 
@@ -72,7 +73,8 @@ function knownKeys(parent: Path): string[] {
   if (section === 'notify' && key === 'channels') return CHANNEL_KEYS;
   if (section === undefined) return Object.keys(configSchema.shape);
   if (section === 'views') return Object.keys(view.shape);
-  return section === 'websites' ? Object.keys(website.shape) : Object.keys(SECTIONS[section as Section].shape);
+  if (section === 'websites') return Object.keys(key === undefined ? allProperties.shape : website.shape);
+  return Object.keys(SECTIONS[section as Section].shape);
 }
 
 function valueProblem(issue: z.core.$ZodIssue, source: Source): ConfigProblem {

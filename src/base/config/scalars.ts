@@ -106,6 +106,12 @@ export function text(what: string) {
   return z.string(bad).refine((value) => value.trim() !== '' && !/\p{Cc}/u.test(value) && value.isWellFormed(), bad);
 }
 
+/** A path. `~` is the shell's, and would become a folder of that name. */
+export function path() {
+  const tilde = says('starts with ~, which is not expanded', 'Write the whole path.');
+  return text('a path').refine((value) => !/^~(\/|$)/.test(value), tilde);
+}
+
 /** A bearer token: visible ASCII, because it goes into a header as it is. */
 export function token() {
   const remedy = `Write the token, best as \${NAME} to read it from the environment; quote it if it is made of digits.`;
@@ -134,8 +140,7 @@ function isTimeZone(name: string): boolean {
 }
 
 /** The service's base address, without trailing slashes. https, except on loopback; may carry a path prefix. */
-export function baseUrl() {
-  const remedy = 'Write it as https://api.example.com, with a path prefix if there is one.';
+export function baseUrl(remedy = 'Write it as https://api.example.com, with a path prefix if there is one.') {
   return z
     .string(says('is not an address', remedy))
     .superRefine((value, context) => {
@@ -152,7 +157,7 @@ function addressProblem(value: string): string | null {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is not an https address';
   if (!/^https?:\/\/[^/]/i.test(value)) return 'is not an address';
   if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(value)) {
-    return 'holds a user name or password\nRemove it; the token goes into `api.token`.';
+    return 'holds a user name or password\nRemove it; tokens have keys of their own.';
   }
   if (value.includes('?')) return 'holds a query\nRemove everything from the question mark on.';
   if (value.includes('#')) return 'holds a fragment\nRemove everything from the # on.';
@@ -217,7 +222,8 @@ export function cron() {
 const lines = says('is not a list', 'Write each entry on a line of its own that begins with "- ".');
 const HOST_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
 
-function listOf(isValid: (value: string) => boolean, bad: Bad) {
+/** Texts, each as `isValid` wants it. */
+export function listOf(isValid: (value: string) => boolean, bad: Bad) {
   return z.array(z.string(bad).refine(isValid, bad), lines);
 }
 

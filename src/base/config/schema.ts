@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DAY_MS } from '../time.js';
 import { badBucket, bucket, bucketUrl, isBucketUrl } from './bucket.js';
 import { globs } from './globs.js';
+import { google } from './google.js';
 import { notify } from './notify.js';
 import {
   addressRanges,
@@ -12,6 +13,7 @@ import {
   hostNames,
   mapping,
   orUnlimited,
+  path,
   ratio,
   says,
   size,
@@ -22,17 +24,23 @@ import {
   yesOrNo,
 } from './scalars.js';
 import { checkWatched, views } from './views.js';
-import { checkOrigins, tokenFile, websites } from './website-entries.js';
+import { checkAccess, checkOrigins, tokenFile, websites } from './website-entries.js';
 
 const MIN_MEMORY_BYTES = 64e6;
 
 const codec = says('is not a compression', 'Write zstd, snappy or gzip.');
 const period = says('is not a period', 'Write weekly or monthly.');
 
-/** `api`: durations in milliseconds, rate in requests a minute (Infinity: unlimited). */
+/** `api`: durations in milliseconds, rate in requests a minute (Infinity: unlimited). `checkAccess` says who needs it. */
 const api = mapping({
-  base_url: baseUrl().describe('Address of the service: https, except on loopback; may carry a path prefix.'),
-  token: token().describe(`Bearer token; \${NAME} reads the environment.`),
+  base_url: baseUrl()
+    .optional()
+    .transform((url = '') => url)
+    .describe('Address of the service: https, except on loopback; may carry a path prefix.'),
+  token: token()
+    .optional()
+    .transform((text = '') => text)
+    .describe(`Bearer token; \${NAME} reads the environment.`),
   token_file: tokenFile(),
   requests_per_minute: orUnlimited((bad) => z.number(bad).positive(bad), 'a number above 0, or `unlimited`')
     .prefault(60)
@@ -65,8 +73,7 @@ const reports = mapping({
 
 /** `warehouse`: sizes in bytes, `lock_timeout` in milliseconds. */
 const warehouse = mapping({
-  path: text('a path')
-    .refine((path) => !/^~(\/|$)/.test(path), says('starts with ~, which is not expanded', 'Write the whole path.'))
+  path: path()
     .refine((path) => !isBucketUrl(path) || bucketUrl().safeParse(path).success, badBucket)
     .prefault('./warehouse')
     .describe(
@@ -193,6 +200,7 @@ const service = mapping({
 /** The sections. Flags and the environment can override their keys one by one if these are scalars. */
 export const SECTIONS = {
   api,
+  google,
   reports,
   warehouse,
   bucket,
@@ -213,7 +221,8 @@ export const SECTION_NAMES = Object.keys(SECTIONS) as Section[];
 
 /** `indexhouse.yaml`, parsed: times in milliseconds, sizes in bytes, `unlimited` as Infinity. Unknown keys are errors. */
 export const configSchema = mapping({
-  api: api.describe('The service to fetch from.'),
+  api: api.prefault({}).describe('The service to fetch from; websites with `source: google` do without.'),
+  google: google.prefault({}).describe('Search Console, for websites with `source: google`.'),
   websites,
   reports: reports.prefault({}).describe('Which URL reports are fetched.'),
   warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
@@ -230,6 +239,7 @@ export const configSchema = mapping({
   pages_from: pagesFrom.optional().describe("A file of one's own whose columns are joined to pages; by default none."),
   service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
 })
+  .superRefine(checkAccess, { when: () => true })
   .superRefine(checkOrigins)
   .superRefine(checkWatched);
 
@@ -243,8 +253,7 @@ export type Config = z.output<typeof configSchema> & { file: string };
 export function configJsonSchema(): z.core.JSONSchema.JSONSchema {
   // Draft 7 is what the YAML language server understands best.
   const generated = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
-  const section = generated.properties?.['api'];
-  // The token may come from `token_file`.
-  if (typeof section === 'object') section.required = ['base_url'];
-  return { ...generated, title: 'indexhouse.yaml' };
+  // Without `websites`, they are all those of `api`.
+  const anyOf = [{ required: ['api'] }, { required: ['websites'] }];
+  return { ...generated, anyOf, title: 'indexhouse.yaml' };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { allProperties, checkSource, googleKeys } from './google.js';
 import { baseUrl, mapping, says, text, token } from './scalars.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
@@ -20,20 +21,32 @@ function isWebsiteId(id: string): boolean {
 export const website = mapping({
   id: text('the id of a website')
     .refine(isWebsiteId, says('is not the id of a website', 'Write its id as the service gives it.'))
-    .describe('Id of the website in the service.'),
+    .describe('Id of the website in the service, or of the property: sc-domain:example.com.'),
+  source: z
+    .literal('google', says('is not a source', 'Write google, or leave it out for the service of `api`.'))
+    .optional()
+    .describe('"google": a property of Search Console, see `google`; left out: the service of `api`.'),
   name: text('a name').optional().describe('Name in reports; the id if left out.'),
   base_url: baseUrl()
     .optional()
     .describe('Address of the service for this website, if it is not `api.base_url`; another host needs `token`, too.'),
   token: token().optional().describe('Token for this website, if it is not `api.token`.'),
   token_file: tokenFile(),
-});
+  ...googleKeys,
+}).superRefine(checkSource);
 
 /** `websites`. */
 export const websites = z
-  .union([z.literal('all'), z.array(website).min(1, says('is an empty list', 'Add a website, or write `all`.'))], list)
+  .union(
+    [
+      z.literal('all'),
+      allProperties,
+      z.array(website).min(1, says('is an empty list', 'Add a website, or write `all`.')),
+    ],
+    list,
+  )
   .superRefine((value, context) => {
-    if (value === 'all') return;
+    if (!Array.isArray(value)) return;
     for (const [index, { id }] of value.entries()) {
       const first = value.findIndex((other) => other.id === id);
       const message = `is also the id of entry ${first + 1}\nRemove one of the two.`;
@@ -41,20 +54,34 @@ export const websites = z
     }
   })
   .prefault('all')
-  .describe('Websites to sync, or "all": every website that the token has access to.');
+  .describe(
+    'Websites to sync, or "all": every website that the token has access to; {all: true, source: google}: every property.',
+  );
 
 type Websites = z.infer<typeof websites>;
+type Access = { source?: 'google' | undefined; base_url?: string | undefined; token?: string | undefined };
+
+/** Requires the access of `api` if a website uses it; whatever else is wrong, even an entry of another form. */
+export function checkAccess({ api, websites }: { api: Access; websites: Websites }, context: z.RefinementCtx): void {
+  const usesApi = (one: Access | null) => !one?.source && !(one?.base_url && one.token);
+  const at = Array.isArray(websites) ? websites.findIndex(usesApi) : -1;
+  if (at < 0 && websites !== 'all') return;
+  const message = `is missing\nSet it: \`websites${at < 0 ? ': all' : `[${at}]`}\` needs it without \`source: google\`.`;
+  for (const key of ['base_url', 'token'] as const) {
+    if (api?.[key] === '') context.addIssue({ code: 'custom', path: ['api', key], message });
+  }
+}
 
 /** Requires a token of its own for a website at another origin: `api.token` is not sent there. */
 export function checkOrigins(
   { api, websites }: { api: { base_url: string }; websites: Websites },
   context: z.RefinementCtx,
 ): void {
-  if (websites === 'all') return;
+  if (!Array.isArray(websites)) return;
   const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
-  for (const [index, { base_url = '', token }] of websites.entries()) {
+  for (const [index, { source, base_url = '', token }] of websites.entries()) {
     const origin = originOf(base_url);
-    if (token !== undefined || origin === null || origin === originOf(api.base_url)) continue;
+    if (source || token !== undefined || origin === null || origin === originOf(api.base_url)) continue;
     const message = 'is missing\nSet it: `api.token` is not sent to another host.';
     context.addIssue({ code: 'custom', path: ['websites', index, 'token'], message });
   }

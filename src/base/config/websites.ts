@@ -17,30 +17,57 @@ export interface Access {
 export interface Website extends Access {
   id: string;
   name: string | null;
+  /** With `source: google`: what its entry says. `baseUrl` is then `google.endpoint`, and `token` is empty. */
+  google: GoogleWebsite | null;
 }
 
-type Configured = Pick<Config, 'api' | 'websites'>;
+/** A property of Search Console, as it is configured. */
+export interface GoogleWebsite {
+  /** For each property. */
+  inspectionsPerDay: number;
+  properties: 'auto' | readonly string[];
+  sitemaps: 'auto' | readonly string[];
+}
 
-/** The websites that the configuration names; null if it says `all`. */
-export function namedWebsites({ api, websites }: Configured): Website[] | null {
-  if (websites === 'all') return null;
+type Configured = Pick<Config, 'api' | 'google' | 'websites'>;
+type Entry = Exclude<Config['websites'], string | { all: true }>[number];
+
+/** Where all websites come from; null if the configuration names them. */
+export function allFrom({ websites }: Pick<Config, 'websites'>): 'api' | 'google' | null {
+  if (websites === 'all') return 'api';
+  return Array.isArray(websites) ? null : 'google';
+}
+
+/** The websites that the configuration names; null if it says `all`, of either source. */
+export function namedWebsites({ api, google, websites }: Configured): Website[] | null {
+  if (!Array.isArray(websites)) return null;
   // Several websites may share a token or an address: the key is named after the first.
   const placeOf = (key: 'base_url' | 'token', value: string) =>
     value === api[key] ? `api.${key}` : `websites[${websites.findIndex((website) => website[key] === value)}].${key}`;
-  return websites.map(({ id, name, token = api.token, base_url: baseUrl = api.base_url }) => {
+  return websites.map((entry) => {
+    const { id, name, token = api.token, base_url: baseUrl = api.base_url } = entry;
+    if (entry.source === 'google') return { id, name: name ?? null, ...googleAccess({ google }, entry) };
     const places = { baseUrl: placeOf('base_url', baseUrl), token: placeOf('token', token) };
-    return { id, name: name ?? null, baseUrl, token, places };
+    return { id, name: name ?? null, baseUrl, token, places, google: null };
   });
 }
 
+/** What a website with `source: google` has beside its name; without an entry of its own, the defaults: the quota of a property. */
+export function googleAccess({ google }: Pick<Config, 'google'>, entry: Partial<Entry> = {}) {
+  const { inspections_per_day: inspectionsPerDay = 2000, properties = 'auto', sitemaps = 'auto' } = entry;
+  const places = { baseUrl: 'google.endpoint', token: 'google.credentials' };
+  return { baseUrl: google.endpoint, token: '', places, google: { inspectionsPerDay, properties, sitemaps } };
+}
+
 /** The access for websites without one of their own. */
-export function apiAccess({ api }: Pick<Config, 'api'>): Access {
-  return { baseUrl: api.base_url, token: api.token, places: { baseUrl: 'api.base_url', token: 'api.token' } };
+export function apiAccess({ api }: Pick<Config, 'api'>): Access & { google: null } {
+  const places = { baseUrl: 'api.base_url', token: 'api.token' };
+  return { baseUrl: api.base_url, token: api.token, places, google: null };
 }
 
 /** The name of an API key: the configuration key of its token, which itself is never shown. */
 export function keyLabel({ places }: Pick<Access, 'places'>): string {
-  return places.baseUrl === 'api.base_url' ? places.token : `${places.token} (${places.baseUrl})`;
+  return places.baseUrl.startsWith('websites') ? `${places.token} (${places.baseUrl})` : places.token;
 }
 
 /** The websites that a key may read, as the service names them. */
@@ -48,17 +75,20 @@ interface Readable {
   websites_access: readonly { _id: string; url: string }[];
 }
 
-/** The websites that the configuration names; for `all` those that the key may read. */
+/** The websites of the service that the configuration names; for `all` those that the key may read. */
 export function websitesFor(config: Configured, key: Readable | null): Website[] {
+  if (allFrom(config) === 'google') return [];
   const access = apiAccess(config);
   const readable = key?.websites_access ?? [];
-  return namedWebsites(config) ?? readable.map(({ _id, url }) => ({ id: _id, name: url, ...access }));
+  const named = namedWebsites(config)?.filter(({ google }) => google === null);
+  return named ?? readable.map(({ _id, url }) => ({ id: _id, name: url, ...access }));
 }
 
-/** A website by its id; one that is not configured gets the access of `api`. */
+/** A website by its id; one that is not configured gets the access of `api`, or of `google` where there is no other. */
 export function websiteOf(config: Configured, id: string): Website {
   const named = namedWebsites(config)?.find((website) => website.id === id);
-  return named ?? { id, name: null, ...apiAccess(config) };
+  const isGoogle = allFrom(config) === 'google' || config.api.base_url === '';
+  return named ?? { id, name: null, ...(isGoogle ? googleAccess(config) : apiAccess(config)) };
 }
 
 /** Id and name of a website. */
@@ -113,7 +143,7 @@ function listOf(websites: readonly NamedWebsite[]): string {
 /** What must never be shown: tokens, and the secrets of channels and of the bucket. */
 export function secretsOf(config: Configured & Pick<Config, 'notify' | 'bucket'>): string[] {
   const { api, websites, notify, bucket } = config;
-  const own = websites === 'all' ? [] : websites.map(({ token }) => token);
+  const own = Array.isArray(websites) ? websites.map(({ token }) => token) : [];
   const channels = notify.channels.flatMap((channel) => {
     if (channel.type === 'email') return [channel.password];
     if (channel.type === 'command') return [];
@@ -128,5 +158,5 @@ export function secretsOf(config: Configured & Pick<Config, 'notify' | 'bucket'>
     ];
   });
   const ofBucket = [bucket?.secret_access_key, bucket?.session_token];
-  return [api.token, ...own, ...channels, ...ofBucket].filter((secret) => secret !== undefined);
+  return [api.token, ...own, ...channels, ...ofBucket].flatMap((secret) => secret || []);
 }

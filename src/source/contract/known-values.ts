@@ -1,6 +1,6 @@
 /**
- * Texts that the API is known to use. The sets stay open: another value is stored like any other and noted once per run
- * in the drift diary, so that a new coverage state is noticed on its first night.
+ * Texts that the API and Search Console are known to use. The sets stay open: another value is stored like any other and
+ * noted once per run in the drift diary, so that a new coverage state is noticed on its first night.
  */
 const YES_NO = ['Yes', 'No'];
 const SUMMARIES = ['Indexed', 'Not Indexed'];
@@ -23,11 +23,24 @@ export const COVERAGE_STATES = [
 ] as const;
 export type CoverageState = (typeof COVERAGE_STATES)[number];
 
+/** As Search Console writes them in English, quotation marks included, beside those that both know. */
+const SEARCH_CONSOLE_STATES = [
+  'Page indexed without content',
+  'URL is unknown to Google',
+  'Redirect error',
+  'Excluded by ‘noindex’ tag',
+  'Blocked due to unauthorized request (401)',
+  'Blocked due to access forbidden (403)',
+  'Blocked due to other 4xx issue',
+  'Duplicate, Google chose different canonical than user',
+];
+const STATES = [...COVERAGE_STATES, ...SEARCH_CONSOLE_STATES];
+
 export const KNOWN_VALUES: Readonly<Record<'coverage' | 'url_report', Readonly<Record<string, readonly string[]>>>> = {
-  coverage: { index_summary: SUMMARIES, index_coverage_state: COVERAGE_STATES },
+  coverage: { index_summary: SUMMARIES, index_coverage_state: STATES },
   url_report: {
     index_summary: SUMMARIES,
-    index_coverage_state: COVERAGE_STATES,
+    index_coverage_state: STATES,
     indexing_allowed: YES_NO,
     searchenginebot_primary_crawler: ['MOBILE', 'DESKTOP'],
     page_fetch_status: [
@@ -39,6 +52,9 @@ export const KNOWN_VALUES: Readonly<Record<'coverage' | 'url_report', Readonly<R
       'Blocked by robots.txt',
       'Access denied (401)',
       'Access forbidden (403)',
+      'Blocked due to other 4xx issue',
+      'Internal crawl error',
+      'Invalid URL',
     ],
     blocked_by_robots_txt: YES_NO,
     previously_indexed: YES_NO,
@@ -46,3 +62,18 @@ export const KNOWN_VALUES: Readonly<Record<'coverage' | 'url_report', Readonly<R
     ever_blocked_by_robots_txt: YES_NO,
   },
 };
+
+/** What Search Console says beyond the contract, in listings and inspections: kept in `extra`, and no drift. */
+export const SEARCH_CONSOLE_EXTRA: readonly string[] = [
+  'sitemaps',
+  'lastmod',
+  'verdict',
+  'robotsTxtState',
+  'indexingState',
+  'pageFetchState',
+  'crawledAs',
+  'referringUrls',
+  'richResultsResult',
+  'ampResult',
+  'mobileUsabilityResult',
+];

@@ -34,6 +34,8 @@ export interface PacerOptions {
   requestsPerMinute: number;
   /** Most requests in flight at once. */
   concurrency: number;
+  /** Whether the first request goes alone, because others may have used up what is allowed. */
+  probesFirst?: boolean;
   effects?: Effects;
   onNotice?: (notice: PaceNotice) => void;
 }
@@ -48,7 +50,7 @@ export interface PacerOptions {
  * |-----------|-----------------------------------------|------------------------------------------------------------|
  * | `paced`   | when the spacing says, `concurrency` at most | an answer is a 429: `paused`                          |
  * | `paused`  | to nobody                               | the time that the 429 asked for is over: `probing`         |
- * | `probing` | to one request                          | it is answered or fails: `paced`; it gets a 429: `paused`  |
+ * | `probing` | to one request, and the next if that fails | it is answered: `paced`; it gets a 429: `paused`        |
  */
 export class Pacer {
   readonly #options: PacerOptions;
@@ -60,7 +62,7 @@ export class Pacer {
   readonly #waiting = new Lanes();
   #underWay = 0;
   #pausedUntil = 0;
-  #mustProbe = false;
+  #mustProbe: boolean;
   #probe: Slot | null = null;
   #sleepingUntil: number | null = null;
   /** Ends the sleep once nobody waits: a pause of an hour must not keep the process alive. */
@@ -73,6 +75,7 @@ export class Pacer {
 
   constructor(options: PacerOptions) {
     this.#options = options;
+    this.#mustProbe = options.probesFirst ?? false;
     this.#effects = options.effects ?? realEffects;
     this.#spacing = new Spacing(minutePace(options.requestsPerMinute), this.#sent);
     this.#learned = new LearnedPace(options.requestsPerMinute);
@@ -200,9 +203,10 @@ export class Pacer {
     this.#underWay++;
     const slot: Slot = {
       sequence: this.#sent.count,
+      isProbe: this.#mustProbe,
       answered: (reading) => this.#answered(slot, reading),
       throttled: (waitMs) => this.#throttled(slot, waitMs),
-      failed: () => this.#ended(slot, false),
+      failed: () => this.#ended(slot),
     };
     if (this.#mustProbe) this.#probe = slot;
     return slot;
@@ -215,14 +219,16 @@ export class Pacer {
     this.#learned.answered(this.#usage.lastAt);
     if (reading) this.#observe(reading, slot.sequence);
     this.#setPace();
-    this.#ended(slot, false);
+    if (this.#probe === slot) this.#mustProbe = false;
+    this.#ended(slot);
   }
 
   #throttled(slot: Slot, waitMs: number): void {
     this.#spacing.limitBursts();
     this.#learned.refused(!this.#mustProbe);
     this.#pause(waitMs);
-    this.#ended(slot, true);
+    this.#mustProbe = true;
+    this.#ended(slot);
   }
 
   #observe(reading: RateReading, sequence: number): void {
@@ -251,13 +257,9 @@ export class Pacer {
     if (!isReported) this.#options.onNotice?.({ kind: 'throttled', waitMs });
   }
 
-  #ended(slot: Slot, throttled: boolean): void {
+  #ended(slot: Slot): void {
     this.#underWay--;
-    if (throttled) this.#mustProbe = true;
-    if (this.#probe === slot) {
-      this.#probe = null;
-      if (!throttled) this.#mustProbe = false;
-    }
+    if (this.#probe === slot) this.#probe = null;
     this.#grantWhatIsDue();
   }
 

@@ -4,11 +4,13 @@ import type { RateReading } from './rate-headers.js';
 export interface Slot {
   /** Of the request, counted from 1. */
   readonly sequence: number;
+  /** Whether the others wait for its answer, because the key was refused before. */
+  readonly isProbe: boolean;
   /** The key answered something other than 429. */
   answered(reading: RateReading | null): void;
   /** The service refused the request, and asks to wait. */
   throttled(waitMs: number): void;
-  /** No answer came, or nothing was sent. */
+  /** No answer came, or one that says nothing about the pace, or nothing was sent. A probe's turn then goes to another. */
   failed(): void;
 }
 

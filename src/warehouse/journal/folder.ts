@@ -40,6 +40,9 @@ function folderAt(root: string, runId: string, websiteId: string) {
     path,
     header: join(path, 'run.json'),
     listing: join(path, 'listing.ndjson'),
+    /** What was said about pages by a source that lists them from several places, and each page once. */
+    sightings: join(path, 'sightings.ndjson'),
+    sighted: join(path, 'sighted.ndjson'),
     plan: join(path, 'plan.ndjson'),
     /** The rest of the plan after an interruption. */
     remaining: join(path, 'remaining.ndjson'),

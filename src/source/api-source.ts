@@ -1,0 +1,59 @@
+import type { Config } from '../base/config/schema.js';
+import type { Website } from '../base/config/websites.js';
+import type { Client, Purpose } from './client.js';
+import { listingPath } from './links.js';
+import { fetchReport, type ReportOutcome } from './report.js';
+import type { ListingSink, Source } from './source.js';
+import { type WalkResult, walkListing } from './walk/walk.js';
+import type { Interrupted } from './walk/walk-state.js';
+
+/** A website of the service, as its API shows it to one key. */
+export class ApiSource implements Source {
+  readonly byInspection = false;
+
+  constructor(
+    private readonly website: Website,
+    private readonly client: Client,
+    private readonly api: Config['api'],
+    private readonly now: () => number,
+  ) {}
+
+  get concurrency(): number {
+    return this.api.concurrency;
+  }
+
+  get requestsPerMinute(): number {
+    return this.api.requests_per_minute;
+  }
+
+  get utilisation(): number | null {
+    return this.client.utilisation;
+  }
+
+  get clockAhead(): number | null {
+    return this.client.clockAhead;
+  }
+
+  list({ purpose, answered, ...sink }: ListingSink, from: Interrupted | undefined): Promise<WalkResult> {
+    const { id, baseUrl, places } = this.website;
+    const site = { websiteId: id, baseUrl, baseUrlPlace: places.baseUrl, pageSize: this.api.page_size, now: this.now };
+    const get = (path: string) => this.client.get(path, purpose).finally(answered);
+    return walkListing({ ...site, ...sink, get }, from);
+  }
+
+  report(url: string, purpose: Purpose): Promise<ReportOutcome> {
+    return fetchReport(this.client, url, purpose);
+  }
+
+  probe(purpose: Purpose): Promise<string> {
+    return this.client.get(listingPath(this.website.id, 0, 1), purpose);
+  }
+
+  async quotas(): Promise<null> {
+    return null;
+  }
+
+  redact(text: string): string {
+    return this.client.redact(text);
+  }
+}

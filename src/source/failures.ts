@@ -1,0 +1,64 @@
+import { jsonOf } from '../base/validate.js';
+import { errorBodySchema } from './contract/key.js';
+import { type FailureKind, type Places, SourceError } from './errors.js';
+import type { Answer } from './transport.js';
+
+const EXCERPT_LENGTH = 200;
+const KIND_BY_STATUS: Readonly<Record<number, FailureKind>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  408: 'server',
+  413: 'bad_request',
+  422: 'bad_request',
+  429: 'throttled',
+};
+
+/** An answer other than 200, with secrets masked. */
+export type Refused = Pick<Answer, 'status' | 'text'>;
+
+/**
+ * What an answer other than 200 means, with the remedy.
+ *
+ * @param waitMs how long the service asks to wait, if it does
+ */
+export function failureOf(answer: Refused, waitMs: number | null, places: Places): SourceError {
+  const kind = kindOf(answer.status);
+  const remedy = remedyOf(kind, places);
+  const message = `the service answered ${answer.status}${saying(answer)}${remedy ? `; ${remedy}` : ''}`;
+  return new SourceError(kind, message, { status: answer.status, body: answer.text ?? '', waitMs: waitMs ?? 0 });
+}
+
+/** The kind of failure that a status is. */
+export function kindOf(status: number): FailureKind {
+  if (status >= 300 && status < 400) return 'redirect';
+  return KIND_BY_STATUS[status] ?? (status >= 500 ? 'server' : 'unexpected_status');
+}
+
+function remedyOf(kind: FailureKind, { baseUrl, token }: Places): string | undefined {
+  const remedies: Partial<Record<FailureKind, string>> = {
+    unauthorized: `the token is missing, wrong or expired: check ${token} (and the environment variable that it reads)`,
+    forbidden: 'the key has no access to this website: grant it, or remove the website from the configuration',
+    redirect: `redirects are refused, because the token would travel with them: set ${baseUrl} to the final address`,
+    throttled:
+      'the service keeps throttling this key: lower api.requests_per_minute, or find out who else uses the key',
+    server: 'the service has a problem: try again later',
+    bad_request: `the request was refused: check ${baseUrl}, and whether the API changed`,
+    unexpected_status: `check ${baseUrl}, and whether a proxy answers instead of the service`,
+  };
+  return remedies[kind];
+}
+
+/** The service's own words if the body is an error body, else an excerpt of what came instead. */
+function saying(answer: Refused): string {
+  if (!answer.text) return '';
+  const body = errorBodySchema.safeParse(jsonOf(answer.text));
+  if (body.success) return ` (${excerpt(body.data.error)}: ${excerpt(body.data.message)})`;
+  return ` (${excerpt(answer.text)})`;
+}
+
+/** The beginning of a text, on one line. */
+export function excerpt(text: string): string {
+  return text.slice(0, EXCERPT_LENGTH).replace(/\s+/g, ' ').trim();
+}

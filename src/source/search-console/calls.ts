@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { addDays } from '../../base/time.js';
+import { issuesOf, jsonOf } from '../../base/validate.js';
+import type { Purpose } from '../client.js';
+import { SourceError } from '../errors.js';
+import type { CallOptions, GoogleClient } from './google-client.js';
+
+const SITES = '/webmasters/v3/sites';
+/** Windows of days of search analytics. Which pages exist comes from the longest; the plan compares the others. */
+export const TRAFFIC_WINDOWS = ['90d', '28d', '7d'] as const;
+export type TrafficWindow = (typeof TRAFFIC_WINDOWS)[number];
+/** The most that one answer of search analytics holds. */
+const ROWS = 25_000;
+/** More than Google keeps for any property: an answer that never ends must not be read forever. */
+const MAX_ROWS = 10_000_000;
+/** The last day with data. */
+const DAYS_BEHIND = 3;
+
+const siteSchema = z.looseObject({ siteUrl: z.string(), permissionLevel: z.string().default('') });
+/** A property as one account sees it. */
+export type Site = z.infer<typeof siteSchema>;
+const sitesSchema = z.looseObject({ siteEntry: z.array(siteSchema).default([]) });
+
+const sitemapsSchema = z.looseObject({ sitemap: z.array(z.looseObject({ path: z.string() })).default([]) });
+
+const number = z.number();
+const rowSchema = z
+  .object({ keys: z.tuple([z.string()]), clicks: number, impressions: number, position: number })
+  .transform(({ keys: [url], ...figures }) => ({ url, ...figures }));
+/** How often a page was shown and clicked in a window of days, and its average position. */
+export type PageTraffic = z.infer<typeof rowSchema>;
+const rowsSchema = z.looseObject({ rows: z.array(rowSchema).default([]) });
+
+/** Every property that the account sees, with its permission. @throws SourceError */
+export async function listSites(client: GoogleClient, purpose: Purpose): Promise<Site[]> {
+  return answerIn(sitesSchema, await client.call('GET', SITES, { property: '', purpose })).siteEntry;
+}
+
+/** The addresses of the sitemaps that were submitted for a property. @throws SourceError */
+export async function listSitemaps(client: GoogleClient, call: CallOptions): Promise<string[]> {
+  const text = await client.call('GET', `${SITES}/${encodeURIComponent(call.property)}/sitemaps`, call);
+  return answerIn(sitemapsSchema, text).sitemap.map(({ path }) => path);
+}
+
+/**
+ * The pages that were shown in a window that ends with the last day with data, most clicks first, in batches.
+ *
+ * @throws SourceError
+ */
+export async function* searchTraffic(
+  client: GoogleClient,
+  { window, ...call }: CallOptions & { window: TrafficWindow },
+): AsyncGenerator<PageTraffic[]> {
+  const pacific = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Los_Angeles', dateStyle: 'short' });
+  const endDate = addDays(pacific.format(client.now), -DAYS_BEHIND);
+  const startDate = addDays(endDate, 1 - Number.parseInt(window, 10));
+  const query = { startDate, endDate, dimensions: ['page'], rowLimit: ROWS };
+  const path = `${SITES}/${encodeURIComponent(call.property)}/searchAnalytics/query`;
+  for (let startRow = 0; startRow < MAX_ROWS; startRow += ROWS) {
+    const text = await client.call('POST', path, { ...call, body: { ...query, startRow } });
+    const { rows } = answerIn(rowsSchema, text);
+    if (rows.length === 0) return;
+    yield rows;
+  }
+}
+
+function answerIn<T>(schema: z.ZodType<T>, text: string): T {
+  const { data, error } = schema.safeParse(jsonOf(text));
+  if (!error) return data;
+  const [issue] = issuesOf(error);
+  const message = `Google's answer is not as documented (${issue?.path}: ${issue?.message}): check google.endpoint`;
+  throw new SourceError('bad_body', message, { status: 200, body: text });
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { realEffects } from '../../base/effects.js';
+import { MINUTE_MS } from '../../base/time.js';
+import { jsonOf } from '../../base/validate.js';
+import { Client, type Purpose } from '../client.js';
+import { SourceError } from '../errors.js';
+import { excerpt, kindOf, type Refused } from '../failures.js';
+import { type Answer, type Message, Transport } from '../transport.js';
+import { Access, GCLOUD_LOGIN, type GoogleClientOptions } from './access.js';
+
+export const INSPECT = '/v1/urlInspection/index:inspect';
+const PLACES = { baseUrl: 'google.endpoint', token: 'google.credentials' };
+/** A 403 that is about the setup and no property, by what its body holds. */
+const SETUP: readonly [RegExp, string][] = [
+  [/SCOPE_INSUFFICIENT|insufficient authentication scopes/i, `sign in again: \`${GCLOUD_LOGIN}\``],
+  [/quota project|USER_PROJECT_DENIED/i, 'set google.quota_project to a Google Cloud project that you may use'],
+  [/SERVICE_DISABLED|has not been used/i, 'run `gcloud services enable searchconsole.googleapis.com`, and wait a bit'],
+];
+const errorSchema = z.looseObject({ error: z.looseObject({ status: z.string().default(''), message: z.string() }) });
+
+export interface CallOptions {
+  body?: object;
+  /** Whose quota it uses; empty if it is about no property. */
+  property: string;
+  purpose: Purpose;
+}
+
+/**
+ * Search Console as one account sees it. Everything that uses the account goes through here: the token belongs to it,
+ * and each property has a pace and a day of its own. Google refuses the minute and the day with the same words. So
+ * after a refusal all calls of the property hold still for a minute, and if the one that goes first then is refused,
+ * too, it is the day.
+ */
+export class GoogleClient {
+  readonly #transport: Transport;
+  readonly #clients = new Map<string, Client>();
+  #known: Access | null = null;
+
+  constructor(private readonly options: GoogleClientOptions) {
+    const { google, timeout } = options;
+    const { endpoint: baseUrl, concurrency: connections } = google;
+    // One for all properties, which so stay far below what a project may send.
+    this.#transport = new Transport({ baseUrl, places: PLACES, timeout, connections });
+  }
+
+  /**
+   * The text of a 200 answer, with secrets masked.
+   *
+   * @param path below the endpoint
+   * @throws SourceError for any other outcome, after the retries that may help: `unauthorized` if no other call can
+   *   succeed either, `paused` if the property's day is spent; `Stopped`, `TooLate`
+   */
+  call(method: 'GET' | 'POST', path: string, { body, property, purpose }: CallOptions): Promise<string> {
+    const message = { method, path, ...(body ? { body: JSON.stringify(body) } : {}) };
+    // What else is asked about a property does not use up its inspections.
+    const key = path === INSPECT ? property : `${property} (data)`;
+    const client = this.#clients.get(key) ?? this.#clientFor(property);
+    this.#clients.set(key, client);
+    return client.send(message, purpose);
+  }
+
+  /** The time by Google's clock, in milliseconds since 1970. */
+  get now(): number {
+    return (this.options.effects ?? realEffects).now() + (this.clockAhead ?? 0);
+  }
+
+  /** By how many milliseconds Google's clock was ahead in its first answer; null before that. */
+  get clockAhead(): number | null {
+    return [...this.#clients.values()].find(({ clockAhead }) => clockAhead !== null)?.clockAhead ?? null;
+  }
+
+  /** Masks the account's secrets in a text. */
+  redact(text: string): string {
+    return this.#known?.redact(text) ?? text;
+  }
+
+  /** Answered calls divided by those that the pace allowed, of the property with the most; null before an answer. */
+  get utilisation(): number | null {
+    const known = [...this.#clients.values()].flatMap(({ utilisation }) => utilisation ?? []);
+    return known.length > 0 ? Math.max(...known) : null;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.values(), this.#known].map((one) => one?.close()));
+  }
+
+  #clientFor(property: string): Client {
+    const { google, ...options } = this.options;
+    const { endpoint: baseUrl, requests_per_minute: requestsPerMinute, concurrency } = google;
+    const spent = `the quota of ${property || 'the account'} is used up for today, which it shares with other tools; Google's next day begins at midnight in California`;
+    return new Client({
+      ...options,
+      ...{ baseUrl, token: '', places: PLACES, requestsPerMinute, concurrency },
+      dialect: {
+        transport: this.#transport,
+        exchange: (message, counts) => this.#exchange(message, counts),
+        redact: (text) => this.redact(text),
+        failureOf: (answer) => failureOf(answer, this.access),
+        throttleMs: MINUTE_MS,
+        spent: () => new SourceError('paused', spent, { status: 429 }),
+      },
+    });
+  }
+
+  /** @throws SourceError `unauthorized` without credentials */
+  get access(): Access {
+    this.#known ??= new Access(this.options);
+    return this.#known;
+  }
+
+  /** A token may end before its time: it is renewed once. */
+  async #exchange(message: Message, counts: Purpose['counts'], refused?: string): Promise<Answer> {
+    const bearer = await this.access.token(refused);
+    const project = this.options.google.quota_project ?? this.access.file.quota_project_id;
+    const own = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+    const headers = { ...own, ...(project && { 'x-goog-user-project': project }) };
+    const answer = await this.#transport.send({ ...message, headers });
+    if (answer.status !== 401 || refused) return answer;
+    counts.sent++;
+    return this.#exchange(message, counts, bearer);
+  }
+}
+
+/**
+ * What an answer other than 200 means. A 403 is `unauthorized` where it is about the setup, because no other call can
+ * succeed either, and else `forbidden`.
+ */
+function failureOf({ status, text }: Refused, { path, account }: Access): SourceError {
+  const body = text ?? '';
+  const error = errorSchema.safeParse(jsonOf(body)).data?.error;
+  const setup = status === 403 && SETUP.find(([pattern]) => pattern.test(body))?.[1];
+  const kind = setup ? 'unauthorized' : kindOf(status);
+  const remedies: Partial<Record<typeof kind, string>> = {
+    unauthorized:
+      setup || `the tokens of ${account} (${path}) are refused: run \`${GCLOUD_LOGIN}\`, or use another key`,
+    redirect: 'redirects are refused, because the token would travel with them: check google.endpoint',
+    unexpected_status: 'check google.endpoint, and whether a proxy answers instead of Google',
+  };
+  const said = `Google answered ${status} (${excerpt(error ? `${error.status}: ${error.message}` : body)})`;
+  return new SourceError(kind, [said, remedies[kind] ?? []].flat().join('; '), { status, body });
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { DAY_MS } from '../../base/time.js';
+import { issuesOf, jsonOf } from '../../base/validate.js';
+import { absoluteUrl, timestamp } from '../contract/fields.js';
+import { type UrlReport, urlReportSchema } from '../contract/report.js';
+import { SourceError } from '../errors.js';
+import type { ReportOutcome } from '../report.js';
+import { type CallOptions, type GoogleClient, INSPECT } from './google-client.js';
+
+const FETCH_STATUSES: ReadonlyMap<string, string> = new Map([
+  ['SUCCESSFUL', 'Successful'],
+  ['SOFT_404', 'Soft 404'],
+  ['BLOCKED_ROBOTS_TXT', 'Blocked by robots.txt'],
+  ['NOT_FOUND', 'Not found (404)'],
+  ['ACCESS_DENIED', 'Access denied (401)'],
+  ['SERVER_ERROR', 'Server error (5xx)'],
+  ['REDIRECT_ERROR', 'Redirect error'],
+  ['ACCESS_FORBIDDEN', 'Access forbidden (403)'],
+  ['BLOCKED_4XX', 'Blocked due to other 4xx issue'],
+  ['INTERNAL_CRAWL_ERROR', 'Internal crawl error'],
+  ['INVALID_URL', 'Invalid URL'],
+]);
+/** A field of a report, the name that Google has for it, and what becomes of its value. */
+const FIELDS: readonly [field: keyof UrlReport, name: string, convert: (value: string, now: number) => unknown][] = [
+  ['index_summary', 'verdict', (verdict) => (verdict === 'PASS' ? 'Indexed' : 'Not Indexed')],
+  ['index_coverage_state', 'coverageState', (state) => state],
+  ['indexing_allowed', 'indexingState', (state) => yesNo(state === 'INDEXING_ALLOWED', state.startsWith('BLOCKED_'))],
+  ['searchengine_selected_canonical', 'googleCanonical', address],
+  ['user_selected_canonical', 'userCanonical', address],
+  ['searchenginebot_primary_crawler', 'crawledAs', (crawler) => crawler],
+  ['last_crawl_time', 'lastCrawlTime', time],
+  ['days_since_last_crawl', 'lastCrawlTime', daysSince],
+  ['page_fetch_status', 'pageFetchState', (state) => FETCH_STATUSES.get(state) ?? state],
+  ['blocked_by_robots_txt', 'robotsTxtState', (state) => yesNo(state === 'DISALLOWED', state === 'ALLOWED')],
+];
+
+const word = z.string().nullish();
+const words = Object.fromEntries(FIELDS.map(([, name]) => [name, word]));
+const answerSchema = z.looseObject({
+  inspectionResult: z.looseObject({
+    inspectionResultLink: word,
+    indexStatusResult: z.looseObject({ ...words, sitemap: z.array(z.string()).nullish() }),
+  }),
+});
+
+/**
+ * Inspects one page.
+ *
+ * @returns its report as the contract has it; null if the property's day is spent
+ * @throws SourceError `unauthorized`, because no other page can be inspected either; `Stopped`, `TooLate`
+ */
+export async function inspect(
+  client: GoogleClient,
+  { url, ...call }: CallOptions & { url: string },
+): Promise<ReportOutcome | null> {
+  const body = { inspectionUrl: url, siteUrl: call.property, languageCode: 'en-US' };
+  try {
+    return judgeInspection(await client.call('POST', INSPECT, { ...call, body }), url, client.now);
+  } catch (error) {
+    if (!(error instanceof SourceError) || error.kind === 'unauthorized') throw error;
+    if (error.kind === 'paused') return null;
+    return { outcome: 'failed', status: error.status, message: error.message };
+  }
+}
+
+/** @param now when Google answered, by its clock */
+export function judgeInspection(text: string, url: string, now: number): ReportOutcome {
+  const { data, error } = answerSchema.safeParse(jsonOf(text));
+  if (error) return { outcome: 'rejected', issues: issuesOf(error), payload: text };
+  const { indexStatusResult, ...results } = data.inspectionResult;
+  const status: Record<string, unknown> = indexStatusResult;
+  const converted = FIELDS.map(([field, name, convert]) => {
+    const value = known(status[name]);
+    return [field, value === null ? null : convert(value, now)];
+  });
+  const record: Record<string, unknown> = {
+    // Every field; those of our own history stay null.
+    ...Object.fromEntries(Object.keys(urlReportSchema.shape).map((field) => [field, null])),
+    url,
+    ...Object.fromEntries(converted),
+    sitemaps: (indexStatusResult.sitemap ?? []).filter((one) => address(one) !== null),
+    inspection_date: new Date(now).toISOString(),
+    inspection_link: address(results.inspectionResultLink ?? ''),
+  };
+  const rest = Object.entries({ ...status, ...results }).filter(([name, value]) => !isHeld(record, name, value));
+  return { outcome: 'fetched', text: JSON.stringify(record), record, absent: [], extra: Object.fromEntries(rest) };
+}
+
+/** Whether a report holds a value as Google sent it; the rest of an answer is `extra`. */
+function isHeld(record: Readonly<Record<string, unknown>>, name: string, value: unknown): boolean {
+  const held = [...FIELDS, ['sitemaps', 'sitemap'], ['inspection_link', 'inspectionResultLink']] as const;
+  return held.some(([field, own]) => own === name && JSON.stringify(record[field]) === JSON.stringify(value));
+}
+
+function known(value: unknown): string | null {
+  return typeof value !== 'string' || value === '' || value.endsWith('_UNSPECIFIED') ? null : value;
+}
+
+function yesNo(yes: boolean, no: boolean): string | null {
+  return yes ? 'Yes' : no ? 'No' : null;
+}
+
+function address(value: string): string | null {
+  return absoluteUrl.safeParse(value).data ?? null;
+}
+
+/** As the contract writes it: Google might send nanoseconds or an offset. */
+function time(value: string): string | null {
+  const at = Date.parse(value);
+  const utc = Number.isNaN(at) ? null : new Date(at).toISOString();
+  return timestamp.safeParse(value).data ?? timestamp.safeParse(utc).data ?? null;
+}
+
+function daysSince(value: string, now: number): number | null {
+  const at = time(value);
+  return at === null ? null : Math.max(0, Math.floor((now - Date.parse(at)) / DAY_MS));
+}

@@ -1,0 +1,57 @@
+import type { Site } from './calls.js';
+
+const DOMAIN = 'sc-domain:';
+/** Longer ones are no pages: browsers and search engines end far below. */
+const MAX_LENGTH = 8192;
+
+/** Whether a property is a website (others are apps), and the account may read what Search Console knows about it. */
+export function isReadable({ siteUrl, permissionLevel }: Site): boolean {
+  return /^(sc-domain|https?):/.test(siteUrl) && permissionLevel !== 'siteUnverifiedUser';
+}
+
+/** Whether a page's address belongs to a property: all hosts below a domain (http and https), or what begins with the prefix. */
+export function isOfProperty(property: string, url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { href, protocol, hostname } = new URL(url);
+  if (!property.startsWith(DOMAIN)) return href.startsWith(new URL(property).href);
+  return /^https?:$/.test(protocol) && `.${hostname}`.endsWith(`.${hostOf(property)}`);
+}
+
+/** The property whose quota a page's inspection uses: the longest of these prefixes that matches, else its own. */
+export function propertyOf(url: string, [own = '', ...prefixes]: readonly string[]): string {
+  const matching = prefixes.filter((prefix) => isOfProperty(prefix, url));
+  return matching.sort((one, other) => other.length - one.length)[0] ?? own;
+}
+
+/** Addresses that a property's robots.txt has: of the domain and of `www`, or of the prefix's origin. */
+export function robotsOf(property: string): string[] {
+  if (!property.startsWith(DOMAIN)) return [new URL('/robots.txt', property).href];
+  return ['', 'www.'].map((www) => `https://${www}${hostOf(property)}/robots.txt`);
+}
+
+/** Why an account, which sees these properties, may not read one; null if it may. */
+export function whyRefused(property: string, sites: readonly Site[], account: string): string | null {
+  const named = sites.find(({ siteUrl }) => siteUrl === property);
+  if (named && isReadable(named)) return null;
+  const remedy = `have an owner add ${account} in Search Console under Settings → Users and permissions`;
+  if (named) return `${account} is not verified for ${property}: verify the ownership, or ${remedy}`;
+  return `${account} has no permission for ${property}: ${remedy} (if it refuses a service account, sign in as a user)`;
+}
+
+/** An http(s) address in the form of the WHATWG URL standard, without its fragment; null if the text is none. */
+export function addressOf(text: string, base?: string): string | null {
+  if (!URL.canParse(text, base)) return null;
+  const url = new URL(text, base);
+  url.hash = '';
+  return /^https?:$/.test(url.protocol) && url.href.length <= MAX_LENGTH ? url.href : null;
+}
+
+/** Whether a file that lists pages may be read: a sitemap of `/blog/` may lie anywhere on the host of `/blog/`. */
+export function isOnHostOf(property: string, url: string): boolean {
+  return property.startsWith(DOMAIN) ? isOfProperty(property, url) : new URL(url).host === new URL(property).host;
+}
+
+/** As the WHATWG URL standard writes it: lower case, Punycode. */
+function hostOf(property: string): string {
+  return new URL(property.replace(DOMAIN, 'https://')).hostname;
+}

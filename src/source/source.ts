@@ -1,0 +1,62 @@
+import type { Purpose } from './client.js';
+import type { ReportOutcome } from './report.js';
+import type { JudgedEntry } from './walk/coverage-window.js';
+import type { WalkResult } from './walk/walk.js';
+import type { AcceptedWindow, Interrupted } from './walk/walk-state.js';
+
+/** Where a listing goes. */
+export interface ListingSink {
+  purpose: Purpose;
+  /** Called after each answer, whatever it is. @throws ClockError */
+  answered(): void;
+  /** Logs what the user should know about a place that was read. */
+  note(text: string): void;
+  /** Journals a window; resolves once the kernel has it. */
+  accept(window: AcceptedWindow): Promise<void>;
+  /** Number of distinct entries that a walk kept; each entry without a URL counts. */
+  countDistinct(walk: number): Promise<number>;
+  /** Whether two walks kept the same set of URLs. */
+  sameListing(walk: number, other: number): Promise<boolean>;
+  /** Each page that was sighted once, with all that was said about it, in batches. */
+  merged(sightings: AsyncIterable<readonly object[]>): AsyncIterable<JudgedEntry[]>;
+}
+
+/** How many inspections the pages below a property may take in a day. */
+export interface Quota {
+  property: string;
+  perDay: number;
+}
+
+/**
+ * Where the pages of a website and their reports come from. A night knows only this: the service's API implements it
+ * (`ApiSource`), and Search Console (`SearchConsoleSource`).
+ */
+export interface Source {
+  /**
+   * Whether its listing says only which pages there are: the state of a page is then what its last inspection said, and
+   * inspections have a quota for each day.
+   */
+  readonly byInspection: boolean;
+  /** Reports to request at a time. */
+  readonly concurrency: number;
+  readonly requestsPerMinute: number;
+  /** Answered requests divided by those that the pace allowed, 0 to 1; null without a limit or an answer. */
+  readonly utilisation: number | null;
+  /** By how many milliseconds the service's clock is ahead; null before its first answer. */
+  readonly clockAhead: number | null;
+  /** Lists the website's pages, or resumes an interrupted listing. @throws SourceError if there is no listing; `Stopped` */
+  list(sink: ListingSink, from: Interrupted | undefined): Promise<WalkResult>;
+  /**
+   * Requests the report of a page.
+   *
+   * @returns null if the day's quota is spent, so that the page is left for another day
+   * @throws SourceError if no other page can be fetched either; `TooLate`, `Stopped`
+   */
+  report(url: string, purpose: Purpose): Promise<ReportOutcome | null>;
+  /** Asks for the least of what is no report. @throws SourceError */
+  probe(purpose: Purpose): Promise<unknown>;
+  /** The quotas of a day; null without any. @throws SourceError */
+  quotas(purpose: Purpose): Promise<Quota[] | null>;
+  /** Masks secrets in a text from the service. */
+  redact(text: string): string;
+}

@@ -1,0 +1,95 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { journalFolder } from '../../src/warehouse/journal/folder.js';
+import { commitStaged } from '../../src/warehouse/log/commit.js';
+import { stateFile } from '../../src/warehouse/log/folder/layout.js';
+import { stageCommit } from '../../src/warehouse/log/stage/stage.js';
+import { givenSchemas } from './warehouse.js';
+
+export const SITE = 'sc-domain:w.example';
+const FIRST_NIGHT_MS = Date.parse('2025-03-01T10:00:00.000Z');
+const DAY_MS = 86_400_000;
+
+/** One night of a website of Search Console; pages are named by their paths. */
+export interface InspectedNight {
+  lists: readonly string[];
+  /** The coverage state that the inspection of a page finds, with the reason for it behind a `|`: `oldest` by default. */
+  inspects?: Readonly<Record<string, string>>;
+  /** Clicks of the last 28 days. */
+  clicks?: Readonly<Record<string, number>>;
+}
+
+export function pageOf(path: string): string {
+  return `https://w.example${path}`;
+}
+
+/** Commits nights as a sync of Search Console leaves them in its journal, one a day from March 1, 2025. */
+export async function commitInspected(warehouse: string, nights: readonly InspectedNight[]): Promise<void> {
+  await givenSchemas(warehouse);
+  for (const [night, given] of nights.entries()) await commitNight(warehouse, night, given);
+}
+
+async function commitNight(warehouse: string, night: number, given: InspectedNight): Promise<void> {
+  const at = new Date(FIRST_NIGHT_MS + night * DAY_MS);
+  const date = at.toISOString().slice(0, 10);
+  const folder = journalFolder(warehouse, idOf(night, 1), SITE);
+  const snapshot_id = idOf(night, 2);
+  mkdirSync(folder.path, { recursive: true });
+  write(folder.listing, listingLines(given, at));
+  write(folder.reports, reportLines(given, at));
+  const ids = { run_id: folder.runId, website_id: SITE, snapshot_id };
+  const requests = { requests_sent: 1, requests_throttled: 0, requests_retried: 0 };
+  const times = { finished_at: at.toISOString(), snapshot_date: date };
+  const manifest = await stageCommit({
+    warehouse,
+    folder,
+    facts: {
+      ...{ commitId: snapshot_id, snapshotId: snapshot_id, websiteId: SITE, snapshotAt: at, date },
+      ...{ listingComplete: true, hadComplete: night > 0, isReplay: false, byInspection: true },
+    },
+    walk: 1,
+    previousState: night > 0 ? stateFile(warehouse, SITE, idOf(night - 1, 2)) : null,
+    compression: 'zstd',
+    engine: { memoryLimit: 256e6, temporary: folder.temporary },
+    snapshot: {
+      ...{ ...ids, ...requests, ...times, snapshot_at: at.toISOString(), source: 'google', version: 'test' },
+      ...{ website_name: 'w.example', listing_status: 'complete', reports_status: 'budget', walks: 1, resumed: false },
+      ...{ pages_expected: null, utilisation: null, reports_wanted: null },
+    },
+    run: { ...ids, ...requests, ...times, started_at: at.toISOString(), outcome: 'committed', error: null },
+  });
+  await commitStaged(warehouse, folder, manifest);
+}
+
+function listingLines({ lists, clicks = {} }: InspectedNight, at: Date): object[] {
+  const entries = lists.map((path, position) => {
+    const traffic = { clicks: clicks[path], impressions: (clicks[path] ?? 0) * 20, position: 3 };
+    const extra = clicks[path] === undefined ? {} : { extra: JSON.stringify(traffic) };
+    return { kind: 'entry', walk: 1, window: 1, position, url: pageOf(path), ...extra, entry: { url: pageOf(path) } };
+  });
+  return [...entries, { kind: 'window', walk: 1, window: 1, keep: entries.length, at: at.toISOString(), drift: [] }];
+}
+
+function reportLines({ inspects = {} }: InspectedNight, at: Date): object[] {
+  return Object.entries(inspects).map(([path, found]) => {
+    const [state, reason = 'oldest'] = found.split('|');
+    const url = pageOf(path);
+    const summary = state === 'Submitted and indexed' ? 'Indexed' : 'Not Indexed';
+    const report = {
+      ...{ url, index_summary: summary, index_coverage_state: state, page_fetch_status: 'Successful' },
+      ...(summary === 'Indexed'
+        ? { searchengine_selected_canonical: url, user_selected_canonical: url, last_crawl_time: at.toISOString() }
+        : {}),
+    };
+    return { kind: 'fetched', url, reason, at: new Date(at.getTime() + 60_000).toISOString(), report };
+  });
+}
+
+function write(file: string, lines: readonly object[]): void {
+  appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+/** A UUIDv7: ids sort by time. */
+function idOf(night: number, what: number): string {
+  const milliseconds = (FIRST_NIGHT_MS + night * DAY_MS).toString(16).padStart(12, '0');
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7000-8000-00000000000${what}`;
+}

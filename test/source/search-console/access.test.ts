@@ -1,0 +1,108 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { Access } from '../../../src/source/search-console/access.js';
+import { listSites } from '../../../src/source/search-console/calls.js';
+import { credentialsFile, EMAIL, google, refusal, serviceAccount, USER } from '../../given/fake-google.js';
+
+const form = (body = '') => Object.fromEntries(new URLSearchParams(body));
+const accessOf = (credentials?: string) => {
+  const google = { requests_per_minute: 1, concurrency: 1, endpoint: '', ...(credentials ? { credentials } : {}) };
+  return new Access({ google, timeout: 1, maxAttempts: 1 });
+};
+
+const service = serviceAccount();
+it.each([
+  ['nothing', '', /it: Invalid input: expected object, received null/],
+  ['an API key', 'AIzaSyA-very-secret-key', /is not the whole JSON file of a service account or of a user/],
+  ['the secret of an app', { installed: { client_secret: 'very-secret' } }, /type: Invalid/],
+  ['another kind', { type: 'external_account', token: 'very-secret' }, /'service_account' \| 'authorized_user'/],
+  ['no key', { ...service, private_key: undefined }, /private_key: Invalid/],
+  ['half a key', { ...service, private_key: service.private_key.slice(0, 400) }, /private_key: does not sign/],
+  ['a foreign token_uri', { ...USER, token_uri: 'http://example.com/token' }, /token_uri: is not an https address/],
+])('a file that holds %s is refused with the remedy', (_, content, message) => {
+  const file = credentialsFile(content);
+  const read = () => accessOf(file);
+  expect(read).toThrow(message);
+  expect(read).toThrow(file);
+  expect(read).toThrow(
+    /; run `gcloud auth application-default login --scopes=\S+webmasters.readonly,\S+`, or set google/,
+  );
+  expect(read).not.toThrow(/very-secret|PRIVATE KEY/);
+});
+
+it('names the file of the environment, else of gcloud, but never a key in its place', () => {
+  const before = { ...process.env };
+  onTestFinished(() => {
+    process.env = before;
+  });
+  process.env['GOOGLE_APPLICATION_CREDENTIALS'] = credentialsFile(service);
+  expect(accessOf().account).toBe(EMAIL);
+  for (const key of [JSON.stringify(service), 'AIzaSyA-very-secret-key']) {
+    expect(() => accessOf(key)).toThrow(/^google.credentials holds a key itself: write it to a file, [^A{]*$/);
+  }
+  process.env['GOOGLE_APPLICATION_CREDENTIALS'] = '';
+  process.env['CLOUDSDK_CONFIG'] = '/nowhere';
+  expect(accessOf).toThrow(/in \/nowhere\/application_default_credentials.json: there is no such file; run/);
+});
+
+it('signs in once for all calls, and again a minute before the end', async () => {
+  const { client, purpose, signIns, clock } = await google(() => ({}));
+  await Promise.all([1, 2, 3].map(() => listSites(client, purpose)));
+  for (const later of [3538_000, 2_000]) {
+    expect(signIns).toHaveLength(1);
+    clock.now += later;
+    await listSites(client, purpose);
+  }
+  expect(signIns).toHaveLength(2);
+});
+
+it('renews a token that ended early once for all that wait, and ends all calls where that is refused, too', async () => {
+  const ended = refusal(401, 'UNAUTHENTICATED', 'Ended.');
+  const early = await google(({ headers }) => (headers['authorization']?.includes('token-1') ? ended : {}));
+  await Promise.all([1, 2, 3].map(() => listSites(early.client, early.purpose)));
+  expect(early.signIns).toHaveLength(2);
+  const { client, purpose, calls } = await google(() => ended);
+  const refused = { kind: 'unauthorized', message: expect.stringContaining(`the tokens of ${EMAIL}`) };
+  await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
+  await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
+  expect(calls).toHaveLength(2);
+});
+
+const login = /run `gcloud auth application-default login --scopes=\S+` again/;
+it.each([
+  ['service', 400, 'invalid_grant', 'Invalid JWT Signature.', /keys create key\.json --iam-account=reader@/],
+  ['service', 400, 'invalid_grant', 'Invalid grant: account not found', /reader@\S+ was deleted: run `gcloud/],
+  [
+    'service',
+    400,
+    'invalid_grant',
+    'Token must be in a reasonable timeframe.',
+    /clock: it shows 2025-03-01 02:00 UTC and Google's Sat, 01 Mar 2025 09:00:00 GMT/,
+  ],
+  ['user', 400, 'invalid_grant', 'Token has been expired or revoked.', login],
+  ['user', 404, '', 'No such page.', /check token_uri/],
+])('a refused sign-in of a %s with %i %s %s says what to do', async (who, status, error, error_description, remedy) => {
+  const headers = { date: 'Sat, 01 Mar 2025 09:00:00 GMT' };
+  const signIn = () => ({ status, body: { error, error_description }, headers });
+  const given = await google(() => ({}), { signIn, file: who === 'user' ? USER : {} });
+  const refused = { kind: 'unauthorized', message: expect.stringMatching(remedy) };
+  await expect(listSites(given.client, given.purpose)).rejects.toMatchObject(refused);
+  await expect(listSites(given.client, given.purpose)).rejects.toThrow(given.credentials);
+  expect(given.signIns).toHaveLength(1);
+});
+
+it.each(['service', 'user'])('a secret of a %s reaches no message, wherever it is sent back', async (who) => {
+  const file = who === 'user' ? USER : {};
+  const echo = await google(() => ({}), {
+    file,
+    signIn: ({ body }) => ({ status: 400, body: decodeURIComponent(body) }),
+  });
+  const atSignIn = await listSites(echo.client, echo.purpose).catch((error: unknown) => error);
+  const { assertion, client_secret = '', refresh_token = assertion ?? '' } = form(echo.signIns[0]?.body);
+  for (const secret of [client_secret, refresh_token, refresh_token.slice(-40)].filter(Boolean)) {
+    expect(String(atSignIn)).not.toContain(secret);
+    expect(echo.client.redact(`it is ${secret.length > 40 ? secret : refresh_token}.`)).toBe('it is [secret].');
+  }
+  const calls = await google(({ headers }) => ({ status: 400, body: `no ${headers['authorization']}` }), { file });
+  const atCall = await listSites(calls.client, calls.purpose).catch((error: unknown) => error);
+  expect(JSON.stringify(atCall) + String(atCall)).not.toContain('ya29');
+});

@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import { listSites } from '../../../src/source/search-console/calls.js';
+import { inspect } from '../../../src/source/search-console/inspection.js';
+import { google, refusal, spent, USER } from '../../given/fake-google.js';
+
+const URLS = Array.from({ length: 12 }, (_, at) => `https://www.example.com/${at}`);
+const FINE = { body: { inspectionResult: { indexStatusResult: { verdict: 'PASS' } } } };
+const BROKEN = refusal(500, 'INTERNAL', 'Internal error encountered.');
+
+/** Lets nobody pass before as many have come. */
+function together(count: number): () => Promise<void> {
+  const waiting: (() => void)[] = [];
+  return () =>
+    new Promise((pass) => {
+      if (waiting.push(pass) >= count) for (const each of waiting) each();
+    });
+}
+
+it('a quota that is gone for the minute is waited for, by all calls of the property', async () => {
+  const gate = together(4);
+  const given = await google(async ({ number }) => {
+    if (number === 1 || number > 5) return FINE;
+    await gate();
+    return spent();
+  });
+  const outcomes = await Promise.all(URLS.map((url) => inspect(given.client, { ...given.call, url })));
+  expect(outcomes.every((outcome) => outcome?.outcome === 'fetched')).toBe(true);
+  expect(given.purpose.counts).toMatchObject({ sent: 16, throttled: 4, retried: 4 });
+  expect(given.clock.slept[0]).toBe(60_000);
+});
+
+it('a quota that is gone for the day ends the property’s after one probe, and leaves its pages for another day', async () => {
+  const gate = together(4);
+  const given = await google(async ({ number, body }) => {
+    if (number === 1 || body.includes('sc-domain:other')) return FINE;
+    await gate();
+    // The first call after the pause fails, and says nothing about the quota.
+    return number === 6 ? BROKEN : spent();
+  });
+  const ask = (url: string) => inspect(given.client, { ...given.call, url });
+  expect((await Promise.all(URLS.map(ask))).slice(1)).toEqual(URLS.slice(1).map(() => null));
+  expect(await ask('https://www.example.com/later')).toBeNull();
+  // Four were on their way, and one more found out.
+  expect(given.purpose.counts).toMatchObject({ sent: 7, throttled: 5 });
+  expect(given.calls).toHaveLength(7);
+  const other = { property: 'sc-domain:other.example', purpose: given.purpose };
+  expect(await inspect(given.client, { ...other, url: 'https://other.example/' })).not.toBeNull();
+});
+
+it('a quota that other tools have used up costs two calls', async () => {
+  const given = await google(() => spent());
+  const outcomes = await Promise.all(URLS.map((url) => inspect(given.client, { ...given.call, url })));
+  expect([outcomes.filter((outcome) => outcome !== null), given.calls.length]).toEqual([[], 2]);
+});
+
+it('a call is repeated where Google says that it failed itself', async () => {
+  const given = await google(({ number }) => (number < 3 ? BROKEN : FINE));
+  expect(await inspect(given.client, { ...given.call, url: 'https://www.example.com/' })).toMatchObject({
+    outcome: 'fetched',
+  });
+  expect(given.clock.slept).toEqual([250, 500]);
+  expect(given.purpose.counts).toEqual({ sent: 3, throttled: 0, retried: 2 });
+});
+
+it.each([
+  [BROKEN, 3, { status: 500, message: /INTERNAL: Internal error/ }],
+  [refusal(400, 'INVALID_ARGUMENT', 'Not a URL.'), 1, { status: 400, message: /INVALID_ARGUMENT: Not a URL/ }],
+  [refusal(403, 'PERMISSION_DENIED', 'Not part of this property.'), 1, { status: 403, message: /Not part of/ }],
+  [{ status: 302, headers: { location: 'http://127.0.0.1/' } }, 1, { status: 302, message: /redirects are refused/ }],
+])('a failed inspection is its page’s alone: %j', async (answer, calls, { status, message }) => {
+  const given = await google(() => answer);
+  const outcome = await inspect(given.client, { ...given.call, url: 'https://www.example.com/' });
+  expect(outcome).toEqual({ outcome: 'failed', status, message: expect.stringMatching(message) });
+  expect(given.calls).toHaveLength(calls);
+});
+
+it.each([
+  [
+    refusal(403, 'PERMISSION_DENIED', 'No.', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT'),
+    /sign in again: `gcloud auth .*webmasters/,
+  ],
+  [refusal(403, 'PERMISSION_DENIED', 'The API requires a quota project, which is not set.'), /google\.quota_project/],
+  [refusal(403, 'PERMISSION_DENIED', 'No.', 'SERVICE_DISABLED'), /gcloud services enable searchconsole/],
+])('a 403 about the setup ends all calls with the remedy: %j', async (answer, remedy) => {
+  const { client, purpose, calls } = await google(() => answer, { file: USER });
+  const refused = { kind: 'unauthorized', message: expect.stringMatching(remedy) };
+  await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
+  await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
+  expect(calls).toHaveLength(1);
+});

@@ -1,0 +1,62 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { SiteFetch } from '../../../src/source/search-console/site-fetch.js';
+import { readSitemap } from '../../../src/source/search-console/sitemap.js';
+import { http, startRawServer } from '../../given/raw-server.js';
+
+const SPACE = fc.constantFrom('', ' ', '\r\n\t', '<!-- <loc>https://shop.example/no</loc> -->', '<?php no ?>');
+const OTHERS = fc.constantFrom(
+  '',
+  '<image:image><image:loc>https://cdn.example/i.png</image:loc></image:image>',
+  '<image:loc>https://cdn.example/i.png</image:loc>',
+  '<xhtml:link rel="alternate" hreflang="de" href="https://shop.example/de"/>',
+  '<priority>0.5</priority>',
+);
+const CODINGS: ((text: string) => string)[] = [
+  (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+  (text) => [...text].map((one) => `&#${one.codePointAt(0)};`).join(''),
+  (text) => `<![CDATA[${text}]]>`,
+  (text) => `<![CDATA[${text.slice(0, 9)}]]>${text.slice(9).replaceAll('&', '&amp;').replaceAll('<', '&lt;')}`,
+];
+const ADDRESS = fc
+  .string({ unit: fc.constantFrom('a', 'é', '漢', '😀', '&', '<', "'", '%', '?') })
+  .map((path) => `https://shop.example/${path}`);
+const ENTRY = fc.tuple(ADDRESS, fc.constantFrom(...CODINGS), SPACE, SPACE, OTHERS, OTHERS);
+const FILE = fc.record({
+  entries: fc.array(ENTRY, { minLength: 1, maxLength: 8 }),
+  prefix: fc.constantFrom('', 's:', 'sitemap:'),
+  bom: fc.constantFrom('', '\uFEFF', '\n'),
+  packings: fc.nat(2),
+});
+
+/** The addresses of a sitemap that a server answers with. */
+async function readBack(body: string | Buffer): Promise<string[]> {
+  const server = await startRawServer(() => http(200, body));
+  const site = new SiteFetch({ origin: server.url, version: '1', timeout: 10_000 });
+  const { body: file } = await site.get('https://shop.example/sitemap.xml', () => false);
+  return readSitemap(file ?? Buffer.of()).entries.flatMap(({ loc = [] }) => loc);
+}
+
+it('gives back every address, however its sitemap is written and packed', async () => {
+  const property = fc.asyncProperty(FILE, async ({ entries, prefix: p, bom, packings }) => {
+    const urls = entries.map(
+      ([url, coded, space, before, first, last]) =>
+        `${before}<${p}url>${first}<${p}loc>${before.trim() === before ? ' ' : before}${coded(url)}\n</${p}loc>${space}${last}</${p}url>`,
+    );
+    let body = Buffer.from(`${bom}<?xml version="1.0" encoding="UTF-8"?><${p}urlset>${urls.join('')}</${p}urlset>\n`);
+    for (let at = 0; at < packings; at++) body = gzipSync(body);
+    expect(await readBack(body)).toEqual(entries.map(([url]) => url));
+  });
+  await fc.assert(property, { numRuns: 60 });
+});
+
+it('reads a bomb of 1 GB and a sitemap of 50,000 pages in little memory', async () => {
+  const member = gzipSync(Buffer.alloc(2 ** 24, ' '));
+  const bomb = Buffer.concat([gzipSync('<urlset>'), ...Array<Buffer>(64).fill(member), gzipSync('</urlset>')]);
+  const pages = Array.from({ length: 50_000 }, (_, at) => `<url><loc>https://shop.example/${at}</loc></url>`);
+  const before = process.memoryUsage.rss();
+  await expect(readBack(bomb)).rejects.toThrow('larger than 50 MB');
+  expect(await readBack(`<urlset>${pages.join('')}</urlset>`)).toHaveLength(50_000);
+  expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(150);
+});

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { type SearchConsole, startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
+import { DAY_MS } from '../../../src/base/time.js';
+import { Clients, configuredWebsites } from '../../../src/source/clients.js';
+import { isOfProperty, propertyOf, robotsOf } from '../../../src/source/search-console/property.js';
+import type { ListingSink } from '../../../src/source/source.js';
+import type { JudgedEntry } from '../../../src/source/walk/coverage-window.js';
+import { load } from '../../base/config/given.js';
+
+const BLOG = 'https://www.example.com/blog/';
+const NOT_MINE = 'sc-domain:not.mine';
+const WEBSITE = 'websites:\n  - source: google\n    id:';
+
+let simulated: SearchConsole;
+beforeAll(async () => {
+  const properties = [
+    { siteUrl: BLOG, inspectionsPerDay: 3 },
+    { siteUrl: NOT_MINE, permissionLevel: 'siteUnverifiedUser' as const },
+    { siteUrl: 'android-app://com.example/' },
+  ];
+  const start = new Date(Date.now() - 20 * DAY_MS).toISOString();
+  simulated = await startSearchConsole({
+    websites: [{ id: 'w', pages: 500, nasty: true }],
+    start,
+    nights: 20,
+    properties,
+  });
+});
+afterAll(() => simulated.close());
+
+function entryOf(url: string): JudgedEntry {
+  return { url, verdict: { accepted: true, record: { url }, absent: [], extra: null }, payload: null };
+}
+
+/** The sources of configured websites, and what a night does with them. */
+async function given(websites: string, kind?: 'service_account' | 'authorized_user') {
+  const google = `google:\n  endpoint: ${simulated.url}\n  credentials: ${await simulated.credentials(kind)}\n`;
+  const config = await load(`${google}${websites}\n`);
+  const clients = new Clients(config, { version: '1' });
+  onTestFinished(() => clients.close());
+  const all = await configuredWebsites(config, clients);
+  const purpose = { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };
+  const notes: string[] = [];
+  const sightings: object[] = [];
+  const entries: JudgedEntry[] = [];
+  const sink: ListingSink = {
+    purpose,
+    answered: () => {},
+    note: (text) => void notes.push(text),
+    accept: async ({ fresh }) => void entries.push(...fresh),
+    countDistinct: async () => 0,
+    sameListing: async () => true,
+    async *merged(batches) {
+      for await (const batch of batches) sightings.push(...batch);
+      const urls = new Set(sightings.map((one) => ('url' in one ? String(one.url) : '')));
+      yield [...urls].map(entryOf);
+    },
+  };
+  return { websites: all, sources: all.map((one) => clients.sourceOf(one)), purpose, sink, notes, sightings, entries };
+}
+
+it.each(['service_account', 'authorized_user'] as const)(
+  'a %s lists the pages of a website, and inspects them',
+  async (kind) => {
+    const { sources, sink, notes, entries, sightings, purpose } = await given(`${WEBSITE} sc-domain:example.com`, kind);
+    const [source] = sources;
+    const listed = await source?.list(sink, undefined);
+    expect(listed).toMatchObject({ complete: true, reason: null, kept: { kept: entries.length, ended: true } });
+    expect(notes).toEqual([]);
+    const website = simulated.world.website('w');
+    const inSitemap = website.window(0, website.count).filter((page) => page.inSitemap);
+    const hrefs = inSitemap.map(({ number }) => new URL(website.urls.url(number)).href.replace(/#.*/, ''));
+    expect(entries.map(({ url }) => url)).toEqual(expect.arrayContaining(hrefs));
+    expect(new Set(sightings.map((one) => ('traffic' in one ? 'traffic' : 'sitemap'))).size).toBe(2);
+    expect(await source?.quotas(purpose)).toEqual(
+      ['sc-domain:example.com', BLOG].map((property) => ({ property, perDay: 2000 })),
+    );
+    // In English: the simulator marks what is translated.
+    const record = { url: hrefs[0], index_coverage_state: expect.not.stringContaining('[') };
+    expect(await source?.report(hrefs[0] ?? '', purpose)).toMatchObject({ outcome: 'fetched', record });
+  },
+);
+
+it('takes every property of a website that the account may read, where all are asked for', async () => {
+  const { websites } = await given('websites: {all: true, source: google}');
+  expect(websites.map(({ id }) => id).toSorted()).toEqual([BLOG, 'sc-domain:example.com']);
+});
+
+it.each([
+  [NOT_MINE, /^\S+@\S+ is not verified for sc-domain:not\.mine: verify the ownership, or have an owner add \S+@/],
+  [
+    'sc-domain:none.example',
+    /has no permission for sc-domain:none\.example: have an owner add .* in Search Console under/,
+  ],
+])('says what a 403 for %s lacks', async (property, message) => {
+  const { sources, sink, purpose } = await given(`${WEBSITE} ${property}\n    properties: []`);
+  const refused = { kind: 'forbidden', message: expect.stringMatching(message) };
+  await expect(sources[0]?.list(sink, undefined)).rejects.toMatchObject(refused);
+  await expect(sources[0]?.report('https://none.example/', purpose)).rejects.toMatchObject(refused);
+});
+
+it('is partial where search analytics fails', async () => {
+  const { sources, sink, entries } = await given(`${WEBSITE} sc-domain:example.com`);
+  simulated.setFaults({ '403': 1 }, ['query']);
+  onTestFinished(() => simulated.setFaults({}));
+  const listed = await sources[0]?.list(sink, undefined);
+  const reason = expect.stringContaining(
+    'search analytics (90d) of sc-domain:example.com cannot be read: Google answered 403',
+  );
+  expect(listed).toMatchObject({ complete: false, reason });
+  expect(entries.length).toBeGreaterThan(300);
+});
+
+it('knows to which property a page belongs', () => {
+  const all = ['sc-domain:example.com', 'https://www.example.com/', BLOG, 'https://example.com/'];
+  expect(propertyOf('https://www.example.com/blog/1', all)).toBe(BLOG);
+  expect(propertyOf('https://example.com/1', all)).toBe('https://example.com/');
+  expect(propertyOf('http://a.shop.example.com/', all)).toBe('sc-domain:example.com');
+  expect(isOfProperty('sc-domain:example.com', 'https://notexample.com/')).toBe(false);
+  expect(isOfProperty('sc-domain:bücher.example', 'HTTPS://WWW.xn--bcher-kva.example/ä')).toBe(true);
+  expect(isOfProperty('https://www.example.com/', 'http://www.example.com/')).toBe(false);
+  expect(isOfProperty('https://www.example.com/café/', 'https://www.example.com/caf%C3%A9/1')).toBe(true);
+  const robots = ['https://example.com/robots.txt', 'https://www.example.com/robots.txt'];
+  expect(robotsOf('sc-domain:example.com')).toEqual(robots);
+  expect(robotsOf(BLOG)).toEqual(robots.slice(1));
+});

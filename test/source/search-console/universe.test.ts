@@ -1,0 +1,193 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { Stopped } from '../../../src/base/exit.js';
+import { SourceError } from '../../../src/source/errors.js';
+import { SiteFetch, type SiteFetchOptions } from '../../../src/source/search-console/site-fetch.js';
+import { type Sighting, Universe, type UniverseDeps } from '../../../src/source/search-console/universe.js';
+import { http, type RawAnswer, startRawServer, trickle } from '../../given/raw-server.js';
+import { Clock } from '../../given/warehouse.js';
+
+const SITE = 'https://shop.example';
+const WWW = 'https://www.shop.example';
+const OTHER = 'https://other.example';
+const HEAD = 'HTTP/1.1 200 OK\r\n\r\n';
+
+type Files = Record<string, string | Buffer | RawAnswer>;
+
+const sitemap = (...inner: string[]) =>
+  `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${inner.join('')}</urlset>`;
+const page = (url: string) => `<url><loc>${url}</loc></url>`;
+const index = (...urls: string[]) =>
+  `<sitemapindex>${urls.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join('')}</sitemapindex>`;
+const redirect = (to: string) => () => http(301, '', { location: to });
+
+/** Lists a site on loopback: its files by host and path, or by path; others answer 404. */
+async function read(files: Files, deps: Partial<UniverseDeps> = {}, options: Partial<SiteFetchOptions> = {}) {
+  const server = await startRawServer((request, socket) => {
+    const host = /^host: (.*)$/im.exec(request.head)?.[1]?.trim();
+    const file = files[`https://${host}${request.target}`] ?? files[request.target];
+    if (typeof file === 'function') return file(request, socket);
+    return file === undefined ? http(404) : http(200, file);
+  });
+  const site = new SiteFetch({
+    origin: server.url,
+    version: '1.2.3',
+    timeout: 10_000,
+    effects: new Clock().effects,
+    ...options,
+  });
+  const all = new Universe({
+    property: 'sc-domain:shop.example',
+    sitemaps: 'auto',
+    listSitemaps: async () => [],
+    traffic: async function* () {},
+    site,
+    ...deps,
+  });
+  const sightings: Sighting[] = [];
+  for await (const batch of all.sightings()) {
+    sightings.push(...batch);
+  }
+  return { server, sightings, urls: sightings.map(({ url }) => url), problems: all.problems, notes: all.notes };
+}
+
+const listing = (...paths: string[]) => ({ sitemaps: paths.map((path) => SITE + path) });
+
+describe('where pages are found', () => {
+  it('joins what Search Console and robots.txt list with traffic, each file once, without credentials', async () => {
+    const robots = `\uFEFFSITEMAP : /a.xml # main\r\n# Sitemap: /no.xml\r\nsitemap:${WWW}/b.txt#x\r\nSitemap: ${OTHER}/c.xml`;
+    const lastmod = '<lastmod> 2026-11-01T10:00:00+02:00 </lastmod>';
+    const files = {
+      'https://shop.example/robots.txt': gzipSync(robots),
+      '/a.xml': sitemap(`<url><loc>${SITE}/é?a=1&amp;b=2#top</loc>${lastmod}</url>`),
+      '/b.txt': `${SITE}/b\r\n\r\nftp://shop.example/d`,
+    };
+    const figures = { clicks: 1, impressions: 2, position: 3 };
+    const { server, sightings, problems, notes } = await read(files, {
+      listSitemaps: async () => [`${SITE}/a.xml`],
+      async *traffic(window) {
+        yield [SITE, OTHER].map((one) => ({ url: `${one}/${window}é`, ...figures }));
+      },
+    });
+    expect(sightings.toSorted((one, other) => (one.url < other.url ? -1 : 1))).toEqual([
+      { url: `${SITE}/%C3%A9?a=1&b=2`, sitemap: `${SITE}/a.xml`, lastmod: '2026-11-01T08:00:00.000Z' },
+      ...['28d', '7d', '90d'].map((window) => ({ url: `${SITE}/${window}%C3%A9`, traffic: { window, ...figures } })),
+      { url: `${SITE}/b`, sitemap: `${WWW}/b.txt` },
+    ]);
+    expect(problems).toEqual([]);
+    expect(notes.toSorted()).toEqual([
+      expect.stringContaining(`${OTHER}/c.xml, listed in ${SITE}/robots.txt, is on no host of sc-domain:shop.example`),
+      expect.stringContaining('b.txt has 1 link out of the property'),
+    ]);
+    const asked = server.requests.map(({ target }) => target).toSorted();
+    expect(asked).toEqual(['/a.xml', '/b.txt', '/robots.txt', '/robots.txt']);
+    const heads = server.requests.map(({ head }) => head).join('\n');
+    expect(heads).toContain('user-agent: indexhouse/1.2.3');
+    expect(heads).not.toMatch(/authorization|cookie/i);
+  });
+
+  it('follows indexes two deep and redirects within the property, and unpacks by bytes, whatever the name says', async () => {
+    const files = {
+      '/0.xml': index(`${SITE}/1.xml`, `${SITE}/twice.xml.gz`, 'https://other.example/x.xml'),
+      '/1.xml': index(`${SITE}/2.xml`, `${SITE}/0.xml`),
+      '/2.xml': redirect('https://www.shop.example/moved.xml'),
+      'https://www.shop.example/moved.xml': sitemap(page(`${SITE}/2`)),
+      '/twice.xml.gz': () => http(200, gzipSync(gzipSync(`${SITE}/twice`)), { 'content-encoding': 'gzip' }),
+      '/plain.xml.gz': sitemap(page(`${SITE}/plain`)),
+      '/deep.xml': index(`${SITE}/deep1.xml`),
+      '/deep1.xml': index(`${SITE}/deep2.xml`),
+      '/deep2.xml': index(`${SITE}/deep3.xml`),
+    };
+    const { sightings, problems, notes } = await read(files, listing('/0.xml', '/plain.xml.gz', '/deep.xml'));
+    const seen = sightings.map(({ url, sitemap }) => `${sitemap} ${url}`.replaceAll(SITE, ''));
+    expect(seen.toSorted()).toEqual(['/2.xml /2', '/plain.xml.gz /plain', '/twice.xml.gz /twice']);
+    expect(problems).toEqual([expect.stringMatching(/deep2\.xml is an index below two others/)]);
+    expect(notes).toEqual([expect.stringMatching(/0\.xml has 1 link out of the property/)]);
+  });
+});
+
+describe('a file that cannot be read', () => {
+  const first = page(`${SITE}/first`);
+  const zeros = gzipSync(Buffer.alloc(2 ** 24, ' '));
+  const BAD: [string, string, string | Buffer | RawAnswer, Partial<SiteFetchOptions>?][] = [
+    ['an HTML page', 'is an HTML page', '<!doctype html><html><body>Not found</body></html>'],
+    ['broken XML', 'is broken XML (Unexpected close tag', sitemap(first, '</urlx>')],
+    ['XML that ends too soon', 'is broken XML (Unclosed root tag', sitemap(first).slice(0, -4)],
+    ['an entity of its own', 'is broken XML (Invalid character entity', sitemap(page(`${SITE}/&eacute;`))],
+    ['a doctype', 'has a doctype', `<!DOCTYPE urlset [<!ENTITY a "${SITE}/a">]>${sitemap(page('&a;'))}`],
+    ['a nest without a floor', 'is no sitemap (more than 100', `<urlset>${'<a>'.repeat(1e6)}`],
+    ['attributes without an end', 'is no sitemap (more than 100', `<urlset a${[...Array(1e5).keys()].join('="" a')}`],
+    ['JSON', 'is neither XML nor a list', '{"error": "gone"}'],
+    ['nothing', 'is empty', ''],
+    ['another encoding', 'is not UTF-8', Buffer.from(sitemap(page(`${SITE}/é`)), 'latin1')],
+    ['a gzip cut short', 'is broken gzip', gzipSync(sitemap(first)).subarray(0, -12)],
+    ['too many pages', 'has more than 50,000 addresses', `${SITE}/\n`.repeat(50_001)],
+    ['an endless body', 'is larger than 50 MB', endless],
+    ['a body that trickles', 'cannot be read: no complete', trickling, { timeout: 1500 }],
+    ['a body that stalls', 'cannot be read: no complete', (_, socket) => void socket.write(HEAD), { timeout: 1500 }],
+    ['a body cut short', 'cannot be read', () => 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n<urlset>'],
+    ['a server with a problem', 'answered 503', () => http(503)],
+    ['a page behind a login', 'answered 403', () => http(403)],
+    ['a redirect elsewhere', 'redirects to https://other.example/', redirect('https://other.example/')],
+    ['a redirect in circles', 'redirects more than 5 times', redirect('/bad')],
+    ['a bomb in a bomb', 'is larger than 50 MB', gzipSync(Buffer.concat(Array(64).fill(zeros)))],
+  ];
+  it.each(BAD)('%s is a problem that names it, and the others are read', async (_, message, file, options = {}) => {
+    const files = { '/bad': file, '/good.xml': sitemap(page(`${SITE}/good`)) };
+    const { urls, problems, notes } = await read(files, listing('/bad', '/good.xml'), options);
+    expect(problems).toEqual([expect.stringContaining(`${SITE}/bad ${message}`)]);
+    expect(problems[0]).toMatch(/; \w+/);
+    expect(problems[0]).not.toMatch(/\b(api|google)\./);
+    expect(urls).toContain(`${SITE}/good`);
+    expect(notes).toEqual([]);
+  });
+
+  it.each(['/robots.txt', '/a.txt'])('%s is asked again where its server is busy or breaks off', async (path) => {
+    const answers = [http(503), 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n<'];
+    const files: Files = { '/robots.txt': 'Sitemap: /a.txt', '/a.txt': `${SITE}/blog/a\n${SITE}/b` };
+    const busy = { ...files, [path]: () => answers.shift() ?? http(200, String(files[path])) };
+    // Of a URL prefix only its pages, from sitemaps anywhere on its host.
+    const { urls, problems } = await read(busy, { property: `${SITE}/blog/` });
+    expect([urls, problems]).toEqual([[`${SITE}/blog/a`], []]);
+  });
+
+  it('is a note if it is gone or a feed', async () => {
+    const files = { '/rss': '<rss version="2.0"/>', '/atom': '<feed xmlns="a"/>', '/410': () => http(410) };
+    const { problems, notes } = await read(files, listing('/rss', '/atom', '/404', '/410'));
+    expect(problems).toEqual([]);
+    expect(notes.map((note) => note.split(' ').slice(0, 3).join(' ')).toSorted()).toEqual(
+      ['404 answered 404,', '410 answered 410,', 'atom is a', 'rss is a'].map((text) => `${SITE}/${text}`),
+    );
+  });
+
+  it('ends the reading of a site that is down', async () => {
+    const many = Array.from({ length: 500 }, (_, at) => `/down${at}`);
+    const down = Object.fromEntries(many.map((path) => [path, () => http(500)]));
+    const { problems } = await read(down, listing(...many));
+    expect(problems.slice(100)).toEqual([expect.stringMatching(/^400 more files of sc-domain:shop.example not read/)]);
+  });
+});
+
+it('a listing ends where the credentials are refused, and at once when it is asked to stop', async () => {
+  const refused = () => Promise.reject(new SourceError('unauthorized', 'no'));
+  await expect(read({}, { listSitemaps: refused })).rejects.toThrow('no');
+  const stop = new AbortController();
+  const files = { '/slow': () => void setTimeout(() => stop.abort(), 50) };
+  await expect(read(files, listing('/slow'), { signal: stop.signal })).rejects.toThrow(Stopped);
+});
+
+function trickling(_: unknown, socket: Parameters<RawAnswer>[1]): undefined {
+  socket.write(HEAD);
+  return trickle(socket, ' ');
+}
+
+/** Writes as fast as it is read. */
+function endless(_: unknown, socket: Parameters<RawAnswer>[1]): undefined {
+  const piece = page(`${SITE}/`).padEnd(64 * 1024);
+  const write = () => {
+    while (socket.writable && socket.write(piece));
+  };
+  socket.write(`${HEAD}<urlset>`);
+  socket.on('drain', write);
+  write();
+}
