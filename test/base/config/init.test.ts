@@ -43,7 +43,7 @@ test('its examples are valid once they are no comments any more', async () => {
   const cwd = await tempFolder();
   const text = (await starter(cwd)).replace(/^.*\n#\n.*\n.*\n/, '');
   const examples = text
-    .replaceAll(/^# (bucket:| {2}\S| {4})/gm, '$1')
+    .replaceAll(/^# (google:|bucket:| {2}\S| {4})/gm, '$1')
     .replaceAll(/^( *)[\w-]+: .*\n\1# ([\w-]+:)/gm, '$1# $2')
     .replaceAll(/^( *)# ([\w-]+:| +)/gm, '$1$2')
     .replace(/^ {2}token_file.*\n/m, '');

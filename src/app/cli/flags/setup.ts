@@ -7,6 +7,7 @@ const DEMO_HELP = `
 Examples:
   indexhouse demo
   indexhouse demo --serve
+  indexhouse demo --source google      a month of a Search Console property, in about a minute
   indexhouse demo --nights 60 --pages 500 --folder /tmp/demo`;
 
 const SIMULATE_HELP = `
@@ -14,30 +15,34 @@ The world begins so many --nights ago and has reached this hour. Time stands sti
 changes and ages are those of a night later:
   curl -X POST http://127.0.0.1:8089/control/advance?nights=1
 
-Fault kinds: 429, 500, 503, reset, redirect, html, invalid_json, slow, truncated, violation, wrong_url.
+Fault kinds: 401, 403, 429, 500, 503, reset, redirect, html, invalid_json, slow, truncated, violation, wrong_url.
 Each rate is the share of requests that fail this way.
 
 Examples:
   indexhouse simulate
   indexhouse simulate --pages 20000 --rate-limit unlimited --faults reset=0.01,503=0.02
   indexhouse simulate --website shop blog --seed 7 --nights 30 --prefix /tenant/api
-  indexhouse simulate --start 2026-01-01T02:00:00Z      the same dates each time`;
+  indexhouse simulate --start 2026-01-01T02:00:00Z      the same dates each time
+  indexhouse simulate --source google --inspections-per-day 500      a Search Console: properties, sitemaps, inspections
+
+Rate limit, window size and prefix are the API's alone; quota and latency are those of Search Console.`;
 
 /** The commands to start with. */
 export function setupCommands(define: Define): Command[] {
   return [
-    define('init', () => import('../commands/init.js')).description(
-      'write a commented indexhouse.yaml (never over an existing one)',
-    ),
+    define('init', () => import('../commands/init.js'))
+      .description('write a commented indexhouse.yaml (never over an existing one)')
+      .addOption(new Option('--source <source>', 'google: for Search Console').choices(['api', 'google'])),
     define('doctor', () => import('../commands/doctor.js')).description(
       'check config, token, access to each website, folder, locks, disk and clock',
     ),
     simulateCommand(define),
     define('demo', () => import('../commands/demo.js'))
-      .description('try everything: a simulated service, two weeks of nightly syncs, first answers')
+      .description('try everything: a simulated service, weeks of nightly syncs, first answers')
+      .addOption(new Option('--source <source>', 'what to simulate').choices(['api', 'google']).default('api'))
       .option('--folder <folder>', 'folder for the demo; replaces that of an earlier demo', 'indexhouse-demo')
-      .option('--pages <number>', 'pages of the site', wholeNumber(10, 100_000), 3000)
-      .option('--nights <number>', 'nights to sync', wholeNumber(1, 400), 14)
+      .option('--pages <number>', 'pages of the site (default: 3000; google: 20000)', wholeNumber(10, 100_000))
+      .option('--nights <number>', 'nights to sync (default: 14; google: 30)', wholeNumber(1, 400))
       .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
       .option('--serve', 'then serve the dashboard, with a key for it, until Ctrl-C')
       .addHelpText('after', DEMO_HELP),
@@ -49,6 +54,7 @@ function simulateCommand(define: Define): Command {
     .description(
       'run a seeded, evolving upstream service with fault injection, for trying out and testing; POST /control/advance?nights=1 advances it and its dates by a night',
     )
+    .addOption(new Option('--source <source>', 'what to simulate').choices(['api', 'google']).default('api'))
     .option('--port <number>', 'port to listen on; 0 picks a free one', wholeNumber(0, 65_535), 8089)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
@@ -83,6 +89,8 @@ function simulateCommand(define: Define): Command {
     .option('--max-limit <entries>', 'largest window of the listing', wholeNumber(1, 1_000_000), 1000)
     .option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api', '')
     .addOption(new Option('--faults <rates>', 'JSON, or kind=rate,…').argParser(faultRates).default({}, 'none'))
+    .option('--inspections-per-day <number>', 'quota of each property', wholeNumber(0, 10_000_000), 2000)
+    .option('--latency <milliseconds>', 'how long an inspection takes; really 6,000', wholeNumber(0, 60_000), 0)
     .option('--nasty', 'add pages whose URLs are hard to encode', false)
     .addHelpText('after', SIMULATE_HELP);
 }

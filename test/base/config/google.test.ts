@@ -1,0 +1,99 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { writeStarterConfig } from '../../../src/base/config/init.js';
+import { loadConfig } from '../../../src/base/config/load.js';
+import { allFrom, keyLabel, namedWebsites, secretsOf, websiteOf } from '../../../src/base/config/websites.js';
+import { failure, load, MINIMAL, tempFolder } from './given.js';
+
+const SHOP = 'websites:\n  - id: sc-domain:shop.example\n    source: google\n';
+const ENDPOINT = 'https://searchconsole.googleapis.com';
+
+test('a property needs nothing but its id, and a new configuration has the same defaults', async () => {
+  const config = await load(SHOP);
+  expect(config.google).toEqual({ requests_per_minute: 600, concurrency: 24, endpoint: ENDPOINT });
+  expect(config.api).toMatchObject({ base_url: '', token: '', page_size: 1000 });
+  const [website] = namedWebsites(config) ?? [];
+  const settings = { inspectionsPerDay: 2000, properties: 'auto', sitemaps: 'auto' };
+  expect(website).toMatchObject({ id: 'sc-domain:shop.example', baseUrl: ENDPOINT, token: '', google: settings });
+  expect(website && keyLabel(website)).toBe('google.credentials');
+  expect(secretsOf(config)).toEqual([]);
+  const cwd = await tempFolder();
+  await writeStarterConfig(join(cwd, 'indexhouse.yaml'), 'google');
+  const started = await loadConfig({ env: {}, cwd });
+  expect(started.google).toEqual(config.google);
+  expect(namedWebsites(started)).toEqual([{ ...website, id: 'sc-domain:example.com' }]);
+});
+
+test('all keys are read, from the environment too, and credentials count from the folder of the file', async () => {
+  const own = `    inspections_per_day: 500
+    properties: [https://shop.example/blog/]
+    sitemaps: [https://shop.example/sitemap.xml.gz]
+`;
+  const text = `google: { credentials: "keys/\${KEY_FILE}", quota_project: mine, endpoint: "http://127.0.0.1:8091/" }\n${SHOP}${own}`;
+  const config = await load(text, { KEY_FILE: 'key.json', INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: '300' });
+  const numbers = { requests_per_minute: 300, concurrency: 24 };
+  const credentials = join(config.file, '../keys/key.json');
+  expect(config.google).toEqual({ credentials, quota_project: 'mine', ...numbers, endpoint: 'http://127.0.0.1:8091' });
+  expect(websiteOf(config, 'sc-domain:shop.example').google).toEqual({
+    inspectionsPerDay: 500,
+    properties: ['https://shop.example/blog/'],
+    sitemaps: ['https://shop.example/sitemap.xml.gz'],
+  });
+});
+
+test('both sources live in one file, each website with its own access', async () => {
+  const config = await load(`${MINIMAL}${SHOP}  - id: "645"\n`);
+  expect(namedWebsites(config)).toMatchObject([
+    { baseUrl: ENDPOINT, token: '', google: {} },
+    { baseUrl: 'https://api.example.com', token: 'abc', google: null },
+  ]);
+  expect(secretsOf(config)).toEqual(['abc']);
+  const own = '  - { id: a, base_url: "https://other.example", token: own }\n';
+  expect((await load(`${SHOP}${own}`)).api.base_url).toBe('');
+});
+
+test('all properties are named by their source', async () => {
+  const config = await load('websites: {all: true, source: google}\n');
+  expect([allFrom(config), namedWebsites(config), allFrom(await load(MINIMAL))]).toEqual(['google', null, 'api']);
+  expect(websiteOf(config, 'sc-domain:shop.example').google).toMatchObject({ inspectionsPerDay: 2000 });
+});
+
+test('commands that send no request do without the variable of the credentials', async () => {
+  const cwd = await tempFolder();
+  const text = `google:\n  credentials: \${NOT_SET}\n${SHOP}`;
+  writeFileSync(join(cwd, 'indexhouse.yaml'), text);
+  expect((await loadConfig({ env: {}, cwd, withoutTokens: true })).google.credentials).toBeUndefined();
+  expect((await failure(text)).message).toContain('NOT_SET, which is not set');
+});
+
+const of = (keys: string) => `websites:\n  - { source: google, ${keys} }\n`;
+const ours = (key: string) => of(`id: sc-domain:a.example, ${key}`);
+const ID = 'websites[0]';
+/** A configuration with its only problem: path, line and words. */
+test.each([
+  [of('id: https://shop.example/blog'), `${ID}.id`, 2, 'lacks the slash at its end. Write https://shop.example/blog/.'],
+  [of('id: shop.example'), `${ID}.id`, 2, 'is not a property of Search Console. Write sc-domain:example.com for'],
+  [of('id: https://me:pass-word@shop.example/'), `${ID}.id`, 2, 'is not a property'],
+  [ours('token: pass-word'), `${ID}.token`, 2, 'is not for `source: google`. Remove it'],
+  [ours('inspections_per_day: 0'), `${ID}.inspections_per_day`, 2, 'from 1 to 100000'],
+  [ours('properties: all'), `${ID}.properties`, 2, 'neither `auto` nor a list'],
+  [ours('properties: ["https://a.example/b"]'), `${ID}.properties[0]`, 2, 'the slash at its end'],
+  [ours('sitemaps: [/sitemap.xml]'), `${ID}.sitemaps[0]`, 2, 'is not the address of a sitemap'],
+  [`${MINIMAL}websites:\n  - id: a\n    sitemaps: auto\n`, `${ID}.sitemaps`, 6, 'for `source: google` only'],
+  [`${MINIMAL}websites:\n  - id: a\n    source: bing\n`, `${ID}.source`, 6, 'Write google, or leave it out'],
+  ['websites: { all: true }\n', 'websites.source', 1, 'is missing. Write `source: google`'],
+  [`google:\n  endpoint: http://google.example\n${SHOP}`, 'google.endpoint', 2, 'Write https://'],
+])('%j is refused', async (text, path, line, words) => {
+  const error = await failure(text);
+  expect(error.problems).toMatchObject([{ path, line }]);
+  expect(error.message).toContain(words);
+  expect(error.message).not.toContain('pass-word');
+});
+
+test('without `api`, what needs it is named, beside all else that is wrong', async () => {
+  const error = await failure(`${SHOP}  - id: a\nreports:\n  max_per_run: -1\n`);
+  expect(error.problems.map(({ path }) => path)).toEqual(['api.base_url', 'api.token', 'reports.max_per_run']);
+  expect(error.message).toContain('`websites[1]` needs it without `source: google`');
+  expect((await failure('sync: {}\n')).message).toContain('`websites: all` needs it');
+});
