@@ -39,7 +39,11 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   };
 }
 
-export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: Listed, before: Before): CommitFacts {
+export function commitFacts(
+  run: Pick<WebsiteRun, 'header' | 'config' | 'source'>,
+  listed: Listed,
+  before: Before,
+): CommitFacts {
   // A walk whose clock was behind is dated right after the latest snapshot.
   const snapshotAt = new Date(Math.max(listed.startedAt, (before.latest?.at ?? 0) + 1));
   return {
@@ -51,6 +55,7 @@ export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: 
     listingComplete: listed.complete,
     hadComplete: before.hadComplete,
     isReplay: false,
+    byInspection: run.source.byInspection,
   };
 }
 
@@ -88,8 +93,9 @@ export async function stage(run: WebsiteRun, listed: Listed, before: Before, giv
       resumed: header.resumed > 0,
       version: header.version,
       requests_retried: requests.retried,
-      utilisation: run.utilisation(),
+      utilisation: run.source.utilisation,
       reports_wanted: wanted,
+      source: run.source.byInspection ? 'google' : 'api',
     },
     run: {
       ...ids,

@@ -5,7 +5,8 @@ import type { Website } from '../base/config/websites.js';
 import { type Effects, realEffects } from '../base/effects.js';
 import type { Logger } from '../base/observe/log.js';
 import type { EngineOptions } from '../base/storage/engine.js';
-import type { Client, RequestCounts } from '../source/client.js';
+import type { RequestCounts } from '../source/client.js';
+import type { Source } from '../source/source.js';
 import { type FollowInput, followAll } from '../warehouse/copies/follow.js';
 import type { FollowerState } from '../warehouse/copies/follower.js';
 import type { JournalFolder } from '../warehouse/journal/folder.js';
@@ -84,10 +85,8 @@ export interface WebsiteRun extends RunContext {
   journal: JournalEngine;
   /** The latest snapshot, once it is known. */
   latest?: Before['latest'];
-  client: Client;
+  source: Source;
   requests: RequestCounts;
-  /** Answered requests divided by those that the key's pace allowed so far, 0 to 1; null if that is unknown. */
-  utilisation: () => number | null;
 }
 
 /** When a run stops fetching, in milliseconds since 1970. */

@@ -3,8 +3,7 @@ import { crashPoint } from '../base/storage/crash-point.js';
 import { sql } from '../base/storage/sql.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
-import { listingPath, reportPath } from '../source/links.js';
-import { fetchReport, type ReportOutcome } from '../source/report.js';
+import type { ReportOutcome } from '../source/report.js';
 import { type Planned, type PlannedPage, PlanReader } from '../warehouse/journal/plan.js';
 import {
   ReportsJournal,
@@ -91,6 +90,8 @@ class ReportFetch {
   #witness: string | null | undefined;
   /** The pending request that finds out what made them fail. */
   #probe: Promise<Blame> | null = null;
+  /** Whether pages were left for another day, because the day's quota is spent. */
+  #isSpent = false;
   /** Pages that were read from the plan and not requested yet. */
   #ahead: PlannedPage[] = [];
 
@@ -109,11 +110,11 @@ class ReportFetch {
     await this.#checkLimits();
     if (pages && !this.#end) await this.#checkOutage(pages);
     if (pages) await this.#fetchAll(pages);
-    return this.#end ?? { status: 'complete', message: null };
+    return this.#end ?? { status: this.#isSpent ? 'budget' : 'complete', message: null };
   }
 
   async #fetchAll(pages: PlanReader): Promise<void> {
-    const workers = Array.from({ length: this.run_.config.api.concurrency }, () => this.#work(pages));
+    const workers = Array.from({ length: this.run_.source.concurrency }, () => this.#work(pages));
     const ended = await Promise.allSettled(workers);
     await pages.close();
     if (!this.#end?.cause) await this.#settle();
@@ -122,7 +123,7 @@ class ReportFetch {
   }
 
   async #work(pages: PlanReader): Promise<void> {
-    const { client } = this.run_;
+    const { source, clock } = this.run_;
     try {
       for (;;) {
         if (this.#isCheckDue) await this.#checkLimits();
@@ -130,8 +131,9 @@ class ReportFetch {
         const page = this.#ahead.shift() ?? pages.take() ?? (await pages.next());
         if (!page) return;
         const purpose = this.#isInDoubt ? this.#purposeOnce : this.#purpose;
-        const outcome = await fetchReport(client, page.url, purpose).finally(() => this.run_.clock.check(this.run_));
-        if (isTransient(outcome)) await this.#doubt(page, outcome);
+        const outcome = await source.report(page.url, purpose).finally(() => clock.check(this.run_));
+        if (outcome === null) this.#isSpent = true;
+        else if (isTransient(outcome)) await this.#doubt(page, outcome);
         else {
           if (this.#doubtful.length > 0) await this.#settle();
           await this.#record(page, outcome);
@@ -147,7 +149,7 @@ class ReportFetch {
    * reason.
    */
   async #checkOutage(pages: PlanReader): Promise<void> {
-    const { outage, website, client } = this.run_;
+    const { outage, website, source } = this.run_;
     const known = outage.ofService(website);
     if (!known) return;
     const skipped: PlannedPage[] = [];
@@ -160,8 +162,9 @@ class ReportFetch {
     this.#ahead = skipped;
     if (!page) return;
     try {
-      const outcome = await fetchReport(client, page.url, this.#purposeOnce);
-      if (isTransient(outcome)) this.#endBecause(known.kind, outcome.message, known.since);
+      const outcome = await source.report(page.url, this.#purposeOnce);
+      if (outcome === null) this.#isSpent = true;
+      else if (isTransient(outcome)) this.#endBecause(known.kind, outcome.message, known.since);
       else {
         outage.over('reports', website);
         await this.#record(page, outcome);
@@ -198,10 +201,11 @@ class ReportFetch {
   }
 
   async #whoIsToBlame(): Promise<Blame> {
-    const { id } = this.run_.website;
+    const { source } = this.run_;
     this.#witness ??= await this.#pageAnsweredBefore();
-    if (this.#witness && (await this.#isAnswered(reportPath(this.#witness)))) return 'pages';
-    if (!(await this.#isAnswered(listingPath(id, 0, 1)))) return 'service';
+    const asked = this.#witness ? await source.report(this.#witness, this.#purpose) : undefined;
+    if (asked !== undefined && !(asked && isTransient(asked))) return 'pages';
+    if (!(await isAnswered(source.probe(this.#purpose)))) return 'service';
     return this.#witness || this.#doubtful.length >= FAILED_FROM_THE_START ? 'reports' : 'unknown';
   }
 
@@ -209,16 +213,6 @@ class ReportFetch {
     const url = await pageAnsweredBefore(this.run_, this.before);
     this.run_.journal.close();
     return url;
-  }
-
-  async #isAnswered(path: string): Promise<boolean> {
-    try {
-      await this.run_.client.get(path, this.#purpose);
-      return true;
-    } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
-      return !error.retryable;
-    }
   }
 
   #endBecause(kind: 'service' | 'reports', message: string, since: number): void {
@@ -287,6 +281,17 @@ class ReportFetch {
       status: 'failed',
       message: `${EQUAL_REJECTS} reports in a row were rejected for the same reason (${what}): the API seems to have changed`,
     };
+  }
+}
+
+/** Whether a request is answered, if only with a refusal. */
+async function isAnswered(request: Promise<unknown>): Promise<boolean> {
+  try {
+    await request;
+    return true;
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return !error.retryable;
   }
 }
 

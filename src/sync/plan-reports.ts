@@ -3,13 +3,19 @@ import { crashPoint } from '../base/storage/crash-point.js';
 import { publish, syncFile } from '../base/storage/durable.js';
 import type { Engine } from '../base/storage/engine.js';
 import { sql } from '../base/storage/sql.js';
+import type { Quota } from '../source/source.js';
 import type { Listed } from '../warehouse/journal/listing.js';
 import { type Planned, readPlanned, writePlanned } from '../warehouse/journal/plan.js';
 import { setMaxReports, setPlanOrder } from '../warehouse/journal/plan-order.js';
-import { setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/log/stage/comparison.js';
+import { tableQuery } from '../warehouse/log/folder/prepare.js';
+import { COMPARED, setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/log/stage/comparison.js';
 import { keepOddRecords } from '../warehouse/log/stage/journal-views.js';
+import { journalQuery } from '../warehouse/log/stage/stage.js';
 import { commitFacts } from './commit-snapshot.js';
 import type { Before, WebsiteRun } from './context.js';
+
+/** The statements that `inspection_plan` builds on, in order. */
+const INSPECTIONS = ['day_began', 'property_of', 'inspection_candidates', 'inspections_left', 'inspections_due'];
 
 /** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
 export async function plan(run: WebsiteRun, listed: Listed, before: Before): Promise<Planned> {
@@ -29,23 +35,44 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: Listed, befo
   const facts = commitFacts(run, listed, before);
   await setCommitFacts(engine, facts);
   await keepOddRecords(engine);
-  for (const table of ['coverage', 'rejected_records', 'url_reports', 'report_failures']) {
-    await engine.view(`now_${table}`, sql(`warehouse/stage/${table}`));
-  }
   await viewPreviousState(engine, run.warehouse, before.state);
+  for (const table of COMPARED) {
+    const query = journalQuery(table, facts) ?? tableQuery(run.warehouse, table, []);
+    await engine.view(`now_${table}`, query);
+  }
   await viewComparison(engine, facts);
 }
 
 async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
   const { reports } = run.config;
-  await engine.run(sql('sync/plan/listed_candidates'));
   await setPlanOrder(engine, reports, run.effects.now());
+  const quotas = await run.source.quotas({ lane: run.website.id, counts: run.requests });
+  const query = quotas === null ? await reportPlan(engine) : await inspectionPlan(engine, run.website.id, quotas);
   const temporary = `${run.folder.plan}.tmp`;
-  const planned = await engine.copy(sql('warehouse/plan/report_plan'), temporary, 'format json');
+  const planned = await engine.copy(query, temporary, 'format json');
   await syncFile(temporary);
   await publish(temporary, run.folder.plan);
   crashPoint('wrote the plan');
-  return { planned, wanted: planned < reports.max_per_run ? planned : await countWanted(engine) };
+  if (quotas === null && planned < reports.max_per_run) return { planned, wanted: planned };
+  return { planned, wanted: Math.max(planned, await countWanted(engine, quotas)) };
+}
+
+async function reportPlan(engine: Engine): Promise<string> {
+  await engine.run(sql('sync/plan/listed_candidates'));
+  return sql('warehouse/plan/report_plan');
+}
+
+/** The plan of a source that inspects so many pages a day, each counted for the property that it belongs to. */
+async function inspectionPlan(engine: Engine, website: string, quotas: readonly Quota[]): Promise<string> {
+  const prefixes = quotas.map(({ property }) => property).filter((property) => property !== website);
+  const properties = prefixes.sort((one, other) => other.length - one.length);
+  await engine.set({
+    own_property: website,
+    properties,
+    quotas: JSON.stringify(quotas.map(({ property, perDay: per_day }) => ({ property, per_day }))),
+  });
+  for (const name of INSPECTIONS) await engine.run(sql(`sync/plan/${name}`));
+  return sql('sync/plan/inspection_plan');
 }
 
 /** A page whose report the service returned in an earlier run; null if it never returned one. */
@@ -57,11 +84,12 @@ export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Pr
   });
 }
 
-async function countWanted(engine: Engine): Promise<number> {
+async function countWanted(engine: Engine, quotas: readonly Quota[] | null): Promise<number> {
   await setMaxReports(engine, Number.POSITIVE_INFINITY);
-  const [row] = await engine.rows(
-    z.object({ wanted: z.coerce.number() }),
-    `select count(*) as wanted from (${sql('warehouse/plan/report_plan')})`,
-  );
+  const query =
+    quotas === null
+      ? `select count(*) as wanted from (${sql('warehouse/plan/report_plan')})`
+      : sql('sync/plan/inspections_wanted');
+  const [row] = await engine.rows(z.object({ wanted: z.coerce.number() }), query);
   return row?.wanted ?? 0;
 }

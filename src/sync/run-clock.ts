@@ -2,14 +2,15 @@ import type { Config } from '../base/config/schema.js';
 import type { Website } from '../base/config/websites.js';
 import type { Effects } from '../base/effects.js';
 import type { Logger } from '../base/observe/log.js';
-import type { Client, RequestCounts } from '../source/client.js';
+import type { RequestCounts } from '../source/client.js';
 import { ClockError, judgeClock } from '../source/clock.js';
+import type { Source } from '../source/source.js';
 import type { latestOf } from '../warehouse/log/markers.js';
 
 /** Of a website's run, whose latest snapshot may not be known yet. */
 interface Judged {
   website: Website;
-  client: Client;
+  source: Source;
   latest?: ReturnType<typeof latestOf>;
 }
 
@@ -21,9 +22,9 @@ export class RunClock {
   constructor(private readonly context: { config: Config; effects: Effects; log: Logger }) {}
 
   /** @throws ClockError if the clock contradicts the service's or the newest snapshot */
-  check({ website, client, latest = null }: Judged): void {
+  check({ website, source, latest = null }: Judged): void {
     const { config, effects, log } = this.context;
-    const services = [{ baseUrl: website.baseUrl, ahead: client.clockAhead }];
+    const services = [{ baseUrl: website.baseUrl, ahead: source.clockAhead }];
     const found = judgeClock({ now: effects.now(), limit: config.sync.max_clock_skew, services, latest });
     if (found?.level === 'error') throw new ClockError(`${found.message}; ${found.remedy}`);
     if (!found || this.warning !== null) return;
@@ -34,7 +35,7 @@ export class RunClock {
   /** Like `check`, after a request if the service has not answered any yet. Whatever it answers has a date. */
   async confirm(run: Judged & { requests: RequestCounts }): Promise<void> {
     const purpose = { lane: run.website.id, counts: run.requests, attempts: 1 };
-    if (run.client.clockAhead === null) await run.client.get('/v1', purpose).catch(() => {});
+    if (run.source.clockAhead === null) await run.source.probe(purpose).catch(() => {});
     this.check(run);
   }
 }

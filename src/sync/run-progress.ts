@@ -1,19 +1,17 @@
-import type { Config } from '../base/config/schema.js';
 import type { Website } from '../base/config/websites.js';
 import type { Effects } from '../base/effects.js';
 import { count, duration, moment } from '../base/observe/format.js';
 import type { Logger } from '../base/observe/log.js';
 import type { Progress } from '../base/observe/progress.js';
-import type { Client } from '../source/client.js';
 import type { PaceNotice } from '../source/pace/pacer.js';
+import type { Source } from '../source/source.js';
 import type { ReportCounts } from '../warehouse/journal/reports.js';
 import type { Waiting } from '../warehouse/journal/run-file.js';
 
 /** The parts of a website's run that show how fast it is. */
 interface PacedRun {
   website: Website;
-  config: Config;
-  client: Pick<Client, 'utilisation'>;
+  source: Pick<Source, 'utilisation' | 'requestsPerMinute'>;
   effects: Pick<Effects, 'now'>;
 }
 
@@ -89,8 +87,8 @@ export class RunProgress {
   }
 
   /** How well the key is used. */
-  #pace({ client: { utilisation }, config }: PacedRun): string[] {
-    return utilisation === null ? [] : [`${Math.round(utilisation * 100)}% of ${config.api.requests_per_minute}/min`];
+  #pace({ source: { utilisation, requestsPerMinute } }: PacedRun): string[] {
+    return utilisation === null ? [] : [`${Math.round(utilisation * 100)}% of ${requestsPerMinute}/min`];
   }
 
   #whose(website: Website): string {
@@ -152,7 +150,7 @@ export function reportPace(
     const isBack = perMinute === Number.POSITIVE_INFINITY;
     const message =
       `the service refused requests (429) and seems to allow fewer than configured: ${key} slows down to ${rounded} requests a ` +
-      'minute and tries more from time to time; set api.requests_per_minute to what the service allows';
+      `minute and tries more from time to time; set ${key.startsWith('google') ? 'google' : 'api'}.requests_per_minute to what the service allows`;
     log.info(
       { key, learned_per_minute: isBack ? null : rounded },
       isBack ? `${key} is back at the configured pace` : message,

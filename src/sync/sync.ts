@@ -108,6 +108,7 @@ class Sync {
     const shared = { config, log, progress, effects, outage, clock, signal };
     this.#context = { ...shared, warehouse: config.warehouse.path, oneAtATime: pLimit(1) };
     this.#clients = new Clients(config, {
+      version: options.version,
       effects,
       signal,
       onAnswer: ({ status }, baseUrl) => {
@@ -225,11 +226,10 @@ class Sync {
 
   #open(website: Website, folder: JournalFolder, header: RunHeader): WebsiteRun {
     const requests = { sent: 0, throttled: 0, retried: 0 };
-    const client = this.#clients.clientOf(website);
-    const utilisation = () => client.utilisation;
+    const source = this.#clients.sourceOf(website);
     const { config, oneAtATime } = this.#context;
     const journal = new JournalEngine(folder, engineOptions(config, folder.temporary), oneAtATime);
-    return { ...this.#context, runId: header.run_id, website, folder, header, journal, client, requests, utilisation };
+    return { ...this.#context, runId: header.run_id, website, folder, header, journal, source, requests };
   }
 
   /** The website of a journal, as it is configured now. */

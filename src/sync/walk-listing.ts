@@ -1,9 +1,10 @@
 import { appendFile } from 'node:fs/promises';
 import { crashPoint } from '../base/storage/crash-point.js';
-import { type WalkResult, walkListing } from '../source/walk/walk.js';
+import type { WalkResult } from '../source/walk/walk.js';
 import { type Listed, ListingJournal, readListing } from '../warehouse/journal/listing.js';
 import { type WalkFingerprint, walkFingerprint } from '../warehouse/log/stage/journal-views.js';
 import { deadlineOf, type WebsiteRun } from './context.js';
+import { mergedSightings } from './merge-sightings.js';
 
 /**
  * Walks the listing into the journal, or resumes an interrupted walk. Sends no request if the journal holds the whole
@@ -27,20 +28,17 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
     return known;
   };
   try {
-    const result = await walkListing(
+    const result = await run.source.list(
       {
-        websiteId: run.website.id,
-        baseUrl: run.website.baseUrl,
-        baseUrlPlace: run.website.places.baseUrl,
-        pageSize: api.page_size,
-        now: run.effects.now,
-        // Whatever the answer is: nothing is journaled under a clock that differs from the service's.
-        get: (path) =>
-          run.client.get(path, { lane: run.website.id, counts: run.requests }).finally(() => run.clock.check(run)),
+        purpose: { lane: run.website.id, counts: run.requests },
+        // Nothing is journaled under a clock that differs from the service's.
+        answered: () => run.clock.check(run),
+        note: (text) => run.log.warn({ website: run.website.id }, text),
         accept: async (window) => {
           await journal.accept(window, new Date(run.effects.now()));
           run.progress.listed(run.website, window.fresh.length, window.state.count);
         },
+        merged: (sightings) => mergedSightings(run, sightings),
         countDistinct: async (walk) => (await fingerprintOf(walk)).pages,
         sameListing: async (a, b) => (await fingerprintOf(a)).fingerprint === (await fingerprintOf(b)).fingerprint,
       },
@@ -48,7 +46,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
     );
     if (result.error && run.outage.isWaitedFor(result.error, deadlineOf(run), run.website)) throw result.error;
     const judged = result.complete ? withRejectsJudged(run, result, await fingerprintOf(result.kept.walk)) : result;
-    await journal.finish(judged, new Date(run.effects.now()), (text) => run.client.redact(text));
+    await journal.finish(judged, new Date(run.effects.now()), (text) => run.source.redact(text));
     crashPoint('listed');
     const { kept, walks, complete, reason } = judged;
     return { walk: kept.walk, walks, complete, reason, count: kept.count, startedAt: kept.startedAt };

@@ -29,7 +29,15 @@ describe('the plan', () => {
     });
     expect(asked).toEqual(['missing', 'changed', 'fresh', 'recrawled', 'older', 'old', 'failing']);
     expect(receipt.reports).toMatchObject({ planned: 7, fetched: 6, missing: 1, left: 0 });
-    expect(receipt.reports.by_reason).toEqual({ missing: 1, changed: 2, new: 1, recrawled: 1, oldest: 2 });
+    expect(receipt.reports.by_reason).toEqual({
+      missing: 1,
+      modified: 0,
+      changed: 2,
+      new: 1,
+      traffic_lost: 0,
+      recrawled: 1,
+      oldest: 2,
+    });
     expect((await given.rows('url_reports')).map(({ url, reason }) => [String(url).slice(18), reason])).toEqual([
       ['changed', 'changed'],
       ['failing', 'changed'],

@@ -1,6 +1,6 @@
 -- The pages that came into the index or left it between two complete listings. `pairs` is a list of these: structs with
 -- `website_id`, `before_id` and `listing_id`. `step` is 1 for a page that entered, -1 for one that fell out, and 0 for one
--- that did both; `falls` is how often it left. `first_step`, `last_step` and `last_fall` are changes, `ends_as` is what the
+-- that did both; the first step of a page that was inspected for the first time as indexed is `first_data`. `falls` is how often it left. `first_step`, `last_step` and `last_fall` are changes, `ends_as` is what the
 -- page is in the later listing: `indexed`, `deindexed`, `data_lost` or `gone`.
 create or replace macro net_moves(pairs) as table
 select
@@ -41,7 +41,7 @@ from (
       and snapshots.snapshot_id <= listing_id
   ) using (snapshot_id)
   where
-    change in ('indexed', 'deindexed', 'data_lost', 'appeared', 'disappeared')
+    change in ('indexed', 'deindexed', 'data_lost', 'appeared', 'disappeared', 'first_data')
     -- First data.
     or (change = 'coverage_state' and from_value is null)
 )

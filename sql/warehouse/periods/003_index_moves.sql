@@ -1,7 +1,8 @@
 -- Which pages fell out of the index in a period of dates, and which entered it: one row per known page of each website
 -- that `period_listings` compares. A page fell out if it is indexed in the listing before the period and not in its last
 -- one, listed there or not, and entered if it is the other way round; a page whose record was quarantined keeps its last
--- state. `move`: `fell_out`, `entered`, `returned` (fell out and came back), `passed` (came and fell out again), or null.
+-- state. `move`: `fell_out`, `entered`, `first_inspected` (not inspected before, and indexed), `returned` (fell out and came
+-- back), `passed` (came and fell out again), or null.
 -- `from_state` and `to_state` are its coverage states in the two listings.
 create or replace macro index_moves(since_date, until_date) as table
 with pairs as (
@@ -23,7 +24,7 @@ restated as (
   from page_changes
   join pairs using (website_id)
   semi join moved using (website_id, url)
-  where change in ('coverage_state', 'appeared') and snapshot_id > before_id
+  where change in ('coverage_state', 'appeared', 'first_data') and snapshot_id > before_id
   group by website_id, url
 )
 select
@@ -37,7 +38,7 @@ select
   indexed_now - coalesce(moved_after.step, 0) - coalesce(moved.step, 0) = 1 as was_indexed,
   case moved.step
     when -1 then 'fell_out'
-    when 1 then 'entered'
+    when 1 then if(moved.first_step.change = 'first_data', 'first_inspected', 'entered')
     when 0 then if(moved.first_step.step = -1, 'returned', 'passed')
   end as move,
   coalesce(moved.falls, 0) as falls,

@@ -1,6 +1,7 @@
 -- Absence counts only in complete listings; a quarantined URL is present. A page disappears from the listing with the
 -- first one that lacks it. It is given up (`disappeared_at`) when two in a row lacked it, or one did and its report
--- answers 404; a fetched report resets that count. A replay does not affect this: its records are older than listings
+-- answers 404; a fetched report resets that count. An inspection is answered whether or not a page exists, so it only
+-- confirms the absence. A replay does not affect this: its records are older than listings
 -- that may have lacked the page since.
 create or replace temp view absences as
 select
@@ -9,7 +10,7 @@ select
   case
     when here then null
     when was_disappeared_at is not null then was_disappeared_at
-    when absences >= 1 and outcome = 'missing' then attempted_at
+    when absences >= 1 and (outcome = 'missing' or getvariable('by_inspection') and answered) then attempted_at
     when absences >= 2 then getvariable('snapshot_at')
   end as disappeared_at
 from (
@@ -18,7 +19,7 @@ from (
     attempt.outcome,
     attempt.attempted_at,
     coalesce(attempt.outcome = 'fetched', false) as answered,
-    present or (answered and not getvariable('is_replay')) as here,
+    present or (answered and not getvariable('is_replay') and not getvariable('by_inspection')) as here,
     -- This answer is the latest about the page's report: no later attempt failed.
     answered and (not getvariable('is_replay') or coalesce(was_last_failure_at <= attempted_at, true)) as settled,
     not present and known and getvariable('listing_complete') and not getvariable('is_replay') as absent,

@@ -9,9 +9,13 @@ with observed as (
   from odd_entries
   where absent is not null
   union all
-  select 'coverage', 'unknown_field', unnest(json_keys(extra)), null, 1, url
-  from now_coverage
-  where extra is not null
+  select source, 'unknown_field', field, null, 1, url
+  from (
+    select 'coverage' as source, unnest(json_keys(extra)) as field, url from now_coverage where extra is not null
+    union all
+    select 'url_report', unnest(json_keys(extra)), url from now_url_reports where extra is not null
+  )
+  where not (getvariable('by_inspection') and list_contains(getvariable('search_console_extra'), field))
   union all
   select 'coverage', 'new_value', field, "value", occurrences, url
   from (
@@ -30,10 +34,6 @@ with observed as (
   select 'url_report', 'absent_field', unnest(absent), null, 1, url
   from odd_reports
   where absent is not null
-  union all
-  select 'url_report', 'unknown_field', unnest(json_keys(extra)), null, 1, url
-  from now_url_reports
-  where extra is not null
   union all
   select 'url_report', 'new_value', field, "value", occurrences, url
   from (

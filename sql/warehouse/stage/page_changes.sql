@@ -11,6 +11,8 @@ with different as materialized (
     user_selected_canonical,
     canonicals_match,
     last_crawl_time,
+    -- Where a state is what an inspection says, the first one says what has long been so.
+    getvariable('by_inspection') and listed and was_index_summary is null and index_summary is not null as first_data,
     was_listed_snapshot_id,
     was_index_summary,
     was_index_coverage_state,
@@ -74,7 +76,7 @@ listing_changes as (
     }
   ], recursive := true)
   from different
-  where (changed or recrawled) and not appeared
+  where (changed or recrawled) and not appeared and not first_data
 ),
 report_changes as (
   select now.url, now.fetched_at as observed_at, was.report_snapshot_id as from_snapshot_id, unnest([
@@ -129,10 +131,14 @@ select
   getvariable('snapshot_id')::varchar as to_snapshot_id,
   observed_at
 from (
-  select url, 'appeared' as change, null as from_value, index_summary as to_value,
+  select url, 'appeared' as change, null as from_value, if(first_data, null, index_summary) as to_value,
     was_listed_snapshot_id as from_snapshot_id, listed_at as observed_at
   from different
   where appeared
+  union all
+  select url, 'first_data', null, index_summary, was_listed_snapshot_id, listed_at
+  from different
+  where first_data
   union all
   select url, 'disappeared', was_index_summary, null, was_listed_snapshot_id, getvariable('snapshot_at')
   from different

@@ -31,6 +31,9 @@ select
   -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it. A
   -- replayed report may be older than the listing that wants one, and a replayed listing older than the report.
   case
+    -- A state that just changed is looked at again, until it stays.
+    when getvariable('by_inspection') then
+      if(answered, if(changed and was_index_summary is not null, 'changed', null), was_report_wanted)
     when answered and not coalesce(getvariable('is_replay') and report.fetched_at < was_listed_at, false) then null
     when getvariable('is_replay') and was_report_fetched_at > now.listed_at then was_report_wanted
     when changed or was_report_wanted = 'changed' then 'changed'
@@ -54,6 +57,10 @@ select
     -- A replayed entry from before the last absence is not a return.
     when absent and (was_unlisted_since is null or was_absences = 0) then getvariable('snapshot_at')
     else was_unlisted_since
-  end as unlisted_since
+  end as unlisted_since,
+  if(traffic.url is null, was_clicks, traffic.clicks) as clicks,
+  if(traffic.url is null, was_impressions, traffic.impressions) as impressions,
+  if(traffic.url is null, was_position, traffic."position") as "position"
 from absences as now
+left join ranged_page_traffic as traffic on traffic.url = now.url
 left join ranged_url_reports as report on report.url = now.url

@@ -26,5 +26,7 @@ create table snapshots (
   requests_retried integer,
   utilisation double,
   reports_wanted integer,
-  reports_by_reason json
+  reports_by_reason json,
+  -- Where the pages come from: `api`, or `google` for Search Console. Null: `api`, from a version that knew no other.
+  source varchar
 )

@@ -18,5 +18,7 @@ create table coverage (
   inspection_link varchar using compression 'fsst',
   service_link varchar using compression 'fsst',
   canonicals_match_present boolean not null,
-  extra json
+  extra json,
+  -- Of a website of Search Console: when the page was last inspected, which is when its state was as it says.
+  inspected_at timestamptz
 )

@@ -32,5 +32,8 @@ create table page_state (
   consecutive_failures integer not null,
   last_failure_at timestamptz,
   disappeared_at timestamptz,
-  unlisted_since timestamptz
+  unlisted_since timestamptz,
+  clicks bigint,
+  impressions bigint,
+  "position" double
 )

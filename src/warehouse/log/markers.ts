@@ -28,6 +28,8 @@ const markerRow = z.object({
   /** When it was committed, ISO 8601. */
   committedAt: z.string(),
   listingComplete: z.boolean(),
+  /** Whether the state of a page is what its last inspection says, not what the listing says. */
+  byInspection: z.boolean(),
   /** By table, without those that a tombstone put out of use or that were found damaged. */
   files: z.string().transform((text) => filesSchema.parse(JSON.parse(text))),
 });
@@ -40,6 +42,7 @@ export const OF_KIND = {
     run: 'run_id',
     name: 'website_name',
     complete: "listing_status = 'complete'",
+    inspected: "coalesce(source = 'google', false)",
     at: 'finished_at',
   },
   replay: {
@@ -48,9 +51,13 @@ export const OF_KIND = {
     run: 'replay_id',
     name: 'null::varchar',
     complete: 'false',
+    inspected: 'false',
     at: 'replayed_at',
   },
-} as const satisfies Record<string, { table: MarkerTable } & Record<'id' | 'run' | 'name' | 'complete' | 'at', string>>;
+} as const satisfies Record<
+  string,
+  { table: MarkerTable } & Record<'id' | 'run' | 'name' | 'complete' | 'inspected' | 'at', string>
+>;
 export type MarkerKind = keyof typeof OF_KIND;
 export const KINDS = ['replay', 'snapshot'] as const;
 
@@ -123,12 +130,12 @@ export async function markersIn(
   files: string[],
   where = 'true',
 ): Promise<Marker[]> {
-  const { table, id, run, name, complete, at } = OF_KIND[kind];
+  const { table, id, run, name, complete, inspected, at } = OF_KIND[kind];
   const rows = await engine.rows(
     markerRow,
     `select ${id} as "commitId", snapshot_id as "snapshotId", ${run} as "runId",
        website_id as "websiteId", ${name} as "websiteName", snapshot_at as "snapshotAt",
-       snapshot_date as "date", ${at} as "committedAt", ${complete} as "listingComplete", files
+       snapshot_date as "date", ${at} as "committedAt", ${complete} as "listingComplete", ${inspected} as "byInspection", files
      from (${tableQuery(schemas, table, files)}) where ${where}`,
   );
   return rows.map((row) => {

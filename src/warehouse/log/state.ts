@@ -171,6 +171,7 @@ const FOLLOWED = {
   now_url_reports: 'url_reports',
   now_report_failures: 'report_failures',
   now_rejected_records: 'rejected_records',
+  now_page_traffic: 'page_traffic',
 } as const satisfies Record<string, DataTable>;
 const VIEWS: Readonly<Record<string, Table>> = { ...FOLLOWED, previous_state: 'page_state' };
 
@@ -232,6 +233,7 @@ export function factsOf(marker: Marker, earlier: readonly Marker[]): CommitFacts
     // The records of a replay were received with its snapshot, so only earlier listings can lack the page.
     hadComplete: hasComplete(earlier.filter(({ commitId }) => commitId < marker.snapshotId)),
     isReplay: marker.kind === 'replay',
+    byInspection: marker.byInspection,
   };
 }
 

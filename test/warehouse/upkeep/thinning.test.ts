@@ -17,6 +17,7 @@ function markersOn(...commits: string[]): Marker[] {
       date,
       committedAt: '2025-01-01T00:00:00.000Z',
       listingComplete: what === '',
+      byInspection: false,
       files: { coverage: { rows: 1, bytes: 1, sha256: '' } },
       dropped: {},
       absent: {},

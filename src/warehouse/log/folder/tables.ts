@@ -16,6 +16,7 @@ export const DATA_TABLES = [
   'rejected_records',
   'drift_observations',
   'page_changes',
+  'page_traffic',
 ] as const;
 export type DataTable = (typeof DATA_TABLES)[number];
 

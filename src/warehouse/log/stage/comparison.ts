@@ -22,6 +22,8 @@ export interface CommitFacts {
    * Whether it holds quarantined records of an earlier snapshot, which may be older than what is known of their pages.
    */
   isReplay: boolean;
+  /** Whether the state of a page is what its last inspection says: tonight's, or an earlier one. */
+  byInspection: boolean;
 }
 
 /** Passes the facts of a commit to the statements of `sql/warehouse/stage` and `sql/warehouse/plan`. */
@@ -34,6 +36,7 @@ export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promis
     listing_complete: facts.listingComplete,
     had_complete: facts.hadComplete,
     is_replay: facts.isReplay,
+    by_inspection: facts.byInspection,
   });
   await engine.setTimes({ snapshot_at: facts.snapshotAt });
 }
@@ -49,7 +52,13 @@ const LEAST_ROWS_PER_RANGE = 50_000;
 const PART_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
 
 /** The tables of a commit that are compared, range by range. For a replay, only newer rows are compared. */
-const COMPARED = ['coverage', 'url_reports', 'report_failures', 'rejected_records'] as const satisfies DataTable[];
+export const COMPARED = [
+  'coverage',
+  'url_reports',
+  'report_failures',
+  'rejected_records',
+  'page_traffic',
+] as const satisfies DataTable[];
 /** In a journal, these have one value for all rows. */
 const OF_THE_COMMIT = ['commit_id', 'snapshot_id', 'website_id', 'snapshot_at', 'snapshot_date'];
 

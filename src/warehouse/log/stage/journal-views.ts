@@ -3,7 +3,7 @@ import { Engine, type EngineOptions } from '../../../base/storage/engine.js';
 import { sql } from '../../../base/storage/sql.js';
 import { coverageEntrySchema } from '../../../source/contract/coverage.js';
 import { sqlType } from '../../../source/contract/fields.js';
-import { KNOWN_VALUES } from '../../../source/contract/known-values.js';
+import { KNOWN_VALUES, SEARCH_CONSOLE_EXTRA } from '../../../source/contract/known-values.js';
 import { urlReportSchema } from '../../../source/contract/report.js';
 import type { JournalFolder } from '../../journal/folder.js';
 import { REASONS } from '../../journal/plan.js';
@@ -31,6 +31,7 @@ export async function setContract(engine: Engine): Promise<void> {
     known_url_report: knownValues('url_report'),
     known_coverage_fields: Object.keys(KNOWN_VALUES.coverage),
     known_url_report_fields: Object.keys(KNOWN_VALUES.url_report),
+    search_console_extra: [...SEARCH_CONSOLE_EXTRA],
   });
 }
 

@@ -33,6 +33,7 @@ const SORTED_BY: Record<(typeof FROM_THE_JOURNAL)[number] | 'coverage_summary', 
   report_failures: 'url',
   rejected_records: 'source, position, url',
   drift_observations: 'source, kind, field, value',
+  page_traffic: 'url',
 };
 /** Made from the journal alone; summary, changes and state compare these with the state before. */
 const FROM_THE_JOURNAL = [
@@ -41,6 +42,7 @@ const FROM_THE_JOURNAL = [
   'report_failures',
   'rejected_records',
   'drift_observations',
+  'page_traffic',
 ] as const satisfies DataTable[];
 
 const manifestSchema = z.object({
@@ -109,13 +111,15 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   await setCommitFacts(engine, input.facts);
   await keepOddRecords(engine);
   const rows = new Map<DataTable | 'page_state', number>();
+  await viewPreviousState(engine, warehouse, input.previousState);
   for (const table of FROM_THE_JOURNAL) {
-    rows.set(table, await copyTable(engine, table, stagedFile(folder, table), input.compression));
+    const query = journalQuery(table, input.facts);
+    const file = stagedFile(folder, table);
+    if (query !== null) rows.set(table, await copyTable(engine, { table, query, file }, input.compression));
     crashPoint(`staged ${table}`);
-    const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
+    const staged = rows.get(table) ? [file] : [];
     await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
   }
-  await viewPreviousState(engine, warehouse, input.previousState);
   // DuckDB knows the sizes of the staged files.
   await engine.run('reset disabled_optimizers');
   await viewComparison(engine, input.facts);
@@ -152,16 +156,28 @@ export async function copyChanges(
 /** Writes the summary of a commit's listing, which knows the state before it; without pages there is no file. */
 export async function copySummary(engine: Engine, file: string, compression: string): Promise<number> {
   await engine.run(sql('warehouse/macros/001_directory_of'));
-  return copyTable(engine, 'coverage_summary', file, compression);
+  return copyTable(
+    engine,
+    { table: 'coverage_summary', query: sql('warehouse/stage/coverage_summary'), file },
+    compression,
+  );
+}
+
+/** The statement that makes the rows of a table from a journal; null if the source has none. */
+export function journalQuery(
+  table: (typeof FROM_THE_JOURNAL)[number],
+  { byInspection }: Pick<CommitFacts, 'byInspection'>,
+): string | null {
+  if (table === 'page_traffic' && !byInspection) return null;
+  return sql(`warehouse/stage/${table === 'coverage' && byInspection ? 'inspected_coverage' : table}`);
 }
 
 async function copyTable(
   engine: Engine,
-  table: keyof typeof SORTED_BY,
-  file: string,
+  { table, query, file }: { table: keyof typeof SORTED_BY; query: string; file: string },
   compression: string,
 ): Promise<number> {
-  const sorted = `select * from (${sql(`warehouse/stage/${table}`)}\n) order by ${SORTED_BY[table]}`;
+  const sorted = `select * from (${query}\n) order by ${SORTED_BY[table]}`;
   const rows = await engine.copy(ofTheCommit(sorted), file, parquetFormat(compression));
   if (rows === 0) await rm(file, { force: true });
   return rows;

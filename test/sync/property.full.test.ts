@@ -1,0 +1,65 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openReader, rowsOf } from '../answers/query/given.js';
+import { givenProperty } from '../given/property.js';
+import { findingsOf } from '../given/verified.js';
+
+const NIGHTS = 30;
+
+/** Pages that were inspected by rotation although one with an older inspection was listed and not inspected. */
+const OUT_OF_TURN = `
+with listed as (
+  select
+    snapshot_id,
+    reason,
+    coalesce(lag(inspected_at) over (partition by url order by snapshot_id), '1970-01-01') as before
+  from coverage
+  left join (select snapshot_id, url, reason from url_reports) using (snapshot_id, url)
+),
+nights as (
+  select
+    snapshot_id,
+    max(before) filter (reason = 'oldest') as newest_inspected,
+    min(before) filter (reason is null) as oldest_left
+  from listed
+  group by snapshot_id
+)
+from nights where newest_inspected > oldest_left`;
+
+test.each([
+  { pages: 20_000, perDay: 500 },
+  { pages: 600, perDay: 50 },
+])(
+  'in thirty nights of $pages pages every page gets its turn, and none is inspected before it without a reason',
+  async ({ pages, perDay }) => {
+    const given = await givenProperty(onTestFinished, {
+      pages,
+      entry: { inspections_per_day: perDay },
+      inspectionsPerDay: perDay,
+    });
+    for (let night = 0; night < NIGHTS; night++) {
+      if (night > 0) given.pass();
+      expect(await given.sync()).toMatchObject({
+        status: 'committed',
+        listing_status: 'complete',
+        reports: { fetched: perDay },
+      });
+    }
+    const reader = await openReader(given.warehouse);
+    onTestFinished(() => reader.close());
+    expect(await rowsOf(reader, OUT_OF_TURN)).toEqual([]);
+    expect(await rowsOf(reader, 'select snapshot_id, url from url_reports group by all having count(*) > 1')).toEqual(
+      [],
+    );
+    expect(
+      await rowsOf(
+        reader,
+        `select snapshot_id from url_reports where reason <> 'oldest' group by all having count(*) > 0.6 * ${perDay}`,
+      ),
+    ).toEqual([]);
+    expect([...given.service.inspected.values()].reduce((sum, times) => sum + times, 0)).toBe(NIGHTS * perDay);
+    expect(await rowsOf(reader, 'from drift_observations')).toEqual([]);
+    // Nothing followed these nights.
+    expect((await findingsOf(given.warehouse)).filter(({ level }) => level !== 'lag')).toEqual([]);
+  },
+  300_000,
+);

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openReader, rowsOf } from '../answers/query/given.js';
+import { run } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
+import { contentOf } from '../given/content.js';
+import { leftBehind } from '../given/left-behind.js';
+import { type GivenProperty, givenProperty, PROPERTY } from '../given/property.js';
+import { findingsOf } from '../given/verified.js';
+
+const STEPS = ['listed', 'wrote the plan', 'fetched', 'staged all'];
+
+/** Moments of inspections are our own, too. */
+async function contentOfNights({ warehouse }: GivenProperty): Promise<Record<string, string[]>> {
+  const content = await contentOf(warehouse);
+  const own = (row: string) => row.replace(/"(inspected_at|(?:report_)?inspection_date)":"[^"]*"/g, '"$1":true');
+  return Object.fromEntries(Object.entries(content).map(([table, rows]) => [table, rows.map(own).sort()]));
+}
+
+async function asked({ warehouse }: GivenProperty, sql: string) {
+  const reader = await openReader(warehouse);
+  try {
+    return await rowsOf(reader, sql);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function wrong({ warehouse }: GivenProperty) {
+  return (await findingsOf(warehouse)).filter(({ level }) => level !== 'lag');
+}
+
+describe('a night of Search Console that is interrupted', () => {
+  let root: string;
+  let given: GivenProperty;
+  let unbroken: Record<string, string[]>;
+
+  beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), 'indexhouse-property-'));
+    given = await givenProperty(() => {}, { entry: { inspections_per_day: 30 }, inspectionsPerDay: 10_000 });
+    await given.sync();
+    given.pass(2);
+    for (const [state, stopAfter] of [
+      ['in the listing', { pages: 1 }],
+      ['in the inspections', { reports: 11 }],
+    ] as const) {
+      const died = given.copyTo(join(root, state));
+      await expect(died.sync(stopAfter)).rejects.toThrow('resumes the run');
+    }
+    const whole = given.copyTo(join(root, 'whole'));
+    await leftBehind(
+      whole.folder,
+      STEPS,
+      (step) => join(root, step),
+      () => whole.sync(),
+    );
+    unbroken = await contentOfNights(whole);
+  });
+
+  afterAll(async () => {
+    await given.service.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  test.each(['in the listing', 'in the inspections', ...STEPS])('ends as if it had not been: %s', async (state) => {
+    const died = given.at(join(root, state));
+    const paid = died.journaled();
+    given.service.inspected.clear();
+    expect(await died.sync()).toMatchObject({ status: 'committed', resumed: true });
+    expect([...given.service.inspected.keys()].filter((url) => paid.includes(url))).toEqual([]);
+    expect(given.service.inspected.size + paid.length).toBe(30);
+    expect(await contentOfNights(died)).toEqual(unbroken);
+  });
+});
+
+describe('a property', () => {
+  test('says nothing new on its first night, and its day of inspections is counted in the warehouse', async () => {
+    const given = await givenProperty(onTestFinished, { entry: { inspections_per_day: 40 } });
+    expect(await given.sync()).toMatchObject({ reports_status: 'budget', reports: { fetched: 40, failed: 0 } });
+    expect(await given.sync()).toMatchObject({ listing_status: 'complete', reports: { planned: 0, left: 63 } });
+    expect(await asked(given, 'from drift_observations')).toEqual([]);
+    given.pass();
+    expect(await given.sync()).toMatchObject({ reports: { fetched: 40, by_reason: { oldest: expect.anything() } } });
+    expect(await wrong(given)).toEqual([]);
+    const { stdout } = await run(['plan', '-c', given.config]);
+    expect(stdout).toMatch(/pages, 2\d not inspected yet\. Up to 40 inspections a night, in about/);
+  });
+
+  test('whose day another tool used up ends the night as budget, with what it got', async () => {
+    const given = await givenProperty(onTestFinished, { inspectionsPerDay: 50, usedElsewhere: 35 });
+    const { reports_status, reports, requests } = await given.sync();
+    expect({ reports_status, reports }).toMatchObject({
+      reports_status: 'budget',
+      reports: { fetched: 15, failed: 0 },
+    });
+    expect(requests.throttled).toBeLessThan(12);
+  });
+
+  test('takes no page away when a sitemap cannot be read, and says which', async () => {
+    const given = await givenProperty(onTestFinished);
+    const { pages } = await given.sync();
+    given.pass();
+    given.service.setFaults({ '500': 1 }, ['web']);
+    const { listing_status, error } = await given.sync();
+    expect([listing_status, error]).toEqual(['partial', expect.stringContaining('robots.txt answered 500')]);
+    const gone = await asked(given, "from page_changes where change = 'disappeared'");
+    expect([gone, pages.listed]).toEqual([[], 103]);
+  });
+
+  test('lives in one warehouse with a website of the API', async () => {
+    const given = await givenProperty(onTestFinished);
+    const api = await startSimulator({ websites: [{ id: 'a', pages: 30 }], clock: given.now });
+    onTestFinished(() => api.close());
+    const both = given.beside({ id: 'a', base_url: api.url, token: 'demo-token' });
+    expect(await both.syncAll()).toMatchObject([
+      { website_id: PROPERTY, status: 'committed', pages: { listed: 103 } },
+      { website_id: 'a', status: 'committed', pages: { listed: 30 } },
+    ]);
+    expect(await asked(given, 'select website_id, source from snapshots order by all')).toEqual([
+      { website_id: 'a', source: 'api' },
+      { website_id: PROPERTY, source: 'google' },
+    ]);
+    expect(await wrong(given)).toEqual([]);
+  });
+});
