@@ -12,7 +12,10 @@ import { DAY_MS, HOUR_MS } from '../../base/time.js';
 import { type RunEffects, realRunEffects } from '../../sync/context.js';
 import type { Receipt } from '../../sync/receipt.js';
 import { sync } from '../../sync/sync.js';
-import { DEMO_TOKEN, type Simulator, startSimulator } from './simulator/simulator.js';
+import { startSearchConsole } from './search-console/search-console.js';
+import { apiSections, googleSections } from './sections.js';
+import type { Simulation, SimulationOptions } from './simulator/simulation.js';
+import { DEMO_TOKEN, startSimulator } from './simulator/simulator.js';
 import { DEMO_WEBSITE_ID } from './simulator/world.js';
 
 const FIRST_LINE = '# Written by `indexhouse demo`, which replaces this folder when it runs again.';
@@ -21,10 +24,17 @@ const MEMORY_LIMIT_BYTES = 500e6;
 const NIGHT_HOUR = 'T02:00:00.000Z';
 /** How many nights before the last a sitemap is submitted. */
 const NIGHTS_AFTER_THE_SITEMAP = 9;
-/** The night of the story: much of one directory falls out of the index, five nights before the last. */
-const NIGHTS_AFTER_THE_FALL = 4;
+/** The night of the story: much of a directory falls out. Search analytics shows a week later that visitors are lost. */
+const NIGHTS_AFTER_THE_FALL = { api: 4, google: 12 };
+/** A quota that makes choices necessary; the real one is 2,000. */
+export const INSPECTIONS_A_DAY = 500;
+/** Nobody waits for a simulated minute. */
+const INSPECTIONS_A_MINUTE = 100_000;
+
+export type DemoSource = 'api' | 'google';
 
 export interface DemoOptions {
+  source: DemoSource;
   /** Absolute; replaced if an earlier demo made it. */
   folder: string;
   pages: number;
@@ -42,28 +52,30 @@ export interface DemoOptions {
 export type DemoResult = Awaited<ReturnType<typeof runDemo>>;
 
 /**
- * Runs the main job as a user would over two weeks: a simulated service, one sync a night, all in one process and
- * without any configuration. The nights end today, so that ages and `7 days ago` mean something.
+ * Runs the main job as a user would over weeks: a simulated service or Search Console, one sync a night, all in one
+ * process and without any configuration. The nights end today, so that ages and `7 days ago` mean something.
  */
 export async function runDemo(options: DemoOptions) {
   const startedAt = performance.now();
-  const { folder, pages, nights, seed } = options;
+  const { folder, source, pages, nights, seed } = options;
   await prepareDemoFolder(folder);
   // The last one has passed, even where today's has not.
   const firstNight = `${new Date(options.now - 2 * HOUR_MS - nights * DAY_MS).toISOString().slice(0, 10)}${NIGHT_HOUR}`;
-  const deindexing = { night: Math.max(1, nights - NIGHTS_AFTER_THE_FALL), directory: '/blog/', share: 0.5 };
+  const deindexing = { night: Math.max(1, nights - NIGHTS_AFTER_THE_FALL[source]), directory: '/blog/', share: 0.5 };
   const submission = { night: Math.max(1, nights - NIGHTS_AFTER_THE_SITEMAP), directory: '/docs/' };
-  const simulator: Simulator = await startSimulator({
-    clock: () => simulator.world.now.getTime(),
+  const [simulation, sections]: [Simulation, string] = await started(source, {
+    clock: () => simulation.world.now.getTime(),
     seed,
     start: firstNight,
     websites: [{ id: DEMO_WEBSITE_ID, pages, deindexing, submission }],
-    keys: [{ token: DEMO_TOKEN, label: 'demo', websites: [DEMO_WEBSITE_ID] }],
   });
   try {
-    const name = simulator.world.websites[0]?.domain ?? DEMO_WEBSITE_ID;
-    await writeFile(join(folder, 'indexhouse.yaml'), demoConfig(simulator.url, name));
-    const receipts = await syncNights(options, simulator);
+    const config = join(folder, 'indexhouse.yaml');
+    await writeFile(
+      config,
+      `${FIRST_LINE}\n# Whom it asked has ended; what it fetched can be read.\n${sections}warehouse:\n  path: ./warehouse\n`,
+    );
+    const receipts = await syncNights(options, simulation);
     const tookMs = performance.now() - startedAt;
     const [warehouse, report] = [join(folder, 'warehouse'), join(folder, 'report.html')];
     const read = await withReader({ warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, (reader) =>
@@ -71,20 +83,32 @@ export async function runDemo(options: DemoOptions) {
     );
     await writeDurably(report, reportPage(read));
     const story = read.sections.flatMap((section) => section.story);
-    return { warehouse, config: join(folder, 'indexhouse.yaml'), report, story, receipts, tookMs };
+    return { warehouse, config, report, story, receipts, tookMs };
   } finally {
-    await simulator.close();
+    await simulation.close();
   }
 }
 
-async function syncNights(options: DemoOptions, simulator: Simulator): Promise<Receipt[]> {
+/** What is simulated, and what a configuration says of it: that stays, for trying the other commands. */
+async function started(source: DemoSource, options: SimulationOptions): Promise<[Simulation, sections: string]> {
+  if (source === 'api') {
+    const simulator = await startSimulator(options);
+    return [simulator, apiSections(simulator, DEMO_TOKEN, 'unlimited')];
+  }
+  const google = await startSearchConsole({ ...options, inspectionsPerMinute: INSPECTIONS_A_MINUTE });
+  return [google, googleSections(google, await google.credentials(), INSPECTIONS_A_DAY)];
+}
+
+async function syncNights(options: DemoOptions, simulator: Simulation): Promise<Receipt[]> {
   const { nights, progress, log, version, signal } = options;
-  const config = await loadConfig({ file: join(options.folder, 'indexhouse.yaml'), env: {}, cwd: options.folder });
+  const env = { INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: String(INSPECTIONS_A_MINUTE) };
+  const config = await loadConfig({ file: join(options.folder, 'indexhouse.yaml'), env, cwd: options.folder });
   const receipts: Receipt[] = [];
   progress?.start('nights', nights);
   for (let night = 1; night <= nights; night++) {
     simulator.advance(1);
-    const effects = clockOf(simulator);
+    // What follows the warehouse catches up once.
+    const effects = { ...clockOf(simulator), ...(night < nights ? { follow: async () => [] } : {}) };
     receipts.push(
       await sync({ config, version, log, progress: null, websites: [], recoverOnly: false, signal, effects }),
     );
@@ -97,7 +121,7 @@ async function syncNights(options: DemoOptions, simulator: Simulator): Promise<R
 }
 
 /** The world's own clock: a night begins when the simulator says, and time then passes as usual. */
-function clockOf(simulator: Simulator): RunEffects {
+function clockOf(simulator: Simulation): RunEffects {
   const realStart = performance.now();
   const night = simulator.world.now.getTime();
   return { ...realRunEffects, now: () => Math.round(night + performance.now() - realStart) };
@@ -116,19 +140,4 @@ async function prepareDemoFolder(folder: string): Promise<void> {
     await rm(folder, { recursive: true });
   }
   await makeFolder(folder);
-}
-
-/** The configuration that the demo ran with, for trying the other commands on its warehouse. */
-function demoConfig(baseUrl: string, name: string): string {
-  return `${FIRST_LINE}
-api:
-  base_url: ${baseUrl}      # the simulated service; it ended with the demo
-  token: ${DEMO_TOKEN}
-  requests_per_minute: unlimited
-websites:
-  - id: ${DEMO_WEBSITE_ID}
-    name: ${name}
-warehouse:
-  path: ./warehouse
-`;
 }

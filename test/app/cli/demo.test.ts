@@ -29,6 +29,19 @@ testAtLength('the demo ends with the story and what to try next, in 80 columns',
 `);
 });
 
+testAtLength('a demo of Search Console shows what is inspected, and leaves a warehouse to ask', async () => {
+  const cwd = temporaryFolder();
+  const { code, stdout } = await run(['demo', '--source', 'google', ...SMALL], { cwd });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^4 nights of a simulated site of 40 pages, .*:\s\d+\srequests,\s\d+\sinspections/);
+  for (const name of ['coverage_by_sitemap', 'indexing_trend', 'deindexed_pages'])
+    expect(stdout).toContain(`(query ${name})`);
+  expect(stdout).toContain('indexhouse demo --source google --serve');
+  expect(await run(['query', 'indexing_trend', '-c', 'indexhouse-demo/indexhouse.yaml'], { cwd })).toMatchObject({
+    code,
+  });
+});
+
 testAtLength('demo --serve signs people in to its dashboard until it is stopped, on any free port', async () => {
   const other = await startSimulator();
   const env = { INDEXHOUSE_SERVICE_PORT: new URL(other.origin).port };

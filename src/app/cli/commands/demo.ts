@@ -9,7 +9,7 @@ import { shellWord } from '../../../base/observe/format.js';
 import { colorsWanted, safe } from '../../../base/observe/terminal.js';
 import { packageVersion } from '../../../base/version.js';
 import { addKey } from '../../../serve/keys/manage-keys.js';
-import { type DemoResult, runDemo } from '../../demo/demo.js';
+import { type DemoResult, type DemoSource, INSPECTIONS_A_DAY, runDemo } from '../../demo/demo.js';
 import type { Globals } from '../command.js';
 import { loggerOf, settingsFor } from '../configured.js';
 import { columnsOf, EXIT, type Io, stoppable } from '../io.js';
@@ -21,22 +21,36 @@ import { display } from './sync.js';
 const MEMORY_LIMIT_BYTES = 500e6;
 const MOST_COLUMNS = 80;
 
-export interface Flags extends Globals {
+/** A site of this many pages, for this many nights. */
+const DEFAULTS = { api: { pages: 3000, nights: 14 }, google: { pages: 20_000, nights: 30 } };
+const READ = {
+  api: 'URL reports, each page once, then what had changed or come due',
+  google: `inspections, ${INSPECTIONS_A_DAY} a night`,
+};
+/** Some of the nights show how inspections add up. */
+const isShown = (at: number, last: number): boolean => [0, 1, 4, 9, 19, last].includes(at);
+/** Columns for which there is no room. */
+const WIDE: ReadonlySet<string> = new Set(['why', 'times', 'not_indexed', 'median_report_age_days']);
+
+interface Given extends Globals {
+  source: DemoSource;
   folder: string;
-  pages: number;
-  nights: number;
+  pages?: number;
+  nights?: number;
   seed: number;
   serve?: boolean;
 }
+export type Flags = Given & { pages: number; nights: number };
 
-/** `indexhouse demo`: two weeks of a simulated service, synced night by night, then first answers and the dashboard. */
-export async function run(flags: Flags, io: Io): Promise<number> {
-  const { pages, nights, seed } = flags;
+/** `indexhouse demo`: weeks of a simulated service, synced night by night, then first answers and the dashboard. */
+export async function run(given: Given, io: Io): Promise<number> {
+  const flags = { ...DEFAULTS[given.source], ...given };
+  const { source, pages, nights, seed } = flags;
   const folder = resolve(io.cwd, flags.folder);
   const version = await packageVersion();
   const { log, progress } = display(flags.logLevel ?? 'warn', io);
   const result = await stoppable(io, (signal) =>
-    runDemo({ folder, pages, nights, seed, version, log, progress, signal, now: Date.now() }),
+    runDemo({ folder, source, pages, nights, seed, version, log, progress, signal, now: Date.now() }),
   );
   const { warehouse, config, report, story, receipts, tookMs } = result;
   const json = { warehouse, config, report, took_ms: Math.round(tookMs), story, receipts };
@@ -78,27 +92,40 @@ Stop with Ctrl-C.
 }
 
 /** What the demo found, as text: the trend, where pages fell out, what happened, and what to try next. */
-export async function demoText(result: DemoResult, { nights, pages, serve }: Flags, io: Io): Promise<string> {
+export async function demoText(result: DemoResult, flags: Flags, io: Io): Promise<string> {
   const { stdout, env } = io;
   const color = colorsWanted(stdout, env);
   const width = Math.min(columnsOf(stdout), MOST_COLUMNS);
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
-    const section = async (title: string, name: string, empty: string) => {
-      const { columns, rows } = await askAnalysis(reader, name);
-      if (rows.length === 0) return empty;
-      const period = await periodNote(reader, await questionOf(reader, findAnalysis(name), new Map()));
-      const answer = { analysis: findAnalysis(name), columns, rows, websites: new Map(), today: reader.today };
+    const section = async (title: string, name: string, picks = (_at: number, _last: number): boolean => true) => {
+      const analysis = findAnalysis(name);
+      const { columns, rows: all } = await askAnalysis(reader, name);
+      const rows = all.filter((_, at) => picks(at, all.length - 1));
+      if (rows.length === 0) return `${title}: nothing (query ${name})`;
+      const period = await periodNote(reader, await questionOf(reader, analysis, new Map()));
+      const shown = analysis.shown.filter(({ column }) => !WIDE.has(column));
+      const answer = { analysis: { ...analysis, shown }, columns, rows, websites: new Map(), today: reader.today };
       const table = answerTable({ ...answer, isCut: false });
       const text = formatTable(table.columns, table.rows, { color, unknown: UNKNOWN });
       const below = period === null ? '' : `\n\n  ${wrapped(period, width - 2).replaceAll('\n', '\n  ')}`;
       return `${title} (query ${name})\n\n${text.trimEnd().replace(/^/gm, '  ')}${below}`;
     };
+    const figures = {
+      api: async () => [
+        await section('How much of the site is indexed', 'indexing_trend'),
+        await section('Where pages fell out of the index', 'deindexed_by_directory'),
+      ],
+      google: async () => [
+        await section('Which sitemaps list the pages', 'coverage_by_sitemap'),
+        await section('How much of it is inspected, and indexed', 'indexing_trend', isShown),
+        await section('What fell out of the index', 'deindexed_pages', (at) => at < 8),
+      ],
+    };
     const sections = [
-      wrapped(heading(result, nights, pages), width),
-      await section('How much of the site is indexed', 'indexing_trend', 'No listing is complete.'),
-      await section('Where pages fell out of the index', 'deindexed_by_directory', 'No page fell out of the index.'),
+      wrapped(heading(result, flags), width),
+      ...(await figures[flags.source]()),
       `What happened in the last seven days\n\n${bullets(result.story, width)}`,
-      next(result, await examplePage(reader), serve === true, io),
+      next(result, await examplePage(reader), flags, io),
     ];
     return `${sections.join('\n\n')}\n`;
   });
@@ -111,13 +138,13 @@ function bullets(sentences: readonly string[], width: number): string {
     .join('\n');
 }
 
-function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number): string {
+function heading({ receipts, tookMs }: DemoResult, { source, nights, pages }: Flags): string {
   const websites = receipts.flatMap((receipt) => receipt.websites);
   const requests = websites.reduce((sum, website) => sum + website.requests.sent, 0);
   const reports = websites.reduce((sum, website) => sum + website.reports.fetched, 0);
   return (
     `${count(nights)} nights of a simulated site of ${count(pages)} pages, synced in ${duration(tookMs)}: ` +
-    `${count(requests)} requests, ${count(reports)} URL reports, each page once, then what had changed or come due.`
+    `${count(requests)} requests, ${count(reports)} ${READ[source]}.`
   );
 }
 
@@ -128,10 +155,13 @@ async function examplePage(reader: Reader): Promise<string | null> {
   return typeof url === 'string' ? url : null;
 }
 
-function next({ config, report }: DemoResult, page: string | null, serve: boolean, { cwd, program }: Io): string {
+function next({ config, report }: DemoResult, page: string | null, flags: Flags, { cwd, program }: Io): string {
   const place = `-c ${shellWord(safe(relative(cwd, config)))}`;
   const ofPage = page ? `\n  ${program} query page ${place} \\\n    url=${shellWord(safe(page))}` : '';
-  const dashboard = serve ? '' : `\n  ${program} demo --serve     # the same again, then its dashboard`;
+  const ofSource = flags.source === 'api' ? '' : ` --source ${flags.source}`;
+  const dashboard = flags.serve
+    ? ''
+    : `\n  ${program} demo${ofSource} --serve     # the same again, then its dashboard`;
   return `The report with charts is ${safe(relative(cwd, report))}. Try next:
 
   ${program} query deindexed_pages ${place}${ofPage}${dashboard}`;

@@ -23,11 +23,17 @@ const FAULT_KINDS = [
   'violation',
   /** A report that names another page; reports only. */
   'wrong_url',
+  /** Access refused: a token that ended early, or a permission that was withdrawn. */
+  '401',
+  '403',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
+/** Operations of Search Console; `web` stands for the files of the website itself. */
+export const GOOGLE_OPERATIONS = ['token', 'sites', 'sitemaps', 'query', 'inspect', 'web'] as const;
+
 /** The operation that a request is for; `other` for paths that do not exist. */
-export type OperationName = 'key' | 'listing' | 'report' | 'other';
+export type OperationName = 'key' | 'listing' | 'report' | 'other' | (typeof GOOGLE_OPERATIONS)[number];
 
 const rate = z.number().min(0).max(1);
 
@@ -98,9 +104,10 @@ const anyBody = z.record(z.string(), z.unknown());
 
 /**
  * A correct body with one wrong value: in one entry of a listing, in a report, or, where there is no entry, in the
- * pagination or the key's `websites_access`.
+ * pagination or the key's `websites_access`. Of Search Console: a list, which none of its answers is.
  */
 export function violate(body: string, operation: OperationName, draw: number): string {
+  if (GOOGLE_OPERATIONS.some((name) => name === operation)) return '[]';
   const value: unknown = JSON.parse(body);
   const listing = bodyWithUrls.safeParse(value);
   if (listing.success) {

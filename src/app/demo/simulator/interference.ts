@@ -12,8 +12,8 @@ const BREAK_AFTER_MS = 20;
 const REDIRECT_PATH = '/elsewhere';
 
 export interface InterferenceSettings {
-  /** Path in front of `/v1`. */
-  prefix: string;
+  /** The operation that a path and query stand for, or null for one that is left alone. */
+  operationOf(url: string): OperationName | null;
   slowBodyMs: number;
   retryAfterS: number;
 }
@@ -24,7 +24,7 @@ interface Fate {
   kind: FaultKind | null;
 }
 
-/** Counts the requests below the base address, and applies the faults that were drawn for them. */
+/** Counts the requests that stand for an operation, and applies the faults that were drawn for them. */
 export function addInterference(
   app: FastifyInstance,
   faults: Faults,
@@ -34,7 +34,7 @@ export function addInterference(
   const fates = new WeakMap<FastifyRequest, Fate>();
   let requests = 0;
   app.addHook('onRequest', async (request, reply) => {
-    const operation = operationOf(request.url, settings.prefix);
+    const operation = settings.operationOf(request.url);
     if (!operation) return;
     const number = requests++;
     const fate = { number, operation, kind: faults.kindFor(number, operation) };
@@ -44,7 +44,9 @@ export function addInterference(
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const fate = fates.get(request);
-    return fate && typeof payload === 'string' ? spoil(fate, reply, payload, settings) : payload;
+    return fate && (typeof payload === 'string' || Buffer.isBuffer(payload))
+      ? spoil(fate, reply, payload, settings)
+      : payload;
   });
   app.addHook('onResponse', async (request, reply) => {
     const fate = fates.get(request);
@@ -54,21 +56,13 @@ export function addInterference(
   });
 }
 
-/** The operation that a path and query stand for, or null outside the base address. */
-function operationOf(url: string, prefix: string): OperationName | null {
-  const path = url.split('?', 1)[0] ?? '';
-  if (path !== `${prefix}/v1` && !path.startsWith(`${prefix}/v1/`)) return null;
-  const operation = path.slice(prefix.length + '/v1'.length);
-  if (operation === '') return 'key';
-  if (operation === '/url-report') return 'report';
-  return operation.startsWith('/urls/') ? 'listing' : 'other';
-}
-
 /** Applies the faults that need no correct answer. Does nothing for the others. */
 async function answerInstead(kind: FaultKind, reply: FastifyReply, settings: InterferenceSettings): Promise<void> {
   switch (kind) {
     case '429':
       throw new ServiceError(429, 'Too many requests.', { 'retry-after': String(settings.retryAfterS) });
+    case '401':
+    case '403':
     case '500':
     case '503':
       throw new ServiceError(Number(kind), 'Simulated failure of the service.');
@@ -93,7 +87,7 @@ async function answerInstead(kind: FaultKind, reply: FastifyReply, settings: Int
 function spoil(
   { kind, number, operation }: Fate,
   reply: FastifyReply,
-  body: string,
+  body: string | Buffer,
   settings: InterferenceSettings,
 ): unknown {
   switch (kind) {
@@ -103,15 +97,15 @@ function spoil(
       reply.header('content-length', Buffer.byteLength(body));
       return Readable.from(firstHalf(body));
     case 'violation':
-      return reply.statusCode === 200 ? violate(body, operation, number) : body;
+      return reply.statusCode === 200 ? violate(String(body), operation, number) : body;
     case 'wrong_url':
-      return reply.statusCode === 200 ? nameAnotherUrl(body) : body;
+      return reply.statusCode === 200 ? nameAnotherUrl(String(body)) : body;
     default:
       return body;
   }
 }
 
-async function* inPieces(body: string, totalMs: number): AsyncGenerator<Buffer> {
+async function* inPieces(body: string | Buffer, totalMs: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(body);
   const size = Math.max(1, Math.ceil(bytes.length / SLOW_BODY_PIECES));
   for (let at = 0; at < bytes.length; at += size) {
@@ -120,7 +114,7 @@ async function* inPieces(body: string, totalMs: number): AsyncGenerator<Buffer> 
   }
 }
 
-async function* firstHalf(body: string): AsyncGenerator<Buffer> {
+async function* firstHalf(body: string | Buffer): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(body);
   yield bytes.subarray(0, Math.ceil(bytes.length / 2));
   await sleep(BREAK_AFTER_MS);

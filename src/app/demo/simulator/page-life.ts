@@ -7,6 +7,7 @@ import {
   initialState,
   isIndexed,
   NO_DATA,
+  NOINDEX,
   NOT_INDEXED,
   nextState,
   type PageState,
@@ -77,9 +78,23 @@ export interface Page {
   lastIndexed: number | null;
   canonicalChanged: (Canonicals & { night: number }) | null;
   blocked: number | null;
+  /** Night on which its owner last did something to it. */
+  changed: number | null;
+  /** Nights since the first on which it entered the index or left it, in turn. */
+  indexMoves: readonly number[];
 }
 
-const NO_PAST = { crawled: null, inspected: null, lastIndexed: null, canonicalChanged: null, blocked: null };
+const NO_PAST = {
+  crawled: null,
+  inspected: null,
+  lastIndexed: null,
+  canonicalChanged: null,
+  blocked: null,
+  changed: null,
+  indexMoves: [],
+};
+/** States that a page enters and leaves by what its owner does. */
+const BY_ITS_OWNER: ReadonlySet<PageState> = new Set([BLOCKED, NOINDEX, 'Page with redirect', 'Not found (404)']);
 
 /** What a website's owner and the crawler do to it. */
 export interface Story {
@@ -117,7 +132,7 @@ export class PageLife {
     if (joins) page.joinedSitemap = true;
     const after = joins ? toggleSitemap(page) : (this.#event(page, night) ?? this.#next(page, night));
     if (after === REMOVED) {
-      page.state = REMOVED;
+      remove(page, night);
       return;
     }
     enter(page, night, before, after);
@@ -176,6 +191,19 @@ export class PageLife {
   }
 }
 
+/** Takes a page out of the site. */
+export function remove(page: Page, night: number): void {
+  if (isIndexed(page.state)) page.indexMoves = [...page.indexMoves, night];
+  page.state = REMOVED;
+}
+
+/** Whether a page was in the index on a night; before the first one as on that. */
+export function wasIndexed({ state, indexMoves }: Page, night: number): boolean {
+  if (indexMoves.length === 0) return isIndexed(state);
+  const since = indexMoves.filter((moved) => moved > night).length;
+  return isIndexed(state) !== (since % 2 === 1);
+}
+
 function toggleSitemap(page: Page): PageState {
   page.inSitemap = !page.inSitemap;
   return isIndexed(page.state) ? indexedState(page.inSitemap) : page.state;
@@ -192,7 +220,10 @@ function enter(page: Page, night: number, before: Page, after: PageState): void 
   const declaredAnew = before.declaresCanonical !== page.declaresCanonical;
   if (before.state === after && before.inSitemap === page.inSitemap && !declaredAnew) return;
   page.state = after;
+  if (isIndexed(before.state) !== isIndexed(after)) page.indexMoves = [...page.indexMoves, night];
   if (isIndexed(before.state) && !isIndexed(after)) page.lastIndexed = page.inspected;
+  const byItsOwner = before.state !== after && (BY_ITS_OWNER.has(before.state) || BY_ITS_OWNER.has(after));
+  if (declaredAnew || byItsOwner) page.changed = night;
   if (after === NO_DATA) return;
   const moved = before.state !== after && !(isIndexed(before.state) && isIndexed(after));
   if (declaredAnew || (moved && traitsOf(after)?.visited)) visit(page, night);

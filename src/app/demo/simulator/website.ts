@@ -1,5 +1,5 @@
 import { REMOVED } from './lifecycle.js';
-import { type Deindexing, foundPage, type Page, PageLife, type Submission } from './page-life.js';
+import { type Deindexing, foundPage, type Page, PageLife, remove, type Submission } from './page-life.js';
 import { PageUrls } from './page-urls.js';
 import { hash, hashText, unit } from './random.js';
 
@@ -55,6 +55,11 @@ export class SimulatedWebsite {
     return this.#order.length;
   }
 
+  /** Every page that there ever was. */
+  get allPages(): readonly Page[] {
+    return this.#pages;
+  }
+
   /** A window of the listing. */
   window(skip: number, limit: number): Page[] {
     return this.#order.slice(skip, skip + limit);
@@ -90,8 +95,8 @@ export class SimulatedWebsite {
   }
 
   /** Stops monitoring the pages at these positions of the listing. */
-  remove(at: number, count: number): void {
-    for (const page of this.window(at, count)) page.state = REMOVED;
+  remove(at: number, count: number, night: number): void {
+    for (const page of this.window(at, count)) remove(page, night);
     this.#dropRemoved();
   }
 
@@ -105,6 +110,7 @@ export class SimulatedWebsite {
 
   #beginOne(number: number, night: number): Page {
     const page = this.#life.begin(number, night);
+    page.indexMoves = this.#pages[number]?.indexMoves ?? page.indexMoves;
     this.#pages[number] = page;
     return page;
   }

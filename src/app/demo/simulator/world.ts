@@ -100,15 +100,16 @@ export class World {
 
   /** Adds `count` pages now, at a position of the listing (default: its end), as a user of the service would. */
   addPages(websiteId: string, count: number, at?: number): void {
-    this.#website(websiteId).add(count, this.#night, at);
+    this.website(websiteId).add(count, this.#night, at);
   }
 
   /** Stops monitoring `count` pages now, from a position of the listing on. */
   removePages(websiteId: string, at: number, count: number): void {
-    this.#website(websiteId).remove(at, count);
+    this.website(websiteId).remove(at, count, this.#night);
   }
 
-  #website(id: string): SimulatedWebsite {
+  /** Throws a `RangeError` for an unknown id. */
+  website(id: string): SimulatedWebsite {
     const website = this.#websites.get(id);
     if (!website) throw new RangeError(`There is no website "${id}" in this world.`);
     return website;

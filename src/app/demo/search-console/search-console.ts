@@ -1,0 +1,56 @@
+import { makeTemporary, removeTemporary } from '../../../base/storage/temporary.js';
+import { plainServer } from '../../../serve/api/http.js';
+import { type Simulation, type SimulationOptions, startSimulation } from '../simulator/simulation.js';
+import { addCalls, operationOf } from './calls.js';
+import { type PropertyOptions, propertiesOf, type Quota } from './properties.js';
+import { type CredentialsKind, SignIn } from './sign-in.js';
+
+export interface SearchConsoleOptions extends SimulationOptions, Quota {
+  /** Beside the domain property of each website, which the credentials own; one of the same `siteUrl` replaces it. */
+  properties?: readonly PropertyOptions[];
+  /** How long an inspection takes, about (default 0; the real one: 6,000). */
+  latencyMs?: number;
+  /** An access token that never ends, for trying out. */
+  token?: string;
+}
+
+export interface SearchConsole extends Simulation {
+  /** The endpoint. */
+  readonly url: string;
+  /** How often each address was inspected at the cost of quota. */
+  readonly inspected: Map<string, number>;
+  /** Writes credentials that sign in here into a file, and returns its path. It is removed on `close`. */
+  credentials(kind?: CredentialsKind): Promise<string>;
+}
+
+/**
+ * Starts a Search Console over a seeded world: signing in, its calls with their quotas, and, for requests with the
+ * `host` of a simulated website, that one's robots.txt and sitemaps.
+ */
+export async function startSearchConsole(options: SearchConsoleOptions = {}): Promise<SearchConsole> {
+  const { clock = Date.now, latencyMs = 0 } = options;
+  const signIn = new SignIn(clock, options.token);
+  const inspected = new Map<string, number>();
+  const simulation = await startSimulation(options, {
+    operationOf,
+    build: (world, setup) => {
+      const domains = world.websites.map(({ domain }) => ({ siteUrl: `sc-domain:${domain}` }));
+      const all = [...domains, ...(options.properties ?? [])].map((property) => ({ ...options, ...property }));
+      const properties = propertiesOf(world, all, clock);
+      const app = plainServer({ setup });
+      void app.register((scope) => addCalls(scope, { world, properties, signIn, latencyMs, inspected }));
+      return app;
+    },
+  });
+  const folder = makeTemporary('search-console');
+  return {
+    ...simulation,
+    url: simulation.origin,
+    inspected,
+    credentials: (kind = 'service_account') => signIn.write(kind, `${simulation.origin}/token`, folder),
+    close: async () => {
+      removeTemporary(folder);
+      await simulation.close();
+    },
+  };
+}
