@@ -74,6 +74,7 @@ export function stageInput({ warehouse }: GeneratedNights, night: number): Stage
       listingComplete: true,
       hadComplete: night > 0,
       isReplay: false,
+      byInspection: false,
     },
     walk: 1,
     previousState: night > 0 ? stateFile(warehouse, WEBSITE_ID, snapshotId(night - 1)) : null,
@@ -94,6 +95,7 @@ export function stageInput({ warehouse }: GeneratedNights, night: number): Stage
       version: 'bench',
       utilisation: null,
       reports_wanted: null,
+      source: 'api',
     },
     run: {
       ...ids,

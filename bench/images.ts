@@ -25,7 +25,7 @@ import { addKey } from '../src/serve/keys/manage-keys.js';
 export const IMAGES = join(packageFolder(), 'docs', 'images');
 const README = join(packageFolder(), 'README.md');
 const SIZE = { width: 1200, height: 1100 };
-const DEMO = { pages: 3000, nights: 14, seed: 1 };
+const DEMO = { source: 'api' as const, pages: 3000, nights: 14, seed: 1 };
 /** What the README shows the demo print. */
 const PRINTED = /(?<=```text\n)\d+ nights of [\s\S]*?(?=```)/;
 const TOOK = /(?<=synced in\s)[\dmhs ]+(?=:)/;

@@ -198,6 +198,7 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
   const progress = createProgress({ stream: process.stderr, isTerminal: false, color: false, log: () => {} });
   const folder = journalFolder(warehouse, 'bench', DEMO_WEBSITE_ID);
   const { signal } = new AbortController();
+  const website = { id: DEMO_WEBSITE_ID, name: null, ...apiAccess(config) };
   const told = { log, progress: new RunProgress(progress), effects: realRunEffects, signal };
   return {
     ...told,
@@ -207,7 +208,7 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
     outage: new Outage({ ...told, retryFor: 0, long: null, onWaiting: () => {} }),
     clock: new RunClock({ ...told, config }),
     oneAtATime: pLimit(1),
-    website: { id: DEMO_WEBSITE_ID, name: null, ...apiAccess(config) },
+    website,
     folder,
     journal: new JournalEngine(folder, engineOptions(config, folder.temporary)),
     header: {
@@ -219,9 +220,8 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
       version: 'bench',
       resumed: 0,
     },
-    client: clients.clientOf(apiAccess(config)),
+    source: clients.sourceOf(website),
     requests: { sent: 0, throttled: 0, retried: 0 },
-    utilisation: () => null,
   };
 }
 

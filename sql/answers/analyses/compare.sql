@@ -34,7 +34,8 @@ chosen as (
     side,
     directory,
     unnest(arg_max({snapshot_id: snapshot_id, snapshot_at: snapshot_at, snapshot_date: snapshot_date}, snapshot_at)),
-    arg_max(json_exists(files, '$.coverage'), snapshot_at) as has_rows
+    arg_max(json_exists(files, '$.coverage'), snapshot_at) as has_rows,
+    arg_max(source, snapshot_at) = 'google' as by_inspection
   from snapshots
   join asked on snapshots.snapshot_date <= asked.day
   where
@@ -115,7 +116,7 @@ figures as (
     {place: 1, figure: 'Pages', pages: counted.pages},
     {place: 2, figure: 'Indexed', pages: indexed},
     {place: 3, figure: 'Not indexed', pages: not_indexed},
-    {place: 4, figure: 'Without inspection data', pages: without_data},
+    {place: 4, figure: if(by_inspection, 'Not inspected yet', 'Without inspection data'), pages: without_data},
     {place: 6, figure: 'Crawled within 7 days', pages: crawled_lately},
     {place: 7, figure: 'Never crawled', pages: never_crawled},
     {place: 8, figure: 'Canonical as declared', pages: same_canonical},

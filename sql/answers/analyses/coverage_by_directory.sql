@@ -1,5 +1,5 @@
 -- title: Coverage by directory
--- description: How much of each directory is indexed, by the last complete listing up to a date, and what changed since the last one before the period. `canonicals_differ` counts pages for which the search engine chose another canonical than the declared one, or none is declared. `(other)` sums up all directories that are not among the 500 largest of both listings, because they cannot be compared one by one.
+-- description: How much of each directory is indexed, by the last complete listing up to a date, and what changed since the last one before the period. `canonicals_differ` counts pages for which the search engine chose another canonical than the declared one, or none is declared. `(other)` sums up all directories that are not among the 500 largest of both listings, because they cannot be compared one by one. Of a website of Search Console, `share_indexed` is of the pages that were inspected, and pages that were inspected for the first time do not count as changed.
 -- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; changes are counted against the last complete listing before it
@@ -40,15 +40,28 @@ counted as (
   where summary.snapshot_id in (listings.snapshot_id, since_id)
   group by website_id, directory
 ),
+-- Nothing is read for websites of the API.
+inspected as (
+  select website_id, directory_of(url) as directory, count(*) as first_inspected
+  from page_changes
+  where
+    change = 'first_data'
+    and to_value = 'Indexed'
+    and snapshot_date between $since::date and $until::date
+    and website_id in (select website_id from snapshots where source = 'google')
+  group by all
+),
 named as (
   select * replace (shown_directory(website_id, directory, in_now, in_then) as directory)
   from counted
+  left join inspected using (website_id, directory)
 ),
 summed as (
   select
     website_id,
     directory,
     any_value(since_id) as since_id,
+    coalesce(sum(first_inspected), 0)::bigint as first_inspected,
     coalesce(sum(pages), 0)::bigint as pages,
     coalesce(sum(indexed), 0)::bigint as indexed,
     coalesce(sum(without_data), 0)::bigint as without_data,
@@ -66,11 +79,15 @@ select
   indexed,
   pages - indexed - without_data as not_indexed,
   without_data,
-  round(indexed / nullif(pages, 0), 4) as share_indexed,
+  round(
+    indexed
+    / nullif(pages - if(website_id in (select website_id from snapshots where source = 'google'), without_data, 0), 0),
+    4
+  ) as share_indexed,
   canonicals_match,
   canonicals_differ,
   if(since_id is null, null, pages - pages_then) as pages_change,
-  if(since_id is null, null, indexed - indexed_then) as indexed_change
+  if(since_id is null, null, indexed - indexed_then - first_inspected) as indexed_change
 from summed
 order by pages desc, website_id, directory
 limit $limit::bigint

@@ -1,5 +1,5 @@
 -- title: Where pages fell out of the index
--- description: The directories of the pages that fell out: `indexed_before` + `entered` − `fell_out` = `indexed`. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. `share_fell_out` is of the pages of the directory that were indexed before. Pages that fell out and came back in the period are `returned`.
+-- description: The directories of the pages that fell out: `indexed_before` + `first_inspected` + `entered` − `fell_out` = `indexed`. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. `share_fell_out` is of the pages of the directory that were indexed before. Pages that fell out and came back in the period are `returned`.
 -- question: What fell out?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; compared with the last complete listing before it
@@ -17,6 +17,7 @@ select
   website_id,
   directory_of(url) as directory,
   count_if(was_indexed)::integer as indexed_before,
+  count_if(move = 'first_inspected')::integer as first_inspected,
   count_if(move = 'entered')::integer as entered,
   count_if(move = 'fell_out')::integer as fell_out,
   count_if(is_indexed)::integer as indexed,

@@ -1,5 +1,5 @@
 -- title: Pages that fell out of the index
--- description: The pages that fell out, newest first. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. Pages that fell out and came back in the period are not among them: `returned=true` lists those instead. `snapshot_date` is the night that saw the page leave last, `times` how often it left in the period. `why` says what was seen, which need not be the cause: the coverage state in both listings, and what is unusual: by the last report a fetch that failed, robots.txt, or indexing that is not allowed; by the last listing another canonical than the page itself.
+-- description: The pages that fell out, newest first; with Search Console those first that had most clicks. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. Pages that fell out and came back in the period are not among them: `returned=true` lists those instead. `snapshot_date` is the night that saw the page leave last, `times` how often it left in the period. With Search Console it left between `last_seen_indexed_at`, the inspection before, and that night, and `clicks` are those of 28 days when it was last seen indexed. `why` says what was seen, which need not be the cause: the coverage state in both listings, and what is unusual: by the last report a fetch that failed, robots.txt, or indexing that is not allowed; by the last listing another canonical than the page itself.
 -- question: What fell out?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; compared with the last complete listing before it
@@ -13,7 +13,9 @@
 -- grain: one row per page
 -- show website_id (website): website
 -- show snapshot_date (date): date
+-- show last_seen_indexed_at (date): last seen indexed
 -- show url (url): page
+-- show clicks (count): clicks before
 -- show times (count): times
 -- show why (text): why
 select
@@ -23,6 +25,8 @@ select
   fell.to_state,
   fell.observed_at,
   fell.snapshot_date,
+  last_seen_indexed(fell.website_id, fell.url, fell.observed_at) as last_seen_indexed_at,
+  clicks_before(fell.website_id, fell.url, fell.observed_at) as clicks,
   pages.index_summary as index_summary_now,
   pages.index_coverage_state as index_coverage_state_now,
   pages.is_monitored as is_monitored_now,
@@ -46,5 +50,5 @@ where
   and fell.falls >= $times::bigint
   and is_website(fell.website_id, $website::varchar)
   and is_selected(fell.url, pages.index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
-order by fell.observed_at desc, fell.website_id, fell.url
+order by clicks desc nulls last, fell.observed_at desc, fell.website_id, fell.url
 limit $limit::bigint

@@ -1,5 +1,5 @@
 -- title: Balance of indexed pages
--- description: How the number of indexed pages came about: `indexed_before` + `entered` − `fell_out` = `indexed`. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. `fell_out` are `deindexed` (listed as not indexed) + `data_lost` (listed without inspection data) + `gone` (no longer listed). `entered` counts `appeared` pages, too: new or back in the listing, and indexed. `returned` fell out and came back between the two listings, and count as neither. A page whose record is quarantined keeps its last state. What partial listings and earlier ones of the date saw counts in the next complete listing.
+-- description: How the number of indexed pages came about: `indexed_before` + `first_inspected` + `entered` − `fell_out` = `indexed`. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. `fell_out` are `deindexed` (listed as not indexed) + `data_lost` (listed without inspection data) + `gone` (no longer listed). `entered` counts `appeared` pages, too: new or back in the listing, and indexed. `first_inspected` pages of Search Console were not inspected before, and are indexed. `returned` fell out and came back between the two listings, and count as neither. A page whose record is quarantined keeps its last state. What partial listings and earlier ones of the date saw counts in the next complete listing.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; compared with the last complete listing before it
@@ -9,6 +9,7 @@
 -- show website_id (website): website
 -- show snapshot_date (date): date
 -- show indexed_before (count): indexed before
+-- show first_inspected (count): first inspected
 -- show entered (count): entered
 -- show fell_out (count): fell out
 -- show indexed (count): indexed
@@ -33,8 +34,9 @@ listed as (
 moved as (
   select
     listing_id,
-    count_if(step = 1)::integer as entered,
-    count_if(step = 1 and last_step.change = 'appeared')::integer as appeared,
+    count_if(step = 1 and first_step.change = 'first_data')::integer as first_inspected,
+    count_if(step = 1)::integer - first_inspected as entered,
+    count_if(step = 1 and first_step.change <> 'first_data' and last_step.change = 'appeared')::integer as appeared,
     count_if(step = -1)::integer as fell_out,
     count_if(step = -1 and ends_as = 'deindexed')::integer as deindexed,
     count_if(step = -1 and ends_as = 'data_lost')::integer as data_lost,
@@ -49,6 +51,7 @@ select
   listing_date as snapshot_date,
   before_date,
   coalesce(listed_before.indexed, 0) as indexed_before,
+  coalesce(first_inspected, 0) as first_inspected,
   coalesce(entered, 0) as entered,
   coalesce(fell_out, 0) as fell_out,
   coalesce(listed.indexed, 0) as indexed,

@@ -31,7 +31,7 @@ indexed as (
   select website_id, url, min(observed_at) as indexed_at
   from page_changes
   semi join discovered using (website_id, url)
-  where change = 'indexed' or (change = 'appeared' and to_value = 'Indexed')
+  where index_step(change, from_value, to_value) = 1
   group by website_id, url
 ),
 crawled as (

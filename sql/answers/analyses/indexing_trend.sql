@@ -1,5 +1,5 @@
 -- title: Indexing trend
--- description: How much of each website is indexed, date by date. Counts the last complete listing of each date; a date without one has no row. `without_data` are pages that the search engine has never inspected.
+-- description: How much of each website is indexed, date by date. Counts the last complete listing of each date; a date without one has no row. `without_data` are pages that the search engine has never inspected; of a website of Search Console, pages that are not inspected yet. For those websites `share_estimated` is of all pages, with its 95% interval `share_low` to `share_high`, by the `sampled` pages that the rotation inspected since `sampled_since`, and by what was inspected because it was new or modified.
 -- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 89 days ago): first date; its change is still counted against the date before it
@@ -12,6 +12,8 @@
 -- show indexed_change (change): change
 -- show share_indexed (share): of pages
 -- show without_data (count): no data
+-- show share_low (share): of all at least
+-- show share_high (share): at most
 with listings as (
   select snapshot_id, website_id, website_name, snapshot_date
   from daily_listings
@@ -49,8 +51,14 @@ select
   without_data,
   round(indexed / nullif(pages, 0), 4) as share_indexed,
   pages - lag(pages) over by_date as pages_change,
-  indexed - lag(indexed) over by_date as indexed_change
+  indexed - lag(indexed) over by_date as indexed_change,
+  share_estimated,
+  share_low,
+  share_high,
+  sampled,
+  sampled_since
 from dated
+left join estimated_shares($website::varchar, $until::date) using (website_id, snapshot_date)
 window by_date as (partition by website_id order by snapshot_date)
 qualify $since::date is null or snapshot_date >= $since::date
 order by website_id, snapshot_date

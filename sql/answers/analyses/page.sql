@@ -9,10 +9,14 @@
 -- show date (date): date
 -- show sentence (text): what is known
 with page as (
-  select pages.*, newest.snapshot_at, newest.snapshot_date
+  select pages.*, newest.snapshot_at, newest.snapshot_date, if(by_inspection, 'not inspected yet', null) as not_inspected
   from pages
   join (
-    select website_id, max(snapshot_at) as snapshot_at, max(snapshot_date) as snapshot_date
+    select
+      website_id,
+      max(snapshot_at) as snapshot_at,
+      max(snapshot_date) as snapshot_date,
+      arg_max(source, snapshot_at) = 'google' as by_inspection
     from snapshots
     group by website_id
   ) as newest using (website_id)
@@ -28,12 +32,13 @@ changes as (
 dated as (
   select
     website_id,
+    max(snapshot_date) filter (change = 'first_data') as first_inspected,
     max(snapshot_date) filter (
-      change in ('indexed', 'deindexed', 'data_lost', 'appeared')
+      change in ('indexed', 'deindexed', 'data_lost', 'appeared', 'first_data')
       -- Inspection data that appeared is neither `indexed` nor `deindexed`.
       or (change = 'coverage_state' and from_value is null)
     ) as index_since,
-    max(snapshot_date) filter (change in ('coverage_state', 'appeared')) as state_since,
+    max(snapshot_date) filter (change in ('coverage_state', 'appeared', 'first_data')) as state_since,
     max(snapshot_date) filter (change = 'disappeared') as gone_since
   from changes
   group by website_id
@@ -42,7 +47,7 @@ said as (
   select
     page.*,
     coalesce(dated.index_since, page.first_seen_at::date) as index_since,
-    if(dated.index_since is null, ' at least since ', ' since ')
+    if(dated.index_since is null or dated.index_since = dated.first_inspected, ' at least since ', ' since ')
       || spelled_date(coalesce(dated.index_since, page.first_seen_at::date)) as since,
     dated.state_since,
     dated.gone_since,
@@ -63,7 +68,8 @@ sentences as (
       sentence: case
         when listed_snapshot_id is null then 'Only seen in quarantine: its entry of the listing breaks the contract.'
         when not is_monitored then 'Gone from the listing since ' || spelled_date(gone_since) || '; before it was '
-          || coalesce(lower(summary) || ': ' || state, 'without inspection data') || '.'
+          || coalesce(lower(summary) || ': ' || state, not_inspected, 'without inspection data') || '.'
+        when index_summary is null and not_inspected is not null then 'Not inspected yet.'
         when index_summary is null then 'No inspection data' || since || '.'
         when state_since > index_since then summary || since || ', now: ' || state || ' (since '
           || spelled_date(state_since) || ').'
@@ -161,7 +167,7 @@ history as (
     string_agg(
       change_text(change, if(from_value = url, 'itself', from_value), if(to_value = url, 'itself', to_value)),
       '; '
-      order by change in ('appeared', 'disappeared', 'indexed', 'deindexed', 'data_lost') desc, observed_at, change
+      order by change in ('appeared', 'disappeared', 'indexed', 'deindexed', 'data_lost', 'first_data') desc, observed_at, change
     ) || '.' as sentence
   from changes
   -- The canonicals say it.

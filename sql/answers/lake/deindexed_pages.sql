@@ -29,7 +29,7 @@ steps as (
     and snapshot_id <= listing_id
     and (
       change = 'indexed'
-      or (change = 'appeared' and to_value = 'Indexed')
+      or (change in ('appeared', 'first_data') and to_value = 'Indexed')
       or (change in ('deindexed', 'data_lost', 'disappeared') and from_value = 'Indexed')
     )
 ),

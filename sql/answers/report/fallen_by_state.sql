@@ -1,8 +1,13 @@
 -- Samples of the pages that fell out of the index in a period of dates, by the coverage state that they are in at its end:
--- the most frequent states first, and for each state the pages of the directory that lost most to it. `$states`,
+-- the most frequent states first, and for each state the pages that had most clicks, then those of the directory that lost
+-- most to it. `$states`,
 -- `$samples`: how many states, and how many pages of each.
 with fell as (
-  select *, coalesce(to_state, 'no data') as state, directory_of(url) as directory
+  select
+    *,
+    coalesce(to_state, 'no data') as state,
+    directory_of(url) as directory,
+    clicks_before(website_id, url, observed_at) as clicks
   from index_moves($since::date, $until::date)
   where move = 'fell_out' and ($website::varchar is null or website_id = $website::varchar)
 ),
@@ -17,7 +22,7 @@ numbered as (
   select
     *,
     dense_rank() over (order by fallen desc, state) as state_number,
-    row_number() over (partition by state order by alike desc, website_id, directory, url) as number
+    row_number() over (partition by state order by clicks desc nulls last, alike desc, website_id, directory, url) as number
   from ranked
 )
 select
@@ -26,6 +31,8 @@ select
   fallen::integer as fallen,
   numbered.url,
   snapshot_date,
+  last_seen_indexed(numbered.website_id, numbered.url, observed_at)::date as last_seen_indexed,
+  numbered.clicks::integer as clicks,
   coalesce(from_state, 'no data') as from_state,
   fall_circumstances(
     observed_at,

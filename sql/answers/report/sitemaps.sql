@@ -1,4 +1,4 @@
--- The sitemaps whose pages fell out of the index or entered it in a period of dates: `indexed_before` + `entered` −
+-- The sitemaps whose pages fell out of the index or entered it in a period of dates: `indexed_before` + `first_inspected` + `entered` −
 -- `fell_out` = `indexed`. A page counts in each sitemap that its last report of the period names.
 with member as (
   select pages.website_id, pages.url, report_sitemaps, is_monitored
@@ -27,6 +27,7 @@ select
   sitemap,
   count_if(is_monitored)::integer as pages,
   count_if(was_indexed)::integer as indexed_before,
+  count_if(move = 'first_inspected')::integer as first_inspected,
   count_if(move = 'entered')::integer as entered,
   count_if(move = 'fell_out')::integer as fell_out,
   count_if(is_indexed)::integer as indexed

@@ -1,5 +1,6 @@
--- Indexed pages of each directory in a listing (`$now`) and in the one before it (`$before`). View
--- `coverage_summary`: one row per listing, directory and state.
+-- Indexed pages of each directory in a listing (`$now`) and in the one before it (`$before`); those that were inspected
+-- for the first time would hide a loss, and do not count. View `coverage_summary`: one row per listing, directory and
+-- state; files `$changes` of table `page_changes`: one row per change.
 with counted as (
   select
     website_id,
@@ -12,9 +13,16 @@ with counted as (
   where snapshot_id in ($now, $before) and website_id = $website
   group by website_id, directory
 ),
+inspected as (
+  select if(directory_of(url) in (select directory from counted), directory_of(url), '(other)') as directory, count(*) as first
+  from read_parquet($changes, union_by_name = true, hive_partitioning = false)
+  where snapshot_id = $now and change = 'first_data' and to_value = 'Indexed'
+  group by 1
+),
 named as (
-  select *, shown_directory(website_id, directory, in_now, in_before) as shown_as
+  select * replace (indexed_now - coalesce(first, 0) as indexed_now), shown_directory(website_id, directory, in_now, in_before) as shown_as
   from counted
+  left join inspected using (directory)
 )
 select shown_as as directory, sum(indexed_now)::integer as "now", sum(indexed_before)::integer as before
 from named

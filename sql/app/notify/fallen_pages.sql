@@ -1,8 +1,9 @@
 -- The pages that fell out of the index between two complete listings of a website: how many, their most frequent directory
--- and state, and five of them. View `page_state`: one row per page.
+-- and state, five of them, and the clicks that they had in 28 days. View `page_state`: one row per page.
 with found as (
   select
     moved.url,
+    clicks_before(moved.website_id, moved.url, last_fall.observed_at) as clicks,
     directory_of(moved.url) as directory,
     if(
       ends_as = 'gone',
@@ -13,4 +14,4 @@ with found as (
   left join page_state using (website_id, url)
   where step = -1 and ($directory::varchar is null or directory_of(moved.url) = $directory::varchar)
 )
-from places_of('found')
+select *, (select coalesce(sum(clicks), 0)::integer from found) as clicks from places_of('found')

@@ -30,6 +30,7 @@ select
   first_snapshot_date,
   coalesce(pages, 0) as pages,
   coalesce(pages_with_report, 0) as pages_with_report,
+  if(source = 'google', coalesce(pages - pages_with_report, 0), 0)::integer as not_inspected,
   newest_report_at,
   median_report_at,
   oldest_report_at

@@ -4,7 +4,7 @@ select move as change, count(*)::integer as changes, 0 as noise
 from index_moves($from::date, $to::date)
 where
   website_id = $website::varchar
-  and move <> 'passed'
+  and move not in ('passed', 'first_inspected')
   and is_selected(url, null, $directory::varchar, $url_contains::varchar, null)
 group by move
 union all

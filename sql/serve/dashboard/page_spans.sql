@@ -3,20 +3,21 @@
 with changed as (
   select
     snapshot_date,
-    -- Among several changes in one night, one of the index status counts before a coverage state.
+    -- Among several changes in one night, one of the index status counts before a coverage state, and what the first
+    -- inspection says before that the page appeared.
     arg_max(
       {
         was: if(change = 'appeared', 'gone', from_value),
         now: case change when 'disappeared' then 'gone' when 'coverage_state' then 'Not Indexed' else to_value end
       },
-      change <> 'coverage_state'
+      case change when 'coverage_state' then 0 when 'appeared' then 1 else 2 end
     ) as step
   from page_changes
   where
     website_id = $website::varchar
     and url = $url::varchar
     and (
-      change in ('indexed', 'deindexed', 'data_lost', 'appeared', 'disappeared')
+      change in ('indexed', 'deindexed', 'data_lost', 'appeared', 'disappeared', 'first_data')
       or (change = 'coverage_state' and from_value is null)
     )
   group by snapshot_date

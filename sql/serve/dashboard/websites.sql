@@ -5,7 +5,8 @@ with observed as (
     website_id,
     arg_max(website_name, snapshot_at) as website_name,
     max(snapshot_date) as newest_date,
-    arg_max(listing_status, snapshot_at) as listing_status
+    arg_max(listing_status, snapshot_at) as listing_status,
+    coalesce(arg_max(source, snapshot_at) = 'google', false) as by_inspection
   from snapshots
   where list_contains($websites, website_id)
   group by website_id
@@ -16,6 +17,7 @@ shown as (
     website_name,
     newest_date,
     listing_status,
+    by_inspection,
     newest_date is not null or website_id in (select website_id from runs) as is_known
   from (select distinct unnest($websites) as website_id)
   left join observed using (website_id)
@@ -24,7 +26,11 @@ shown as (
   offset $skip::bigint
 ),
 counted as (
-  select website_id, sum(pages) as pages, sum(pages) filter (index_summary = 'Indexed') as indexed
+  select
+    website_id,
+    sum(pages) as pages,
+    sum(pages) filter (index_summary = 'Indexed') as indexed,
+    sum(pages) filter (index_summary is null) as without_data
   from coverage_summary
   where snapshot_id in (
     select max(snapshot_id)
@@ -35,9 +41,10 @@ counted as (
   group by website_id
 )
 select
-  shown.*,
+  shown.* exclude (by_inspection),
   if(newest_date is null, null, coalesce(pages, 0))::integer as pages,
-  if(newest_date is null, null, coalesce(indexed, 0))::integer as indexed
+  if(newest_date is null, null, coalesce(indexed, 0))::integer as indexed,
+  if(by_inspection, coalesce(without_data, 0), null)::integer as not_inspected
 from shown
 left join counted using (website_id)
 order by coalesce(website_name, website_id), website_id

@@ -11,6 +11,7 @@ import { checkIdentity } from '../../warehouse/log/folder/prepare.js';
 import type { StateOptions } from '../../warehouse/log/state.js';
 import { Reader } from '../query/reader.js';
 import { listingRequests, reportsInTime, sharesOf } from './cost.js';
+import { inspectionPlans } from './inspections.js';
 
 /** Beyond this many nights, no date is computed. */
 const MOST_NIGHTS_DATED = 1000;
@@ -72,7 +73,8 @@ export async function nextRun(input: NextRunInput) {
     const known = reader ? await openPlan(reader, input) : [];
     const ids = idsOf(config, input.websites, known);
     const counted: Counted[] = [];
-    for (const one of known.filter(({ website_id: id }) => ids.includes(id))) {
+    const ofService = (id: string) => websiteOf(config, id).google === null;
+    for (const one of known.filter(({ website_id: id }) => ids.includes(id) && ofService(id))) {
       if (reader) counted.push(await countedWebsite(reader, one, input));
     }
     const keys = [...new Set(counted.map(({ key }) => key))];
@@ -92,6 +94,7 @@ export async function nextRun(input: NextRunInput) {
       refresh_after_seconds: config.reports.refresh_after / SECOND_MS,
       unfinished_run: (await unfinishedJournals(path)).length > 0,
       websites,
+      properties: reader ? await inspectionPlans(reader, ids, config) : [],
       unknown_websites: ids
         .filter((id) => !known.some((one) => one.website_id === id))
         .map((id) => ({ website_id: id, website_name: websiteOf(config, id).name })),

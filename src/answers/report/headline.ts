@@ -1,4 +1,5 @@
 import type { Figure } from '../../base/observe/format.js';
+import { type Estimate, NO_ESTIMATE } from './estimate.js';
 import type { Period } from './period.js';
 import type { BalanceRow, ChangesRow, TrendRow, WebsiteRow } from './rows.js';
 
@@ -15,6 +16,12 @@ export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   listed_on: string | null;
   /** Date of the listing that they are compared with, the earliest of several; null without one. */
   compared_with: string | null;
+  /** Pages of Search Console that were never inspected. */
+  not_inspected: number;
+  /** The clicks in 28 days that the pages had that fell out. */
+  clicks_lost: number;
+  /** Of one website. */
+  estimate: Estimate;
 }
 
 /** What a website's pages did in a period; nothing without a change, or without two complete listings. */
@@ -31,6 +38,7 @@ export function headlineOf(
 ): Headline {
   const countsOn = (date: string | null) => trend.find(({ snapshot_date }) => snapshot_date === date);
   const [now, before] = [countsOn(website.now_date), countsOn(website.before_date)];
+  const { share_estimated, share_low, share_high, sampled, sampled_since } = now ?? NO_ESTIMATE;
   // The first listing has nothing to compare with, so a website's changes are known from its second one on.
   const knowsPrevious = website.first_date < period.previous.since;
   const flow = (pages: (flows: Flows) => number | undefined) => ({
@@ -40,7 +48,15 @@ export function headlineOf(
   return {
     listed_on: website.now_date,
     compared_with: website.before_date,
+    not_inspected: website.by_inspection ? (now?.without_data ?? 0) : 0,
+    clicks_lost: flows.now.changes?.clicks_lost ?? 0,
+    estimate: { share_estimated, share_low, share_high, sampled, sampled_since },
     ...each(STOCKS, (key) => ({ now: now?.[key] ?? 0, before: before?.[key] ?? null })),
+    // Pages that were inspected for the first time are no change.
+    indexed: {
+      now: now?.indexed ?? 0,
+      before: before ? before.indexed + (flows.now.balance?.first_inspected ?? 0) : null,
+    },
     ...each(MOVES, (key) => flow(({ balance }) => balance?.[key])),
     ...each(CHANGES, (key) => flow(({ changes }) => changes?.[key])),
   };
@@ -49,9 +65,13 @@ export function headlineOf(
 /** The headline of several websites together. A figure is compared only if each website's is. */
 export function totalOf(headlines: readonly Headline[]): Headline {
   const dates = (key: 'listed_on' | 'compared_with') => headlines.flatMap((headline) => headline[key] ?? []).sort();
+  const sumOf = (key: 'not_inspected' | 'clicks_lost') => headlines.reduce((sum, headline) => sum + headline[key], 0);
   return {
     listed_on: dates('listed_on').at(-1) ?? null,
     compared_with: dates('compared_with')[0] ?? null,
+    not_inspected: sumOf('not_inspected'),
+    clicks_lost: sumOf('clicks_lost'),
+    estimate: (headlines.length === 1 ? headlines[0]?.estimate : null) ?? NO_ESTIMATE,
     ...each(FIGURES, (key) => headlines.map((headline) => headline[key]).reduce(added, NOTHING)),
   };
 }

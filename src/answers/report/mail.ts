@@ -1,6 +1,7 @@
-import { count, type Figure, percent, shareOf, signed } from '../../base/observe/format.js';
+import { count, type Figure, percent, signed } from '../../base/observe/format.js';
 import { Html, html, type Part, shortened } from '../html/html.js';
 import { ageSentence } from '../status/data-age.js';
+import { shareIndexed } from './estimate.js';
 import { changeOfDirectory, lostAndWon } from './over-time.js';
 import { headingOf, opening } from './page.js';
 import { nameOf } from './parts/part.js';
@@ -69,7 +70,7 @@ ${listed('Trend', ['date', 'indexed', 'share'], trendRows(trend))}`;
 
 function trendRows(trend: Section['trend']): string[][] {
   return trend.slice(-DATES_LISTED).flatMap(({ date, counts }) => {
-    return counts ? [[date, count(counts.indexed), percent(shareOf(counts.indexed, counts.pages))]] : [];
+    return counts ? [[date, count(counts.indexed), percent(shareIndexed(counts))]] : [];
   });
 }
 

@@ -1,3 +1,4 @@
+import { shareOf } from '../../base/observe/format.js';
 import { addDays } from '../../base/time.js';
 import type { Area } from '../html/charts/area-chart.js';
 import type { Colour } from '../html/charts/palette.js';
@@ -24,7 +25,10 @@ export interface Places {
   states: readonly StateRow[];
 }
 
-/** What a directory had on a night, and the change of its indexed pages since the night before that is known. */
+/**
+ * What a directory had on a night, without pages that are not inspected yet, and the change of its indexed pages since the
+ * night before that is known.
+ */
 export interface HeatCell {
   date: string;
   pages: number;
@@ -99,7 +103,15 @@ export async function readOverTime(reader: Reader, website: string | null, { sho
   });
   const rest = cellsOf(rows, null, { columns, step });
   const { pages = 0, indexed = 0 } = rest.at(-1) ?? {};
-  const others = { website_id: '', directory: ALL_OTHERS, pages, indexed, indexed_change: null, isNotable: false };
+  const others = {
+    website_id: '',
+    directory: ALL_OTHERS,
+    pages,
+    indexed,
+    share_indexed: shareOf(indexed, pages),
+    indexed_change: null,
+    isNotable: false,
+  };
   const colours = coloursOf(now.states);
   return {
     step,
@@ -123,9 +135,12 @@ function cellsOf(
   const known = rows.filter(
     (row) => row.is_place && row.place === place && row.listed_on > addDays(row.column_date, -step),
   );
-  const cells = known.map(({ column_date, listed_on: date, pages, indexed }, at): [string, HeatCell] => {
+  const cells = known.map((row, at): [string, HeatCell] => {
+    const { column_date, listed_on: date, indexed, not_inspected } = row;
+    const pages = row.pages - not_inspected;
     const before = place === null ? undefined : known[at - 1];
-    const change = before ? indexed - before.indexed : null;
+    // Where more pages are known than before, the difference is no change.
+    const change = before && before.not_inspected === 0 ? indexed - before.indexed : null;
     const isMarked = isNotable(change, { pages: Math.max(pages, before?.pages ?? 0) });
     return [column_date, { date, pages, indexed, since: before?.listed_on ?? null, change, isMarked }];
   });

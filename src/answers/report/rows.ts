@@ -12,6 +12,8 @@ export const websiteRow = z.object({
   first_date: text,
   now_date: maybeText,
   before_date: maybeText,
+  /** Whether pages are inspected by and by, with Search Console. */
+  by_inspection: z.boolean(),
 });
 export type WebsiteRow = z.infer<typeof websiteRow>;
 
@@ -23,6 +25,11 @@ export const trendRow = z.object({
   indexed: whole,
   not_indexed: whole,
   without_data: whole,
+  share_estimated: z.number().nullable(),
+  share_low: z.number().nullable(),
+  share_high: z.number().nullable(),
+  sampled: maybeWhole,
+  sampled_since: maybeText,
 });
 export type TrendRow = z.infer<typeof trendRow>;
 
@@ -59,6 +66,8 @@ export type RunRow = z.infer<typeof runRow>;
 /** Pages of one website with some kind of change, each counted once. */
 export const changesRow = z.object({
   website_id: text,
+  /** The clicks that the pages had in 28 days that fell out. */
+  clicks_lost: whole,
   appeared: whole,
   disappeared: whole,
   canonical_flips: whole,
@@ -82,6 +91,7 @@ export const directoryRow = z.object({
   directory: text,
   pages: whole,
   indexed: whole,
+  share_indexed: z.number().nullable(),
   indexed_change: maybeWhole,
 });
 export type DirectoryRow = z.infer<typeof directoryRow>;
@@ -94,6 +104,8 @@ export const coverageRow = z.object({
   place: maybeText,
   index_coverage_state: text,
   pages: whole,
+  /** Pages of Search Console that were never inspected. */
+  not_inspected: whole,
   indexed: whole,
 });
 export type CoverageRow = z.infer<typeof coverageRow>;
@@ -149,6 +161,7 @@ export const noteRow = z.object({
 export const balanceRow = z.object({
   website_id: text,
   indexed_before: whole,
+  first_inspected: whole,
   entered: whole,
   appeared: whole,
   fell_out: whole,
@@ -168,6 +181,8 @@ export const fallenRow = z.object({
   fallen: whole,
   url: text,
   snapshot_date: text,
+  last_seen_indexed: maybeText,
+  clicks: maybeWhole,
   from_state: text,
   known: maybeText,
   index_summary_now: maybeText,

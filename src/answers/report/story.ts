@@ -1,5 +1,6 @@
 import { changeOf, count, counted, dayOfMonth, percent, shareOf } from '../../base/observe/format.js';
 import { shortened } from '../html/html.js';
+import { estimateSentence } from './estimate.js';
 import type { Headline } from './headline.js';
 import type { Period } from './period.js';
 import type { CommonRow, EventRow } from './rows.js';
@@ -32,7 +33,13 @@ export function storyOf({ headline, events, common }: Facts, period: Period): st
   if (sentence === null) return [];
   const shown = eventsIn(events, period).slice(0, MOST_EVENTS);
   const causes = headline.fell_out.now > 0 ? causeSentence(common) : null;
-  return [sentence, ...shown.map(eventSentence), ...(causes === null ? [] : [causes])];
+  const estimate = estimateSentence(headline.estimate, headline.not_inspected);
+  return [
+    sentence,
+    ...(estimate === null ? [] : [estimate]),
+    ...shown.map(eventSentence),
+    ...(causes === null ? [] : [causes]),
+  ];
 }
 
 /** The events of a period: those of whole websites before those of directories and states, the largest first. */
@@ -44,19 +51,24 @@ export function eventsIn(events: readonly EventRow[], { since, until }: Pick<Per
 }
 
 /** How much is indexed, and how much more or less than before; null without a complete listing. */
-function headlineSentence({ pages, indexed, fell_out, compared_with, listed_on }: Headline): string | null {
+function headlineSentence(headline: Headline): string | null {
+  const { pages, indexed, fell_out, clicks_lost, not_inspected, compared_with, listed_on } = headline;
   if (listed_on === null) return null;
   const change = changeOf(indexed);
-  const than = change === null || compared_with === null ? '' : `, ${moreOrFewer(change)} ${dayOfMonth(compared_with)}`;
-  const fell = compared_with === null ? '' : ` ${counted(fell_out.now, 'page')} fell out of the index.`;
-  const share = percent(shareOf(indexed.now, pages.now));
-  const are = indexed.now === 1 ? 'is' : 'are';
+  const isWhole = not_inspected === 0;
+  const than =
+    change === null || compared_with === null ? '' : `, ${comparison(change, isWhole)} ${dayOfMonth(compared_with)}`;
+  const had = clicks_lost > 0 ? `; in 28 days they had ${counted(clicks_lost, 'click')}` : '';
+  const fell = compared_with === null ? '' : ` ${counted(fell_out.now, 'page')} fell out of the index${had}.`;
+  // Of pages of which many were never looked at, a share says nothing.
+  const share = isWhole ? percent(shareOf(indexed.now, pages.now)) : '';
+  const are = `${indexed.now === 1 ? 'is' : 'are'}${isWhole ? '' : ' known to be'}`;
   return `${count(indexed.now)} of ${counted(pages.now, 'page')} ${are} indexed${share ? ` (${share})` : ''}${than}.${fell}`;
 }
 
-function moreOrFewer(change: number): string {
+function comparison(change: number, isWhole: boolean): string {
   if (change === 0) return 'as many as on';
-  return `${count(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than on`;
+  return `${count(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} ${isWhole ? 'than on' : 'of the pages known on'}`;
 }
 
 /** One night that broke its trend: `On Nov 18, 188 fewer pages were indexed than the night before: 208 left, …`. */

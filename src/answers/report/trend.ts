@@ -1,8 +1,9 @@
 import type { Counts, Day, Span } from '../html/charts/trend-chart.js';
+import { NO_ESTIMATE } from './estimate.js';
 import { datesOf } from './period.js';
 import type { TrendRow } from './rows.js';
 
-const NONE: Counts = { pages: 0, indexed: 0 };
+const NONE: Counts = { pages: 0, indexed: 0, ...NO_ESTIMATE };
 
 /**
  * The trend over every date of a span, starting with the first that has a complete listing. Of several websites, a date counts
@@ -25,7 +26,9 @@ export function trendOf(rows: readonly TrendRow[], span: Span): Day[] {
 }
 
 function sum(counts: readonly Counts[]): Counts {
+  const [only, second] = counts;
+  if (only && !second) return only;
   return counts.reduce((total, { pages, indexed }) => {
-    return { pages: total.pages + pages, indexed: total.indexed + indexed };
+    return { ...NONE, pages: total.pages + pages, indexed: total.indexed + indexed };
   }, NONE);
 }

@@ -32,7 +32,7 @@ export function statusInputOf(config: Config): StatusInput {
 
 /** When data is too old, and which websites are configured. */
 export function ageRuleOf(config: Config) {
-  const websites = config.websites === 'all' ? [] : config.websites;
+  const websites = Array.isArray(config.websites) ? config.websites : [];
   return { maxAge: maxAgeOf(config), websites: websites.map(({ id, name }) => ({ id, name: name ?? null })) };
 }
 
@@ -46,7 +46,7 @@ export function maxAgeOf({ status, schedule }: Config): number {
 /** The configured websites whose newest snapshot is stale, from the names of files alone; those without one are not. */
 export async function staleWebsites(config: Config, now: number): Promise<string[]> {
   const { websites, warehouse } = config;
-  const ids = websites === 'all' ? await websitesIn(warehouse.path) : websites.map(({ id }) => id);
+  const ids = Array.isArray(websites) ? websites.map(({ id }) => id) : await websitesIn(warehouse.path);
   const newest = await Promise.all(ids.map((id) => newestFile(warehouse.path, 'snapshots', id)));
   const maxAge = maxAgeOf(config);
   return ids.filter((_, at) => now - timeOfId(newest[at] ?? '') > maxAge);

@@ -32,6 +32,7 @@ export const websiteRow = z.object({
       pages_listed: z.int(),
       pages_rejected: z.int(),
       reports_status: z.string(),
+      source: z.string().nullable(),
       reports_planned: z.int(),
       reports_fetched: z.int(),
       reports_missing: z.int(),

@@ -48,7 +48,8 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   const checked_at = new Date(now).toISOString();
   const all = await askRows(reader, 'answers/status/websites', websiteRow, { checked_at });
   // Nothing is reported about a website that is no longer configured, such as the age of its snapshots.
-  const ids = config.websites === 'all' ? all.map(({ website_id }) => website_id) : config.websites.map(({ id }) => id);
+  const { websites: configured } = config;
+  const ids = Array.isArray(configured) ? configured.map(({ id }) => id) : all.map(({ website_id }) => website_id);
   const known = all.filter(({ website_id }) => ids.includes(website_id));
   const websites = known.map((website) => ({ ...website, website_name: nameOf(website, config) }));
   const recent = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: MOST_SNAPSHOTS });
@@ -78,7 +79,7 @@ function unsyncedSince(ids: string[], known: Website[], { unsynced, now }: Facts
 }
 
 function nameOf({ website_id, website_name }: Website, { websites }: Pick<Config, 'websites'>): string | null {
-  const named = websites === 'all' ? undefined : websites.find(({ id }) => id === website_id)?.name;
+  const named = Array.isArray(websites) ? websites.find(({ id }) => id === website_id)?.name : undefined;
   return named ?? website_name;
 }
 

@@ -23,7 +23,7 @@ export function hourlyCheck(options: NotifyOptions): () => Promise<void> {
 async function lookAt({ config, now = Date.now }: NotifyOptions) {
   const { websites, warehouse, notify } = config;
   try {
-    const ids = websites === 'all' ? await websitesIn(warehouse.path) : websites.map(({ id }) => id);
+    const ids = Array.isArray(websites) ? websites.map(({ id }) => id) : await websitesIn(warehouse.path);
     const runs = await Promise.all(ids.map((id) => newestFile(warehouse.path, 'runs', id)));
     const snapshots = await Promise.all(ids.map((id) => newestFile(warehouse.path, 'snapshots', id)));
     const { seen, channels } = await readJournal(warehouse.path);

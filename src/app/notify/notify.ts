@@ -172,7 +172,7 @@ async function findOut(
   const isReadable = (id: string) => !unreadable.includes(id);
   try {
     const websites = unreadable.length > 0 ? (await websitesIn(warehouse)).filter(isReadable) : undefined;
-    const asked = config.websites === 'all' ? config.websites : config.websites.filter(({ id }) => isReadable(id));
+    const asked = Array.isArray(config.websites) ? config.websites.filter(({ id }) => isReadable(id)) : config.websites;
     return await withReader({ warehouse, memoryLimit, websites }, async (reader) => {
       await reader.loadMarkers();
       const given = { config: { ...config, websites: asked }, seen, unsynced, maxAge: maxAgeOf(config), now: now() };

@@ -59,9 +59,11 @@ const placesRow = z.object({
   directory_pages: z.int().nullable(),
   state: z.string().nullable(),
   examples: z.array(z.string()),
+  /** That they had in 28 days, as far as that is known. */
+  clicks: z.int().default(0),
 });
 type Places = z.infer<typeof placesRow>;
-const NOWHERE: Places = { pages: 0, directory: null, directory_pages: null, state: null, examples: [] };
+const NOWHERE: Places = { pages: 0, directory: null, directory_pages: null, state: null, examples: [], clicks: 0 };
 
 /** The notices about one snapshot. */
 export async function ofSnapshot(
@@ -84,7 +86,8 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date: since } = snapshot;
   if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
   if (rules.indexed_drop === false && rules.directory_drop === false) return [];
-  const directories = await askRows(reader, 'app/notify/directories', directoryRow, { website, now, before });
+  const changes = reader.filesOfSnapshot('page_changes', now);
+  const directories = await askRows(reader, 'app/notify/directories', directoryRow, { website, now, before, changes });
   const total = { directory: null, now: sum(directories, 'now'), before: sum(directories, 'before') };
   const lost = isDrop(total, rules.indexed_drop)
     ? [total]
@@ -133,8 +136,9 @@ async function placesIn(reader: Reader, statement: string, given: Parameters): P
   return places;
 }
 
-function mostly({ directory, directory_pages }: Places): string {
-  return directory === null ? '' : `; ${count(directory_pages ?? 0)} of those that left were in ${directory}`;
+function mostly({ directory, directory_pages, clicks }: Places): string {
+  const had = clicks > 0 ? `; those that left had ${counted(clicks, 'click')} in 28 days` : '';
+  return directory === null ? had : `; ${count(directory_pages ?? 0)} of those that left were in ${directory}${had}`;
 }
 
 function where({ directory, state, examples }: Places) {

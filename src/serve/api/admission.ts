@@ -56,7 +56,8 @@ export async function presentedKey(
 
 /** Whose request it is, and a signal for when the client is gone. */
 export function contextOf(request: FastifyRequest, reply: FastifyReply): RequestContext {
-  return { keyId: keyOf(request)._id, signal: clientSignal(reply) };
+  const origin = `${request.protocol}://${request.host}`;
+  return { keyId: keyOf(request)._id, signal: clientSignal(reply), origin };
 }
 
 /** Aborted when the connection of a request ends before its answer is sent. Nobody sees the reason. */

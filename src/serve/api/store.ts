@@ -11,6 +11,8 @@ export interface RequestContext {
   keyId: string;
   /** Aborted when the client is gone, to stop whatever is still computed for it. */
   signal: AbortSignal;
+  /** Of the service, as the client knows it. Left out: nothing links to it. */
+  origin?: string;
 }
 
 /** Which state of a website an answer shows, if the store keeps history. */

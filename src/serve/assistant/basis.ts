@@ -19,6 +19,7 @@ const basisRow = z.object({
   first_snapshot_date: z.string(),
   pages: z.int(),
   pages_with_report: z.int(),
+  not_inspected: z.int(),
   newest_report_at: z.string().nullable(),
   median_report_at: z.string().nullable(),
   oldest_report_at: z.string().nullable(),
@@ -43,6 +44,9 @@ export const basisSchema = z.object({
         first_snapshot_date: z.string(),
         pages: z.number().describe('Pages that are monitored now.'),
         pages_with_report: z.number(),
+        not_inspected: z
+          .number()
+          .describe('Pages of Search Console that are not inspected yet: nothing is known of them.'),
         report_age_days: z
           .object({ newest: z.number(), median: z.number(), oldest: z.number() })
           .nullable()
@@ -103,6 +107,8 @@ export function withBasis(text: string, { age, period, websites, more_websites }
     ages.length === 0
       ? 'No page has a report.'
       : `Reports are ${Math.min(...ages.map(({ newest }) => newest))} to ${Math.max(...ages.map(({ oldest }) => oldest))} days old.`;
+  const left = websites.reduce((sum, website) => sum + website.not_inspected, 0);
+  const unknown = left > 0 ? ` Not inspected yet: ${counted(left, 'page')}.` : '';
   const named = counted(websites.length + more_websites, 'website');
-  return `${time}${text}${period ? ` ${period}` : ''} Based on ${counted(snapshots, 'snapshot')} of ${named}. ${reports}`;
+  return `${time}${text}${period ? ` ${period}` : ''} Based on ${counted(snapshots, 'snapshot')} of ${named}. ${reports}${unknown}`;
 }

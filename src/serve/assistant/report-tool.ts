@@ -17,6 +17,7 @@ const headlineOutput = z.object({
   listed_on: z.string().nullable(),
   compared_with: z.string().nullable(),
   figures: z.partialRecord(z.enum(FIGURES), figure),
+  not_inspected: z.number().describe('Pages of Search Console that are not inspected yet: `indexed` is what is known.'),
 });
 
 export const reportTool = toolOf({
@@ -63,6 +64,7 @@ function contentOf({ period, total, websites, sections }: Report) {
 }
 
 function headlineOf(headline: Headline): z.infer<typeof headlineOutput> {
-  const { listed_on, compared_with } = headline;
-  return { listed_on, compared_with, figures: Object.fromEntries(FIGURES.map((name) => [name, headline[name]])) };
+  const { listed_on, compared_with, not_inspected } = headline;
+  const figures = Object.fromEntries(FIGURES.map((name) => [name, headline[name]]));
+  return { listed_on, compared_with, not_inspected, figures };
 }

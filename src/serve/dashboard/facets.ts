@@ -21,7 +21,6 @@ interface Facet {
   label(value: string): string;
 }
 
-const INDEXED: Readonly<Record<string, string>> = { yes: 'yes', no: 'no', '-': 'without data' };
 const CANONICALS: Readonly<Record<string, string>> = {
   match: 'as declared',
   differ: 'differs',
@@ -32,7 +31,7 @@ const SITEMAPS: Readonly<Record<string, string>> = { any: 'in any', '-': 'in non
 const FETCHES: Readonly<Record<string, string>> = { failed: 'failed in some way', '-': 'unknown' };
 
 const FACETS: readonly Facet[] = [
-  { name: 'indexed', heading: 'Indexed', label: (value) => INDEXED[value] ?? value },
+  { name: 'indexed', heading: 'Indexed', label: (value) => value },
   { name: 'state', heading: 'State', label: (value) => (value === UNKNOWN_VALUE ? 'unknown' : value) },
   { name: 'directory', heading: 'Directory', label: (value) => value },
   { name: 'sitemap', heading: 'Sitemap', label: (value) => SITEMAPS[value] ?? value },
@@ -71,16 +70,17 @@ export async function readFacets(reader: Reader, parameters: Parameters): Promis
 /** Links that narrow a list of pages down, each with the number of pages left, and links that undo this. */
 export function facetLinks(
   rows: readonly FacetRow[],
-  { chosen, own }: { chosen: Chosen; own: readonly string[] },
+  { chosen, own, noData }: { chosen: Chosen; own: readonly string[]; noData: string },
   linkOf: (facet: string, value: string | undefined) => string,
 ): Html {
   const label = (value: string) => (value === UNKNOWN_VALUE ? 'none' : value);
   const ofOwn = own.map((name) => ({ name: OWN + name, heading: name, label }));
   const parts = [...FACETS, ...ofOwn].map(({ name, heading, label }): Part => {
     const active = chosen[name];
+    const said = (value: string) => (name === 'indexed' && value === UNKNOWN_VALUE ? noData : label(value));
     const undo = html` <span aria-hidden="true">✕</span><span class="unseen"> (take back)</span>`;
     const link = (value: string, to: string | undefined, mark: Html | null) =>
-      html`<a href="${linkOf(name, to)}">${shortened(label(value))}${mark}</a>`;
+      html`<a href="${linkOf(name, to)}">${shortened(said(value))}${mark}</a>`;
     const items = inOrder(name, rows).map(({ value, pages }) => {
       const known = value ?? UNKNOWN_VALUE;
       return html`<li>${link(known, known, null)} <span>${count(pages)}</span></li>\n`;

@@ -15,6 +15,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   entered: 'entered the index',
   returned: 'fell out and came back',
   coverage_state: 'coverage state',
+  first_data: 'first inspection',
   searchengine_canonical: 'canonical',
   user_canonical: 'declared canonical',
   canonicals_match: 'canonicals match',
@@ -39,6 +40,11 @@ export async function movesNote(
 ): Promise<string | null> {
   const { kind, to: until = reader.today, from: since = addDays(until, -6) } = asked;
   return MOVES.has(kind) ? comparedPeriod(reader, { since, until, website }, true) : null;
+}
+
+/** What a page without a state is called; of Search Console it is one that was never inspected. */
+export function withoutData(reader: Reader, website: string): string {
+  return reader.markersOf(website).at(-1)?.byInspection ? 'not inspected yet' : 'without data';
 }
 
 /** What a kind of change is called. */

@@ -60,3 +60,41 @@ export async function reportsOf(
     return urlReportSchema.parse(Object.fromEntries(fields));
   });
 }
+
+/** Of each of these it is known whether it ever happened to a page; the link is that of the page's inspection. */
+const historyRow = z.looseObject({
+  url: z.string(),
+  previously_indexed: z.boolean(),
+  canonical_changed: z.boolean(),
+  ever_blocked_by_robots_txt: z.boolean(),
+});
+
+/**
+ * Reports of a source that says only how pages are, with what the warehouse saw happen to them.
+ *
+ * @param files of the table `page_changes` that hold it
+ */
+export async function withHistory(
+  reader: Reader,
+  reports: readonly UrlReport[],
+  files: readonly string[],
+): Promise<UrlReport[]> {
+  const urls = reports.map(({ url }) => url);
+  const asked = { ...rangeOf(urls), urls, changes: reader.filled('page_changes', files) };
+  const rows = await reader.engine.rows(historyRow, sql('serve/store/own_histories'), asked);
+  return reports.map((report) => {
+    // Of a page that was never inspected nothing is known.
+    if (report.index_summary === null) return report;
+    const seen = rows.find(({ url }) => url === report.url);
+    const happened = {
+      previously_indexed: seen?.previously_indexed || report.index_summary === 'Indexed',
+      canonical_changed: seen?.canonical_changed ?? false,
+      ever_blocked_by_robots_txt: seen?.ever_blocked_by_robots_txt || report.blocked_by_robots_txt === 'Yes',
+    };
+    const said = Object.entries(happened).flatMap(([field, is]) => [
+      [field, is ? 'Yes' : 'No'],
+      [`${field}_link`, is ? report.inspection_link : null],
+    ]);
+    return urlReportSchema.parse({ ...report, ...seen, ...Object.fromEntries(said) });
+  });
+}

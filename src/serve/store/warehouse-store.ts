@@ -21,7 +21,7 @@ import type {
 import { commitsAt, type ServedCommits } from './commits.js';
 import { Listings } from './listing.js';
 import type { LiveReader } from './live-reader.js';
-import { type KnownPage, knownPages, reportsOf } from './reports.js';
+import { type KnownPage, knownPages, reportsOf, withHistory } from './reports.js';
 import { explained, UnreadableError } from './unreadable.js';
 
 const BATCH_ENTRIES = 5_000;
@@ -33,6 +33,8 @@ export interface WarehouseStoreOptions {
   /** IANA name: decides when a calendar date ends. */
   timeZone: string;
   findKey(token: string): Promise<KeyDetails | null>;
+  /** Path of the dashboard, for pages without a link of their source. Default: `/dashboard`. */
+  dashboard?: string;
   /** Milliseconds since 1970: what ages are counted to. */
   now?: () => number;
   /** How many entries of a streamed listing to hold in memory. Default: 5,000. */
@@ -93,7 +95,8 @@ export class WarehouseStore implements Store {
         const answer = selection
           ? await this.#listings.selected(reader, commits, { selection, window, now })
           : await this.#listings.window(reader, commits, window, now);
-        return { ...answer, ...shownState(commits) };
+        const linked = this.#linked(markers, answer.entries, context);
+        return { ...answer, entries: linked, ...shownState(commits) };
       } catch (cause) {
         const error = explained(cause);
         // The walk took longer than files stay after retention has dropped them: nothing is damaged.
@@ -138,7 +141,7 @@ export class WarehouseStore implements Store {
         const markers = reader.markersOf(websiteId);
         const seen = await this.#seen(reader, markers, { moment, version: null });
         const found = seen ? await this.#reports(reader, seen, markers, pages) : [];
-        for (const report of found) reports.set(report.url, report);
+        for (const report of this.#linked(markers, found, context)) reports.set(report.url, report);
         if (seen && found.length > 0) shown.push(shownState(seen.commits));
       }
       const elsewhere = known.filter((page) => page.is_monitored && !websiteIds.includes(page.website_id));
@@ -187,7 +190,22 @@ export class WarehouseStore implements Store {
     const held = markers.filter((marker) =>
       until === null ? named.has(marker.snapshotId) : Date.parse(marker.snapshotAt) <= until,
     );
-    return reportsOf(reader, entries, filesOf(this.options.warehouse, held, 'url_reports'), seen);
+    const reports = await reportsOf(reader, entries, filesOf(this.options.warehouse, held, 'url_reports'), seen);
+    if (!markers.at(-1)?.byInspection) return reports;
+    const past = markers.filter(({ snapshotAt }) => until === null || Date.parse(snapshotAt) <= until);
+    return withHistory(reader, reports, filesOf(this.options.warehouse, past, 'page_changes'));
+  }
+
+  /** Pages whose source has no record of them to link to have one in the dashboard. */
+  #linked<T extends { url: string; service_link?: string | null | undefined }>(
+    markers: readonly Marker[],
+    pages: T[],
+    { origin = '' }: RequestContext,
+  ): T[] {
+    const newest = markers.at(-1);
+    if (!newest?.byInspection || origin === '') return pages;
+    const page = `${origin}${this.options.dashboard ?? '/dashboard'}/websites/${encodeURIComponent(newest.websiteId)}/page`;
+    return pages.map((one) => ({ ...one, service_link: `${page}?url=${encodeURIComponent(one.url)}` }));
   }
 
   async #endOf(reader: Reader, moment: NonNullable<Moment>): Promise<number> {

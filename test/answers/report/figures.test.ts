@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { shareChart } from '../../../src/answers/html/charts/trend-chart.js';
 import { QuestionError } from '../../../src/answers/query/errors.js';
+import { NO_ESTIMATE } from '../../../src/answers/report/estimate.js';
 import { describeAtLength, once } from '../../given/at-length.js';
 import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
 import { words } from './parsed.js';
@@ -56,6 +57,9 @@ describe('the figures of a report', () => {
       appeared: { now: 1, before: 0 },
       disappeared: { now: 0, before: 0 },
       canonical_flips: { now: 2, before: 0 },
+      not_inspected: 0,
+      clicks_lost: 0,
+      estimate: NO_ESTIMATE,
       robots_blocked: { now: 0, before: 0 },
       robots_unblocked: { now: 0, before: 0 },
     });
@@ -68,8 +72,8 @@ describe('the figures of a report', () => {
     const { sections } = (await lastDays()).report;
     expect(sections).toHaveLength(1);
     expect(sections[0]?.directories).toEqual([
-      { website_id: 'shop', directory: '/docs/', pages: 6, indexed: 6, indexed_change: 1 },
-      { website_id: 'shop', directory: '/blog/', pages: 5, indexed: 3, indexed_change: -2 },
+      { website_id: 'shop', directory: '/docs/', pages: 6, indexed: 6, share_indexed: 1, indexed_change: 1 },
+      { website_id: 'shop', directory: '/blog/', pages: 5, indexed: 3, share_indexed: 0.6, indexed_change: -2 },
     ]);
     const from = { fallen: 1, from_state: 'Submitted and indexed' };
     expect(sections[0]?.fallen.samples).toMatchObject([
@@ -157,7 +161,7 @@ once.each([
 ])('the chart of the share ends at 100%% where pages are indexed %s', (_, shares) => {
   const days = shares.map((share, at) => ({
     date: `2025-03-0${at + 1}`,
-    counts: { pages: 1000, indexed: share * 1000 },
+    counts: { pages: 1000, indexed: share * 1000, ...NO_ESTIMATE },
   }));
   const { text } = shareChart('s', days, {
     period: { since: '2025-03-01', until: '2025-03-02' },

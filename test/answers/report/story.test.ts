@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NO_ESTIMATE } from '../../../src/answers/report/estimate.js';
 import type { Headline } from '../../../src/answers/report/headline.js';
 import type { CommonRow, EventRow } from '../../../src/answers/report/rows.js';
 import { eventsIn, storyOf } from '../../../src/answers/report/story.js';
@@ -25,6 +26,9 @@ const HEADLINE: Headline = {
   canonical_flips: none,
   robots_blocked: none,
   robots_unblocked: none,
+  not_inspected: 0,
+  clicks_lost: 0,
+  estimate: NO_ESTIMATE,
 };
 const BROKE: EventRow = {
   snapshot_date: '2025-03-12',

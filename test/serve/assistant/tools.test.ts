@@ -51,6 +51,7 @@ describe('basis', () => {
           first_snapshot_date: '2025-03-01',
           pages: 61,
           pages_with_report: 61,
+          not_inspected: 0,
           report_age_days: { newest: 1, median: 1, oldest: 1 },
         },
       ],

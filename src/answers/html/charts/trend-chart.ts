@@ -1,4 +1,5 @@
-import { counted, percent, shareOf, signed } from '../../../base/observe/format.js';
+import { count, counted, percent, shareOf, signed } from '../../../base/observe/format.js';
+import { type Estimate, shareIndexed } from '../../report/estimate.js';
 import type { Html } from '../html.js';
 import { type ChartOption, datesAxis, figure, GRID, LABEL, STILL, VALUES } from './draw.js';
 import { type Note, noteMarks, notesOn } from './notes.js';
@@ -21,14 +22,15 @@ export interface Day {
   counts: Counts | null;
 }
 
-export interface Counts {
+export interface Counts extends Estimate {
   pages: number;
   indexed: number;
 }
 
 /** The share of the pages that is indexed, on a scale that shows small changes; a pointer reads each date. */
 export function shareChart(id: string, days: readonly Day[], { period, marks, notes }: ShownShare): Html {
-  const shares = days.map(({ counts }) => shareOf(counts?.indexed ?? null, counts?.pages ?? null));
+  const isEstimated = days.some(({ counts }) => typeof counts?.share_estimated === 'number');
+  const shares = days.map(({ counts }) => (isEstimated && !counts?.share_estimated ? null : shareIndexed(counts)));
   const dates = days.map(({ date }) => date);
   const marked = new Map(marks.map(({ snapshot_date, change }) => [snapshot_date, change]));
   const jumps = marks.map(({ snapshot_date, change }) => `${snapshot_date}: ${signed(change)} indexed.`).join(' ');
@@ -47,6 +49,7 @@ export function shareChart(id: string, days: readonly Day[], { period, marks, no
       axisLabel: { ...LABEL, formatter: (share: number) => percent(share) },
     },
     series: [
+      ...(isEstimated ? interval(days) : []),
       {
         ...STILL,
         type: 'line',
@@ -90,6 +93,20 @@ export function shareChart(id: string, days: readonly Day[], { period, marks, no
   return figure(naming, SHARE_HEIGHT, option, readings);
 }
 
+/** Where the share of a whole website lies, as far as it is known: an area between two lines. */
+function interval(days: readonly Day[]) {
+  const line = { ...STILL, type: 'line' as const, stack: 'interval', symbol: 'none', lineStyle: { width: 0 } };
+  const at = (of: (low: number, high: number) => number) =>
+    days.map(({ counts }) => {
+      const { share_low: low = null, share_high: high = null } = counts ?? {};
+      return low === null || high === null ? '-' : of(low, high);
+    });
+  return [
+    { ...line, data: at((low) => low) },
+    { ...line, areaStyle: { color: colour('alsoIndexed'), opacity: 0.45 }, data: at((low, high) => high - low) },
+  ];
+}
+
 interface ShownShare {
   period: Span;
   /** Dates that stand out, with their change in indexed pages. */
@@ -107,7 +124,9 @@ function shaded(days: readonly Day[], { since, until }: Span) {
 
 function readingOf({ date, counts }: Day): string {
   if (counts === null) return `${date}: no complete listing that night.`;
-  const { indexed, pages } = counts;
+  const { indexed, pages, share_low: low, share_high: high } = counts;
+  if (low !== null && high !== null)
+    return `${date}: ${percent(low)} to ${percent(high)} of ${counted(pages, 'page')} indexed, ${count(indexed)} known to be.`;
   return `${date}: ${indexed} of ${counted(pages, 'page')} indexed (${percent(shareOf(indexed, pages))}).`;
 }
 

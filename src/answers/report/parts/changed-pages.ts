@@ -31,6 +31,12 @@ export function fallenPart(section: Section, period: Period): Html {
     ...websiteColumn(section),
     { head: 'Page', cell: ({ url }) => pageLink(url, undefined, samples[0]?.url) },
     { head: 'Seen on', cell: ({ snapshot_date }) => dated(snapshot_date) },
+    ...(samples.some(({ last_seen_indexed: last }) => last !== null)
+      ? [
+          { head: 'Last seen indexed', cell: ({ last_seen_indexed: last }: FallenRow) => last && dated(last) },
+          number<FallenRow>('Clicks before', ({ clicks }) => clicks),
+        ]
+      : []),
     { head: 'Before', cell: ({ from_state }) => shortened(from_state) },
     { head: 'What is known', cell: knownOf },
   ];

@@ -10,6 +10,7 @@ import type { Moves, Section } from '../section.js';
 import { eventsIn, storyOf } from '../story.js';
 import { headlinePart, overviewPart } from './headline.js';
 import { heatMap } from './heat-map.js';
+import { stateName } from './moves.js';
 import { command, nameOf, note, websiteParameter } from './part.js';
 
 const WEBSITES = 10;
@@ -83,6 +84,9 @@ export function sharePart(
   const marks = eventsIn(events, period.shown).filter(({ what }) => what === 'website');
   const dates = trend.map(({ date }) => date);
   const texts = [
+    ...(trend.some(({ counts }) => typeof counts?.share_estimated === 'number')
+      ? ['Estimated for all pages; the area is the 95% interval.']
+      : []),
     ...(marks.length > 0 ? ['▼ ▲: nights that broke the trend, with the change in indexed pages.'] : []),
     ...((dates[0] ?? period.since) < period.since ? [`Shaded: ${datesText(period.since, period.until)}.`] : []),
   ];
@@ -92,14 +96,18 @@ ${texts.length > 0 ? note(texts.join(' ')) : null}`;
 }
 
 /** The states out of the index that grew much, or else those with the most pages. */
-function whyPart({ states, headline }: Section): Part {
+function whyPart(section: Section): Part {
+  const { states, headline } = section;
   const all = states.reduce((sum, { pages }) => sum + pages, 0);
   const out = states.filter(({ index_summary }) => index_summary !== 'Indexed');
   const grown = statesGrown(states);
   const shown = (grown.length > 0 ? grown : out).slice(0, STATES);
   if (shown.length === 0) return null;
   const line = ({ index_coverage_state, index_summary, pages, pages_change }: StateRow) => {
-    const name = index_summary === null ? 'No data' : shortened(index_coverage_state, STATE_CHARACTERS);
+    const name =
+      index_summary === null
+        ? stateName(index_coverage_state, section)
+        : shortened(index_coverage_state, STATE_CHARACTERS);
     const change = pages_change === null ? '' : `${signed(pages_change)} to `;
     return html`<li>${name}: <b>${change}${count(pages)}</b> (${percent(shareOf(pages, all))})</li>\n`;
   };

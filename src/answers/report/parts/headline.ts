@@ -12,6 +12,7 @@ import { dated, number, type Tile, tiles } from '../../html/cells.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { FELL_OUT } from '../../query/period-note.js';
+import { shareIndexed } from '../estimate.js';
 import type { Headline } from '../headline.js';
 import type { Period } from '../period.js';
 import type { Report } from '../report.js';
@@ -32,14 +33,17 @@ export function headlinePart(headline: Headline, { days }: Period, which: 'first
   const before = ({ before: then }: Figure): Part =>
     then === null ? null : `${count(then)} in the ${days === 1 ? 'day' : `${days} days`} before`;
   const flow = (name: string, figure: Figure) => [name, count(figure.now), before(figure)] as const;
-  const share = shareOf(indexed.now, pages.now);
-  const shareBefore = shareOf(indexed.before, pages.before);
+  const share = shareIndexed({ ...headline.estimate, indexed: indexed.now, pages: pages.now });
+  const isEstimated = headline.estimate.share_estimated !== null;
+  // Not where more pages are known than before.
+  const shareBefore = headline.not_inspected > 0 ? null : shareOf(indexed.before, pages.before);
   const all: Tile[] = [
-    ['Pages monitored', stock(count(pages.now)), since(pages)],
+    ['Pages monitored', stock(count(pages.now)), since(pages), notInspected(headline)],
     [
       'Indexed',
-      stock(html`${count(indexed.now)} <small>${percent(share)}</small>`),
+      stock(html`${count(indexed.now)} ${isEstimated ? null : html`<small>${percent(share)}</small>`}`),
       since(indexed),
+      isEstimated ? `about ${percent(share)} of all pages` : null,
       share !== null && shareBefore !== null ? points(shareBefore, share) : null,
     ],
     flow('Entered the index', headline.entered),
@@ -52,6 +56,10 @@ export function headlinePart(headline: Headline, { days }: Period, which: 'first
   return tiles(...(which === 'first' ? all.slice(0, FIRST_TILES) : all.slice(FIRST_TILES)));
 }
 
+function notInspected({ not_inspected: left }: Headline): string | null {
+  return left > 0 ? `${count(left)} not inspected yet` : null;
+}
+
 /** How the earlier number of indexed pages became the current one, as a sum; parts that are 0 are left out. */
 export function balanceNote(rows: readonly BalanceRow[]): Part {
   if (rows.length === 0) return null;
@@ -60,10 +68,11 @@ export function balanceNote(rows: readonly BalanceRow[]): Part {
     const known = parts.flatMap(([key, name]) => (sum(key) > 0 ? [`${count(sum(key))} ${name}`] : []));
     return known.length > 0 ? ` (${known.join(', ')})` : '';
   };
+  const first = sum('first_inspected') > 0 ? ` + ${count(sum('first_inspected'))} inspected for the first time` : '';
   const entered = `${count(sum('entered'))} entered${of(['appeared', 'new or back in the listing'])}`;
   const fell = `${count(sum('fell_out'))} fell out${of(['deindexed', 'not indexed any more'], ['data_lost', 'without data'], ['gone', 'no longer listed'])}`;
   return note(
-    `${count(sum('indexed_before'))} indexed before + ${entered} − ${fell} = ${count(sum('indexed'))} indexed now. ${FELL_OUT}`,
+    `${count(sum('indexed_before'))} indexed before${first} + ${entered} − ${fell} = ${count(sum('indexed'))} indexed now. ${FELL_OUT}`,
   );
 }
 
@@ -75,7 +84,15 @@ export function overviewPart({ websites, period }: Report, most = websites.lengt
     { head: 'Website', cell: nameOf },
     number('Pages', ({ headline }) => headline.pages.now),
     number('Indexed', ({ headline }) => headline.indexed.now),
-    number('Of its pages', ({ headline: { indexed, pages } }) => shareOf(indexed.now, pages.now), percent),
+    number(
+      'Of its pages',
+      ({ headline: { estimate, indexed, pages } }) =>
+        shareIndexed({ ...estimate, indexed: indexed.now, pages: pages.now }),
+      percent,
+    ),
+    ...(websites.some(({ headline }) => headline.not_inspected > 0)
+      ? [number<WebsiteFacts>('Not inspected yet', ({ headline }) => headline.not_inspected)]
+      : []),
     number('Change', ({ headline }) => changeOf(headline.indexed), signed),
     number('Entered', ({ headline }) => headline.entered.now),
     number('Fell out', ({ headline }) => headline.fell_out.now),

@@ -41,7 +41,7 @@ export function heatMap(section: Moves, rows: readonly HeatRow[], links?: PagesL
 <thead><tr><th scope="col">Directory</th>${dates}${heads}</tr></thead>
 <tbody>
 ${rows.map((row) => rowOf(section, row, links))}</tbody></table>
-<p class="note key">Indexed: under 20% ${swatches} 95% and more. ▼ ▲: changed by 5 pages and 5% since ${before}.${notes.length > 0 ? ' A line on top: a note.' : ''}</p>`;
+<p class="note key">Indexed${headline.not_inspected > 0 ? ', of the pages that were inspected' : ''}: under 20% ${swatches} 95% and more. ▼ ▲: changed by 5 pages and 5% since ${before}.${notes.length > 0 ? ' A line on top: a note.' : ''}</p>`;
 }
 
 /** Pages and indexed pages have no room on a phone. */
@@ -50,11 +50,11 @@ function figure(at: number): Html {
 }
 
 function rowOf(section: Moves, row: HeatRow, links: PagesLinks | undefined): Html {
-  const { cells, pages, indexed, indexed_change: change } = row;
+  const { cells, pages, indexed, share_indexed: share, indexed_change: change } = row;
   const name = nameOf(section, row);
   const own = row.directory.startsWith('/') ? links : undefined;
   const address = own?.directory(row.directory);
-  const figures = [count(pages), count(indexed), percent(shareOf(indexed, pages)), signed(change)];
+  const figures = [count(pages), count(indexed), percent(share), signed(change)];
   const linkOf = (dates: Dates) => own?.changes(row.directory, dates);
   const shown = cells.map((cell, at) => cellOf(cell, notesAt(section, row, at), linkOf));
   return html`<tr><th scope="row" title="${name}">${address ? html`<a href="${address}">${name}</a>` : name}</th>${shown}${figures.map((value, at) => html`<td${figure(at)}>${value || '–'}</td>`)}</tr>\n`;

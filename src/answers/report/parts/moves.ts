@@ -26,7 +26,7 @@ export function reasonsPart(id: string, section: Moves, links?: PagesLinks): Htm
     {
       head: 'State',
       cell: ({ index_coverage_state: state }) =>
-        html`${swatch(over_time.colours.get(state) ?? 'text')}${linked(links?.state(state), shortened(stateName(state)))}`,
+        html`${swatch(over_time.colours.get(state) ?? 'text')}${linked(links?.state(state), shortened(stateName(state, section)))}`,
     },
     number('Pages', (row) => row.pages),
     number('Of all pages', (row) => shareOf(row.pages, pages), percent),
@@ -49,8 +49,10 @@ function linked(address: string | null | undefined, name: string): Part {
   return address ? html`<a href="${address}">${name}</a>` : name;
 }
 
-function stateName(state: string): string {
-  return state === '(none)' ? 'No data: never inspected' : state;
+/** @param section whose pages may be inspected by and by */
+export function stateName(state: string, { websites }: Pick<Moves, 'websites'>): string {
+  if (state !== '(none)') return state;
+  return websites.every(({ website }) => website.by_inspection) ? 'Not inspected yet' : 'No data: never inspected';
 }
 
 /** The moves between states with the most pages. */

@@ -4,6 +4,7 @@ import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
 import { FELL_OUT } from '../../../answers/query/period-note.js';
 import type { Reader } from '../../../answers/query/reader.js';
+import { shareIndexed } from '../../../answers/report/estimate.js';
 import { OTHER_DIRECTORIES } from '../../../answers/report/over-time.js';
 import { caveatsPart, sharePart } from '../../../answers/report/parts/first-page.js';
 import { placesPart, reasonsPart } from '../../../answers/report/parts/moves.js';
@@ -11,16 +12,7 @@ import type { PagesLinks } from '../../../answers/report/parts/part.js';
 import { readStory } from '../../../answers/report/report.js';
 import type { EventRow, TrendRow } from '../../../answers/report/rows.js';
 import { eventSentence, eventsIn } from '../../../answers/report/story.js';
-import {
-  count,
-  counted,
-  datesText,
-  dayOfMonth,
-  percent,
-  points,
-  shareOf,
-  signed,
-} from '../../../base/observe/format.js';
+import { count, counted, datesText, dayOfMonth, percent, points, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { UNKNOWN_VALUE } from '../facets.js';
@@ -38,13 +30,13 @@ const NO_STATE = '(none)';
 
 const overviewQuery = z.object({ days: z.enum(DAYS).default('7').transform(Number) });
 
-const TREND_COLUMNS: readonly Column<TrendRow>[] = [
+const trendColumns = (noData: string): readonly Column<TrendRow>[] => [
   { head: 'Date', cell: ({ snapshot_date }) => dated(snapshot_date) },
   number('Pages', ({ pages }) => pages),
   number('Indexed', ({ indexed }) => indexed),
   number('Not indexed', ({ not_indexed }) => not_indexed),
-  number('Without data', ({ without_data }) => without_data),
-  number('Share indexed', ({ indexed, pages }) => shareOf(indexed, pages), percent),
+  number(noData, ({ without_data }) => without_data),
+  number('Share indexed', shareIndexed, percent),
 ];
 
 type Overview = Awaited<ReturnType<typeof readOverview>>;
@@ -107,21 +99,22 @@ ${reasonsPart('over', overview, links)}</section>`;
 
 /** A figure of the newest listing, and the `indexed` of the list of the pages that it counts. */
 interface Delta {
-  name: string;
+  name(overview: Overview): string;
   indexed?: string;
   figure(counts: TrendRow): number | null;
   isShare?: boolean;
 }
 
 const DELTAS: readonly Delta[] = [
-  { name: 'Indexed', indexed: 'yes', figure: ({ indexed }) => indexed },
-  { name: 'Share indexed', indexed: 'yes', figure: ({ indexed, pages }) => shareOf(indexed, pages), isShare: true },
-  { name: 'Not indexed', indexed: 'no', figure: ({ not_indexed }) => not_indexed },
-  { name: 'Without data', indexed: '-', figure: ({ without_data }) => without_data },
-  { name: 'Pages', figure: ({ pages }) => pages },
+  { name: () => 'Indexed', indexed: 'yes', figure: ({ indexed }) => indexed },
+  { name: () => 'Share indexed', indexed: 'yes', figure: shareIndexed, isShare: true },
+  { name: () => 'Not indexed', indexed: 'no', figure: ({ not_indexed }) => not_indexed },
+  { name: noDataName, indexed: '-', figure: ({ without_data }) => without_data },
+  { name: () => 'Pages', figure: ({ pages }) => pages },
 ];
 
-function deltas(context: WebsiteContext, { all }: Overview): Part {
+function deltas(context: WebsiteContext, overview: Overview): Part {
+  const { all } = overview;
   const now = all.at(-1);
   if (!now) return null;
   const since = DAYS.map(Number).map((days): Column<Delta> => {
@@ -132,7 +125,7 @@ function deltas(context: WebsiteContext, { all }: Overview): Part {
   const columns: Column<Delta>[] = [
     {
       head: 'Figure',
-      cell: ({ name, indexed }) => html`<a href="${linkTo(context, 'pages', { indexed })}">${name}</a>`,
+      cell: ({ name, indexed }) => html`<a href="${linkTo(context, 'pages', { indexed })}">${name(overview)}</a>`,
     },
     { head: now.snapshot_date, isNumber: true, cell: value },
     ...since,
@@ -142,6 +135,11 @@ function deltas(context: WebsiteContext, { all }: Overview): Part {
     caption: `Listing of ${now.snapshot_date}, and its change since the last complete listing that many days before`,
     empty: '',
   });
+}
+
+/** What pages without a state are called. */
+function noDataName({ websites }: Overview): string {
+  return websites[0]?.website.by_inspection ? 'Not inspected yet' : 'Without data';
 }
 
 function changeSince({ figure, isShare }: Delta, now: TrendRow, before: TrendRow | undefined): string {
@@ -157,7 +155,7 @@ function share(context: WebsiteContext, overview: Overview): Part {
   return html`${sharePart('share', overview, period)}
 ${eventList(context, eventsIn(events, period.shown))}
 <details><summary>Numbers of the chart</summary>
-${table(TREND_COLUMNS, listings.toReversed(), { id: 'trend-numbers', caption, empty: '' })}</details>`;
+${table(trendColumns(noDataName(overview)), listings.toReversed(), { id: 'trend-numbers', caption, empty: '' })}</details>`;
 }
 
 /** The nights that broke a trend, newest first, each with the changes of that night. */

@@ -12,7 +12,7 @@ import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
 import { list } from '../list.js';
 import { pagingQuery, readQuery } from '../query.js';
-import { age } from '../values.js';
+import { age, withoutData } from '../values.js';
 import { type ChangeRow, indexChange, otherChanges, readChangesOf } from './changes.js';
 
 const HEADING_CHARACTERS = 120;
@@ -80,12 +80,12 @@ const spanRow = z.object({
 });
 type Span = z.infer<typeof spanRow>;
 
-const STATES = { indexed: 'indexed', 'not-indexed': 'not indexed', 'no-data': 'without data', gone: 'gone' } as const;
+const STATES = { indexed: 'indexed', 'not-indexed': 'not indexed', gone: 'gone' } as const;
 
 /** Everything known about one page: what it is now, what happened to it, its newest listing and report. */
 export async function pagePage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(pageQuery, context.query);
-  const { facts, report, changes, sentences, spans } = await context.ask((reader) =>
+  const { facts, report, changes, sentences, spans, noData } = await context.ask((reader) =>
     readPage(reader, context.website.id, query),
   );
   const [first, ...others] = sentences;
@@ -95,7 +95,7 @@ export async function pagePage(context: WebsiteContext): Promise<Content> {
 ${standing(facts)}
 <ul class="said">${others.map(({ sentence }) => html`<li>${sentence}</li>\n`)}</ul>
 <section aria-labelledby="h-changes"><h2 id="h-changes">What happened</h2>
-${band(spans)}
+${band(spans, noData)}
 ${list<ChangeRow>({
   id: 'changes',
   one: 'night',
@@ -135,22 +135,24 @@ async function readPage(reader: Reader, website: string, query: z.infer<typeof p
     report,
     sentences: said.filter(({ topic }) => topic !== 'history'),
     spans: await askRows(reader, 'serve/dashboard/page_spans', spanRow, { website, url }),
+    noData: withoutData(reader, website),
     changes: await readChangesOf(reader, website, url, { ...query, kind: query.kind ?? null }),
   };
 }
 
 /** A band that shows when the page was indexed since it was first seen, with a legend. */
-function band(spans: readonly Span[]): Part {
+function band(spans: readonly Span[], noData: string): Part {
+  const names = { ...STATES, 'no-data': noData };
   const [first, last] = [spans[0], spans.at(-1)];
   if (!first || !last) return null;
   const whole = daysIn(first.since, last.until);
-  const said = spans.map(({ since, state }) => `${STATES[state]} since ${since}`).join(', ');
+  const said = spans.map(({ since, state }) => `${names[state]} since ${since}`).join(', ');
   const parts = spans.map(({ since, until, state }) => {
     const [x, width] = [daysIn(first.since, since) - 1, daysIn(since, until)];
-    return html`<rect class="${state}" x="${x}" width="${Math.min(width, whole - x)}" height="1"><title>${STATES[state]} since ${since}</title></rect>`;
+    return html`<rect class="${state}" x="${x}" width="${Math.min(width, whole - x)}" height="1"><title>${names[state]} since ${since}</title></rect>`;
   });
   const states = [...new Set(spans.map(({ state }) => state))];
-  return html`${legend(...states.map((state) => [state, STATES[state]] as const))}
+  return html`${legend(...states.map((state) => [state, names[state]] as const))}
 <svg class="band" viewBox="0 0 ${whole} 1" preserveAspectRatio="none" role="img" aria-label="${said}">${parts}</svg>
 <p class="ends"><span>${first.since}</span><span>${last.until}</span></p>`;
 }

@@ -22,7 +22,7 @@ import {
 } from '../page-columns.js';
 import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { Remembered } from '../remembered.js';
-import { changeName, movesNote, sharedOrigin } from '../values.js';
+import { changeName, movesNote, sharedOrigin, withoutData } from '../values.js';
 
 export const pagesQuery = z.object({
   ...pagingQuery,
@@ -70,6 +70,7 @@ ${list({
     {
       chosen: { ...narrowed, ...chosenOwn(own) },
       own: [...new Set([...pages.own.columns, ...new URLSearchParams(own).keys()])],
+      noData: pages.noData,
     },
     (facet, value) => `${linkWith(narrowedBy(facet, value, own))}#results`,
   ),
@@ -112,7 +113,7 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
     limit: query.per,
   });
   const period = await movesNote(reader, website, { ...query, kind: query.changed });
-  return { facets, count, rows, period, own: reader.own };
+  return { facets, count, rows, period, own: reader.own, noData: withoutData(reader, website) };
 }
 
 /** Links to the same pages, with the same columns, as files. */

@@ -22,6 +22,8 @@ const websiteRow = z.object({
   is_known: z.boolean(),
   pages: z.int().nullable().default(null),
   indexed: z.int().nullable().default(null),
+  /** Null for a website of the API, too. */
+  not_inspected: z.int().nullable().default(null),
 });
 /** With its name in the newest snapshot, or else the name that the key has for it. */
 type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite };
@@ -39,7 +41,7 @@ export async function websitesPage({ base, key, query: given, ask }: DashboardCo
     id: 'websites',
     one: 'website',
     caption: 'Websites that this key has access to',
-    columns: columnsOf(base),
+    columns: columnsOf(base, rows),
     empty: 'This key has no access to any website.',
     query,
     rows,
@@ -84,12 +86,19 @@ export async function findWebsite({ key, websites, ask }: DashboardContext, id: 
   return row.website;
 }
 
-function columnsOf(base: string): Column<WebsiteRow>[] {
+function columnsOf(base: string, rows: readonly WebsiteRow[]): Column<WebsiteRow>[] {
+  const inspects = rows.some(({ not_inspected: left }) => left !== null);
   return [
     { head: 'Website', cell: (row) => nameLink(base, row) },
     number('Pages', ({ pages }) => pages),
     number('Indexed', ({ indexed }) => indexed),
-    number('Of its pages', ({ indexed, pages }) => shareOf(indexed, pages), percent),
+    ...(inspects ? [number<WebsiteRow>('Not inspected yet', ({ not_inspected: left }) => left)] : []),
+    // Of pages of which many were never looked at, a share says nothing.
+    number(
+      'Of its pages',
+      ({ indexed, pages, not_inspected: left }) => (left ? null : shareOf(indexed, pages)),
+      percent,
+    ),
     { head: 'Newest snapshot', cell: newest },
   ];
 }

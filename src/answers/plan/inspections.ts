@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { Config } from '../../base/config/schema.js';
+import { websiteOf } from '../../base/config/websites.js';
+import { count, counted, duration } from '../../base/observe/format.js';
+import { MINUTE_MS, SECOND_MS } from '../../base/time.js';
+import { askRows } from '../query/ask-rows.js';
+import type { Reader } from '../query/reader.js';
+
+/** Rotation has at least this share of a day's inspections. */
+const ROTATION = 0.4;
+/** What an inspection takes. */
+const INSPECTION_MS = 6 * SECOND_MS;
+
+const countsRow = z.object({ website_id: z.string(), pages: z.int(), not_inspected: z.int() });
+
+/** What the nights of a property take, under the names of `plan --json`. */
+export type InspectionPlan = Awaited<ReturnType<typeof inspectionPlans>>[number];
+
+/** What the nights of these properties of Search Console take, by their newest states. */
+export async function inspectionPlans(reader: Reader, ids: readonly string[], config: Config) {
+  const { google, reports } = config;
+  const rows = await askRows(reader, 'answers/plan/inspected_counts', countsRow, {});
+  return rows.flatMap(({ website_id, pages, not_inspected }) => {
+    const perDay = websiteOf(config, website_id).google?.inspectionsPerDay;
+    if (perDay === undefined || !ids.includes(website_id)) return [];
+    const perNight = Math.min(perDay, reports.max_per_run);
+    const pace = Math.min(google.requests_per_minute, (google.concurrency * MINUTE_MS) / INSPECTION_MS);
+    const nights = (number: number, share = 1) => (perNight > 0 ? Math.ceil(number / (share * perNight)) : null);
+    return {
+      website_id,
+      pages,
+      not_inspected,
+      inspections_a_night: perNight,
+      seconds: Math.ceil((perNight / pace) * 60),
+      nights_until_inspected: { at_least: nights(not_inspected), at_most: nights(not_inspected, ROTATION) },
+      nights_for_all_pages: { at_least: nights(pages), at_most: nights(pages, ROTATION) },
+    };
+  });
+}
+
+/** The same in one sentence or two. */
+export function inspectionSentence(plan: InspectionPlan): string {
+  const { website_id, pages, not_inspected: left, inspections_a_night: perNight, seconds } = plan;
+  const { nights_until_inspected: first, nights_for_all_pages: all } = plan;
+  const known = `${website_id}: ${counted(pages, 'page')}, ${left > 0 ? `${count(left)} not inspected yet` : 'all inspected'}.`;
+  if (perNight === 0) return `${known} reports.max_per_run is 0, so none is inspected.`;
+  const between = ({ at_least: least, at_most: most }: typeof all) =>
+    least === most ? counted(least ?? 0, 'night') : `${count(least ?? 0)} to ${counted(most ?? 0, 'night')}`;
+  const once = left > 0 ? ` Each is inspected once in ${between(first)}, then again every` : ' Each is inspected every';
+  const a = `Up to ${counted(perNight, 'inspection')} a night, in about ${duration(seconds * SECOND_MS)}`;
+  return `${known} ${a}.${once} ${between(all)}: the more has a reason, the longer the others wait.`;
+}

@@ -1,0 +1,37 @@
+import { count, counted, dayOfMonth, percent, shareOf } from '../../base/observe/format.js';
+
+/** The share of a whole website of Search Console that is indexed; null for one of the API. */
+export interface Estimate {
+  share_estimated: number | null;
+  /** The 95% interval. */
+  share_low: number | null;
+  share_high: number | null;
+  /** Pages that the rotation inspected since the date. */
+  sampled: number | null;
+  sampled_since: string | null;
+}
+
+export const NO_ESTIMATE: Estimate = {
+  share_estimated: null,
+  share_low: null,
+  share_high: null,
+  sampled: null,
+  sampled_since: null,
+};
+
+/** How much of a website is indexed: by an estimate where there is one, else what is known. */
+export function shareIndexed(counts: (Estimate & { indexed: number; pages: number }) | null): number | null {
+  return counts?.share_estimated ?? shareOf(counts?.indexed ?? null, counts?.pages ?? null);
+}
+
+/** `Between 61.0% and 66.0% of the site is indexed, by 5,600 pages inspected by rotation since Nov 3; 8,120 pages …`. */
+export function estimateSentence(estimate: Estimate, notInspected: number): string | null {
+  const { share_low: low, share_high: high, sampled, sampled_since: since } = estimate;
+  const left =
+    notInspected > 0 ? `${counted(notInspected, 'page')} ${notInspected === 1 ? 'is' : 'are'} not inspected yet` : null;
+  const [from, to] = [percent(low), percent(high)];
+  if (low === null || high === null || sampled === null || since === null) return left && `${left}.`;
+  if (from === to) return left && `About ${from} of the site is indexed; ${left}.`;
+  const by = `by ${count(sampled)} pages inspected by rotation since ${dayOfMonth(since)}`;
+  return `Between ${from} and ${to} of the site is indexed, ${by}${left ? `; ${left}` : ''}.`;
+}

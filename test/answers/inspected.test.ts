@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askRows } from '../../src/answers/query/ask-rows.js';
+import type { Reader } from '../../src/answers/query/reader.js';
+import { reportPage } from '../../src/answers/report/page.js';
+import { readReport } from '../../src/answers/report/report.js';
+import { ofSnapshot, snapshotRow } from '../../src/app/notify/rules.js';
+import { sql } from '../../src/base/storage/sql.js';
+import { temporaryFolder } from '../given/folder.js';
+import { commitInspected, pageOf } from '../given/inspected.js';
+import { readTable } from '../given/parquet.js';
+import { findingsOf } from '../given/verified.js';
+import { configFor } from '../given/warehouse.js';
+import { shownText } from '../serve/dashboard/visitor.js';
+import { analysisRows, openReader } from './query/given.js';
+
+const IN = 'Submitted and indexed';
+const OUT = 'Crawled - currently not indexed';
+const PAGES = ['/a/1', '/a/2', '/a/3', '/a/4', '/b/1', '/b/2'];
+
+describe('a website whose pages are inspected by and by', () => {
+  let warehouse: string;
+  let reader: Reader;
+  const ends: (() => unknown)[] = [];
+
+  beforeAll(async () => {
+    warehouse = `${temporaryFolder((clean) => ends.push(clean))}/warehouse`;
+    await commitInspected(warehouse, [
+      { lists: PAGES, inspects: { '/a/1': IN, '/a/2': IN, '/a/3': OUT }, clicks: { '/a/2': 7, '/a/1': 40 } },
+      // One appears and is inspected in the same night.
+      { lists: [...PAGES, '/a/new'], inspects: { '/a/new': `${IN}|new`, '/a/4': IN, '/b/1': OUT, '/a/3': IN } },
+      { lists: [...PAGES, '/a/new'], inspects: { '/a/1': OUT, '/a/2': OUT, '/a/4': OUT } },
+      { lists: [...PAGES, '/a/new'], inspects: { '/b/2': IN, '/a/1': `${OUT}|changed` } },
+    ]);
+    reader = await openReader(warehouse);
+    ends.push(() => reader.close());
+  });
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+
+  test('a first inspection is one change, and nothing else changed', async () => {
+    const changes = (await readTable(warehouse, 'page_changes')).map(
+      ({ snapshot_date: date, url, change, from_value: from, to_value: to }) =>
+        [date instanceof Date ? date.getUTCDate() : date, url, change, from ?? '–', to ?? '–']
+          .join(' ')
+          .replaceAll(pageOf(''), ''),
+    );
+    const fell = ['canonicals_match true –', `coverage_state ${IN} ${OUT}`, 'deindexed Indexed Not Indexed'];
+    expect(changes.sort()).toEqual([
+      '2 /a/3 canonicals_match – true',
+      `2 /a/3 coverage_state ${OUT} ${IN}`,
+      '2 /a/3 crawled – 2025-03-02T10:00:00.000Z',
+      '2 /a/3 indexed Not Indexed Indexed',
+      '2 /a/3 searchengine_canonical – /a/3',
+      '2 /a/3 user_canonical – /a/3',
+      '2 /a/4 first_data – Indexed',
+      '2 /a/new appeared – –',
+      '2 /a/new first_data – Indexed',
+      '2 /b/1 first_data – Not Indexed',
+      ...['/a/1', '/a/2', '/a/4'].flatMap((page) =>
+        [...fell, `searchengine_canonical ${page} –`, `user_canonical ${page} –`].map((text) => `3 ${page} ${text}`),
+      ),
+      '4 /b/2 first_data – Indexed',
+    ]);
+  });
+
+  test('the index adds up', async () => {
+    const balance = await analysisRows(reader, 'index_balance', { since: '2025-03-01' });
+    expect(balance).toMatchObject([
+      { indexed_before: 2, first_inspected: 2, entered: 1, appeared: 0, fell_out: 0, indexed: 5 },
+      { indexed_before: 5, first_inspected: 0, entered: 0, fell_out: 3, deindexed: 3, indexed: 2 },
+      { indexed_before: 2, first_inspected: 1, entered: 0, fell_out: 0, indexed: 3 },
+    ]);
+    // What was first inspected in the period neither entered nor fell out.
+    const [whole] = await analysisRows(reader, 'index_balance', { since: '2025-03-02', total: 'true' });
+    expect(whole).toMatchObject({ indexed_before: 2, first_inspected: 2, entered: 1, fell_out: 2, indexed: 3 });
+    const [place] = await analysisRows(reader, 'deindexed_by_directory', { since: '2025-03-02' });
+    expect(place).toMatchObject({ directory: '/a/', indexed_before: 2, first_inspected: 1, entered: 1, indexed: 2 });
+    expect((await findingsOf(warehouse)).filter(({ level }) => level !== 'lag')).toEqual([]);
+  });
+
+  test('the share of the whole site is estimated from what the rotation inspected', async () => {
+    const estimates = (await analysisRows(reader, 'indexing_trend')).map((row) =>
+      ['pages', 'share_estimated', 'share_low', 'share_high', 'sampled', 'sampled_since'].map((name) => row[name]),
+    );
+    expect(estimates).toEqual([
+      // Of the three others, none, or all but what nobody saw, may be indexed.
+      [6, 0.6667, 0.3333, 0.8333, 3, '2025-03-01'],
+      // The new page is known, and is no part of the sample.
+      [7, 0.8286, 0.7143, 0.8571, 5, '2025-03-01'],
+      [7, 0.3143, 0.2857, 0.4286, 5, '2025-03-01'],
+      // All were inspected.
+      [7, 0.4286, 0.4286, 0.4286, 6, '2025-03-01'],
+    ]);
+  });
+
+  test('every face says how much is not known', async () => {
+    const report = await readReport(reader, { until: '2025-03-02', version: 'test', now: 0 });
+    expect(report.sections[0]?.story.map((sentence) => sentence.replaceAll('\u00a0', ' '))).toEqual([
+      '5 of 7 pages are known to be indexed, 1 more of the pages known on Mar 1. 0 pages fell out of the index.',
+      'Between 71.4% and 85.7% of the site is indexed, by 5 pages inspected by rotation since Mar 1; 1 page is not inspected yet.',
+    ]);
+    const shown = shownText(reportPage(report));
+    for (const text of ['2 indexed before + 2 inspected for the first time + 1 entered', '1 not inspected yet'])
+      expect(shown).toContain(text);
+    const sentences = await analysisRows(reader, 'page', { url: pageOf('/a/4') });
+    expect(sentences.map(({ sentence }) => sentence)).toContain('inspected for the first time: indexed.');
+    const early = await analysisRows(reader, 'compare', { since: '2025-03-01', until: '2025-03-02' });
+    expect(early).toContainEqual(
+      expect.objectContaining({ figure: 'Not inspected yet', left_pages: 3, right_pages: 1 }),
+    );
+  });
+
+  test('what fell out is dated between two inspections, and the pages with most clicks come first', async () => {
+    const fell = await analysisRows(reader, 'deindexed_pages', { since: '2025-03-03' });
+    const shown = ['url', 'clicks', 'snapshot_date', 'last_seen_indexed_at'];
+    expect(fell.map((row) => shown.map((name) => String(row[name]).replace(pageOf(''), '')))).toEqual([
+      ['/a/1', '40', '2025-03-03', '2025-03-01T10:01:00.000Z'],
+      ['/a/2', '7', '2025-03-03', '2025-03-01T10:01:00.000Z'],
+      ['/a/4', 'null', '2025-03-03', '2025-03-02T10:01:00.000Z'],
+    ]);
+    const report = await readReport(reader, { since: '2025-03-03', version: 'test', now: 0 });
+    expect(report.sections[0]?.story[0]).toContain('3 pages fell out of the index; in 28 days they had 47 clicks.');
+    expect(report.sections[0]?.fallen.samples[0]).toMatchObject({ url: pageOf('/a/1'), clicks: 40 });
+  });
+});
+
+test('what is inspected for the first time neither hides a loss nor looks like one', async ({ onTestFinished }) => {
+  const warehouse = `${temporaryFolder(onTestFinished)}/warehouse`;
+  const names = Array.from({ length: 80 }, (_, at) => `/p/${at}`);
+  const all = (found: string, pages: readonly string[]) => Object.fromEntries(pages.map((page) => [page, found]));
+  await commitInspected(warehouse, [
+    { lists: names, inspects: all(IN, names.slice(0, 40)), clicks: { '/p/0': 5 } },
+    { lists: names, inspects: { ...all(OUT, names.slice(0, 20)), ...all(IN, names.slice(40)) } },
+  ]);
+  const reader = await openReader(warehouse);
+  onTestFinished(() => reader.close());
+  const { notify, quality, views } = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse });
+  await reader.engine.run(sql('app/notify/places_of'));
+  const rows = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: 1 });
+  const notices = await Promise.all(
+    rows.map((row) => ofSnapshot(reader, { ...row, website_name: null }, { notify, quality, views })),
+  );
+  expect(notices.flat().filter(({ kind }) => kind === 'indexed_drop')).toMatchObject([
+    {
+      what: 'indexed pages fell from 40 to 20 (−50.0%) since 2025-03-01; 20 of those that left were in /p/; those that left had 5 clicks in 28 days',
+      count: 20,
+    },
+  ]);
+});

@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../given/folder.js';
+import { commitInspected, pageOf, SITE } from '../../given/inspected.js';
+import { serveWarehouse } from '../../given/served.js';
+
+const NOW = Date.parse('2025-03-04T00:00:00.000Z');
+
+test('what Search Console does not say of a page, its history and a record to link to, comes from the warehouse', async () => {
+  const warehouse = join(temporaryFolder(), 'warehouse');
+  await commitInspected(warehouse, [
+    { lists: ['/a', '/b'], inspects: { '/a': 'Submitted and indexed' } },
+    { lists: ['/a', '/b', '/c'], inspects: { '/a': 'Crawled - currently not indexed' } },
+    { lists: ['/a', '/b', '/c'], inspects: { '/b': 'Soft 404' } },
+  ]);
+  const served = await serveWarehouse({ warehouse, now: () => NOW, keys: { key: [SITE] } });
+  onTestFinished(served.close);
+  const get = async (path: string): Promise<unknown> => {
+    const answer = await fetch(`${served.baseUrl}${path}`, { headers: { authorization: 'Bearer key' } });
+    return answer.json();
+  };
+  const report = (path: string) => get(`/v1/url-report?url=${encodeURIComponent(pageOf(path))}`);
+  expect(await report('/a')).toMatchObject({
+    index_summary: 'Not Indexed',
+    previously_indexed: 'Yes',
+    canonical_changed: 'No',
+    canonical_changed_link: null,
+    ever_blocked_by_robots_txt: 'No',
+    service_link: `${served.baseUrl}/dashboard/websites/${encodeURIComponent(SITE)}/page?url=${encodeURIComponent(pageOf('/a'))}`,
+  });
+  expect(await report('/b')).toMatchObject({ index_summary: 'Not Indexed', previously_indexed: 'No' });
+  expect(await report('/c')).toMatchObject({ index_summary: null, previously_indexed: null, page_detection: null });
+  expect(await get(`/v1/urls/${encodeURIComponent(SITE)}?limit=1`)).toMatchObject({
+    urls: [{ url: pageOf('/a'), service_link: expect.stringContaining('/page?url=') }],
+  });
+});
