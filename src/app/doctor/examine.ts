@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { isBucketUrl } from '../../base/config/bucket.js';
 import { ConfigError, problemText } from '../../base/config/errors.js';
 import type { Config } from '../../base/config/schema.js';
-import { apiAccess, type Website, websitesFor } from '../../base/config/websites.js';
+import { allFrom, apiAccess, namedWebsites, type Website, websitesFor } from '../../base/config/websites.js';
 import { messageOf } from '../../base/exit.js';
 import { size as sized } from '../../base/observe/format.js';
 import { Clients } from '../../source/clients.js';
@@ -11,6 +11,7 @@ import type { Answer } from '../../source/transport.js';
 import { type RunEffects, realRunEffects } from '../../sync/context.js';
 import { bucketOf, cacheFolder } from '../../warehouse/bucket/cache.js';
 import { type CheckResult, resultsOf } from './check-result.js';
+import { examineProperties } from './search-console.js';
 import {
   askForKey,
   checkBaseUrl,
@@ -54,7 +55,7 @@ const realDoctorEffects: DoctorEffects = {
 };
 
 /**
- * Checks everything that a sync needs, with one request for the key and one for each website. Changes nothing.
+ * Checks everything that a sync needs, with one request for the key and one or two for each website. Changes nothing.
  *
  * @param load the configuration; throws ConfigError
  * @returns whether the configuration could be used, too
@@ -117,19 +118,28 @@ async function examineService(
   const once = { ...config, api: { ...config.api, max_attempts: 1 } };
   const clients = new Clients(once, { effects, signal, onAnswer: (answer) => seen.push(answer) });
   try {
-    const key = await askForKey(clients, config);
-    const websites = await examineWebsites(config, clients, key);
-    const services = [apiAccess(config), ...websitesFor(config, key.details)].map((access) => {
-      return { baseUrl: access.baseUrl, ahead: clients.clientOf(access).clockAhead };
-    });
-    const { max_clock_skew: limit } = config.sync;
-    const clock = checkClock({ now: effects.now(), limit, services, latest: await latestSnapshot(config) });
-    const first = [checkBaseUrl(config, key, seen[0] ?? null), checkToken(key, config.websites), clock];
-    const pages = websites.reduce((all, website) => all + website.pages, 0);
-    return { findings: [...first, ...websites.map(({ finding }) => finding)], pages };
+    const api = config.api.base_url === '' ? NO_API : await examineApi(config, clients, seen);
+    const isOfGoogle = allFrom(config) === 'google' || namedWebsites(config)?.some(({ google }) => google !== null);
+    const properties = isOfGoogle ? await examineProperties(once, clients) : [];
+    const services = isOfGoogle ? [{ baseUrl: config.google.endpoint, ahead: clients.google.clockAhead }] : [];
+    const evidence = { now: effects.now(), limit: config.sync.max_clock_skew, latest: await latestSnapshot(config) };
+    const clock = checkClock({ ...evidence, services: [...api.services, ...services] });
+    const pages = api.websites.reduce((all, website) => all + website.pages, 0);
+    return { findings: [...api.access, clock, ...properties, ...api.websites.map(({ finding }) => finding)], pages };
   } finally {
     await clients.close();
   }
+}
+
+const NO_API = { access: [], websites: [], services: [] };
+
+async function examineApi(config: Config, clients: Clients, seen: readonly Answer[]) {
+  const key = await askForKey(clients, config);
+  const websites = await examineWebsites(config, clients, key);
+  const services = [apiAccess(config), ...websitesFor(config, key.details)].map((access) => {
+    return { baseUrl: access.baseUrl, ahead: clients.clientOf(access).clockAhead };
+  });
+  return { access: [checkBaseUrl(config, key, seen[0] ?? null), checkToken(key, config.websites)], websites, services };
 }
 
 async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer): Promise<WebsiteCheck[]> {

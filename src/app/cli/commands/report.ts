@@ -90,7 +90,7 @@ function reportText(report: Report, file: string, width: number | undefined): st
   const { age, period, total, websites, sections } = report;
   const [only, second] = websites;
   const subject = only && !second ? nameOf(only.website) : `${websites.length} websites`;
-  const share = percent(shareOf(total.indexed.now, total.pages.now));
+  const share = total.not_inspected > 0 ? '' : percent(shareOf(total.indexed.now, total.pages.now));
   const stock = (name: string, figure: Figure) => [name, count(figure.now), signed(changeOf(figure))];
   const flow = (name: string, { now }: Figure) => [name, count(now), ''];
   const since = total.compared_with === null ? '' : `since ${total.compared_with}`;
@@ -99,6 +99,7 @@ function reportText(report: Report, file: string, width: number | undefined): st
     [
       stock('pages monitored', total.pages),
       stock(share ? `indexed (${share})` : 'indexed', total.indexed),
+      ...(total.not_inspected > 0 ? [['not inspected yet', count(total.not_inspected), '']] : []),
       flow('entered the index', total.entered),
       flow('fell out', total.fell_out),
       flow('appeared', total.appeared),

@@ -2,6 +2,7 @@ import { readStatus, type Status } from '../../../answers/status/status.js';
 import type { UnfinishedRun } from '../../../answers/status/unfinished-runs.js';
 import { driftText, type NewDrift, nameOf, notConfigured } from '../../../answers/status/website-status.js';
 import { isBucketUrl } from '../../../base/config/bucket.js';
+import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder } from '../../../warehouse/log/folder/prepare.js';
@@ -50,6 +51,7 @@ function printed(status: Status, width: number | undefined): string {
     ...followers
       .filter(({ name, error }) => name !== 'analytics' && error === null)
       .map((follower) => followerLine(follower)),
+    ...websites.flatMap(notInspectedLine),
     ...quarantine.filter(({ waiting }) => waiting > 0).map((one) => quarantineLine(one, status)),
     ...driftLines(new_drift, status),
     ...notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
@@ -98,6 +100,11 @@ function websiteTables({ websites, checked_at }: Status, width: number | undefin
   ];
   const filled = tables.filter(([, rows]) => rows.length > 0);
   return filled.map(([columns, rows]) => `${formatTable(columns, rows, { width })}\n`).join('');
+}
+
+function notInspectedLine({ last_snapshot: last, pages, ...website }: Status['websites'][number]): string[] {
+  const left = last?.source === 'google' && pages ? pages.monitored - pages.with_report : 0;
+  return left > 0 ? [`${nameOf(website)}: ${counted(left, 'page')} not inspected yet`] : [];
 }
 
 function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {

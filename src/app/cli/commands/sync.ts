@@ -76,7 +76,7 @@ export function display(level: LogLevel, { stderr, env }: Io, secrets: string[] 
 }
 
 function namesOf(configured: Config['websites']): (id: string) => string {
-  const names = new Map(configured === 'all' ? [] : configured.map(({ id, name }) => [id, name] as const));
+  const names = new Map(Array.isArray(configured) ? configured.map(({ id, name }) => [id, name] as const) : []);
   return (id) => names.get(id) ?? id;
 }
 

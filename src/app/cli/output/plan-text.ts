@@ -1,4 +1,5 @@
 import { costSentence } from '../../../answers/plan/cost.js';
+import { inspectionSentence } from '../../../answers/plan/inspections.js';
 import type { NextRun, NextRunOfWebsite, PlannedPage } from '../../../answers/plan/next-run.js';
 import { nameOf } from '../../../answers/status/website-status.js';
 import type { Config } from '../../../base/config/schema.js';
@@ -51,18 +52,22 @@ export function planText(plan: NextRun, config: Config, options: PlanTextOptions
         })),
       { width, right: ['report age'] },
     ),
-    paragraphs(noteLines(plan)),
+    paragraphs([...plan.properties.map(inspectionSentence), ...noteLines(plan)]),
   ];
   return blocks.filter((block) => block !== '').join('\n');
 }
 
 /** What cannot be known before the first listing, and how to get to know it. */
-function unknownLines({ websites, unknown_websites: unknown }: NextRun, config: Config, { program }: PlanTextOptions) {
-  if (unknown.length === 0 && websites.length > 0) return [];
+function unknownLines(
+  { websites, properties, unknown_websites: unknown }: NextRun,
+  config: Config,
+  { program }: PlanTextOptions,
+) {
+  if (unknown.length === 0 && (websites.length > 0 || properties.length > 0)) return [];
   const names = unknown.length > 0 ? `${unknown.map(nameOf).join(', ')}: no` : 'No';
   return [
     `${names} snapshot yet, so the number of pages is unknown. \`${program} sync --max-reports 0\` lists them; then this plan is complete.`,
-    `For example, ${costSentence(EXAMPLE_PAGES, config)}`,
+    ...(config.api.base_url === '' ? [] : [`For example, ${costSentence(EXAMPLE_PAGES, config)}`]),
   ];
 }
 

@@ -67,7 +67,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const reader = new LiveReader({ ...options, ageRule: options.status, queue, onUnreadable });
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
   const findKey = (token: string): Promise<KeyDetails | null> => keys.find(token);
-  const store = new WarehouseStore({ ...options, reader, findKey });
+  const store = new WarehouseStore({ ...options, reader, findKey, dashboard: `${options.prefix}/dashboard` });
   const { service, views, prefix, cache } = options;
   const log = requestLog(options.log, TOKENS, service.access_log ? 'info' : 'debug');
   const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');

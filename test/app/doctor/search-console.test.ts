@@ -1,0 +1,76 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
+import { run } from '../../given/cli.js';
+import { writeConfig } from '../../given/config-file.js';
+import { temporaryFolder } from '../../given/folder.js';
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const OTHER_KEY = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+const PREFIX = 'https://www.example.com/';
+const DOMAIN = 'sc-domain:example.com';
+
+interface Given {
+  id?: string;
+  file?: object;
+  hoursAhead?: number;
+  permissionLevel?: 'siteUnverifiedUser';
+}
+
+test.each<[string, Given, number, RegExp]>([
+  [
+    'all is well',
+    {},
+    0,
+    /✓ account .* may read 2 properties\n✓ property {3}sc-domain:example.com: siteOwner, 1 sitemap listed there, 2,000 inspections a day of its own, and of 1 property below it/,
+  ],
+  [
+    'another property',
+    { id: 'sc-domain:other.example' },
+    1,
+    /✗ property .* has no permission for sc-domain:other.example\n +→ Have an owner add/,
+  ],
+  [
+    'an unverified one',
+    { permissionLevel: 'siteUnverifiedUser' },
+    1,
+    /✗ property .* is not verified for sc-domain:example.com/,
+  ],
+  [
+    'a key that does not sign',
+    { file: { private_key: OTHER_KEY } },
+    1,
+    /✗ account .*Invalid JWT Signature.*\n +→ .*make another one with/i,
+  ],
+  ['half a key', { file: { private_key: 'x' } }, 1, /✗ account .*private_key: does not sign/],
+  [
+    'another kind of file',
+    { file: { type: 'external_account' } },
+    1,
+    /✗ account .* is not the whole JSON file of a service account or of a user/,
+  ],
+  ['a clock that is off', { hoursAhead: 2 }, 1, /✗ account .*\n +→ Set this machine's clock/],
+])('doctor of a property: %s', async (_, { id = DOMAIN, file = {}, hoursAhead = 0, permissionLevel }, code, words) => {
+  const service = await startSearchConsole({
+    clock: () => Date.now() + hoursAhead * 3_600_000,
+    properties: [{ siteUrl: PREFIX }, { siteUrl: DOMAIN, ...(permissionLevel ? { permissionLevel } : {}) }],
+  });
+  onTestFinished(() => service.close());
+  const folder = temporaryFolder();
+  const credentials = join(folder, 'key.json');
+  const whole = JSON.parse(readFileSync(await service.credentials(), 'utf8'));
+  writeFileSync(credentials, JSON.stringify({ ...whole, ...file }));
+  const config = writeConfig(folder, {
+    baseUrl: 'http://127.0.0.1:9',
+    websites: [{ id, source: 'google' }],
+    sections: { google: { credentials, endpoint: service.url } },
+  });
+  const settings = JSON.parse(readFileSync(config, 'utf8'));
+  writeFileSync(config, JSON.stringify({ ...settings, api: undefined }));
+  const ended = await run(['doctor', '-c', config]);
+  expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(words)]);
+  expect(ended.stdout.includes('gcloud auth application-default login --scopes=')).toBe(code === 1);
+  expect(ended.stdout).not.toContain('PRIVATE KEY');
+});
