@@ -88,7 +88,7 @@ const schemaNode = z.looseObject({
   default: z.unknown().optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
   anyOf: z
-    .array(z.object({ items: z.object({ properties: z.record(z.string(), z.unknown()) }).optional() }))
+    .array(z.object({ items: z.object({ properties: z.record(z.string(), z.unknown()).optional() }).optional() }))
     .optional(),
 });
 
