@@ -87,6 +87,8 @@ export interface WebsiteRun extends RunContext {
   latest?: Before['latest'];
   source: Source;
   requests: RequestCounts;
+  /** The only pages to inspect. */
+  asked?: readonly string[] | undefined;
 }
 
 /** When a run stops fetching, in milliseconds since 1970. */

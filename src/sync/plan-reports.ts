@@ -47,14 +47,15 @@ async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
   const { reports } = run.config;
   await setPlanOrder(engine, reports, run.effects.now());
   const quotas = await run.source.quotas({ lane: run.website.id, counts: run.requests });
-  const query = quotas === null ? await reportPlan(engine) : await inspectionPlan(engine, run.website.id, quotas);
+  const query = quotas === null ? await reportPlan(engine) : await inspectionPlan(engine, run, quotas);
   const temporary = `${run.folder.plan}.tmp`;
   const planned = await engine.copy(query, temporary, 'format json');
   await syncFile(temporary);
   await publish(temporary, run.folder.plan);
   crashPoint('wrote the plan');
   if (quotas === null && planned < reports.max_per_run) return { planned, wanted: planned };
-  return { planned, wanted: Math.max(planned, await countWanted(engine, quotas)) };
+  const wanted = run.asked?.length ?? (await countWanted(engine, quotas));
+  return { planned, wanted: Math.max(planned, wanted) };
 }
 
 async function reportPlan(engine: Engine): Promise<string> {
@@ -63,7 +64,9 @@ async function reportPlan(engine: Engine): Promise<string> {
 }
 
 /** The plan of a source that inspects so many pages a day, each counted for the property that it belongs to. */
-async function inspectionPlan(engine: Engine, website: string, quotas: readonly Quota[]): Promise<string> {
+async function inspectionPlan(engine: Engine, run: WebsiteRun, quotas: readonly Quota[]): Promise<string> {
+  const { asked } = run;
+  const website = run.website.id;
   const prefixes = quotas.map(({ property }) => property).filter((property) => property !== website);
   const properties = prefixes.sort((one, other) => other.length - one.length);
   await engine.set({
@@ -72,6 +75,8 @@ async function inspectionPlan(engine: Engine, website: string, quotas: readonly 
     quotas: JSON.stringify(quotas.map(({ property, perDay: per_day }) => ({ property, per_day }))),
   });
   for (const name of INSPECTIONS) await engine.run(sql(`sync/plan/${name}`));
+  if (asked) await engine.set({ asked: [...asked] });
+  if (asked) return sql('sync/plan/asked_pages');
   return sql('sync/plan/inspection_plan');
 }
 

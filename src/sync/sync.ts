@@ -46,6 +46,8 @@ export interface SyncOptions {
   websites: string[];
   /** Milliseconds that a run waits for an outage of the service or the disk to pass; not at all if left out. */
   retryFor?: number;
+  /** By website, the pages of Search Console to inspect, instead of what a night would. */
+  asked?: ReadonlyMap<string, readonly string[]> | undefined;
   /** Only finish an interrupted run. */
   recoverOnly: boolean;
   signal: AbortSignal;
@@ -198,7 +200,8 @@ class Sync {
   #start(website: Website, runId: string, setAside: SetAside | undefined): WebsiteRun {
     const folder = journalFolder(this.#context.warehouse, runId, website.id);
     const header = this.#newHeader(folder, website.name, this.#context.effects.now());
-    return this.#open(website, folder, { ...header, ...(setAside ? { set_aside: setAside } : {}) });
+    const run = this.#open(website, folder, { ...header, ...(setAside ? { set_aside: setAside } : {}) });
+    return { ...run, asked: this.options.asked?.get(website.id) };
   }
 
   /** A header for a run whose own is lost. The id says when the run began. */

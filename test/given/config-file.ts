@@ -5,7 +5,7 @@ export interface GivenConfig {
   baseUrl: string;
   token?: string;
   /** Ids or whole entries; `all` if left out. */
-  websites?: (string | { id: string; [key: string]: string })[];
+  websites?: (string | { id: string; [key: string]: string | number })[];
   /** Sections of the file to lay over the ones made here. */
   sections?: Record<string, object>;
 }

@@ -7,12 +7,22 @@ import { chunksOf, type JournalLine, parseLine, readLineGroups } from './lines.j
 import { openSeal, seal, seedOf } from './seal.js';
 
 /** Why a report is fetched, the most informative first; SQL statements see it as the variable `reasons`. */
-export const REASONS = ['missing', 'modified', 'traffic_lost', 'changed', 'new', 'recrawled', 'oldest'] as const;
+export const REASONS = [
+  'asked',
+  'missing',
+  'modified',
+  'traffic_lost',
+  'changed',
+  'new',
+  'recrawled',
+  'oldest',
+] as const;
 export type Reason = (typeof REASONS)[number];
 
 /** One value for each reason. */
 export function byReason<T>(make: (reason: Reason) => T): Record<Reason, T> {
   return {
+    asked: make('asked'),
     missing: make('missing'),
     modified: make('modified'),
     traffic_lost: make('traffic_lost'),

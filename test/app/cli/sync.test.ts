@@ -8,7 +8,7 @@ import { runProcess } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 
-const NO_REASONS = { missing: 0, modified: 0, changed: 0, new: 0, traffic_lost: 0, recrawled: 0, oldest: 0 };
+const NO_REASONS = { asked: 0, missing: 0, modified: 0, changed: 0, new: 0, traffic_lost: 0, recrawled: 0, oldest: 0 };
 
 function website(id: string, rest: Partial<WebsiteReceipt>, reports: Partial<WebsiteReceipt['reports']> = {}) {
   return {

@@ -7,7 +7,7 @@ import { packageVersion } from '../../../base/version.js';
 import { chosenWebsites } from '../../../sync/choose-websites.js';
 import { realRunEffects } from '../../../sync/context.js';
 import { problemsIn, type Receipt, type WebsiteReceipt } from '../../../sync/receipt.js';
-import { sync } from '../../../sync/sync.js';
+import { type SyncOptions, sync } from '../../../sync/sync.js';
 import { REASONS } from '../../../warehouse/journal/plan.js';
 import { exitCodeOf, type Problem } from '../../../warehouse/log/verdict.js';
 import { configOf } from '../configured.js';
@@ -44,17 +44,21 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   return exitCodeOf(problems);
 }
 
-async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> {
+/** @param flags `asked`: as `SyncOptions` has it */
+export async function syncOnce(config: Config, flags: Flags & Pick<SyncOptions, 'asked'>, io: Io): Promise<Receipt> {
   const { log, progress } = display(flags.logLevel ?? 'info', io, secretsOf(config));
   const version = await packageVersion();
   const retryFor = flags.retryFor === undefined ? 0 : config.sync.retry_for;
   const recoverOnly = flags.recover ?? false;
   return stoppable(io, async (signal) => {
     const websites = await chosenWebsites(flags.website ?? [], config, { effects: realRunEffects, signal });
-    const given = { config, version, websites, recoverOnly, retryFor, log, progress, signal };
+    const { asked } = flags;
+    const given = { config, version, websites, asked, recoverOnly, retryFor, log, progress, signal };
     if (config.notify.channels.length === 0) return sync(given);
     const { notifiedRun } = await import('../../notify/notify.js');
-    return notifiedRun({ config, log, isNight: !recoverOnly }, (onLongOutage) => sync({ ...given, onLongOutage }));
+    return notifiedRun({ config, log, isNight: !recoverOnly && !asked }, (onLongOutage) =>
+      sync({ ...given, onLongOutage }),
+    );
   });
 }
 

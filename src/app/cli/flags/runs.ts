@@ -47,6 +47,10 @@ export function runCommands(define: Define): Command[] {
       .option('--recover', 'only finish an interrupted run')
       .option('--retry-for <duration>', 'wait this long for an outage to pass, such as 6h, and resume')
       .addHelpText('after', SYNC_HELP),
+    define('inspect', () => import('../commands/inspect.js'))
+      .description('inspect pages of Search Console now, and commit what they say')
+      .argument('[url...]', 'addresses of pages')
+      .option('--file <path>', 'a file with one address a line; # begins a comment'),
     define('schedule', () => import('../commands/schedule.js'))
       .description('run as a daemon: each job at its scheduled time')
       .option('--once <job>', 'run this job now and exit')

@@ -9,6 +9,8 @@ import { count, counted, duration, recordTable, wrapped } from './output.js';
 
 /** Of so many pages the cost is shown where their number is unknown. */
 const EXAMPLE_PAGES = 1000;
+/** The others are those of Search Console. */
+const OF_SERVICE = REASONS.filter((reason) => !['asked', 'modified', 'traffic_lost'].includes(reason));
 
 export interface PlanTextOptions {
   /** The command that runs this program. */
@@ -33,7 +35,7 @@ export function planText(plan: NextRun, config: Config, options: PlanTextOptions
         listing,
         wanted: wanted.total,
         reached,
-        ...Object.fromEntries(REASONS.map((reason) => [reason, wanted[reason]])),
+        ...Object.fromEntries(OF_SERVICE.map((reason) => [reason, wanted[reason]])),
       })),
       { width },
     ),

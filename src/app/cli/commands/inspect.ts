@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { askRows } from '../../../answers/query/ask-rows.js';
+import { withReader } from '../../../answers/query/reader.js';
+import type { Config } from '../../../base/config/schema.js';
+import { namedWebsites } from '../../../base/config/websites.js';
+import { messageOf, UsageError } from '../../../base/exit.js';
+import { safe } from '../../../base/observe/terminal.js';
+import { addressOf, isOfProperty } from '../../../source/search-console/property.js';
+import { problemsIn, type Receipt } from '../../../sync/receipt.js';
+import { exitCodeOf } from '../../../warehouse/log/verdict.js';
+import type { Globals } from '../command.js';
+import { configOf } from '../configured.js';
+import { type Io, widthOf } from '../io.js';
+import { counted, formatJson, recordTable, warningLines } from '../output/output.js';
+import { syncOnce } from './sync.js';
+
+export interface Flags extends Globals {
+  file?: string;
+}
+
+const pageRow = z.object({
+  url: z.string(),
+  index_status: z.string(),
+  state: z.string(),
+  last_crawl: z.string(),
+  is_inspected: z.boolean().nullable(),
+  changed: z.string().nullable(),
+});
+
+/** `indexhouse inspect`: inspects some pages now, within the day's quota, and commits what it learns. */
+export async function run(flags: Flags, io: Io, urls: string[]): Promise<number> {
+  const config = await configOf(flags, io);
+  const asked = askedOf([...named(urls), ...(await listed(flags.file, io.cwd))], config);
+  const receipt = await inspected(config, asked, flags, io);
+  const pages = await pagesOf(receipt, asked, config);
+  const problems = problemsIn(receipt, config.quality.max_reject_ratio);
+  const left = pages.filter(({ is_inspected: is }) => !is).length;
+  const rows = pages.map(({ is_inspected: is, index_status, state, last_crawl, changed, url }) => {
+    return {
+      inspected: is ? 'now' : 'no',
+      status: index_status,
+      state,
+      'last crawl': last_crawl,
+      changed: changed ?? '–',
+      page: url,
+    };
+  });
+  const why = left > 0 ? `\n${counted(left, 'page')} not inspected: the day's inspections are used up.\n` : '';
+  const warnings = warningLines(problems.map(({ message }) => message));
+  const text = `${recordTable(rows, { width: widthOf(io.stdout) })}${why}${warnings}`;
+  io.stdout.write(flags.json ? formatJson({ ...receipt, pages }) : text);
+  return exitCodeOf(problems);
+}
+
+function named(urls: readonly string[]): [where: string, text: string][] {
+  return urls.map((url) => ['inspect', url]);
+}
+
+/** A page a line; empty lines and those that begin with # count as none. */
+async function listed(file: string | undefined, cwd: string): Promise<[where: string, text: string][]> {
+  if (file === undefined) return [];
+  const text = await readFile(resolve(cwd, file), 'utf8').catch((cause) => {
+    throw new UsageError(`cannot read ${file}: ${messageOf(cause)}`, { cause });
+  });
+  const lines = text.split('\n').map((line, at): [string, string] => [`${file}:${at + 1}`, line.trim()]);
+  return lines.filter(([, line]) => line !== '' && !line.startsWith('#'));
+}
+
+/** The pages to inspect, each once, by the website that they belong to. @throws UsageError for anything else */
+function askedOf(given: readonly (readonly [string, string])[], config: Config): Map<string, string[]> {
+  const properties = (namedWebsites(config) ?? []).flatMap(({ id, google }) => (google === null ? [] : id));
+  const asked = new Map<string, string[]>();
+  for (const [where, text] of given) {
+    const url = addressOf(text);
+    if (url === null) throw new UsageError(`${where}: ${safe(text)} is not the address of a page`);
+    const [id] = properties.filter((one) => isOfProperty(one, url)).sort((one, other) => other.length - one.length);
+    if (id === undefined) throw new UsageError(`${where}: ${safe(url)} is of no property under websites`);
+    asked.set(id, [...new Set([...(asked.get(id) ?? []), url])]);
+  }
+  if (asked.size === 0) throw new UsageError('name the pages to inspect, or a --file with one address a line');
+  return asked;
+}
+
+/** A run that was interrupted is finished first. */
+async function inspected(config: Config, asked: Map<string, string[]>, flags: Flags, io: Io): Promise<Receipt> {
+  const run = () => syncOnce(config, { ...flags, website: [...asked.keys()], asked }, io);
+  const receipt = await run();
+  return receipt.websites.some(({ resumed }) => resumed) ? run() : receipt;
+}
+
+async function pagesOf(receipt: Receipt, asked: ReadonlyMap<string, string[]>, { warehouse }: Config) {
+  const options = { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit };
+  return withReader(options, async (reader) => {
+    const pages: z.infer<typeof pageRow>[] = [];
+    for (const { website_id: website, snapshot_id: snapshot } of receipt.websites) {
+      const given = { website, snapshot: snapshot ?? '', urls: asked.get(website) ?? [] };
+      pages.push(...(await askRows(reader, 'answers/query/asked_pages', pageRow, given, website)));
+    }
+    return pages;
+  });
+}

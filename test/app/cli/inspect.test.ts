@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
+import { run } from '../../given/cli.js';
+import { writeConfig } from '../../given/config-file.js';
+import { temporaryFolder } from '../../given/folder.js';
+
+const HOME = 'https://www.example.com/';
+
+test('inspect asks about pages now, within the day, and commits what they say', async () => {
+  const service = await startSearchConsole({ websites: [{ id: 'w', pages: 60 }], start: new Date().toISOString() });
+  onTestFinished(() => service.close());
+  const cwd = temporaryFolder();
+  const google = { credentials: await service.credentials(), endpoint: service.url, requests_per_minute: 600 };
+  const websites = [{ id: 'sc-domain:example.com', source: 'google', inspections_per_day: 12 }];
+  const settings = { baseUrl: 'http://127.0.0.1:9', websites, sections: { google } };
+  const config = writeConfig(cwd, settings);
+  const inspect = (...words: string[]) => run(['inspect', '-c', config, '--log-level', 'error', ...words], { cwd });
+
+  await run(['sync', '-c', config, '--max-reports', '10', '--log-level', 'error'], { cwd });
+  service.inspected.clear();
+  writeFileSync(join(cwd, 'urls.txt'), `# after the release\n${HOME}\n\n${HOME}brand-new#top\n`);
+  const { code, stdout } = await inspect('--file', 'urls.txt', HOME);
+  expect([code, [...service.inspected.keys()].sort()]).toEqual([0, [HOME, `${HOME}brand-new`]]);
+  expect(stdout).toMatch(/now +not indexed +URL is unknown to Google +never .* https:\/\/www.example.com\/brand-new\n/);
+
+  const more = Array.from({ length: 3 }, (_, at) => `${HOME}more-${at}`);
+  expect((await inspect(...more)).stdout).toMatch(
+    /no +not inspected .*\n\n\d pages? not inspected: the day's inspections/,
+  );
+  const { stdout: found } = await run(
+    ['query', '-c', config, '--json', '--sql', "select count(*) as n from url_reports where reason = 'asked'"],
+    { cwd },
+  );
+  expect(JSON.parse(found)[0].n).toBeGreaterThanOrEqual(2);
+
+  for (const [words, why] of [
+    [['nope'], 'inspect: nope is not the address of a page'],
+    [['https://other.example/'], 'inspect: https://other.example/ is of no property under websites'],
+    [['--file', 'none.txt'], 'cannot read none.txt'],
+    [[], 'name the pages to inspect'],
+  ] as const) {
+    expect(await inspect(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+  }
+});
