@@ -6,6 +6,7 @@ import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/log/fo
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { addNote } from '../../src/warehouse/upkeep/note.js';
 import { copyOf } from './folder.js';
+import { commitInspected } from './inspected.js';
 import { givenNights, type Night, urlOf } from './nights.js';
 import { mendPayloads } from './quarantine.js';
 import { replayNow } from './replayed.js';
@@ -67,6 +68,7 @@ export async function givenEveryTable(
   const sections = { warehouse: { parquet_compression: codec } };
   for (const night of nightsOf()) await nights.night({ ...night, sections });
   const { warehouse } = nights;
+  await commitInspected(warehouse, [{ lists: ['/ä'], clicks: { '/ä': 7 } }], codec);
   await mendPayloads(warehouse, MENDED, `format parquet, compression ${codec}, dictionary_size_limit 0`);
   await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });

@@ -23,12 +23,20 @@ export function pageOf(path: string): string {
 }
 
 /** Commits nights as a sync of Search Console leaves them in its journal, one a day from March 1, 2025. */
-export async function commitInspected(warehouse: string, nights: readonly InspectedNight[]): Promise<void> {
+export async function commitInspected(
+  warehouse: string,
+  nights: readonly InspectedNight[],
+  compression: 'zstd' | 'snappy' | 'gzip' = 'zstd',
+): Promise<void> {
   await givenSchemas(warehouse);
-  for (const [night, given] of nights.entries()) await commitNight(warehouse, night, given);
+  for (const [night, given] of nights.entries()) await commitNight(warehouse, night, { ...given, compression });
 }
 
-async function commitNight(warehouse: string, night: number, given: InspectedNight): Promise<void> {
+async function commitNight(
+  warehouse: string,
+  night: number,
+  given: InspectedNight & { compression: 'zstd' | 'snappy' | 'gzip' },
+): Promise<void> {
   const at = new Date(FIRST_NIGHT_MS + night * DAY_MS);
   const date = at.toISOString().slice(0, 10);
   const folder = journalFolder(warehouse, idOf(night, 1), SITE);
@@ -48,7 +56,7 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
     },
     walk: 1,
     previousState: night > 0 ? stateFile(warehouse, SITE, idOf(night - 1, 2)) : null,
-    compression: 'zstd',
+    compression: given.compression,
     engine: { memoryLimit: 256e6, temporary: folder.temporary },
     snapshot: {
       ...{ ...ids, ...requests, ...times, snapshot_at: at.toISOString(), source: 'google', version: 'test' },

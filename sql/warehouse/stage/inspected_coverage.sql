@@ -1,10 +1,14 @@
 -- The listing of a source that says only which pages there are: the state of a page is what its last inspection says,
--- tonight's or an earlier one, which may have been when it was not listed. `extra` has the sitemaps and the time of the last modification.
+-- tonight's or an earlier one, which may have been when it was not listed. `extra` has the sitemaps and the time of the
+-- last modification.
 select
-  * exclude (is_tonight),
+  * exclude (is_tonight, inspection_link, extra, inspected_at),
   floor((epoch(listed_at) - epoch(last_crawl_time)) / 86400)::integer as days_since_last_crawl,
+  inspection_link,
   null::varchar as service_link,
-  inspected_at is not null as canonicals_match_present
+  inspected_at is not null as canonicals_match_present,
+  extra,
+  inspected_at
 from (
   select
     entry.listed_at,

@@ -19,14 +19,14 @@ export type InspectionPlan = Awaited<ReturnType<typeof inspectionPlans>>[number]
 /** What the nights of these properties of Search Console take, by their newest states. */
 export async function inspectionPlans(reader: Reader, ids: readonly string[], config: Config) {
   const { google, reports } = config;
-  const rows = await askRows(reader, 'answers/plan/inspected_counts', countsRow, {});
-  return rows.flatMap(({ website_id, pages, not_inspected }) => {
-    const perDay = websiteOf(config, website_id).google?.inspectionsPerDay;
-    if (perDay === undefined || !ids.includes(website_id)) return [];
+  const pace = Math.min(google.requests_per_minute, (google.concurrency * MINUTE_MS) / INSPECTION_MS);
+  const plans = ids.map(async (website) => {
+    const perDay = websiteOf(config, website).google?.inspectionsPerDay;
+    if (perDay === undefined) return [];
+    const rows = await askRows(reader, 'answers/plan/inspected_counts', countsRow, { website }, website);
     const perNight = Math.min(perDay, reports.max_per_run);
-    const pace = Math.min(google.requests_per_minute, (google.concurrency * MINUTE_MS) / INSPECTION_MS);
     const nights = (number: number, share = 1) => (perNight > 0 ? Math.ceil(number / (share * perNight)) : null);
-    return {
+    return rows.map(({ website_id, pages, not_inspected }) => ({
       website_id,
       pages,
       not_inspected,
@@ -34,8 +34,9 @@ export async function inspectionPlans(reader: Reader, ids: readonly string[], co
       seconds: Math.ceil((perNight / pace) * 60),
       nights_until_inspected: { at_least: nights(not_inspected), at_most: nights(not_inspected, ROTATION) },
       nights_for_all_pages: { at_least: nights(pages), at_most: nights(pages, ROTATION) },
-    };
+    }));
   });
+  return (await Promise.all(plans)).flat();
 }
 
 /** The same in one sentence or two. */
