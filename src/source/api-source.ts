@@ -13,30 +13,20 @@ export class ApiSource implements Source {
 
   constructor(
     private readonly website: Website,
-    private readonly client: Client,
-    private readonly api: Config['api'],
+    readonly client: Client,
+    readonly limits: Config['api'],
     private readonly now: () => number,
   ) {}
 
-  get concurrency(): number {
-    return this.api.concurrency;
-  }
-
-  get requestsPerMinute(): number {
-    return this.api.requests_per_minute;
-  }
-
-  get utilisation(): number | null {
-    return this.client.utilisation;
-  }
-
-  get clockAhead(): number | null {
-    return this.client.clockAhead;
-  }
-
   list({ purpose, answered, ...sink }: ListingSink, from: Interrupted | undefined): Promise<WalkResult> {
     const { id, baseUrl, places } = this.website;
-    const site = { websiteId: id, baseUrl, baseUrlPlace: places.baseUrl, pageSize: this.api.page_size, now: this.now };
+    const site = {
+      websiteId: id,
+      baseUrl,
+      baseUrlPlace: places.baseUrl,
+      pageSize: this.limits.page_size,
+      now: this.now,
+    };
     const get = (path: string) => this.client.get(path, purpose).finally(answered);
     return walkListing({ ...site, ...sink, get }, from);
   }
@@ -51,9 +41,5 @@ export class ApiSource implements Source {
 
   async quotas(): Promise<null> {
     return null;
-  }
-
-  redact(text: string): string {
-    return this.client.redact(text);
   }
 }

@@ -38,6 +38,11 @@ export interface Purpose {
   attempts?: number;
 }
 
+/** Of a request that is for no website in particular, and that nobody counts. */
+export function uncounted(): Purpose {
+  return { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };
+}
+
 /** What differs from the status service where another one is asked. */
 export interface Dialect {
   /** Which several clients may share. */
@@ -64,13 +69,13 @@ export interface ClientOptions {
   timeout: number;
   /** Attempts per request, the first included; throttled ones are not counted. */
   maxAttempts: number;
-  signal?: AbortSignal;
-  effects?: Effects;
+  signal?: AbortSignal | undefined;
+  effects?: Effects | undefined;
   dialect?: Dialect;
   /** Called with every answer, whatever its status: its headers hold what `get` does not return. */
   onAnswer?: (answer: Answer) => void;
   /** Called with what the user should know about the pace. */
-  onNotice?: (notice: PaceNotice) => void;
+  onNotice?: ((notice: PaceNotice) => void) | undefined;
 }
 
 /**
@@ -79,7 +84,7 @@ export interface ClientOptions {
  *
  * @example
  * const client = new Client({ baseUrl, token, requestsPerMinute: 60, concurrency: 8, timeout: 30_000, maxAttempts: 5 });
- * const text = await client.get('/v1', { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } });
+ * const text = await client.get('/v1', uncounted());
  * await client.close();
  */
 export class Client {
@@ -140,10 +145,6 @@ export class Client {
   /** Masks this key's token in text from the service: refused text is stored and logged, the token never is. */
   redact(text: string): string {
     return this.#options.dialect?.redact(text) ?? this.#redactor.text(text);
-  }
-
-  get #places(): Places {
-    return this.#options.places ?? API_PLACES;
   }
 
   /** Answered requests divided by those that the key's rate allowed, 0 to 1; null without a limit or an answer. */
@@ -244,18 +245,18 @@ export class Client {
   }
 
   #textOf({ status, headers, text }: Answer): string {
-    const { dialect } = this.#options;
+    const { dialect, places = API_PLACES } = this.#options;
     if (status === 200) {
       if (text !== null) return dialect?.redact(text) ?? this.#redactor.data(text);
       throw new SourceError(
         'bad_body',
-        `the body of the answer is not UTF-8 text; check ${this.#places.baseUrl}, and whether a proxy changes answers`,
+        `the body of the answer is not UTF-8 text; check ${places.baseUrl}, and whether a proxy changes answers`,
         { status },
       );
     }
     const redacted = { status, text: this.redact(text ?? '') };
     const waitMs = retryAfterMs(headers, this.#clock, this.#effects.now());
-    throw this.#ending(dialect?.failureOf(redacted) ?? failureOf(redacted, waitMs, this.#places));
+    throw this.#ending(dialect?.failureOf(redacted) ?? failureOf(redacted, waitMs, places));
   }
 
   /** A `Retry-After` from the service is the minimum. */

@@ -14,7 +14,7 @@ import { realEffects } from '../base/effects.js';
 import { MINUTE_MS } from '../base/time.js';
 import { issuesOf, jsonOf } from '../base/validate.js';
 import { ApiSource } from './api-source.js';
-import { Client, type ClientOptions } from './client.js';
+import { Client, type ClientOptions, uncounted } from './client.js';
 import { keyDetailsSchema } from './contract/key.js';
 import { SourceError } from './errors.js';
 import type { PaceNotice } from './pace/pacer.js';
@@ -83,12 +83,7 @@ export class Clients {
   #common(key: string) {
     const { timeout, max_attempts: maxAttempts } = this.config.api;
     const { effects, signal, onNotice } = this.options;
-    return {
-      ...{ timeout, maxAttempts },
-      ...(effects ? { effects } : {}),
-      ...(signal ? { signal } : {}),
-      ...(onNotice ? { onNotice: (notice: PaceNotice) => onNotice(notice, key) } : {}),
-    };
+    return { timeout, maxAttempts, effects, signal, onNotice: (notice: PaceNotice) => onNotice?.(notice, key) };
   }
 
   async close(): Promise<void> {
@@ -105,7 +100,7 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
   const named = namedWebsites(config);
   if (named) return named;
   if (allFrom(config) === 'google') {
-    const sites = await listSites(clients.google, { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } });
+    const sites = await listSites(clients.google, uncounted());
     return sites.filter(isReadable).map(({ siteUrl: id }) => ({ id, name: null, ...googleAccess(config) }));
   }
   const { details, schemaProblem } = await keyDetails(config, clients);
@@ -122,8 +117,8 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
  * @throws SourceError
  */
 export async function keyDetails(config: Config, clients: Clients) {
-  const purpose = { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };
-  const parsed = keyDetailsSchema.safeParse(jsonOf(await clients.clientOf(apiAccess(config)).get('/v1', purpose)));
+  const text = await clients.clientOf(apiAccess(config)).get('/v1', uncounted());
+  const parsed = keyDetailsSchema.safeParse(jsonOf(text));
   if (parsed.success) return { details: parsed.data, schemaProblem: null };
   const [issue] = issuesOf(parsed.error);
   return { details: null, schemaProblem: [issue?.path, issue?.message].filter(Boolean).join(': ') };

@@ -27,26 +27,10 @@ export class SearchConsoleSource implements Source {
   constructor(
     private readonly property: string,
     private readonly options: GoogleWebsite,
-    private readonly client: GoogleClient,
+    readonly client: GoogleClient,
     private readonly site: SiteFetch,
-    private readonly google: GoogleConfig,
+    readonly limits: GoogleConfig,
   ) {}
-
-  get concurrency(): number {
-    return this.google.concurrency;
-  }
-
-  get requestsPerMinute(): number {
-    return this.google.requests_per_minute;
-  }
-
-  get utilisation(): number | null {
-    return this.client.utilisation;
-  }
-
-  get clockAhead(): number | null {
-    return this.client.clockAhead;
-  }
 
   async list(sink: ListingSink, from: Interrupted | undefined): Promise<WalkResult> {
     const { client } = this;
@@ -85,10 +69,6 @@ export class SearchConsoleSource implements Source {
   async quotas(purpose: Purpose): Promise<Quota[]> {
     const perDay = this.options.inspectionsPerDay;
     return (await this.#ownAndBelow(purpose)).map((property) => ({ property, perDay }));
-  }
-
-  redact(text: string): string {
-    return this.client.redact(text);
   }
 
   /** @throws SourceError `forbidden` if the account may not read the property */

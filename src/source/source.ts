@@ -1,4 +1,5 @@
-import type { Purpose } from './client.js';
+import type { Config } from '../base/config/schema.js';
+import type { Client, Purpose } from './client.js';
 import type { ReportOutcome } from './report.js';
 import type { JudgedEntry } from './walk/coverage-window.js';
 import type { WalkResult } from './walk/walk.js';
@@ -37,13 +38,10 @@ export interface Source {
    * inspections have a quota for each day.
    */
   readonly byInspection: boolean;
-  /** Reports to request at a time. */
-  readonly concurrency: number;
-  readonly requestsPerMinute: number;
-  /** Answered requests divided by those that the pace allowed, 0 to 1; null without a limit or an answer. */
-  readonly utilisation: number | null;
-  /** By how many milliseconds the service's clock is ahead; null before its first answer. */
-  readonly clockAhead: number | null;
+  /** How many requests may be under way, and be sent in a minute. */
+  readonly limits: Pick<Config['api'], 'concurrency' | 'requests_per_minute'>;
+  /** Who sends them. */
+  readonly client: Pick<Client, 'utilisation' | 'clockAhead' | 'redact'>;
   /** Lists the website's pages, or resumes an interrupted listing. @throws SourceError if there is no listing; `Stopped` */
   list(sink: ListingSink, from: Interrupted | undefined): Promise<WalkResult>;
   /**
@@ -57,6 +55,4 @@ export interface Source {
   probe(purpose: Purpose): Promise<unknown>;
   /** The quotas of a day; null without any. @throws SourceError */
   quotas(purpose: Purpose): Promise<Quota[] | null>;
-  /** Masks secrets in a text from the service. */
-  redact(text: string): string;
 }

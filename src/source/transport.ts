@@ -36,6 +36,8 @@ export interface TransportOptions {
   maxBodyBytes?: number;
 }
 
+type Known = TransportOptions & { places: Places };
+
 /** One request of any kind. */
 export interface Message {
   method: 'GET' | 'POST';
@@ -47,7 +49,7 @@ export interface Message {
 
 /** Sends single requests to one base address. Redirects are not followed, so the token never leaves that address. */
 export class Transport {
-  readonly #options: TransportOptions;
+  readonly #options: Known;
   readonly #prefix: string;
   readonly #headers: Record<string, string>;
   readonly #origin: string;
@@ -56,7 +58,7 @@ export class Transport {
 
   constructor(options: TransportOptions) {
     const base = new URL(options.baseUrl);
-    this.#options = options;
+    this.#options = { places: API_PLACES, ...options };
     this.#prefix = base.pathname.replace(/\/+$/, '');
     const authorization = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
     this.#headers = { ...authorization, accept: 'application/json' };
@@ -131,7 +133,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
 
   constructor(
-    private readonly options: TransportOptions,
+    private readonly options: Known,
     private readonly resolve: (answer: Answer) => void,
     private readonly reject: (error: Error) => void,
   ) {}
@@ -148,13 +150,12 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { maxBodyBytes = MAX_BODY_BYTES, timeout } = this.options;
+    const { maxBodyBytes = MAX_BODY_BYTES, timeout, places } = this.options;
     this.#bytes += chunk.length;
     this.#chunks.push(chunk);
-    if (this.#bytes > maxBodyBytes) controller.abort(tooLarge(maxBodyBytes, this.options));
+    if (this.#bytes > maxBodyBytes) controller.abort(tooLarge(maxBodyBytes, places));
     // A body that trickles in forever never reaches undici's timeout between two chunks.
-    else if (this.#chunks.length > 1 && performance.now() > this.#deadline)
-      controller.abort(tooSlow(timeout, this.options));
+    else if (this.#chunks.length > 1 && performance.now() > this.#deadline) controller.abort(tooSlow(timeout, places));
   }
 
   onResponseEnd(): void {
@@ -175,40 +176,34 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 }
 
-type Asked = Pick<TransportOptions, 'places'>;
-
-function placeOf({ places = API_PLACES }: Asked): string {
-  return places.baseUrl;
-}
-
 /** A remedy that only the service of `api` has. */
-function ofApi(remedy: string, options: Asked): string {
-  return /^(api|websites)\b/.test(placeOf(options)) ? remedy : '';
+function ofApi(remedy: string, { baseUrl }: Places): string {
+  return /^(api|websites)\b/.test(baseUrl) ? remedy : '';
 }
 
-function tooLarge(maxBytes: number, options: Asked): SourceError {
-  const remedy = `check ${placeOf(options)}${ofApi(', or lower api.page_size', options)}`;
+function tooLarge(maxBytes: number, places: Places): SourceError {
+  const remedy = `check ${places.baseUrl}${ofApi(', or lower api.page_size', places)}`;
   return new SourceError('too_large', `the body of the answer is larger than ${size(maxBytes)}; ${remedy}`);
 }
 
-function tooSlow(timeoutMs: number, options: Asked): SourceError {
-  const remedy = `try again later${ofApi(', or raise api.timeout', options)}`;
+function tooSlow(timeoutMs: number, places: Places): SourceError {
+  const remedy = `try again later${ofApi(', or raise api.timeout', places)}`;
   return new SourceError('timeout', `no complete answer within ${timeoutMs} ms; ${remedy}`);
 }
 
 /** Node.js's error codes for certificates that are not trusted. */
 const CERTIFICATE = /CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE/;
 
-function wrapped(error: Error & { code?: string }, options: TransportOptions): Error {
+function wrapped(error: Error & { code?: string }, options: Known): Error {
   if (error instanceof SourceError || error instanceof Stopped) return error;
-  if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout, options);
+  if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout, options.places);
   const origin = new URL(options.baseUrl).origin;
   if (CERTIFICATE.test(error.code ?? '')) {
-    const remedy = `if your own certificate authority signed it, set NODE_EXTRA_CA_CERTS to its PEM file; otherwise check ${placeOf(options)} and this machine's clock`;
+    const remedy = `if your own certificate authority signed it, set NODE_EXTRA_CA_CERTS to its PEM file; otherwise check ${options.places.baseUrl} and this machine's clock`;
     const message = `the certificate of ${origin} is not trusted: ${describe(error)}; ${remedy}`;
     return new SourceError('certificate', message, { cause: error });
   }
-  const message = `the connection to ${origin} failed: ${describe(error)}; check the network and ${placeOf(options)}, then try again`;
+  const message = `the connection to ${origin} failed: ${describe(error)}; check the network and ${options.places.baseUrl}, then try again`;
   return new SourceError('network', message, { cause: error });
 }
 

@@ -93,7 +93,7 @@ export async function stage(run: WebsiteRun, listed: Listed, before: Before, giv
       resumed: header.resumed > 0,
       version: header.version,
       requests_retried: requests.retried,
-      utilisation: run.source.utilisation,
+      utilisation: run.source.client.utilisation,
       reports_wanted: wanted,
       source: run.source.byInspection ? 'google' : 'api',
     },

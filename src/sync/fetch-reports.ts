@@ -114,7 +114,7 @@ class ReportFetch {
   }
 
   async #fetchAll(pages: PlanReader): Promise<void> {
-    const workers = Array.from({ length: this.run_.source.concurrency }, () => this.#work(pages));
+    const workers = Array.from({ length: this.run_.source.limits.concurrency }, () => this.#work(pages));
     const ended = await Promise.allSettled(workers);
     await pages.close();
     if (!this.#end?.cause) await this.#settle();

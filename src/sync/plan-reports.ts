@@ -15,7 +15,7 @@ import { commitFacts } from './commit-snapshot.js';
 import type { Before, WebsiteRun } from './context.js';
 
 /** The statements that `inspection_plan` builds on, in order. */
-const INSPECTIONS = ['day_began', 'property_of', 'inspection_candidates', 'inspections_left', 'inspections_due'];
+const INSPECTIONS = ['day_began', 'property_of', 'inspections_left', 'inspections_due'];
 
 /** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
 export async function plan(run: WebsiteRun, listed: Listed, before: Before): Promise<Planned> {
@@ -65,19 +65,17 @@ async function reportPlan(engine: Engine): Promise<string> {
 
 /** The plan of a source that inspects so many pages a day, each counted for the property that it belongs to. */
 async function inspectionPlan(engine: Engine, run: WebsiteRun, quotas: readonly Quota[]): Promise<string> {
-  const { asked } = run;
-  const website = run.website.id;
-  const prefixes = quotas.map(({ property }) => property).filter((property) => property !== website);
+  const { asked = null, website } = run;
+  const prefixes = quotas.map(({ property }) => property).filter((property) => property !== website.id);
   const properties = prefixes.sort((one, other) => other.length - one.length);
   await engine.set({
-    own_property: website,
+    own_property: website.id,
     properties,
+    asked: [...(asked ?? [])],
     quotas: JSON.stringify(quotas.map(({ property, perDay: per_day }) => ({ property, per_day }))),
   });
   for (const name of INSPECTIONS) await engine.run(sql(`sync/plan/${name}`));
-  if (asked) await engine.set({ asked: [...asked] });
-  if (asked) return sql('sync/plan/asked_pages');
-  return sql('sync/plan/inspection_plan');
+  return sql(`sync/plan/${asked ? 'asked_pages' : 'inspection_plan'}`);
 }
 
 /** A page whose report the service returned in an earlier run; null if it never returned one. */

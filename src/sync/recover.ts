@@ -138,7 +138,8 @@ async function dropIfAhead(folder: JournalFolder, { deps, ended }: RecoveryInput
   if (ahead <= run.config.sync.max_clock_skew) return null;
   await run.clock.confirm(run);
   const message = `the unfinished run began ${duration(ahead)} from now, by this machine's clock`;
-  if (run.source.clockAhead === null) throw new ClockError(`${message}; set the clock, or delete ${folder.path}`);
+  if (run.source.client.clockAhead === null)
+    throw new ClockError(`${message}; set the clock, or delete ${folder.path}`);
   await dropJournal(folder);
   run.log.warn({ website: folder.websiteId, run: folder.runId }, `${message}: it is dropped`);
   return failedReceipt(folder.websiteId, message, { requests: run.requests, resumed: true, duration_ms: 0 });

@@ -24,7 +24,7 @@ export class RunClock {
   /** @throws ClockError if the clock contradicts the service's or the newest snapshot */
   check({ website, source, latest = null }: Judged): void {
     const { config, effects, log } = this.context;
-    const services = [{ baseUrl: website.baseUrl, ahead: source.clockAhead }];
+    const services = [{ baseUrl: website.baseUrl, ahead: source.client.clockAhead }];
     const found = judgeClock({ now: effects.now(), limit: config.sync.max_clock_skew, services, latest });
     if (found?.level === 'error') throw new ClockError(`${found.message}; ${found.remedy}`);
     if (!found || this.warning !== null) return;
@@ -35,7 +35,7 @@ export class RunClock {
   /** Like `check`, after a request if the service has not answered any yet. Whatever it answers has a date. */
   async confirm(run: Judged & { requests: RequestCounts }): Promise<void> {
     const purpose = { lane: run.website.id, counts: run.requests, attempts: 1 };
-    if (run.source.clockAhead === null) await run.source.probe(purpose).catch(() => {});
+    if (run.source.client.clockAhead === null) await run.source.probe(purpose).catch(() => {});
     this.check(run);
   }
 }

@@ -11,7 +11,7 @@ import type { Waiting } from '../warehouse/journal/run-file.js';
 /** The parts of a website's run that show how fast it is. */
 interface PacedRun {
   website: Website;
-  source: Pick<Source, 'utilisation' | 'requestsPerMinute'>;
+  source: Pick<Source, 'client' | 'limits'>;
   effects: Pick<Effects, 'now'>;
 }
 
@@ -87,8 +87,9 @@ export class RunProgress {
   }
 
   /** How well the key is used. */
-  #pace({ source: { utilisation, requestsPerMinute } }: PacedRun): string[] {
-    return utilisation === null ? [] : [`${Math.round(utilisation * 100)}% of ${requestsPerMinute}/min`];
+  #pace({ source: { client, limits } }: PacedRun): string[] {
+    const { utilisation } = client;
+    return utilisation === null ? [] : [`${Math.round(utilisation * 100)}% of ${limits.requests_per_minute}/min`];
   }
 
   #whose(website: Website): string {

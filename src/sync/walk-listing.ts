@@ -46,7 +46,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
     );
     if (result.error && run.outage.isWaitedFor(result.error, deadlineOf(run), run.website)) throw result.error;
     const judged = result.complete ? withRejectsJudged(run, result, await fingerprintOf(result.kept.walk)) : result;
-    await journal.finish(judged, new Date(run.effects.now()), (text) => run.source.redact(text));
+    await journal.finish(judged, new Date(run.effects.now()), (text) => run.source.client.redact(text));
     crashPoint('listed');
     const { kept, walks, complete, reason } = judged;
     return { walk: kept.walk, walks, complete, reason, count: kept.count, startedAt: kept.startedAt };

@@ -1,33 +1,24 @@
 -- How many pages of each website changed in which way in a period of dates, both included. A page counts once, except in
 -- `_times`. `canonical_flips` are pages whose canonical changed from one URL to another, `clicks_lost` the clicks that
 -- pages had in 28 days that fell out. View `page_changes`: one row per change.
-with lost as (
+select
+  website_id,
+  count(distinct url) filter (change = 'appeared')::integer as appeared,
+  count(distinct url) filter (change = 'disappeared')::integer as disappeared,
+  count(distinct url) filter (is_flip(change, from_value, to_value))::integer as canonical_flips,
+  count(*) filter (is_flip(change, from_value, to_value))::integer as canonical_flip_times,
+  count(distinct url) filter (change = 'robots_blocked')::integer as robots_blocked,
+  count(distinct url) filter (change = 'robots_unblocked')::integer as robots_unblocked,
+  coalesce(any_value(clicks_lost), 0) as clicks_lost
+from page_changes
+left join (
   select website_id, sum(clicks_before(website_id, url, observed_at))::integer as clicks_lost
   from index_moves($since::date, $until::date)
   where move = 'fell_out' and ($website::varchar is null or website_id = $website::varchar)
   group by website_id
-),
-changed as (
-  select
-    website_id,
-    count(distinct url) filter (change = 'appeared')::integer as appeared,
-    count(distinct url) filter (change = 'disappeared')::integer as disappeared,
-    count(distinct url) filter (is_flip)::integer as canonical_flips,
-    count(*) filter (is_flip)::integer as canonical_flip_times,
-    count(distinct url) filter (change = 'robots_blocked')::integer as robots_blocked,
-    count(distinct url) filter (change = 'robots_unblocked')::integer as robots_unblocked
-  from (
-    select
-      *,
-      change in ('searchengine_canonical', 'user_canonical') and from_value is not null and to_value is not null as is_flip
-    from page_changes
-  )
-  where
-    ($website::varchar is null or website_id = $website::varchar)
-    and snapshot_date between $since::date and $until::date
-  group by website_id
-)
-select changed.*, coalesce(clicks_lost, 0) as clicks_lost
-from changed
-left join lost using (website_id)
+) as lost using (website_id)
+where
+  ($website::varchar is null or website_id = $website::varchar)
+  and snapshot_date between $since::date and $until::date
+group by website_id
 order by website_id

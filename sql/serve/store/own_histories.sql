@@ -2,23 +2,18 @@
 -- those of a report. Files `$changes` of table `page_changes`: one row per change.
 select
   url,
-  coalesce(bool_or('Indexed' in (from_value, to_value)), false) as previously_indexed,
-  max(happened_at) filter (to_value = 'Indexed' and change in ('indexed', 'appeared', 'first_data')) as previously_indexed_timestamp,
-  coalesce(bool_or(is_flip), false) as canonical_changed,
-  max(happened_at) filter (is_flip) as canonical_changed_timestamp,
-  arg_max(to_value, happened_at) filter (is_flip and change = 'searchengine_canonical')
+  bool_or(coalesce('Indexed' in (from_value, to_value), false)) as previously_indexed,
+  iso_time(max(observed_at) filter (index_step(change, from_value, to_value) = 1)) as previously_indexed_timestamp,
+  bool_or(is_flip(change, from_value, to_value)) as canonical_changed,
+  iso_time(max(observed_at) filter (is_flip(change, from_value, to_value))) as canonical_changed_timestamp,
+  arg_max(to_value, observed_at) filter (change = 'searchengine_canonical' and is_flip(change, from_value, to_value))
     as canonical_changed_searchengine_canonical,
-  arg_max(to_value, happened_at) filter (is_flip and change = 'user_canonical') as canonical_changed_user_canonical,
-  coalesce(bool_or(change in ('robots_blocked', 'robots_unblocked')), false) as ever_blocked_by_robots_txt,
-  max(happened_at) filter (change = 'robots_blocked') as ever_blocked_by_robots_txt_timestamp,
-  min(happened_at) filter (change = 'appeared') as page_detection
-from (
-  select
-    *,
-    iso_time(observed_at) as happened_at,
-    change in ('searchengine_canonical', 'user_canonical') and from_value is not null and to_value is not null as is_flip
-  from read_parquet($changes, union_by_name = true, hive_partitioning = false)
-)
+  arg_max(to_value, observed_at) filter (change = 'user_canonical' and is_flip(change, from_value, to_value))
+    as canonical_changed_user_canonical,
+  bool_or(change in ('robots_blocked', 'robots_unblocked')) as ever_blocked_by_robots_txt,
+  iso_time(max(observed_at) filter (change = 'robots_blocked')) as ever_blocked_by_robots_txt_timestamp,
+  iso_time(min(observed_at) filter (change = 'appeared')) as page_detection
+from read_parquet($changes, union_by_name = true, hive_partitioning = false)
 where
   url >= $from_url::varchar
   and url < $to_url::varchar

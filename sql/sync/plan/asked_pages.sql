@@ -1,10 +1,7 @@
 -- The pages that the user asked about, as far as the day's inspections go.
 select url, 'asked' as reason
-from (
-  select url, place, inspections_left, row_number() over (partition by property order by place) as place_there
-  from (select unnest(getvariable('asked')::varchar[]) as url, generate_subscripts(getvariable('asked')::varchar[], 1) as place)
-  join inspections_left on property = property_of(url)
-)
-where place_there <= inspections_left
+from (select unnest(getvariable('asked')::varchar[]) as url, generate_subscripts(getvariable('asked')::varchar[], 1) as place)
+join inspections_left on property = property_of(url)
+qualify row_number() over (partition by property order by place) <= inspections_left
 order by place
 limit getvariable('max_reports')::bigint

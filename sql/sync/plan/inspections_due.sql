@@ -1,5 +1,38 @@
--- The candidates that were not inspected on this day.
+-- The pages that Search Console may be asked about on this day, and why before their turn. `impressions_lost` is how far the last
+-- seven days with figures are below what the three weeks before let expect.
 create or replace temp view inspections_due as
-select *, property_of(url) as property
-from candidates
-where not never_fetched(url) and coalesce(report_fetched_at < getvariable('day_began'), true)
+select
+  compared.url,
+  property_of(compared.url) as property,
+  case
+    when not present then 'missing'
+    when lastmod > was_report_fetched_at and lastmod <= getvariable('planned_at') then 'modified'
+    when was_report_fetched_at is null and (is_new or was_first_seen_at > first_listing_ended) then 'new'
+    when was_report_wanted = 'changed' then 'changed'
+    -- Looked at since they ended, it need not be looked at again.
+    when
+      impressions_lost > 2 * sqrt(impressions_expected)
+      and was_report_fetched_at < getvariable('planned_at') - interval 10 days
+    then 'traffic_lost'
+    else 'oldest'
+  end as reason,
+  was_report_fetched_at as report_fetched_at,
+  was_consecutive_failures >= 2 as keeps_failing,
+  impressions_lost
+from compared
+left join (
+  select
+    url,
+    try_cast(extra ->> 'lastmod' as timestamptz) as lastmod,
+    coalesce((extra ->> 'recent_impressions')::bigint, 0) as recent,
+    ((extra ->> 'impressions')::bigint - recent) / 3 as impressions_expected,
+    impressions_expected - recent as impressions_lost
+  from listed_entries
+  where kind = 'entry'
+) as said using (url)
+-- The first listing takes less than that.
+cross join (select min(first_seen_at) + interval 6 hours as first_listing_ended from previous_state)
+where
+  (present or (was_disappeared_at is null and (getvariable('listing_complete') or was_absences > 0)))
+  and not never_fetched(compared.url)
+  and coalesce(was_report_fetched_at < getvariable('day_began'), true)

@@ -1,22 +1,21 @@
+import { z } from 'zod';
 import { count, counted, dayOfMonth, percent, shareOf } from '../../base/observe/format.js';
 
 /** The share of a whole website of Search Console that is indexed; null for one of the API. */
-export interface Estimate {
-  share_estimated: number | null;
+export const estimateRow = z.object({
+  share_estimated: z.number().nullable(),
   /** The 95% interval. */
-  share_low: number | null;
-  share_high: number | null;
+  share_low: z.number().nullable(),
+  share_high: z.number().nullable(),
   /** Pages that the rotation inspected since the date. */
-  sampled: number | null;
-  sampled_since: string | null;
-}
+  sampled: z.int().nullable(),
+  sampled_since: z.string().nullable(),
+});
+export type Estimate = z.infer<typeof estimateRow>;
 
 export const NO_ESTIMATE: Estimate = {
-  share_estimated: null,
-  share_low: null,
-  share_high: null,
-  sampled: null,
-  sampled_since: null,
+  ...{ share_estimated: null, share_low: null, share_high: null },
+  ...{ sampled: null, sampled_since: null },
 };
 
 /** How much of a website is indexed: by an estimate where there is one, else what is known. */

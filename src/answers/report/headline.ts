@@ -1,5 +1,5 @@
 import type { Figure } from '../../base/observe/format.js';
-import { type Estimate, NO_ESTIMATE } from './estimate.js';
+import { type Estimate, estimateRow, NO_ESTIMATE } from './estimate.js';
 import type { Period } from './period.js';
 import type { BalanceRow, ChangesRow, TrendRow, WebsiteRow } from './rows.js';
 
@@ -38,7 +38,6 @@ export function headlineOf(
 ): Headline {
   const countsOn = (date: string | null) => trend.find(({ snapshot_date }) => snapshot_date === date);
   const [now, before] = [countsOn(website.now_date), countsOn(website.before_date)];
-  const { share_estimated, share_low, share_high, sampled, sampled_since } = now ?? NO_ESTIMATE;
   // The first listing has nothing to compare with, so a website's changes are known from its second one on.
   const knowsPrevious = website.first_date < period.previous.since;
   const flow = (pages: (flows: Flows) => number | undefined) => ({
@@ -50,7 +49,7 @@ export function headlineOf(
     compared_with: website.before_date,
     not_inspected: website.by_inspection ? (now?.without_data ?? 0) : 0,
     clicks_lost: flows.now.changes?.clicks_lost ?? 0,
-    estimate: { share_estimated, share_low, share_high, sampled, sampled_since },
+    estimate: estimateRow.parse(now ?? NO_ESTIMATE),
     ...each(STOCKS, (key) => ({ now: now?.[key] ?? 0, before: before?.[key] ?? null })),
     // Pages that were inspected for the first time are no change.
     indexed: {

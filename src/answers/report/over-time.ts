@@ -25,10 +25,7 @@ export interface Places {
   states: readonly StateRow[];
 }
 
-/**
- * What a directory had on a night, without pages that are not inspected yet, and the change of its indexed pages since the
- * night before that is known.
- */
+/** What a directory had on a night, of the inspected pages, and what changed since the night before that is known. */
 export interface HeatCell {
   date: string;
   pages: number;
@@ -103,15 +100,8 @@ export async function readOverTime(reader: Reader, website: string | null, { sho
   });
   const rest = cellsOf(rows, null, { columns, step });
   const { pages = 0, indexed = 0 } = rest.at(-1) ?? {};
-  const others = {
-    website_id: '',
-    directory: ALL_OTHERS,
-    pages,
-    indexed,
-    share_indexed: shareOf(indexed, pages),
-    indexed_change: null,
-    isNotable: false,
-  };
+  const counts = { pages, indexed, share_indexed: shareOf(indexed, pages), indexed_change: null };
+  const others = { website_id: '', directory: ALL_OTHERS, ...counts, isNotable: false };
   const colours = coloursOf(now.states);
   return {
     step,

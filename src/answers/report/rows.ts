@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { estimateRow } from './estimate.js';
 
 const whole = z.int();
 const text = z.string();
@@ -25,11 +26,7 @@ export const trendRow = z.object({
   indexed: whole,
   not_indexed: whole,
   without_data: whole,
-  share_estimated: z.number().nullable(),
-  share_low: z.number().nullable(),
-  share_high: z.number().nullable(),
-  sampled: maybeWhole,
-  sampled_since: maybeText,
+  ...estimateRow.shape,
 });
 export type TrendRow = z.infer<typeof trendRow>;
 

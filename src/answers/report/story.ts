@@ -34,12 +34,7 @@ export function storyOf({ headline, events, common }: Facts, period: Period): st
   const shown = eventsIn(events, period).slice(0, MOST_EVENTS);
   const causes = headline.fell_out.now > 0 ? causeSentence(common) : null;
   const estimate = estimateSentence(headline.estimate, headline.not_inspected);
-  return [
-    sentence,
-    ...(estimate === null ? [] : [estimate]),
-    ...shown.map(eventSentence),
-    ...(causes === null ? [] : [causes]),
-  ];
+  return [sentence, estimate, ...shown.map(eventSentence), causes].filter((one) => one !== null);
 }
 
 /** The events of a period: those of whole websites before those of directories and states, the largest first. */

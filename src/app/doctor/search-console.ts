@@ -2,6 +2,7 @@ import type { Config } from '../../base/config/schema.js';
 import type { Website } from '../../base/config/websites.js';
 import { Stopped } from '../../base/exit.js';
 import { count, counted } from '../../base/observe/format.js';
+import { uncounted } from '../../source/client.js';
 import { type Clients, configuredWebsites } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
 import { GCLOUD_LOGIN } from '../../source/search-console/access.js';
@@ -27,7 +28,7 @@ or as a service account, for machines:
 /** Checks the account, and every property that is configured, with one request for all and two for each. */
 export async function examineProperties(config: Config, clients: Clients): Promise<CheckResult[]> {
   try {
-    const sites = await listSites(clients.google, purpose());
+    const sites = await listSites(clients.google, uncounted());
     const readable = sites.filter(isReadable).length;
     const said = `${clients.google.access.account} signs in and may read ${properties(readable)}`;
     const first = readable > 0 ? account.ok(said) : account.error(said, 'Give it access, as shown below.');
@@ -43,8 +44,8 @@ async function examineProperty(website: Website, sites: readonly Site[], clients
   const refused = whyRefused(id, sites, clients.google.access.account);
   if (refused !== null) return property.error(...partsOf(new SourceError('forbidden', refused)));
   try {
-    const listed = await listSitemaps(clients.google, { property: id, purpose: purpose() });
-    const quotas = (await clients.sourceOf(website).quotas(purpose())) ?? [];
+    const listed = await listSitemaps(clients.google, { property: id, purpose: uncounted() });
+    const quotas = (await clients.sourceOf(website).quotas(uncounted())) ?? [];
     const below = quotas.length > 1 ? `, and of ${properties(quotas.length - 1)} below it` : '';
     const files = google?.sitemaps === 'auto' ? `${counted(listed.length, 'sitemap')} listed there` : 'own sitemaps';
     const level = sites.find(({ siteUrl }) => siteUrl === id)?.permissionLevel;
@@ -58,10 +59,6 @@ async function examineProperty(website: Website, sites: readonly Site[], clients
 
 function properties(number: number): string {
   return `${count(number)} ${number === 1 ? 'property' : 'properties'}`;
-}
-
-function purpose() {
-  return { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };
 }
 
 /** What happened, and the remedy, which follows it. */

@@ -5,7 +5,7 @@ import { baseUrl, mapping, says, text, token } from './scalars.js';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
 const CONTROL = /[\x00-\x1f\x7f]/;
 
-const list = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
+const neither = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
 
 /** The loader reads the file, so that `token` is always set. */
 export function tokenFile() {
@@ -35,16 +35,11 @@ export const website = mapping({
   ...googleKeys,
 }).superRefine(checkSource);
 
+const entries = z.array(website).min(1, says('is an empty list', 'Add a website, or write `all`.'));
+
 /** `websites`. */
 export const websites = z
-  .union(
-    [
-      z.literal('all'),
-      allProperties,
-      z.array(website).min(1, says('is an empty list', 'Add a website, or write `all`.')),
-    ],
-    list,
-  )
+  .union([z.literal('all'), allProperties, entries], neither)
   .superRefine((value, context) => {
     if (!Array.isArray(value)) return;
     for (const [index, { id }] of value.entries()) {

@@ -22,12 +22,7 @@ export interface Website extends Access {
 }
 
 /** A property of Search Console, as it is configured. */
-export interface GoogleWebsite {
-  /** For each property. */
-  inspectionsPerDay: number;
-  properties: 'auto' | readonly string[];
-  sitemaps: 'auto' | readonly string[];
-}
+export type GoogleWebsite = ReturnType<typeof googleAccess>['google'];
 
 type Configured = Pick<Config, 'api' | 'google' | 'websites'>;
 type Entry = Exclude<Config['websites'], string | { all: true }>[number];

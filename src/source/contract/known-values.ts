@@ -36,6 +36,21 @@ const SEARCH_CONSOLE_STATES = [
 ];
 const STATES = [...COVERAGE_STATES, ...SEARCH_CONSOLE_STATES];
 
+/** What the contract calls the outcome of a fetch, by Search Console's word for it. */
+export const FETCH_STATUSES: ReadonlyMap<string, string> = new Map([
+  ['SUCCESSFUL', 'Successful'],
+  ['SOFT_404', 'Soft 404'],
+  ['BLOCKED_ROBOTS_TXT', 'Blocked by robots.txt'],
+  ['NOT_FOUND', 'Not found (404)'],
+  ['ACCESS_DENIED', 'Access denied (401)'],
+  ['SERVER_ERROR', 'Server error (5xx)'],
+  ['REDIRECT_ERROR', 'Redirect error'],
+  ['ACCESS_FORBIDDEN', 'Access forbidden (403)'],
+  ['BLOCKED_4XX', 'Blocked due to other 4xx issue'],
+  ['INTERNAL_CRAWL_ERROR', 'Internal crawl error'],
+  ['INVALID_URL', 'Invalid URL'],
+]);
+
 export const KNOWN_VALUES: Readonly<Record<'coverage' | 'url_report', Readonly<Record<string, readonly string[]>>>> = {
   coverage: { index_summary: SUMMARIES, index_coverage_state: STATES },
   url_report: {
@@ -43,19 +58,7 @@ export const KNOWN_VALUES: Readonly<Record<'coverage' | 'url_report', Readonly<R
     index_coverage_state: STATES,
     indexing_allowed: YES_NO,
     searchenginebot_primary_crawler: ['MOBILE', 'DESKTOP'],
-    page_fetch_status: [
-      'Successful',
-      'Redirect error',
-      'Not found (404)',
-      'Soft 404',
-      'Server error (5xx)',
-      'Blocked by robots.txt',
-      'Access denied (401)',
-      'Access forbidden (403)',
-      'Blocked due to other 4xx issue',
-      'Internal crawl error',
-      'Invalid URL',
-    ],
+    page_fetch_status: [...FETCH_STATUSES.values()],
     blocked_by_robots_txt: YES_NO,
     previously_indexed: YES_NO,
     canonical_changed: YES_NO,

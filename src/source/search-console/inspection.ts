@@ -2,24 +2,12 @@ import { z } from 'zod';
 import { DAY_MS } from '../../base/time.js';
 import { issuesOf, jsonOf } from '../../base/validate.js';
 import { absoluteUrl, timestamp } from '../contract/fields.js';
+import { FETCH_STATUSES } from '../contract/known-values.js';
 import { type UrlReport, urlReportSchema } from '../contract/report.js';
 import { SourceError } from '../errors.js';
 import type { ReportOutcome } from '../report.js';
 import { type CallOptions, type GoogleClient, INSPECT } from './google-client.js';
 
-const FETCH_STATUSES: ReadonlyMap<string, string> = new Map([
-  ['SUCCESSFUL', 'Successful'],
-  ['SOFT_404', 'Soft 404'],
-  ['BLOCKED_ROBOTS_TXT', 'Blocked by robots.txt'],
-  ['NOT_FOUND', 'Not found (404)'],
-  ['ACCESS_DENIED', 'Access denied (401)'],
-  ['SERVER_ERROR', 'Server error (5xx)'],
-  ['REDIRECT_ERROR', 'Redirect error'],
-  ['ACCESS_FORBIDDEN', 'Access forbidden (403)'],
-  ['BLOCKED_4XX', 'Blocked due to other 4xx issue'],
-  ['INTERNAL_CRAWL_ERROR', 'Internal crawl error'],
-  ['INVALID_URL', 'Invalid URL'],
-]);
 /** A field of a report, the name that Google has for it, and what becomes of its value. */
 const FIELDS: readonly [field: keyof UrlReport, name: string, convert: (value: string, now: number) => unknown][] = [
   ['index_summary', 'verdict', (verdict) => (verdict === 'PASS' ? 'Indexed' : 'Not Indexed')],

@@ -35,8 +35,8 @@ export interface SiteFetchOptions {
   version: string;
   /** For one complete answer, in milliseconds. */
   timeout: number;
-  signal?: AbortSignal;
-  effects?: Effects;
+  signal?: AbortSignal | undefined;
+  effects?: Effects | undefined;
 }
 
 /** Reads a site's files as any visitor does: without credentials, and within bounds of bytes and time. */

@@ -33,7 +33,7 @@ export function headlinePart(headline: Headline, { days }: Period, which: 'first
   const before = ({ before: then }: Figure): Part =>
     then === null ? null : `${count(then)} in the ${days === 1 ? 'day' : `${days} days`} before`;
   const flow = (name: string, figure: Figure) => [name, count(figure.now), before(figure)] as const;
-  const share = shareIndexed({ ...headline.estimate, indexed: indexed.now, pages: pages.now });
+  const share = shareOfAll(headline);
   const isEstimated = headline.estimate.share_estimated !== null;
   // Not where more pages are known than before.
   const shareBefore = headline.not_inspected > 0 ? null : shareOf(indexed.before, pages.before);
@@ -54,6 +54,10 @@ export function headlinePart(headline: Headline, { days }: Period, which: 'first
     [...flow('Newly blocked by robots.txt', robots_blocked), `${count(robots_unblocked.now)} unblocked`],
   ];
   return tiles(...(which === 'first' ? all.slice(0, FIRST_TILES) : all.slice(FIRST_TILES)));
+}
+
+function shareOfAll({ estimate, indexed, pages }: Headline): number | null {
+  return shareIndexed({ ...estimate, indexed: indexed.now, pages: pages.now });
 }
 
 function notInspected({ not_inspected: left }: Headline): string | null {
@@ -84,12 +88,7 @@ export function overviewPart({ websites, period }: Report, most = websites.lengt
     { head: 'Website', cell: nameOf },
     number('Pages', ({ headline }) => headline.pages.now),
     number('Indexed', ({ headline }) => headline.indexed.now),
-    number(
-      'Of its pages',
-      ({ headline: { estimate, indexed, pages } }) =>
-        shareIndexed({ ...estimate, indexed: indexed.now, pages: pages.now }),
-      percent,
-    ),
+    number('Of its pages', ({ headline }) => shareOfAll(headline), percent),
     ...(websites.some(({ headline }) => headline.not_inspected > 0)
       ? [number<WebsiteFacts>('Not inspected yet', ({ headline }) => headline.not_inspected)]
       : []),

@@ -20,6 +20,8 @@ export interface Flags extends Globals {
   file?: string;
 }
 
+type Given = [where: string, text: string];
+
 const pageRow = z.object({
   url: z.string(),
   index_status: z.string(),
@@ -32,20 +34,13 @@ const pageRow = z.object({
 /** `indexhouse inspect`: inspects some pages now, within the day's quota, and commits what it learns. */
 export async function run(flags: Flags, io: Io, urls: string[]): Promise<number> {
   const config = await configOf(flags, io);
-  const asked = askedOf([...named(urls), ...(await listed(flags.file, io.cwd))], config);
+  const asked = askedOf([...urls.map((url): Given => ['inspect', url]), ...(await listed(flags.file, io.cwd))], config);
   const receipt = await inspected(config, asked, flags, io);
   const pages = await pagesOf(receipt, asked, config);
   const problems = problemsIn(receipt, config.quality.max_reject_ratio);
   const left = pages.filter(({ is_inspected: is }) => !is).length;
-  const rows = pages.map(({ is_inspected: is, index_status, state, last_crawl, changed, url }) => {
-    return {
-      inspected: is ? 'now' : 'no',
-      status: index_status,
-      state,
-      'last crawl': last_crawl,
-      changed: changed ?? '–',
-      page: url,
-    };
+  const rows = pages.map(({ is_inspected: is, index_status: status, state, last_crawl: crawl, changed, url: page }) => {
+    return { inspected: is ? 'now' : 'no', status, state, 'last crawl': crawl, changed: changed ?? '–', page };
   });
   const why = left > 0 ? `\n${counted(left, 'page')} not inspected: the day's inspections are used up.\n` : '';
   const warnings = warningLines(problems.map(({ message }) => message));
@@ -54,22 +49,18 @@ export async function run(flags: Flags, io: Io, urls: string[]): Promise<number>
   return exitCodeOf(problems);
 }
 
-function named(urls: readonly string[]): [where: string, text: string][] {
-  return urls.map((url) => ['inspect', url]);
-}
-
 /** A page a line; empty lines and those that begin with # count as none. */
-async function listed(file: string | undefined, cwd: string): Promise<[where: string, text: string][]> {
+async function listed(file: string | undefined, cwd: string): Promise<Given[]> {
   if (file === undefined) return [];
   const text = await readFile(resolve(cwd, file), 'utf8').catch((cause) => {
     throw new UsageError(`cannot read ${file}: ${messageOf(cause)}`, { cause });
   });
-  const lines = text.split('\n').map((line, at): [string, string] => [`${file}:${at + 1}`, line.trim()]);
+  const lines = text.split('\n').map((line, at): Given => [`${file}:${at + 1}`, line.trim()]);
   return lines.filter(([, line]) => line !== '' && !line.startsWith('#'));
 }
 
 /** The pages to inspect, each once, by the website that they belong to. @throws UsageError for anything else */
-function askedOf(given: readonly (readonly [string, string])[], config: Config): Map<string, string[]> {
+function askedOf(given: readonly Given[], config: Config): Map<string, string[]> {
   const properties = (namedWebsites(config) ?? []).flatMap(({ id, google }) => (google === null ? [] : id));
   const asked = new Map<string, string[]>();
   for (const [where, text] of given) {

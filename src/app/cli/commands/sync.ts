@@ -56,9 +56,8 @@ export async function syncOnce(config: Config, flags: Flags & Pick<SyncOptions, 
     const given = { config, version, websites, asked, recoverOnly, retryFor, log, progress, signal };
     if (config.notify.channels.length === 0) return sync(given);
     const { notifiedRun } = await import('../../notify/notify.js');
-    return notifiedRun({ config, log, isNight: !recoverOnly && !asked }, (onLongOutage) =>
-      sync({ ...given, onLongOutage }),
-    );
+    const isNight = !recoverOnly && !asked;
+    return notifiedRun({ config, log, isNight }, (onLongOutage) => sync({ ...given, onLongOutage }));
   });
 }
 

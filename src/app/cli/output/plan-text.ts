@@ -60,11 +60,8 @@ export function planText(plan: NextRun, config: Config, options: PlanTextOptions
 }
 
 /** What cannot be known before the first listing, and how to get to know it. */
-function unknownLines(
-  { websites, properties, unknown_websites: unknown }: NextRun,
-  config: Config,
-  { program }: PlanTextOptions,
-) {
+function unknownLines(plan: NextRun, config: Config, { program }: PlanTextOptions) {
+  const { websites, properties, unknown_websites: unknown } = plan;
   if (unknown.length === 0 && (websites.length > 0 || properties.length > 0)) return [];
   const names = unknown.length > 0 ? `${unknown.map(nameOf).join(', ')}: no` : 'No';
   return [

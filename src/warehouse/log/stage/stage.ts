@@ -156,18 +156,12 @@ export async function copyChanges(
 /** Writes the summary of a commit's listing, which knows the state before it; without pages there is no file. */
 export async function copySummary(engine: Engine, file: string, compression: string): Promise<number> {
   await engine.run(sql('warehouse/macros/001_directory_of'));
-  return copyTable(
-    engine,
-    { table: 'coverage_summary', query: sql('warehouse/stage/coverage_summary'), file },
-    compression,
-  );
+  const query = sql('warehouse/stage/coverage_summary');
+  return copyTable(engine, { table: 'coverage_summary', query, file }, compression);
 }
 
 /** The statement that makes the rows of a table from a journal; null if the source has none. */
-export function journalQuery(
-  table: (typeof FROM_THE_JOURNAL)[number],
-  { byInspection }: Pick<CommitFacts, 'byInspection'>,
-): string | null {
+export function journalQuery(table: (typeof FROM_THE_JOURNAL)[number], { byInspection }: CommitFacts): string | null {
   if (table === 'page_traffic' && !byInspection) return null;
   return sql(`warehouse/stage/${table === 'coverage' && byInspection ? 'inspected_coverage' : table}`);
 }
