@@ -95,11 +95,7 @@ export class SearchConsoleSource implements Source {
 }
 
 /** Journals pages in windows, as if a listing had been walked. @returns the state after the last one */
-async function journaled(
-  sink: Pick<ListingSink, 'accept'>,
-  pages: AsyncIterable<JudgedEntry[]>,
-  first: WalkState,
-): Promise<WalkState> {
+async function journaled(sink: ListingSink, pages: AsyncIterable<JudgedEntry[]>, first: WalkState) {
   let state = first;
   for await (const some of pages) {
     for (let at = 0; at < some.length; at += WINDOW_PAGES) {

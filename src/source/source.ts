@@ -33,10 +33,7 @@ export interface Quota {
  * (`ApiSource`), and Search Console (`SearchConsoleSource`).
  */
 export interface Source {
-  /**
-   * Whether its listing says only which pages there are: the state of a page is then what its last inspection said, and
-   * inspections have a quota for each day.
-   */
+  /** Whether it lists only which pages there are: their states come from inspections, which have a quota a day. */
   readonly byInspection: boolean;
   /** How many requests may be under way, and be sent in a minute. */
   readonly limits: Pick<Config['api'], 'concurrency' | 'requests_per_minute'>;

@@ -68,11 +68,6 @@ export class Transport {
     this.#dispatcher = dispatcherFor(base.origin, { connections, ...timeouts });
   }
 
-  /** As {@link send}, with the GET method. */
-  get(path: string): Promise<Answer> {
-    return this.send({ method: 'GET', path });
-  }
-
   /**
    * @returns the answer, whatever its status
    * @throws SourceError `network`, `timeout`, `too_large`

@@ -39,11 +39,7 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   };
 }
 
-export function commitFacts(
-  run: Pick<WebsiteRun, 'header' | 'config' | 'source'>,
-  listed: Listed,
-  before: Before,
-): CommitFacts {
+export function commitFacts(run: WebsiteRun, listed: Listed, before: Before): CommitFacts {
   // A walk whose clock was behind is dated right after the latest snapshot.
   const snapshotAt = new Date(Math.max(listed.startedAt, (before.latest?.at ?? 0) + 1));
   return {

@@ -17,6 +17,8 @@ import type { Before, WebsiteRun } from './context.js';
 /** The statements that `inspection_plan` builds on, in order. */
 const INSPECTIONS = ['day_began', 'property_of', 'inspections_left', 'inspections_due'];
 
+const wantedRow = z.object({ wanted: z.coerce.number() });
+
 /** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
 export async function plan(run: WebsiteRun, listed: Listed, before: Before): Promise<Planned> {
   const made = await readPlanned(run.folder);
@@ -89,10 +91,7 @@ export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Pr
 
 async function countWanted(engine: Engine, quotas: readonly Quota[] | null): Promise<number> {
   await setMaxReports(engine, Number.POSITIVE_INFINITY);
-  const query =
-    quotas === null
-      ? `select count(*) as wanted from (${sql('warehouse/plan/report_plan')})`
-      : sql('sync/plan/inspections_wanted');
-  const [row] = await engine.rows(z.object({ wanted: z.coerce.number() }), query);
+  const pages = sql(quotas === null ? 'warehouse/plan/report_plan' : 'sync/plan/inspections_wanted');
+  const [row] = await engine.rows(wantedRow, `select count(*) as wanted from (${pages})`);
   return row?.wanted ?? 0;
 }

@@ -9,6 +9,8 @@ import { Transport, type TransportOptions } from '../../src/source/transport.js'
 import { casesAtLength, once } from '../given/at-length.js';
 import { EARLY_HINTS, http, type RawAnswer, startRawServer, trickle } from '../given/raw-server.js';
 
+const get = (path: string) => ({ method: 'GET' as const, path });
+
 const TIMEOUT_MS = 150;
 
 async function given(answer: RawAnswer, options: Partial<TransportOptions> = {}) {
@@ -72,7 +74,7 @@ describe('an answer that does not come whole', () => {
   it.each(casesAtLength(BROKEN, ...aFew))('%s', async (_, kind, answer) => {
     const { transport } = await given(answer);
     const before = performance.now();
-    const error = await failure(transport.get('/v1'));
+    const error = await failure(transport.send(get('/v1')));
     expect(error).toMatchObject({ kind, retryable: true });
     expect(error.message).toMatch(
       kind === 'timeout' ? /150 ms; .*api\.timeout$/ : /the connection to http:\/\/127\.0\.0\.1:\d+ failed: ./,
@@ -98,7 +100,7 @@ describe('a body', () => {
       },
       { maxBodyBytes: 1_000_000, timeout: 5000 },
     );
-    const error = await failure(transport.get('/v1'));
+    const error = await failure(transport.send(get('/v1')));
     expect(error).toMatchObject({ kind: 'too_large', retryable: false });
     expect(error.message).toMatch(/larger than 1 MB; .*api\.base_url/);
     await expect.poll(() => stopped).toBe(true);
@@ -108,18 +110,18 @@ describe('a body', () => {
     const { transport } = await given(({ target }) => http(200, 'a'.repeat(Number(target.slice(1)))), {
       maxBodyBytes: 1000,
     });
-    expect((await transport.get('/1000')).text).toHaveLength(1000);
-    expect(await failure(transport.get('/1001'))).toMatchObject({ kind: 'too_large' });
+    expect((await transport.send(get('/1000'))).text).toHaveLength(1000);
+    expect(await failure(transport.send(get('/1001')))).toMatchObject({ kind: 'too_large' });
   });
 
   once('is that of the last answer, whatever was announced before it', async () => {
     const { transport } = await given(() => `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${http(200, 'x')}`);
-    expect(await transport.get('/v1')).toMatchObject({ status: 200, text: 'x' });
+    expect(await transport.send(get('/v1'))).toMatchObject({ status: 200, text: 'x' });
   });
 
   once('without a content-length ends with the connection', async () => {
     const { transport } = await given(() => `${HEAD}connection: close\r\n\r\n{"a":"ä`);
-    expect(await transport.get('/v1')).toMatchObject({ status: 200, text: '{"a":"ä' });
+    expect(await transport.send(get('/v1'))).toMatchObject({ status: 200, text: '{"a":"ä' });
   });
 });
 
@@ -139,7 +141,7 @@ describe('more requests than connections', () => {
       { timeout: 5000 },
     );
     const paths = Array.from({ length: 9 }, (_, i) => `/${i}`);
-    const ends = await Promise.allSettled(paths.map((path) => transport.get(path)));
+    const ends = await Promise.allSettled(paths.map((path) => transport.send(get(path))));
     const texts = ends.map((end) => (end.status === 'fulfilled' ? end.value.text : end.reason.kind));
     expect(texts).toEqual(paths.map((path) => (path === '/3' ? 'network' : path)));
     expect(most).toBe(2);
@@ -153,11 +155,11 @@ describe('more requests than connections', () => {
 
   once('end with a stop, and so does what is asked after it', async () => {
     const { transport } = await given(() => undefined, { timeout: 60_000 });
-    const asked = ['/a', '/b', '/c'].map((path) => transport.get(path));
+    const asked = ['/a', '/b', '/c'].map((path) => transport.send(get(path)));
     const ends = Promise.allSettled(asked);
     await sleep(30);
     transport.abort();
-    const late = await Promise.allSettled([transport.get('/d')]);
+    const late = await Promise.allSettled([transport.send(get('/d'))]);
     const all = [...(await ends), ...late];
     expect(all.map((end) => end.status === 'rejected' && end.reason instanceof Stopped)).toEqual(all.map(() => true));
   });
@@ -210,11 +212,11 @@ once('goes through the proxy of HTTPS_PROXY, which never sees the token', async 
     onTestFinished(() => made.close());
     return made;
   };
-  expect((await failure(client('https://api.invalid').get('/v1'))).kind).toBe('network');
+  expect((await failure(client('https://api.invalid').send(get('/v1')))).kind).toBe('network');
   expect(seen).toEqual([expect.stringContaining('CONNECT api.invalid:443')]);
   expect(seen.join()).not.toContain('tok-secret');
   vi.stubEnv('NO_PROXY', 'api.invalid');
-  await failure(client('https://api.invalid').get('/v1'));
+  await failure(client('https://api.invalid').send(get('/v1')));
   expect(seen).toHaveLength(1);
 });
 
@@ -222,5 +224,5 @@ once('does not wait for a silent proxy longer than for an answer', async () => {
   vi.stubEnv('HTTPS_PROXY', (await startRawServer(() => undefined)).url);
   onTestFinished(() => void vi.unstubAllEnvs());
   const { transport } = await given(() => '', { baseUrl: 'https://api.invalid' });
-  expect(await failure(transport.get('/v1'))).toMatchObject({ kind: 'timeout' });
+  expect(await failure(transport.send(get('/v1')))).toMatchObject({ kind: 'timeout' });
 });

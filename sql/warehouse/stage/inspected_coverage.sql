@@ -16,15 +16,11 @@ from (
     tonight."at" is not null as is_tonight,
     if(is_tonight, tonight.index_summary, was.report_index_summary) as index_summary,
     if(is_tonight, tonight.index_coverage_state, was.report_index_coverage_state) as index_coverage_state,
-    if(
-      is_tonight,
-      if(
-        tonight.searchengine_selected_canonical is null,
-        null,
-        tonight.searchengine_selected_canonical is not distinct from tonight.user_selected_canonical
-      ),
-      was.canonicals_match
-    ) as canonicals_match,
+    case
+      when not is_tonight then was.canonicals_match
+      when tonight.searchengine_selected_canonical is not null
+      then tonight.searchengine_selected_canonical is not distinct from tonight.user_selected_canonical
+    end as canonicals_match,
     if(is_tonight, tonight.searchengine_selected_canonical, was.searchengine_selected_canonical)
       as searchengine_selected_canonical,
     if(is_tonight, tonight.user_selected_canonical, was.user_selected_canonical) as user_selected_canonical,

@@ -69,11 +69,7 @@ const historyRow = z.looseObject({
   ever_blocked_by_robots_txt: z.boolean(),
 });
 
-/**
- * Reports of a source that says only how pages are, with what the warehouse saw happen to them.
- *
- * @param files of the table `page_changes` that hold it
- */
+/** Reports of a source that says only how pages are, with what these files of `page_changes` saw happen to them. */
 export async function withHistory(
   reader: Reader,
   reports: readonly UrlReport[],

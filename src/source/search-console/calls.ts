@@ -42,11 +42,7 @@ export async function listSitemaps(client: GoogleClient, call: CallOptions): Pro
   return answerIn(sitemapsSchema, text).sitemap.map(({ path }) => path);
 }
 
-/**
- * The pages that were shown in a window that ends with the last day with data, most clicks first, in batches.
- *
- * @throws SourceError
- */
+/** The pages shown in a window up to the last day with data, most clicks first, in batches. @throws SourceError */
 export async function* searchTraffic(
   client: GoogleClient,
   { window, ...call }: CallOptions & { window: TrafficWindow },

@@ -121,10 +121,7 @@ export class GoogleClient {
   }
 }
 
-/**
- * What an answer other than 200 means. A 403 is `unauthorized` where it is about the setup, because no other call can
- * succeed either, and else `forbidden`.
- */
+/** What an answer other than 200 means; a 403 about the setup is `unauthorized`, because no other call can succeed. */
 function failureOf({ status, text }: Refused, { path, account }: Access): SourceError {
   const body = text ?? '';
   const error = errorSchema.safeParse(jsonOf(body)).data?.error;

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { type Effects, realEffects } from '../../base/effects.js';
+import { realEffects } from '../../base/effects.js';
 import { Failure, messageOf, Stopped } from '../../base/exit.js';
-import { backoffMs } from '../client.js';
+import { backoffMs, type ClientOptions } from '../client.js';
 import { SourceError } from '../errors.js';
 import { type Answer, Transport } from '../transport.js';
 import { addressOf } from './property.js';
@@ -28,15 +28,11 @@ export class SiteError extends Failure {
   }
 }
 
-export interface SiteFetchOptions {
+export interface SiteFetchOptions extends Pick<ClientOptions, 'timeout' | 'signal' | 'effects'> {
   /** Where every address is asked, with the header `host` of the real one (the simulator); null: at the site itself. */
   origin: string | null;
   /** Of indexhouse. */
   version: string;
-  /** For one complete answer, in milliseconds. */
-  timeout: number;
-  signal?: AbortSignal | undefined;
-  effects?: Effects | undefined;
 }
 
 /** Reads a site's files as any visitor does: without credentials, and within bounds of bytes and time. */

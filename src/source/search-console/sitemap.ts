@@ -25,10 +25,7 @@ export interface Sitemap {
   entries: Entry[];
 }
 
-/**
- * @param file unpacked
- * @throws SiteError if it is no sitemap, broken or too long
- */
+/** Reads an unpacked file. @throws SiteError if it is no sitemap, broken or too long */
 export function readSitemap(file: Buffer): Sitemap {
   if (!isUtf8(file)) fail('is not UTF-8 text; write it as UTF-8');
   const start = file.toString('utf8', 0, PIECE).trimStart();

@@ -7,7 +7,7 @@ import type { Config } from '../../../base/config/schema.js';
 import { namedWebsites } from '../../../base/config/websites.js';
 import { messageOf, UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
-import { addressOf, isOfProperty } from '../../../source/search-console/property.js';
+import { addressOf, propertyOf } from '../../../source/search-console/property.js';
 import { problemsIn, type Receipt } from '../../../sync/receipt.js';
 import { exitCodeOf } from '../../../warehouse/log/verdict.js';
 import type { Globals } from '../command.js';
@@ -66,8 +66,8 @@ function askedOf(given: readonly Given[], config: Config): Map<string, string[]>
   for (const [where, text] of given) {
     const url = addressOf(text);
     if (url === null) throw new UsageError(`${where}: ${safe(text)} is not the address of a page`);
-    const [id] = properties.filter((one) => isOfProperty(one, url)).sort((one, other) => other.length - one.length);
-    if (id === undefined) throw new UsageError(`${where}: ${safe(url)} is of no property under websites`);
+    const id = propertyOf(url, ['', ...properties]);
+    if (id === '') throw new UsageError(`${where}: ${safe(url)} is of no property under websites`);
     asked.set(id, [...new Set([...(asked.get(id) ?? []), url])]);
   }
   if (asked.size === 0) throw new UsageError('name the pages to inspect, or a --file with one address a line');
