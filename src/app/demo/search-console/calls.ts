@@ -1,28 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isCalendarDate } from '../../../base/time.js';
+import { isOfProperty } from '../../../source/search-console/property.js';
 import { GOOGLE_OPERATIONS, type OperationName } from '../simulator/faults.js';
-import type { SimulatedWebsite } from '../simulator/website.js';
 import type { World } from '../simulator/world.js';
 import { inspectionOf } from './inspection.js';
-import { isPartOf, type Properties, type Property } from './properties.js';
+import type { Property } from './properties.js';
 import { Refusal, sendRefusal } from './refusals.js';
 import type { SignIn } from './sign-in.js';
-import { sitemap, sitemapIndex, sitemapIndexOf } from './site.js';
+import { sitemap, sitemapIndexOf } from './site.js';
 import { trafficOf } from './traffic.js';
 
 const SITES = '/webmasters/v3/sites';
 const FORM = 'application/x-www-form-urlencoded';
-const COUNTS = { warnings: '0', errors: '0', contents: [{ type: 'web', submitted: '1', indexed: '0' }] };
-const XML = 'application/xml; charset=utf-8';
 const NOT_YOURS = 'You do not own this site, or the inspected URL is not part of this property.';
 
 /** What the calls answer from. */
 export interface Sources {
   world: World;
-  properties: Properties;
+  properties: readonly Property[];
   signIn: SignIn;
   /** How long an inspection takes, about. */
   latencyMs: number;
@@ -52,7 +49,7 @@ export function operationOf(url: string): OperationName | null {
 /** Adds signing in, the calls of Search Console, and, by the `host` of a request, the websites' own files. */
 export async function addCalls(app: FastifyInstance, sources: Sources): Promise<void> {
   const { signIn, world } = sources;
-  app.setErrorHandler((error, request, reply) => sendRefusal(error, reply, operationOf(request.url)));
+  app.setErrorHandler((error, _, reply) => sendRefusal(error, reply));
   app.addContentTypeParser(FORM, { parseAs: 'string' }, async (_: unknown, body: unknown) =>
     Object.fromEntries(new URLSearchParams(String(body))),
   );
@@ -70,59 +67,53 @@ export async function addCalls(app: FastifyInstance, sources: Sources): Promise<
 function addReading(app: FastifyInstance, { world, properties }: Sources): void {
   type Of = { Params: { siteUrl: string } };
   const propertyOf = ({ params: { siteUrl } }: FastifyRequest<Of>): Property =>
-    properties.readable(siteUrl, `User does not have sufficient permission for site '${siteUrl}'.`);
-  app.get(SITES, async () => orNothing('siteEntry', properties.sites));
-  app.get<Of>(`${SITES}/:siteUrl/sitemaps`, async (at) => orNothing('sitemap', submitted(world, propertyOf(at))));
+    readable(properties, siteUrl, `User does not have sufficient permission for site '${siteUrl}'.`);
+  const siteEntry = properties.map(({ siteUrl, permissionLevel }) => ({ siteUrl, permissionLevel }));
+  app.get(SITES, async () => ({ siteEntry }));
+  app.get<Of>(`${SITES}/:siteUrl/sitemaps`, async (request) => {
+    const { siteUrl, website } = propertyOf(request);
+    const path = website && sitemapIndexOf(website);
+    // What is empty is absent.
+    return path && isOfProperty(siteUrl, path) ? { sitemap: [{ path, isSitemapsIndex: true }] } : {};
+  });
   app.post<Of>(`${SITES}/:siteUrl/searchAnalytics/query`, async (request) => {
     const property = propertyOf(request);
     const { startDate, endDate, startRow, rowLimit } = trafficSchema.parse(request.body);
     // Nothing is drawn for the page that ends the list.
-    const all =
-      startRow < (property.website?.allPages.length ?? 0) ? trafficOf(world, property, startDate, endDate) : [];
-    const rows = all.slice(startRow, startRow + rowLimit);
-    return { ...orNothing('rows', rows), responseAggregationType: 'byPage' };
+    const isPast = startRow >= (property.website?.allPages.length ?? 0);
+    const rows = isPast ? [] : trafficOf(world, property, startDate, endDate).slice(startRow, startRow + rowLimit);
+    return rows.length > 0 ? { rows } : {};
   });
 }
 
 function addInspection(app: FastifyInstance, { world, properties, latencyMs, inspected }: Sources): void {
   app.post('/v1/urlInspection/index::inspect', async (request) => {
     const { inspectionUrl: url, siteUrl, languageCode } = inspectionSchema.parse(request.body);
-    const property = properties.readable(siteUrl, NOT_YOURS);
-    if (!isPartOf(siteUrl, new URL(url))) throw new Refusal(403, NOT_YOURS);
-    properties.spend(property);
+    const property = readable(properties, siteUrl, NOT_YOURS);
+    if (!isOfProperty(siteUrl, url)) throw new Refusal(403, NOT_YOURS);
+    property.spend();
     inspected.set(url, (inspected.get(url) ?? 0) + 1);
     if (latencyMs > 0) await sleep(latencyMs * (5 / 6 + Math.random() / 3));
     return { inspectionResult: inspectionOf(world, property, url, languageCode) };
   });
 }
 
-/** The sitemaps that the owner submitted for a property: the index, where that belongs to it. */
-function submitted({ start, now }: World, { siteUrl, website }: Property): Record<string, unknown>[] {
-  const path = website && sitemapIndexOf(website);
-  if (!path || !isPartOf(siteUrl, new URL(path))) return [];
-  const times = { lastSubmitted: start.toISOString(), lastDownloaded: now.toISOString() };
-  return [{ path, ...times, isPending: false, isSitemapsIndex: true, type: 'sitemap', ...COUNTS }];
+function readable(properties: readonly Property[], siteUrl: string, refusal: string): Property {
+  const property = properties.find((one) => one.siteUrl === siteUrl);
+  if (!property || property.permissionLevel === 'siteUnverifiedUser') throw new Refusal(403, refusal);
+  return property;
 }
 
 function addWebsites(app: FastifyInstance, world: World): void {
-  const websiteAt = ({ hostname }: FastifyRequest): SimulatedWebsite => {
+  app.get('/:file', async ({ hostname, url }, reply) => {
     const found = world.websites.find(({ domain }) => hostname.replace(/^www\./, '') === domain);
     if (!found) throw new Refusal(404, 'There is no such site.');
-    return world.website(found.id);
-  };
-  app.get('/robots.txt', async (at, reply) =>
-    reply.type('text/plain').send(`User-agent: *\nDisallow: /x/\nSitemap: ${sitemapIndexOf(websiteAt(at))}\n`),
-  );
-  app.get('/sitemap.xml', async (request, reply) => reply.type(XML).send(sitemapIndex(websiteAt(request))));
-  app.get('/sitemap-:file', async (request, reply) => {
-    const website = websiteAt(request);
-    const text = sitemap(website, world, `https://www.${website.settings.domain}${request.url}`);
+    const website = world.website(found.id);
+    const index = sitemapIndexOf(website);
+    if (url === '/robots.txt')
+      return reply.type('text/plain').send(`User-agent: *\nDisallow: /x/\nSitemap: ${index}\n`);
+    const text = sitemap(website, world, new URL(url, index).href);
     if (text === null) throw new Refusal(404, 'There is no such file.');
-    const isZipped = request.url.endsWith('.gz');
-    return isZipped ? reply.type('application/gzip').send(gzipSync(text)) : reply.type(XML).send(text);
+    return reply.type('application/xml').send(text);
   });
-}
-
-function orNothing(name: string, items: readonly unknown[]): Record<string, unknown> {
-  return items.length > 0 ? { [name]: items } : {};
 }

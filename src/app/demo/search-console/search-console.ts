@@ -2,7 +2,7 @@ import { makeTemporary, removeTemporary } from '../../../base/storage/temporary.
 import { plainServer } from '../../../serve/api/http.js';
 import { type Simulation, type SimulationOptions, startSimulation } from '../simulator/simulation.js';
 import { addCalls, operationOf } from './calls.js';
-import { type PropertyOptions, propertiesOf, type Quota } from './properties.js';
+import { type PropertyOptions, propertyOf, type Quota } from './properties.js';
 import { type CredentialsKind, SignIn } from './sign-in.js';
 
 export interface SearchConsoleOptions extends SimulationOptions, Quota {
@@ -28,15 +28,15 @@ export interface SearchConsole extends Simulation {
  * `host` of a simulated website, that one's robots.txt and sitemaps.
  */
 export async function startSearchConsole(options: SearchConsoleOptions = {}): Promise<SearchConsole> {
-  const { clock = Date.now, latencyMs = 0 } = options;
+  const { clock = Date.now, latencyMs = 0, properties: given = [] } = options;
   const signIn = new SignIn(clock, options.token);
   const inspected = new Map<string, number>();
   const simulation = await startSimulation(options, {
     operationOf,
     build: (world, setup) => {
-      const domains = world.websites.map(({ domain }) => ({ siteUrl: `sc-domain:${domain}` }));
-      const all = [...domains, ...(options.properties ?? [])].map((property) => ({ ...options, ...property }));
-      const properties = propertiesOf(world, all, clock);
+      const own = world.websites.map(({ domain }) => ({ siteUrl: `sc-domain:${domain}` }));
+      const all = new Map([...own, ...given].map((one) => [one.siteUrl, { ...options, ...one }]));
+      const properties = [...all.values()].map((one) => propertyOf(world, clock, one));
       const app = plainServer({ setup });
       void app.register((scope) => addCalls(scope, { world, properties, signIn, latencyMs, inspected }));
       return app;

@@ -2,20 +2,20 @@ import { generateKeyPairSync, randomUUID, verify } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { MINUTE_MS, SECOND_MS } from '../../../base/time.js';
+import { jsonOf } from '../../../base/validate.js';
 import { Refusal } from './refusals.js';
 
 const ACCOUNT = 'indexhouse@simulated.iam.gserviceaccount.com';
 const USER = { client_id: 'simulated', client_secret: 'secret', refresh_token: '1//refresh' };
 const READ_ONLY = 'https://www.googleapis.com/auth/webmasters.readonly';
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const MAX_LIFE_S = 3600;
-const EXPIRES_IN_S = 3599;
-const SKEW_MS = 5 * MINUTE_MS;
+const LIFE_S = 3600;
+const SKEW_S = 300;
 const TIMEFRAME = 'Token must be a short-lived token (60 minutes) and in a reasonable timeframe.';
 const QUOTA_PROJECT = 'The searchconsole.googleapis.com API requires a quota project, which is not set by default.';
 
 export type CredentialsKind = 'service_account' | 'authorized_user';
+type Form = Readonly<Record<string, string>>;
 const claimsSchema = z.object({ iss: z.string(), aud: z.string(), scope: z.string(), iat: z.int(), exp: z.int() });
 
 /** One service account and one user: their files, and the access tokens that they sign in for. */
@@ -42,13 +42,13 @@ export class SignIn {
   }
 
   /** Answers the form that a client signs in with. */
-  grant(form: Readonly<Record<string, string>>, tokenUri: string): Record<string, unknown> {
+  grant(form: Form, tokenUri: string): Record<string, unknown> {
     const isUser = form['grant_type'] === 'refresh_token';
-    if (!isUser && form['grant_type'] !== JWT_BEARER) throw invalid('Invalid grant_type', 'unsupported_grant_type');
+    if (!isUser && form['grant_type'] !== JWT_BEARER) throw invalid('Invalid grant_type');
     const scope = isUser ? userScope(form) : this.#accountScope(form['assertion'] ?? '', tokenUri);
     const access_token = `ya29.${randomUUID()}`;
-    this.#grants.set(access_token, { isUser, scope, endsAt: this.clock() + EXPIRES_IN_S * SECOND_MS });
-    return { access_token, expires_in: EXPIRES_IN_S, token_type: 'Bearer' };
+    this.#grants.set(access_token, { isUser, scope, endsAt: this.clock() + (LIFE_S - 1) * 1000 });
+    return { access_token, expires_in: LIFE_S - 1, token_type: 'Bearer' };
   }
 
   /** Refuses a request without a token that suffices. */
@@ -56,8 +56,8 @@ export class SignIn {
     const grant = this.#grants.get(authorization.replace(/^Bearer /, ''));
     if (!grant || grant.endsAt <= this.clock()) throw new Refusal(401);
     if (!/auth\/webmasters(\.readonly)?( |$)/.test(grant.scope))
-      throw new Refusal(403, 'Request had insufficient authentication scopes.', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT');
-    if (grant.isUser && !quotaProject) throw new Refusal(403, QUOTA_PROJECT, 'SERVICE_DISABLED');
+      throw new Refusal(403, 'Request had insufficient authentication scopes.');
+    if (grant.isUser && !quotaProject) throw new Refusal(403, QUOTA_PROJECT);
   }
 
   #accountScope(assertion: string, tokenUri: string): string {
@@ -65,22 +65,21 @@ export class SignIn {
     const signed = Buffer.from(`${header}.${payload}`);
     if (!verify('RSA-SHA256', signed, this.#keys.publicKey, Buffer.from(signature, 'base64url')))
       throw invalid('Invalid JWT Signature.');
-    const { iss, aud, scope, iat, exp } = claimsSchema.parse(JSON.parse(String(Buffer.from(payload, 'base64url'))));
+    const { iss, aud, scope, iat, exp } = claimsSchema.parse(jsonOf(Buffer.from(payload, 'base64url').toString()));
     if (iss !== ACCOUNT) throw invalid('Invalid grant: account not found');
     if (aud !== tokenUri) throw invalid('Invalid JWT: Failed audience check.');
-    const [from, to] = [iat * SECOND_MS - SKEW_MS, exp * SECOND_MS + SKEW_MS];
-    const isNow = this.clock() >= from && this.clock() <= to;
-    if (!isNow || exp - iat > MAX_LIFE_S) throw invalid(`Invalid JWT: ${TIMEFRAME}`);
+    const now = this.clock() / 1000;
+    if (now < iat - SKEW_S || now > exp + SKEW_S || exp - iat > LIFE_S) throw invalid(`Invalid JWT: ${TIMEFRAME}`);
     return scope;
   }
 }
 
-function userScope(form: Readonly<Record<string, string>>): string {
-  if (form['client_secret'] !== USER.client_secret) throw invalid('Unauthorized', 'invalid_client', 401);
-  if (form['refresh_token'] !== USER.refresh_token) throw invalid('Token has been expired or revoked.');
+function userScope({ client_secret, refresh_token }: Form): string {
+  if (client_secret !== USER.client_secret) throw invalid('Unauthorized');
+  if (refresh_token !== USER.refresh_token) throw invalid('Token has been expired or revoked.');
   return READ_ONLY;
 }
 
-function invalid(description: string, error = 'invalid_grant', status = 400): Refusal {
-  return new Refusal(status, description, error);
+function invalid(description: string): Refusal {
+  return new Refusal(400, description, 'invalid_grant');
 }

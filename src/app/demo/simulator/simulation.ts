@@ -7,8 +7,6 @@ import { RequestCounters } from './request-counters.js';
 import { World, type WorldOptions } from './world.js';
 
 const MAX_NIGHTS = 10_000;
-const DEFAULT_SLOW_BODY_MS = 2000;
-const DEFAULT_RETRY_AFTER_S = 1;
 
 export interface SimulationOptions extends WorldOptions {
   /** Default 127.0.0.1. */
@@ -54,7 +52,7 @@ export async function startSimulation(options: SimulationOptions, service: Simul
   world.advance(options.nights ?? 0);
   const faults = new Faults(world.seed, options.faults);
   const requests = new RequestCounters(options.countPerRequest ?? true);
-  const { clock, slowBodyMs = DEFAULT_SLOW_BODY_MS, retryAfterS = DEFAULT_RETRY_AFTER_S } = options;
+  const { clock, slowBodyMs = 2000, retryAfterS = 1 } = options;
   const app = service.build(world, (app) => {
     if (clock) app.addHook('onRequest', async (_, reply) => void reply.header('date', new Date(clock()).toUTCString()));
     addInterference(app, faults, requests, { operationOf: service.operationOf, slowBodyMs, retryAfterS });
@@ -74,36 +72,26 @@ const advanceQuery = z.object({ nights: z.coerce.number().int().min(1).max(MAX_N
 
 /** Adds `/control`, where tests and users control the simulator itself, without a key and without being counted. */
 function addControl(app: FastifyInstance, world: World, faults: Faults, counters: RequestCounters): void {
-  app.get('/control', async () => state(world, faults, counters));
+  const totals = () => ({ attempted: counters.attempted, answered: counters.answered });
+  const state = () => {
+    const { night, now, seed, websites } = world;
+    return { night, now, seed, websites, faults: faults.rates, requests: totals() };
+  };
+  app.get('/control', async () => state());
   app.post('/control/advance', async (request) => {
     const query = advanceQuery.safeParse(request.query);
     if (!query.success) throw new ServiceError(400, z.prettifyError(query.error));
     world.advance(query.data.nights);
-    return state(world, faults, counters);
+    return state();
   });
   app.get('/control/requests', async () => ({
-    ...totals(counters),
+    ...totals(),
     by_request: Object.fromEntries(counters.byRequest),
     reports: Object.fromEntries(counters.reports()),
     windows: Object.fromEntries(counters.windows()),
   }));
   app.post('/control/reset-counters', async () => {
     counters.reset();
-    return totals(counters);
+    return totals();
   });
-}
-
-function state(world: World, faults: Faults, counters: RequestCounters): Record<string, unknown> {
-  return {
-    night: world.night,
-    now: world.now.toISOString(),
-    seed: world.seed,
-    websites: world.websites,
-    faults: faults.rates,
-    requests: totals(counters),
-  };
-}
-
-function totals({ attempted, answered }: RequestCounters): Record<string, unknown> {
-  return { attempted, answered };
 }
