@@ -1,19 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ZodError, z } from 'zod';
 import { isCalendarDate } from '../../../base/time.js';
+import { publicError, ServiceError } from '../../../serve/api/errors.js';
 import { isOfProperty } from '../../../source/search-console/property.js';
 import { GOOGLE_OPERATIONS, type OperationName } from '../simulator/faults.js';
 import type { World } from '../simulator/world.js';
 import { inspectionOf } from './inspection.js';
 import type { Property } from './properties.js';
-import { Refusal, sendRefusal } from './refusals.js';
 import type { SignIn } from './sign-in.js';
 import { sitemap, sitemapIndexOf } from './site.js';
 import { trafficOf } from './traffic.js';
 
 const SITES = '/webmasters/v3/sites';
 const FORM = 'application/x-www-form-urlencoded';
+/** Google's names. */
+const STATUSES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+};
 const NOT_YOURS = 'You do not own this site, or the inspected URL is not part of this property.';
 
 /** What the calls answer from. */
@@ -49,7 +58,7 @@ export function operationOf(url: string): OperationName | null {
 /** Adds signing in, the calls of Search Console, and, by the `host` of a request, the websites' own files. */
 export async function addCalls(app: FastifyInstance, sources: Sources): Promise<void> {
   const { signIn, world } = sources;
-  app.setErrorHandler((error, _, reply) => sendRefusal(error, reply));
+  app.setErrorHandler((error, request, reply) => sendRefusal(error, reply, request.url));
   app.addContentTypeParser(FORM, { parseAs: 'string' }, async (_: unknown, body: unknown) =>
     Object.fromEntries(new URLSearchParams(String(body))),
   );
@@ -62,6 +71,15 @@ export async function addCalls(app: FastifyInstance, sources: Sources): Promise<
     addReading(scope, sources);
     addInspection(scope, sources);
   });
+}
+
+/** Answers an error, that of a fault included, as Google does: never with a `Retry-After`. */
+function sendRefusal(cause: unknown, reply: FastifyReply, url: string): FastifyReply {
+  const { status: code, message } =
+    cause instanceof ZodError ? new ServiceError(400, cause.message) : publicError(cause);
+  const refusal = { error: { code, message, status: STATUSES[code] } };
+  const isSignIn = url === '/token' && code === 400;
+  return reply.code(code).send(isSignIn ? { error: 'invalid_grant', error_description: message } : refusal);
 }
 
 function addReading(app: FastifyInstance, { world, properties }: Sources): void {
@@ -90,7 +108,7 @@ function addInspection(app: FastifyInstance, { world, properties, latencyMs, ins
   app.post('/v1/urlInspection/index::inspect', async (request) => {
     const { inspectionUrl: url, siteUrl, languageCode } = inspectionSchema.parse(request.body);
     const property = readable(properties, siteUrl, NOT_YOURS);
-    if (!isOfProperty(siteUrl, url)) throw new Refusal(403, NOT_YOURS);
+    if (!isOfProperty(siteUrl, url)) throw new ServiceError(403, NOT_YOURS);
     property.spend();
     inspected.set(url, (inspected.get(url) ?? 0) + 1);
     if (latencyMs > 0) await sleep(latencyMs * (5 / 6 + Math.random() / 3));
@@ -100,20 +118,20 @@ function addInspection(app: FastifyInstance, { world, properties, latencyMs, ins
 
 function readable(properties: readonly Property[], siteUrl: string, refusal: string): Property {
   const property = properties.find((one) => one.siteUrl === siteUrl);
-  if (!property || property.permissionLevel === 'siteUnverifiedUser') throw new Refusal(403, refusal);
+  if (!property || property.permissionLevel === 'siteUnverifiedUser') throw new ServiceError(403, refusal);
   return property;
 }
 
 function addWebsites(app: FastifyInstance, world: World): void {
   app.get('/:file', async ({ hostname, url }, reply) => {
     const found = world.websites.find(({ domain }) => hostname.replace(/^www\./, '') === domain);
-    if (!found) throw new Refusal(404, 'There is no such site.');
+    if (!found) throw new ServiceError(404, 'There is no such site.');
     const website = world.website(found.id);
     const index = sitemapIndexOf(website);
     if (url === '/robots.txt')
       return reply.type('text/plain').send(`User-agent: *\nDisallow: /x/\nSitemap: ${index}\n`);
     const text = sitemap(website, world, new URL(url, index).href);
-    if (text === null) throw new Refusal(404, 'There is no such file.');
+    if (text === null) throw new ServiceError(404, 'There is no such file.');
     return reply.type('application/xml').send(text);
   });
 }

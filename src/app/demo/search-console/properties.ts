@@ -1,7 +1,7 @@
+import { ServiceError } from '../../../serve/api/errors.js';
 import { isOfProperty } from '../../../source/search-console/property.js';
 import { calendarDate } from '../../../warehouse/log/folder/dates.js';
 import type { World } from '../simulator/world.js';
-import { Refusal } from './refusals.js';
 
 /** How much may be inspected of one property. */
 export interface Quota {
@@ -39,7 +39,7 @@ export function propertyOf(world: World, clock: () => number, options: PropertyO
       const minute = new Date(now).toISOString().slice(0, 16);
       const limits = { [pacificDate(now)]: inspectionsPerDay - usedElsewhere, [minute]: inspectionsPerMinute };
       const left = Object.entries(limits).map(([period, limit]) => limit - (used.get(period) ?? 0));
-      if (Math.min(...left) < 1) throw new Refusal(429, `Quota exceeded for ${siteUrl}.`);
+      if (Math.min(...left) < 1) throw new ServiceError(429, `Quota exceeded for ${siteUrl}.`);
       for (const period of Object.keys(limits)) used.set(period, (used.get(period) ?? 0) + 1);
     },
   };

@@ -3,16 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { jsonOf } from '../../../base/validate.js';
-import { Refusal } from './refusals.js';
+import { ServiceError } from '../../../serve/api/errors.js';
 
 const ACCOUNT = 'indexhouse@simulated.iam.gserviceaccount.com';
 const USER = { client_id: 'simulated', client_secret: 'secret', refresh_token: '1//refresh' };
 const READ_ONLY = 'https://www.googleapis.com/auth/webmasters.readonly';
-const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const LIFE_S = 3600;
 const SKEW_S = 300;
 const TIMEFRAME = 'Token must be a short-lived token (60 minutes) and in a reasonable timeframe.';
-const QUOTA_PROJECT = 'The searchconsole.googleapis.com API requires a quota project, which is not set by default.';
 
 export type CredentialsKind = 'service_account' | 'authorized_user';
 type Form = Readonly<Record<string, string>>;
@@ -44,7 +42,6 @@ export class SignIn {
   /** Answers the form that a client signs in with. */
   grant(form: Form, tokenUri: string): Record<string, unknown> {
     const isUser = form['grant_type'] === 'refresh_token';
-    if (!isUser && form['grant_type'] !== JWT_BEARER) throw invalid('Invalid grant_type');
     const scope = isUser ? userScope(form) : this.#accountScope(form['assertion'] ?? '', tokenUri);
     const access_token = `ya29.${randomUUID()}`;
     this.#grants.set(access_token, { isUser, scope, endsAt: this.clock() + (LIFE_S - 1) * 1000 });
@@ -54,32 +51,31 @@ export class SignIn {
   /** Refuses a request without a token that suffices. */
   admit(authorization = '', quotaProject?: unknown): void {
     const grant = this.#grants.get(authorization.replace(/^Bearer /, ''));
-    if (!grant || grant.endsAt <= this.clock()) throw new Refusal(401);
+    if (!grant || grant.endsAt <= this.clock())
+      throw new ServiceError(401, 'Request had invalid authentication credentials.');
     if (!/auth\/webmasters(\.readonly)?( |$)/.test(grant.scope))
-      throw new Refusal(403, 'Request had insufficient authentication scopes.');
-    if (grant.isUser && !quotaProject) throw new Refusal(403, QUOTA_PROJECT);
+      throw new ServiceError(403, 'Request had insufficient authentication scopes.');
+    if (grant.isUser && !quotaProject)
+      throw new ServiceError(403, 'The API requires a quota project, which is not set by default.');
   }
 
   #accountScope(assertion: string, tokenUri: string): string {
     const [header = '', payload = '', signature = ''] = assertion.split('.');
     const signed = Buffer.from(`${header}.${payload}`);
     if (!verify('RSA-SHA256', signed, this.#keys.publicKey, Buffer.from(signature, 'base64url')))
-      throw invalid('Invalid JWT Signature.');
+      throw new ServiceError(400, 'Invalid JWT Signature.');
     const { iss, aud, scope, iat, exp } = claimsSchema.parse(jsonOf(Buffer.from(payload, 'base64url').toString()));
-    if (iss !== ACCOUNT) throw invalid('Invalid grant: account not found');
-    if (aud !== tokenUri) throw invalid('Invalid JWT: Failed audience check.');
+    if (iss !== ACCOUNT) throw new ServiceError(400, 'Invalid grant: account not found');
+    if (aud !== tokenUri) throw new ServiceError(400, 'Invalid JWT: Failed audience check.');
     const now = this.clock() / 1000;
-    if (now < iat - SKEW_S || now > exp + SKEW_S || exp - iat > LIFE_S) throw invalid(`Invalid JWT: ${TIMEFRAME}`);
+    if (now < iat - SKEW_S || now > exp + SKEW_S || exp - iat > LIFE_S)
+      throw new ServiceError(400, `Invalid JWT: ${TIMEFRAME}`);
     return scope;
   }
 }
 
 function userScope({ client_secret, refresh_token }: Form): string {
-  if (client_secret !== USER.client_secret) throw invalid('Unauthorized');
-  if (refresh_token !== USER.refresh_token) throw invalid('Token has been expired or revoked.');
+  if (client_secret !== USER.client_secret) throw new ServiceError(400, 'Unauthorized');
+  if (refresh_token !== USER.refresh_token) throw new ServiceError(400, 'Token has been expired or revoked.');
   return READ_ONLY;
-}
-
-function invalid(description: string): Refusal {
-  return new Refusal(400, description, 'invalid_grant');
 }

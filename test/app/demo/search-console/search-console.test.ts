@@ -8,8 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/base/time.js';
 
 const PROPERTY = 'sc-domain:example.com';
 const BLOG = 'https://www.example.com/blog/';
-const NOT_MINE = 'sc-domain:not.mine';
-const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const texts = z.record(z.string(), z.string());
 const answerSchema = z.looseObject({
   rows: z.array(z.object({ keys: z.tuple([z.string()]) })).default([]),
   inspectionResult: z.object({ indexStatusResult: z.record(z.string(), z.unknown()) }).optional(),
@@ -23,10 +22,7 @@ beforeAll(async () => {
     websites: [{ id: 'w', pages: 3000, nasty: true }],
     nights: 20,
     token: 'given',
-    properties: [
-      { siteUrl: BLOG, inspectionsPerDay: 8, usedElsewhere: 3, inspectionsPerMinute: 3 },
-      { siteUrl: NOT_MINE, permissionLevel: 'siteUnverifiedUser' },
-    ],
+    properties: [{ siteUrl: BLOG, inspectionsPerDay: 8, usedElsewhere: 3, inspectionsPerMinute: 3 }],
   });
 });
 afterAll(() => google.close());
@@ -43,19 +39,18 @@ async function ask(path: string, body?: object, own = {}) {
 }
 
 const sites = (headers = {}) => ask('/webmasters/v3/sites', undefined, headers);
-const sitemaps = (site: string) => ask(`/webmasters/v3/sites/${encodeURIComponent(site)}/sitemaps`);
 const inspect = (inspectionUrl: string, siteUrl = PROPERTY) =>
   ask('/v1/urlInspection/index:inspect', { inspectionUrl, siteUrl });
 const hrefOf = (url: string): string => new URL(url).href.replace(/#.*/, '');
 
 async function signIn(form: Record<string, string>) {
   const answer = await fetch(`${google.url}/token`, { method: 'POST', body: new URLSearchParams(form) });
-  const { access_token, error_description } = z.record(z.string(), z.unknown()).parse(await answer.json());
-  return { authorization: `Bearer ${access_token}`, said: error_description };
+  const { access_token, error_description: said } = z.looseObject({}).parse(await answer.json());
+  return { authorization: `Bearer ${access_token}`, said };
 }
 
 const credentials = async (kind: 'service_account' | 'authorized_user') =>
-  z.record(z.string(), z.string()).parse(JSON.parse(await readFile(await google.credentials(kind), 'utf8')));
+  texts.parse(JSON.parse(await readFile(await google.credentials(kind), 'utf8')));
 
 /** Signs in as the service account, with some claims that differ. */
 async function signInByJwt(claims = {}) {
@@ -63,10 +58,7 @@ async function signInByJwt(claims = {}) {
   const [scope, iat] = ['https://www.googleapis.com/auth/webmasters.readonly', Math.floor(now / 1000)];
   const parts = [{ alg: 'RS256' }, { iss, aud, scope, iat, exp: iat + 3600, ...claims }];
   const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  return signIn({
-    grant_type: JWT_BEARER,
-    assertion: `${signed}.${createSign('RSA-SHA256').update(signed).sign(key, 'base64url')}`,
-  });
+  return signIn({ assertion: `${signed}.${createSign('RSA-SHA256').update(signed).sign(key, 'base64url')}` });
 }
 
 it('signs in a service account and a user, and refuses what is wrong with either', async () => {
@@ -74,23 +66,15 @@ it('signs in a service account and a user, and refuses what is wrong with either
   expect((await signInByJwt({ iat: 1, exp: 3601 })).said).toContain('60 minutes');
   expect((await signInByJwt({ aud: 'https://elsewhere.example' })).said).toContain('audience');
   expect((await signInByJwt({ iss: 'other' })).said).toContain('account not found');
-  expect((await signIn({ grant_type: JWT_BEARER, assertion: 'a.b.c' })).said).toBe('Invalid JWT Signature.');
+  expect((await signIn({ assertion: 'a.b.c' })).said).toBe('Invalid JWT Signature.');
   expect(await sites(await signInByJwt({ scope: 'email' }))).toMatchObject({ status: 403 });
   const user = { ...(await credentials('authorized_user')), grant_type: 'refresh_token' };
   const { authorization } = await signIn(user);
-  const unpaid = { message: expect.stringContaining('quota project') };
-  expect(await sites({ authorization })).toMatchObject({ status: 403, error: unpaid });
+  expect(await sites({ authorization })).toMatchObject({ status: 403 });
   expect(await sites({ authorization, 'x-goog-user-project': 'p' })).toMatchObject({ status: 200 });
   now += HOUR_MS;
   expect(await sites({ authorization })).toMatchObject({ status: 401, error: { status: 'UNAUTHENTICATED' } });
   expect((await signIn({ ...user, refresh_token: 'old' })).said).toBe('Token has been expired or revoked.');
-});
-
-it('refuses the properties of others, pages elsewhere, and nonsense', async () => {
-  expect(await sitemaps(BLOG)).toEqual({ status: 200, rows: [] });
-  expect(await sitemaps(NOT_MINE)).toMatchObject({ status: 403, error: { code: 403, status: 'PERMISSION_DENIED' } });
-  expect(await inspect('https://www.example.com/x', BLOG)).toMatchObject({ status: 403 });
-  expect(await inspect('nonsense')).toMatchObject({ status: 400, error: { status: 'INVALID_ARGUMENT' } });
 });
 
 it('inspects each page as the world has it, in the words of Search Console', async () => {
@@ -104,23 +88,24 @@ it('inspects each page as the world has it, in the words of Search Console', asy
     expect(Object.values(status)).not.toContain(null);
   }
   for (const state of ['Excluded by ‘noindex’ tag', 'URL is unknown to Google']) expect(states).toContain(state);
+  expect(await inspect('https://www.example.com/x', BLOG)).toMatchObject({ status: 403 });
 });
 
 it('ends the quotas of the minute and of the day, which turns in California', async () => {
-  const statuses = async (count: number) => {
-    const found: number[] = [];
-    while (found.length < count) found.push((await inspect(BLOG, BLOG)).status);
-    return found;
-  };
-  expect(await statuses(4)).toEqual([200, 200, 200, 429]);
+  const statuses = (count: number) =>
+    Promise.all(Array.from({ length: count }, async () => (await inspect(BLOG, BLOG)).status));
+  expect((await statuses(4)).sort()).toEqual([200, 200, 200, 429]);
   now += MINUTE_MS;
   // Another tool has used up three of this day's eight.
-  expect(await statuses(3)).toEqual([200, 200, 429]);
+  expect((await statuses(3)).sort()).toEqual([200, 200, 429]);
   expect(await inspect(BLOG)).toMatchObject({ status: 200 });
-  now = Math.floor(now / DAY_MS) * DAY_MS + 7.9 * HOUR_MS;
-  expect(await statuses(1)).toEqual([429]);
-  now += 0.2 * HOUR_MS;
-  expect(await statuses(1)).toEqual([200]);
+  for (const [hour, status] of [
+    [7.9, 429],
+    [8.1, 200],
+  ] as const) {
+    now = Math.floor(now / DAY_MS) * DAY_MS + hour * HOUR_MS;
+    expect(await statuses(1)).toEqual([status]);
+  }
 });
 
 it('reports impressions of what is in the index, until within two days of its fall', async () => {
