@@ -4,7 +4,6 @@ import { Failure, UsageError } from '../../../base/exit.js';
 import { DAY_MS, HOUR_MS } from '../../../base/time.js';
 import { type SearchConsole, startSearchConsole } from '../../demo/search-console/search-console.js';
 import { apiSections, googleSections } from '../../demo/sections.js';
-import type { Simulation } from '../../demo/simulator/simulation.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../demo/simulator/simulator.js';
 import type { Globals } from '../command.js';
 import { EXIT, type Io, stoppable } from '../io.js';
@@ -26,11 +25,12 @@ export interface Flags extends Globals, Required<Pick<SimulatorOptions, Settings
 /** `indexhouse simulate`: runs a seeded upstream service until it is stopped. */
 export function run(flags: Flags, io: Io): Promise<number> {
   return stoppable(io, async (signal) => {
-    const { simulation, summary, greeting } = await start(flags);
+    const started = await start(flags);
+    const { simulation, summary } = started;
     const { night, now, websites } = simulation.world;
     const control_url = `${simulation.origin}/control`;
     const printed = { ...summary, control_url, token: flags.token, night, now, websites };
-    io.stdout.write(flags.json ? `${JSON.stringify(printed)}\n` : greeting);
+    io.stdout.write(flags.json ? `${JSON.stringify(printed)}\n` : greeting(started, flags.token));
     if (!signal.aborted) await once(signal, 'abort');
     await simulation.close();
     return EXIT.done;
@@ -49,8 +49,8 @@ async function start(flags: Flags) {
   try {
     if (flags.source === 'google')
       return await startedGoogle(await startSearchConsole({ ...shared, token, latencyMs: flags.latency }), flags);
-    const simulator = await startSimulator({ ...shared, keys: [{ token, label: 'simulator', websites: 'all' }] });
-    return { simulation: simulator, summary: { base_url: simulator.url }, greeting: apiGreeting(simulator, flags) };
+    const keys = [{ token, label: 'simulator', websites: 'all' }] as const;
+    return startedApi(await startSimulator({ ...shared, keys }), flags);
   } catch (error) {
     const reason = error instanceof ZodError ? prettifyError(error) : reasonOf(error);
     const message = `the simulator could not start on port ${options.port}: ${reason}`;
@@ -63,31 +63,29 @@ function nightsAgo(nights: number): string {
   return new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - nights * DAY_MS).toISOString();
 }
 
-function apiGreeting(simulator: Simulator, { token, rateLimit, rateWindow }: Flags): string {
-  const { url, world } = simulator;
-  const first = encodeURIComponent(world.websites[0]?.id ?? '');
+function startedApi(simulation: Simulator, { token, rateLimit, rateWindow }: Flags) {
+  const { url, world } = simulation;
   const perMinute = rateLimit === 'unlimited' ? rateLimit : (rateLimit * 60) / rateWindow;
-  const curl = `curl -H 'Authorization: Bearer ${token}' '${url}/v1/urls/${first}?skip=0&limit=2'`;
-  const config = apiSections(simulator, token, perMinute);
-  return greeting(`service at ${url}`, simulator, `Token: ${token}`, curl, config);
+  const config = apiSections(simulation, token, perMinute);
+  const path = `/v1/urls/${encodeURIComponent(world.websites[0]?.id ?? '')}?skip=0&limit=2`;
+  return { simulation, summary: { base_url: url }, title: 'service', access: `Token: ${token}`, path, config };
 }
 
-async function startedGoogle(simulation: SearchConsole, { token, inspectionsPerDay }: Flags) {
-  const { url } = simulation;
+async function startedGoogle(simulation: SearchConsole, { inspectionsPerDay }: Flags) {
   const credentials = await simulation.credentials();
-  const curl = `curl -H 'Authorization: Bearer ${token}' '${url}/webmasters/v3/sites'`;
   const access = `Credentials, until this ends: ${credentials}`;
   const config = googleSections(simulation, credentials, inspectionsPerDay);
-  const text = greeting(`Search Console at ${url}`, simulation, access, curl, config);
-  return { simulation, summary: { endpoint: url, credentials }, greeting: text };
+  const summary = { endpoint: simulation.url, credentials };
+  return { simulation, summary, title: 'Search Console', access, path: '/webmasters/v3/sites', config };
 }
 
-function greeting(title: string, { origin, world }: Simulation, access: string, curl: string, config: string): string {
-  return `Simulated ${title}, night ${world.night} (${world.now.toISOString()}), seed ${world.seed}
+function greeting({ simulation, title, access, path, config }: Awaited<ReturnType<typeof start>>, token: string) {
+  const { url, origin, world } = simulation;
+  return `Simulated ${title} at ${url}, night ${world.night} (${world.now.toISOString()}), seed ${world.seed}
 ${access}
 
 Try:
-  ${curl}
+  curl -H 'Authorization: Bearer ${token}' '${url}${path}'
   curl -X POST '${origin}/control/advance?nights=1'     # a night later: pages change, dates and ages move on
 
 In indexhouse.yaml:

@@ -5,13 +5,7 @@ import type { Property } from './properties.js';
 import { sitemapOf } from './site.js';
 
 const UNKNOWN = 'URL is unknown';
-const NOTHING_KNOWN = {
-  verdict: 'NEUTRAL',
-  coverageState: UNKNOWN,
-  robotsTxtState: 'ROBOTS_TXT_STATE_UNSPECIFIED',
-  indexingState: 'INDEXING_STATE_UNSPECIFIED',
-  pageFetchState: 'PAGE_FETCH_STATE_UNSPECIFIED',
-};
+const NOTHING_KNOWN = { verdict: 'NEUTRAL', coverageState: UNKNOWN, robotsTxtState: 'ROBOTS_TXT_STATE_UNSPECIFIED' };
 
 /** An `inspectionResult`: what the world knows of an address, in the words of Search Console. */
 export function inspectionOf(world: World, { siteUrl, website }: Property, url: string, language: string) {
