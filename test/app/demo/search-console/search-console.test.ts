@@ -32,10 +32,8 @@ beforeEach(() => {
 
 async function ask(path: string, body?: object, own = {}) {
   const headers = { authorization: 'Bearer given', 'content-type': 'application/json', ...own };
-  const answer = await fetch(google.url + path, {
-    headers,
-    ...(body && { method: 'POST', body: JSON.stringify(body) }),
-  });
+  const post = body && { method: 'POST', body: JSON.stringify(body) };
+  const answer = await fetch(google.url + path, { headers, ...post });
   return { status: answer.status, ...answerSchema.parse(await answer.json()) };
 }
 
