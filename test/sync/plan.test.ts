@@ -30,6 +30,7 @@ describe('the plan', () => {
     expect(asked).toEqual(['missing', 'changed', 'fresh', 'recrawled', 'older', 'old', 'failing']);
     expect(receipt.reports).toMatchObject({ planned: 7, fetched: 6, missing: 1, left: 0 });
     expect(receipt.reports.by_reason).toEqual({
+      asked: 0,
       missing: 1,
       modified: 0,
       changed: 2,
