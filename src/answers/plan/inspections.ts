@@ -13,30 +13,47 @@ const INSPECTION_MS = 6 * SECOND_MS;
 
 const countsRow = z.object({ website_id: z.string(), pages: z.int(), not_inspected: z.int() });
 
+/** At least this many nights if no page has a reason, at most this many if reasons take all that they may; null: never. */
+interface Nights {
+  at_least: number | null;
+  at_most: number | null;
+}
+
 /** What the nights of a property take, under the names of `plan --json`. */
-export type InspectionPlan = Awaited<ReturnType<typeof inspectionPlans>>[number];
+export interface InspectionPlan extends z.infer<typeof countsRow> {
+  inspections_a_night: number;
+  seconds: number;
+  nights_until_inspected: Nights;
+  nights_for_all_pages: Nights;
+}
 
 /** What the nights of these properties of Search Console take, by their newest states. */
-export async function inspectionPlans(reader: Reader, ids: readonly string[], config: Config) {
+export async function inspectionPlans(
+  reader: Reader,
+  ids: readonly string[],
+  config: Config,
+): Promise<InspectionPlan[]> {
   const { google, reports } = config;
   const pace = Math.min(google.requests_per_minute, (google.concurrency * MINUTE_MS) / INSPECTION_MS);
-  const plans = ids.map(async (website) => {
+  const plans: InspectionPlan[] = [];
+  // A reader answers one question at a time.
+  for (const website of ids) {
     const perDay = websiteOf(config, website).google?.inspectionsPerDay;
-    if (perDay === undefined) return [];
-    const rows = await askRows(reader, 'answers/plan/inspected_counts', countsRow, { website }, website);
+    if (perDay === undefined) continue;
     const perNight = Math.min(perDay, reports.max_per_run);
-    const nights = (number: number, share = 1) => (perNight > 0 ? Math.ceil(number / (share * perNight)) : null);
-    return rows.map(({ website_id, pages, not_inspected }) => ({
-      website_id,
-      pages,
-      not_inspected,
-      inspections_a_night: perNight,
-      seconds: Math.ceil((perNight / pace) * 60),
-      nights_until_inspected: { at_least: nights(not_inspected), at_most: nights(not_inspected, ROTATION) },
-      nights_for_all_pages: { at_least: nights(pages), at_most: nights(pages, ROTATION) },
-    }));
-  });
-  return (await Promise.all(plans)).flat();
+    const nights = (number: number, share: number) => (perNight > 0 ? Math.ceil(number / (share * perNight)) : null);
+    const nightsFor = (number: number): Nights => ({ at_least: nights(number, 1), at_most: nights(number, ROTATION) });
+    for (const counts of await askRows(reader, 'answers/plan/inspected_counts', countsRow, { website }, website)) {
+      plans.push({
+        ...counts,
+        inspections_a_night: perNight,
+        seconds: Math.ceil((perNight / pace) * 60),
+        nights_until_inspected: nightsFor(counts.not_inspected),
+        nights_for_all_pages: nightsFor(counts.pages),
+      });
+    }
+  }
+  return plans;
 }
 
 /** The same in one sentence or two. */
@@ -45,7 +62,7 @@ export function inspectionSentence(plan: InspectionPlan): string {
   const { nights_until_inspected: first, nights_for_all_pages: all } = plan;
   const known = `${website_id}: ${counted(pages, 'page')}, ${left > 0 ? `${count(left)} not inspected yet` : 'all inspected'}.`;
   if (perNight === 0) return `${known} reports.max_per_run is 0, so none is inspected.`;
-  const between = ({ at_least: least, at_most: most }: typeof all) =>
+  const between = ({ at_least: least, at_most: most }: Nights) =>
     least === most ? counted(least ?? 0, 'night') : `${count(least ?? 0)} to ${counted(most ?? 0, 'night')}`;
   const once = left > 0 ? ` Each is inspected once in ${between(first)}, then again every` : ' Each is inspected every';
   const a = `Up to ${counted(perNight, 'inspection')} a night, in about ${duration(seconds * SECOND_MS)}`;
