@@ -42,7 +42,9 @@ export async function run(flags: Flags, io: Io, urls: string[]): Promise<number>
   const rows = pages.map(({ is_inspected: is, index_status: status, state, last_crawl: crawl, changed, url: page }) => {
     return { inspected: is ? 'now' : 'no', status, state, 'last crawl': crawl, changed: changed ?? '–', page };
   });
-  const why = left > 0 ? `\n${counted(left, 'page')} not inspected: the day's inspections are used up.\n` : '';
+  const isSpent = receipt.websites.some(({ reports_status }) => reports_status === 'budget');
+  const cause = isSpent ? ": the day's inspections are used up" : '';
+  const why = left > 0 ? `\n${counted(left, 'page')} not inspected${cause}.\n` : '';
   const warnings = warningLines(problems.map(({ message }) => message));
   const text = `${recordTable(rows, { width: widthOf(io.stdout) })}${why}${warnings}`;
   io.stdout.write(flags.json ? formatJson({ ...receipt, pages }) : text);
