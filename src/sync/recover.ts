@@ -57,8 +57,9 @@ export interface RecoverDeps {
  * - committed (a marker says so) or staged: what is missing of the commit is renamed, the marker last.
  * - begun while the clock was ahead: it is dropped, once the service shows that the clock is right.
  * - damaged: it is set aside, and the run starts over.
- * - younger than `sync.resume_within`, and the website is configured: left to be resumed.
- * - older: what has a complete listing is committed as `interrupted`; the rest is dropped with a row in `runs`.
+ * - younger than `sync.resume_within`, the website is configured, and it is a night: left to be resumed.
+ * - older, or an `inspect`: what has a complete listing is committed as `interrupted`; the rest is dropped with a row in
+ *   `runs`.
  */
 export async function recover(context: RunContext, deps: RecoverDeps): Promise<Recovered> {
   await recoverReplays(context);
@@ -111,7 +112,9 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
   const dropped = await dropIfAhead(folder, input);
   if (dropped) return { kind: 'dropped', receipt: dropped, young: false };
   const active = await lastActivity(folder);
-  const young = context.effects.now() - active <= context.config.sync.resume_within;
+  const isRecent = context.effects.now() - active <= context.config.sync.resume_within;
+  const isNight = !(await headerIfWhole(folder))?.asked;
+  const young = isRecent && isNight;
   const receipt = await finishStaged(context, folder);
   if (receipt) return { kind: 'committed', receipt, young };
   const committed = await committedHeader(context, folder, input);
@@ -123,8 +126,9 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
   if (young && input.mayResume) return { kind: 'resumed', header, young };
   const run = input.deps.openRun(folder, header);
   // A clock that is ahead makes every run look old.
-  if (!young) await run.clock.confirm(run);
-  const why = young ? 'its website is no longer part of this run' : 'that is too long ago to resume';
+  if (!isRecent) await run.clock.confirm(run);
+  const gone = isNight ? 'its website is no longer part of this run' : 'only nights are resumed';
+  const why = isRecent ? gone : 'that is too long ago to resume';
   const old = await finishOld(run, `${input.deps.whyStopped(folder, active)}, and ${why}`);
   return { kind: old.status === 'committed' ? 'committed' : 'dropped', receipt: old, young: false };
 }

@@ -200,8 +200,9 @@ class Sync {
   #start(website: Website, runId: string, setAside: SetAside | undefined): WebsiteRun {
     const folder = journalFolder(this.#context.warehouse, runId, website.id);
     const header = this.#newHeader(folder, website.name, this.#context.effects.now());
-    const run = this.#open(website, folder, { ...header, ...(setAside ? { set_aside: setAside } : {}) });
-    return { ...run, asked: this.options.asked?.get(website.id) };
+    const asked = this.options.asked?.get(website.id);
+    const more = { ...(setAside ? { set_aside: setAside } : {}), ...(asked ? { asked: true } : {}) };
+    return { ...this.#open(website, folder, { ...header, ...more }), asked };
   }
 
   /** A header for a run whose own is lost. The id says when the run began. */

@@ -125,8 +125,8 @@ export class GivenProperty {
     return receipt;
   }
 
-  async syncAll(stopAfter: StopAfter = {}): Promise<WebsiteReceipt[]> {
+  async syncAll(stopAfter: StopAfter = {}, asked?: ReadonlyMap<string, string[]>): Promise<WebsiteReceipt[]> {
     await givenSchemas(this.warehouse);
-    return (await syncNow(this.config, { stopAfter, effects: this.given.effects })).websites;
+    return (await syncNow(this.config, { stopAfter, asked, effects: this.given.effects })).websites;
   }
 }

@@ -102,6 +102,22 @@ describe('a property', () => {
     expect(requests.throttled).toBeLessThan(12);
   });
 
+  test('has its night after an inspect that was killed, which is committed with what it paid for', async () => {
+    const given = await givenProperty(onTestFinished, { entry: { inspections_per_day: 40 } });
+    await given.sync();
+    given.pass();
+    const pages = [...given.service.inspected.keys()].slice(0, 20);
+    await expect(given.syncAll({ reports: 5 }, new Map([[PROPERTY, pages]]))).rejects.toThrow('stopped before the end');
+    const paid = given.journaled().length;
+    const { resumed, reports } = await given.sync();
+    expect([resumed, reports.by_reason.asked, reports.fetched]).toEqual([false, 0, 40 - paid]);
+    expect(await asked(given, 'select reports_status, reports_fetched from snapshots order by snapshot_id')).toEqual([
+      { reports_status: 'budget', reports_fetched: 40 },
+      { reports_status: 'interrupted', reports_fetched: paid },
+      { reports_status: 'budget', reports_fetched: 40 - paid },
+    ]);
+  });
+
   test('takes no page away when a sitemap cannot be read, and says which', async () => {
     const given = await givenProperty(onTestFinished);
     const { pages } = await given.sync();

@@ -29,6 +29,8 @@ const headerSchema = z.object({
   version: z.string(),
   /** How often the run was resumed. */
   resumed: z.int().nonnegative(),
+  /** Whether the run is no night: it inspects only pages that the user asked about. */
+  asked: z.boolean().optional(),
   set_aside: setAsideSchema.optional(),
 });
 export type RunHeader = Omit<z.infer<typeof headerSchema>, 'journal_format'>;

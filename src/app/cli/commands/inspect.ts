@@ -5,7 +5,7 @@ import { askRows } from '../../../answers/query/ask-rows.js';
 import { withReader } from '../../../answers/query/reader.js';
 import type { Config } from '../../../base/config/schema.js';
 import { namedWebsites } from '../../../base/config/websites.js';
-import { messageOf, UsageError } from '../../../base/exit.js';
+import { messageOf, Stopped, UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { addressOf, propertyOf } from '../../../source/search-console/property.js';
 import { problemsIn, type Receipt } from '../../../sync/receipt.js';
@@ -19,6 +19,8 @@ import { syncOnce } from './sync.js';
 export interface Flags extends Globals {
   file?: string;
 }
+
+const STOPPED = 'stopped before the end; the next `indexhouse sync` commits what was inspected';
 
 type Given = [where: string, text: string];
 
@@ -78,7 +80,10 @@ function askedOf(given: readonly Given[], config: Config): Map<string, string[]>
 
 /** A run that was interrupted is finished first. */
 async function inspected(config: Config, asked: Map<string, string[]>, flags: Flags, io: Io): Promise<Receipt> {
-  const run = () => syncOnce(config, { ...flags, website: [...asked.keys()], asked }, io);
+  const run = () =>
+    syncOnce(config, { ...flags, website: [...asked.keys()], asked }, io).catch((error) => {
+      throw error instanceof Stopped ? new Stopped(STOPPED) : error;
+    });
   const receipt = await run();
   return receipt.websites.some(({ resumed }) => resumed) ? run() : receipt;
 }
