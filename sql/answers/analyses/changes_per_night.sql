@@ -23,9 +23,7 @@ select
   count(*) filter (change = 'indexed') as indexed,
   count(*) filter (change = 'deindexed') as deindexed,
   count(*) filter (change = 'data_lost') as data_lost,
-  count(*) filter (
-    change in ('searchengine_canonical', 'user_canonical') and from_value is not null and to_value is not null
-  ) as canonical_flips,
+  count(*) filter (is_flip(change, from_value, to_value)) as canonical_flips,
   count(*) filter (change in ('robots_blocked', 'robots_unblocked')) as robots_changes,
   count(*) filter (change = 'crawled') as crawled
 from page_changes

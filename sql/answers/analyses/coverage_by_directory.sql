@@ -48,7 +48,7 @@ inspected as (
     change = 'first_data'
     and to_value = 'Indexed'
     and snapshot_date between $since::date and $until::date
-    and website_id in (select website_id from snapshots where source = 'google')
+    and is_property(website_id)
   group by all
 ),
 named as (
@@ -79,11 +79,7 @@ select
   indexed,
   pages - indexed - without_data as not_indexed,
   without_data,
-  round(
-    indexed
-    / nullif(pages - if(website_id in (select website_id from snapshots where source = 'google'), without_data, 0), 0),
-    4
-  ) as share_indexed,
+  round(indexed / nullif(pages - if(is_property(website_id), without_data, 0), 0), 4) as share_indexed,
   canonicals_match,
   canonicals_differ,
   if(since_id is null, null, pages - pages_then) as pages_change,

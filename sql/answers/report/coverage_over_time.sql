@@ -26,8 +26,7 @@ select
   place,
   coalesce(index_coverage_state, '(none)') as index_coverage_state,
   sum(pages)::bigint as pages,
-  coalesce(sum(pages) filter (index_summary is null and website_id in (select website_id from snapshots where source = 'google')), 0)::bigint
-    as not_inspected,
+  coalesce(sum(pages) filter (index_summary is null and is_property(website_id)), 0)::bigint as not_inspected,
   coalesce(sum(pages) filter (index_summary = 'Indexed'), 0)::bigint as indexed
 from counted
 group by grouping sets ((column_date, place), (column_date, index_coverage_state))

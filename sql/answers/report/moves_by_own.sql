@@ -1,5 +1,5 @@
--- How pages moved in a period of dates, by a column of the user's own: `indexed_before` + `first_inspected` + `entered` − `fell_out` = `indexed`.
--- `value` is null for pages of which the column says nothing.
+-- How pages moved in a period of dates, by a column of the user's own: `indexed_before` + `first_inspected` + `entered` −
+-- `fell_out` = `indexed`. `value` is null for pages of which the column says nothing.
 select
   own[$column::varchar] as value,
   count_if(was_indexed)::integer as indexed_before,

@@ -1,5 +1,5 @@
--- The sitemaps whose pages fell out of the index or entered it in a period of dates: `indexed_before` + `first_inspected` + `entered` −
--- `fell_out` = `indexed`. A page counts in each sitemap that its last report of the period names.
+-- The sitemaps whose pages fell out of the index or entered it in a period of dates: `indexed_before` + `first_inspected` +
+-- `entered` − `fell_out` = `indexed`. A page counts in each sitemap that its last report of the period names.
 with member as (
   select pages.website_id, pages.url, report_sitemaps, is_monitored
   from pages

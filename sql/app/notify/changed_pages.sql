@@ -20,7 +20,7 @@ with changed as (
         change = 'robots_blocked'
         or (change = 'coverage_state' and to_value = 'Blocked by robots.txt')
       when 'canonical_flips' then
-        change in ('searchengine_canonical', 'user_canonical') and from_value is not null and to_value is not null
+        is_flip(change, from_value, to_value)
     end
 ),
 found as (

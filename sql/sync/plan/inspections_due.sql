@@ -1,5 +1,5 @@
--- The pages that Search Console may be asked about on this day, and why before their turn. `impressions_lost` is how far the last
--- seven days with figures are below what the three weeks before let expect.
+-- The pages that Search Console may be asked about on this day, and why before their turn. `impressions_lost` is how far
+-- the last seven days with figures are below what the three weeks before let expect.
 create or replace temp view inspections_due as
 select
   compared.url,

@@ -64,7 +64,10 @@ export function inspectionSentence(plan: InspectionPlan): string {
   if (perNight === 0) return `${known} reports.max_per_run is 0, so none is inspected.`;
   const between = ({ at_least: least, at_most: most }: Nights) =>
     least === most ? counted(least ?? 0, 'night') : `${count(least ?? 0)} to ${counted(most ?? 0, 'night')}`;
-  const once = left > 0 ? ` Each is inspected once in ${between(first)}, then again every` : ' Each is inspected every';
+  const once =
+    left > 0
+      ? ` All of them are inspected once within ${between(first)}, then again every`
+      : ' All of them are inspected every';
   const a = `Up to ${counted(perNight, 'inspection')} a night, in about ${duration(seconds * SECOND_MS)}`;
-  return `${known} ${a}.${once} ${between(all)}: the more has a reason, the longer the others wait.`;
+  return `${known} ${a}.${once} ${between(all)}: the more pages have a reason, the longer the others wait.`;
 }

@@ -18,7 +18,7 @@ export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   compared_with: string | null;
   /** Pages of Search Console that were never inspected. */
   not_inspected: number;
-  /** The clicks in 28 days that the pages had that fell out. */
+  /** The clicks in 28 days of the pages that fell out. */
   clicks_lost: number;
   /** Of one website. */
   estimate: Estimate;

@@ -63,7 +63,7 @@ export type RunRow = z.infer<typeof runRow>;
 /** Pages of one website with some kind of change, each counted once. */
 export const changesRow = z.object({
   website_id: text,
-  /** The clicks that the pages had in 28 days that fell out. */
+  /** The clicks in 28 days of the pages that fell out. */
   clicks_lost: whole,
   appeared: whole,
   disappeared: whole,
