@@ -1,7 +1,8 @@
 import { withRemedy } from '../base/storage/disk-error.js';
 import { sizeOf } from '../base/storage/durable.js';
 import { type Engine, withEngine } from '../base/storage/engine.js';
-import { idAfter } from '../base/time.js';
+import { isWholeParquet } from '../base/storage/parquet-file.js';
+import { DAY_MS, idAfter } from '../base/time.js';
 import { ClockError } from '../source/clock.js';
 import { checkLease } from '../warehouse/bucket/lease.js';
 import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
@@ -11,7 +12,7 @@ import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../wareho
 import { DamageError } from '../warehouse/log/folder/damage.js';
 import { calendarDate } from '../warehouse/log/folder/dates.js';
 import { readLog } from '../warehouse/log/log.js';
-import { latestOf } from '../warehouse/log/markers.js';
+import { filesOf, latestOf } from '../warehouse/log/markers.js';
 import type { CommitFacts } from '../warehouse/log/stage/comparison.js';
 import { type Manifest, stageCommit } from '../warehouse/log/stage/stage.js';
 import { currentState, hasComplete } from '../warehouse/log/state.js';
@@ -31,11 +32,15 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   const log = await run.oneAtATime(() => withEngine(journalEngine(run), read));
   if (log.damaged.length > 0) throw new DamageError(log.damaged);
   const { markers } = log;
+  const recent = markers.filter(({ committedAt }) => Date.parse(committedAt) > run.effects.now() - 2 * DAY_MS);
+  const reports = filesOf(warehouse, recent, 'url_reports');
+  const areWhole = await Promise.all(reports.map(isWholeParquet));
   return {
     state: await currentState(warehouse, markers, journalEngine(run)),
     hadComplete: hasComplete(markers),
     newest: markers.at(-1)?.commitId ?? null,
     latest: latestOf(markers),
+    recentReports: reports.filter((_, at) => areWhole[at]),
   };
 }
 

@@ -61,6 +61,8 @@ export interface Before {
   /** The id of the newest commit. */
   newest: string | null;
   latest: ReturnType<typeof latestOf>;
+  /** The files of reports that were committed in the last two days. */
+  recentReports: string[];
 }
 
 /** How the fetching of the planned reports ended. */

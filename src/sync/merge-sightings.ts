@@ -12,13 +12,11 @@ const sightedPage = z.looseObject({ url: z.string() });
 
 /** Each sighted page once, with all that was said about it as the `extra` of its entry; memory does not grow with them. */
 export async function* mergedSightings(
-  { folder, journal, asked = [] }: Pick<WebsiteRun, 'folder' | 'journal' | 'asked'>,
+  { folder, journal }: Pick<WebsiteRun, 'folder' | 'journal'>,
   sightings: AsyncIterable<readonly object[]>,
 ): AsyncGenerator<JudgedEntry[]> {
   const file = new AppendFile(folder.sightings, 0);
   try {
-    // A page that the user names is there tonight, whatever else names it.
-    await file.append(asked.map((url) => `${wellFormedJson({ url })}\n`).join(''));
     for await (const some of sightings) await file.append(some.map((one) => `${wellFormedJson(one)}\n`).join(''));
   } finally {
     file.close();

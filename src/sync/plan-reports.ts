@@ -26,7 +26,7 @@ export async function plan(run: WebsiteRun, listed: Listed, before: Before): Pro
   if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: null };
   const planned = await run.journal.use(listed.walk, async (engine) => {
     await viewListing(engine, run, listed, before);
-    return writePlan(engine, run);
+    return writePlan(engine, run, before);
   });
   await writePlanned(run.folder, planned);
   crashPoint('planned');
@@ -45,11 +45,11 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: Listed, befo
   await viewComparison(engine, facts);
 }
 
-async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
+async function writePlan(engine: Engine, run: WebsiteRun, before: Before): Promise<Planned> {
   const { reports } = run.config;
   await setPlanOrder(engine, reports, run.effects.now());
   const quotas = await run.source.quotas({ lane: run.website.id, counts: run.requests });
-  const query = quotas === null ? await reportPlan(engine) : await inspectionPlan(engine, run, quotas);
+  const query = quotas === null ? await reportPlan(engine) : await inspectionPlan(engine, run, before, quotas);
   const temporary = `${run.folder.plan}.tmp`;
   const planned = await engine.copy(query, temporary, 'format json');
   await syncFile(temporary);
@@ -66,8 +66,8 @@ async function reportPlan(engine: Engine): Promise<string> {
 }
 
 /** The plan of a source that inspects so many pages a day, each counted for the property that it belongs to. */
-async function inspectionPlan(engine: Engine, run: WebsiteRun, quotas: readonly Quota[]): Promise<string> {
-  const { asked = null, website } = run;
+async function inspectionPlan(engine: Engine, run: WebsiteRun, before: Before, quotas: readonly Quota[]) {
+  const { asked = null, website, warehouse } = run;
   const prefixes = quotas.map(({ property }) => property).filter((property) => property !== website.id);
   const properties = prefixes.sort((one, other) => other.length - one.length);
   await engine.set({
@@ -76,6 +76,7 @@ async function inspectionPlan(engine: Engine, run: WebsiteRun, quotas: readonly 
     asked: [...(asked ?? [])],
     quotas: JSON.stringify(quotas.map(({ property, perDay: per_day }) => ({ property, per_day }))),
   });
+  await engine.view('recent_reports', tableQuery(warehouse, 'url_reports', before.recentReports));
   for (const name of INSPECTIONS) await engine.run(sql(`sync/plan/${name}`));
   return sql(`sync/plan/${asked ? 'asked_pages' : 'inspection_plan'}`);
 }

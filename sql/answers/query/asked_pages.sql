@@ -1,20 +1,22 @@
--- What is known of pages that were inspected just now, and what changed since they were inspected before. View `pages`:
--- one row per page; `page_changes`: one row per change.
+-- What the inspections of one run found, and what changed of each page since the one before. View `url_reports`: one row
+-- per report; `pages`: one row per page, which holds what was known of a page that was not inspected.
 select
-  url,
-  coalesce(lower(index_summary), 'not inspected') as index_status,
-  coalesce(index_coverage_state, '–') as state,
-  coalesce(last_crawl_time::date::varchar, 'never') as last_crawl,
-  report_snapshot_id = $snapshot::varchar as is_inspected,
+  asked.url,
+  coalesce(lower(report.index_summary), lower(pages.index_summary), 'not inspected') as index_status,
+  coalesce(report.index_coverage_state, pages.index_coverage_state, '–') as state,
+  coalesce(coalesce(report.last_crawl_time, pages.last_crawl_time)::date::varchar, 'never') as last_crawl,
+  report.url is not null as is_inspected,
   (
     select string_agg(change_text(change, from_value, to_value), '; ' order by change)
     from page_changes
     where
-      page_changes.website_id = pages.website_id
-      and page_changes.url = pages.url
+      website_id = $website::varchar
+      and page_changes.url = asked.url
       and snapshot_id = $snapshot::varchar
       and not is_noise(change, from_value)
   ) as changed
-from pages
-where website_id = $website::varchar and url in (select unnest($urls::varchar[]))
-order by list_position($urls::varchar[], url)
+from (select unnest($urls::varchar[]) as url) as asked
+left join (from url_reports where website_id = $website::varchar and snapshot_id = $snapshot::varchar) as report
+  using (url)
+left join (from pages where website_id = $website::varchar) as pages using (url)
+order by list_position($urls::varchar[], asked.url)

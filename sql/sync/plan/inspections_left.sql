@@ -4,7 +4,7 @@ select property, greatest(per_day - coalesce(inspections, 0), 0) as inspections_
 from (select unnest(getvariable('quotas')::json::struct(property varchar, per_day bigint)[], recursive := true))
 left join (
   select property_of(url) as property, count(*) as inspections
-  from previous_state
-  where greatest(report_fetched_at, last_failure_at) >= getvariable('day_began')
+  from (select url, fetched_at as "at" from recent_reports union all select url, last_failure_at from previous_state)
+  where "at" >= getvariable('day_began')
   group by 1
 ) using (property)

@@ -19,25 +19,29 @@ test('inspect asks about pages now, within the day, and commits what they say', 
   const inspect = (...words: string[]) => run(['inspect', '-c', config, '--log-level', 'error', ...words], { cwd });
 
   await run(['sync', '-c', config, '--max-reports', '10', '--log-level', 'error'], { cwd });
+  const [known = ''] = service.inspected.keys();
   service.inspected.clear();
-  writeFileSync(join(cwd, 'urls.txt'), `# after the release\n${HOME}\n\n${HOME}brand-new#top\n`);
-  const { code, stdout } = await inspect('--file', 'urls.txt', HOME);
-  expect([code, [...service.inspected.keys()].sort()]).toEqual([0, [HOME, `${HOME}brand-new`]]);
+  writeFileSync(join(cwd, 'urls.txt'), `# after the release\n${known}\n\n${HOME}brand-new#top\n`);
+  const { code, stdout } = await inspect('--file', 'urls.txt', known);
+  expect([code, service.inspected.size]).toEqual([0, 2]);
   expect(stdout).toMatch(/now +not indexed +URL is unknown to Google +never .* https:\/\/www.example.com\/brand-new\n/);
 
   const more = Array.from({ length: 3 }, (_, at) => `${HOME}more-${at}`);
   expect((await inspect(...more)).stdout).toMatch(
-    /no +not inspected .*\n\n\d pages? not inspected: the day's inspections/,
+    /no +not inspected .*\n\n3 pages not inspected: the day's inspections are used up/,
   );
-  const { stdout: found } = await run(
-    ['query', '-c', config, '--json', '--sql', "select count(*) as n from url_reports where reason = 'asked'"],
-    { cwd },
-  );
-  expect(JSON.parse(found)[0].n).toBeGreaterThanOrEqual(2);
+  // What no listing names is inspected, and not listed.
+  const asked = "select url, url in (select url from pages) as listed from url_reports where reason = 'asked'";
+  const { stdout: found } = await run(['query', '-c', config, '--json', '--sql', `${asked} order by listed`], { cwd });
+  expect(JSON.parse(found)).toEqual([
+    { url: `${HOME}brand-new`, listed: false },
+    { url: known, listed: true },
+  ]);
+  expect((await run(['verify', '-c', config], { cwd })).code).toBe(0);
 
   for (const [words, why] of [
     [['nope'], 'inspect: nope is not the address of a page'],
-    [['https://other.example/'], 'inspect: https://other.example/ is of no property under websites'],
+    [['https://other.example/'], 'inspect: https://other.example/ is of no configured property'],
     [['--file', 'none.txt'], 'cannot read none.txt'],
     [[], 'name the pages to inspect'],
   ] as const) {

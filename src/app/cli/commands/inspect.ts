@@ -4,11 +4,12 @@ import { z } from 'zod';
 import { askRows } from '../../../answers/query/ask-rows.js';
 import { withReader } from '../../../answers/query/reader.js';
 import type { Config } from '../../../base/config/schema.js';
-import { namedWebsites } from '../../../base/config/websites.js';
+import { allFrom, namedWebsites } from '../../../base/config/websites.js';
 import { messageOf, Stopped, UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { addressOf, propertyOf } from '../../../source/search-console/property.js';
 import { problemsIn, type Receipt } from '../../../sync/receipt.js';
+import { websitesIn } from '../../../warehouse/log/folder/layout.js';
 import { exitCodeOf } from '../../../warehouse/log/verdict.js';
 import type { Globals } from '../command.js';
 import { configOf } from '../configured.js';
@@ -29,14 +30,15 @@ const pageRow = z.object({
   index_status: z.string(),
   state: z.string(),
   last_crawl: z.string(),
-  is_inspected: z.boolean().nullable(),
+  is_inspected: z.boolean(),
   changed: z.string().nullable(),
 });
 
 /** `indexhouse inspect`: inspects some pages now, within the day's quota, and commits what it learns. */
 export async function run(flags: Flags, io: Io, urls: string[]): Promise<number> {
   const config = await configOf(flags, io);
-  const asked = askedOf([...urls.map((url): Given => ['inspect', url]), ...(await listed(flags.file, io.cwd))], config);
+  const given = [...urls.map((url): Given => ['inspect', url]), ...(await listed(flags.file, io.cwd))];
+  const asked = askedOf(given, await propertiesOf(config));
   const receipt = await inspected(config, asked, flags, io);
   const pages = await pagesOf(receipt, asked, config);
   const problems = problemsIn(receipt, config.quality.max_reject_ratio);
@@ -63,15 +65,21 @@ async function listed(file: string | undefined, cwd: string): Promise<Given[]> {
   return lines.filter(([, line]) => line !== '' && !line.startsWith('#'));
 }
 
-/** The pages to inspect, each once, by the website that they belong to. @throws UsageError for anything else */
-function askedOf(given: readonly Given[], config: Config): Map<string, string[]> {
-  const properties = (namedWebsites(config) ?? []).flatMap(({ id, google }) => (google === null ? [] : id));
+/** Those that are configured; where that is all of an account, those that are in the warehouse. */
+async function propertiesOf(config: Config): Promise<string[]> {
+  const named = namedWebsites(config)?.filter(({ google }) => google !== null);
+  if (named) return named.map(({ id }) => id);
+  return allFrom(config) === 'google' ? websitesIn(config.warehouse.path) : [];
+}
+
+/** The pages to inspect, each once, by the property that they belong to. @throws UsageError for anything else */
+function askedOf(given: readonly Given[], properties: readonly string[]): Map<string, string[]> {
   const asked = new Map<string, string[]>();
   for (const [where, text] of given) {
     const url = addressOf(text);
     if (url === null) throw new UsageError(`${where}: ${safe(text)} is not the address of a page`);
     const id = propertyOf(url, ['', ...properties]);
-    if (id === '') throw new UsageError(`${where}: ${safe(url)} is of no property under websites`);
+    if (id === '') throw new UsageError(`${where}: ${safe(url)} is of no configured property`);
     asked.set(id, [...new Set([...(asked.get(id) ?? []), url])]);
   }
   if (asked.size === 0) throw new UsageError('name the pages to inspect, or a --file with one address a line');
