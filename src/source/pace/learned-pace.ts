@@ -76,8 +76,8 @@ export class LearnedPace {
     this.#ignoresRefusals = false;
     const answers = this.#answeredAt.length;
     const { refused, answered } = this.#pause;
-    // An exhausted limit answers nothing, so this one is not exhausted.
-    if (answered > refused) return;
+    // An exhausted limit answers nothing, so this one is not exhausted. The first request of all probes without a refusal.
+    if (refused === 0 || answered > refused) return;
     const isAgain = answers < SOON_ANSWERS && this.#perMinute < Number.POSITIVE_INFINITY;
     const isSoon = isAgain && (refused > 1 || answers < VERY_SOON_ANSWERS);
     this.#stepsDown = isAgain ? this.#stepsDown + 1 : 0;

@@ -184,6 +184,12 @@ describe('a pause', () => {
     expect(later).toHaveLength(1);
   });
 
+  it('has taught nothing if the first request of all goes alone, and is answered', async () => {
+    const { pacer, notices } = given({ probesFirst: true });
+    (await pacer.slot({ lane: '' })).answered(null);
+    expect(notices).toEqual([]);
+  });
+
   it('ends the bursts of a service that does not like them', async () => {
     const { time, pacer } = given();
     const [first] = await Promise.all([pacer.slot({ lane: '' })]);
