@@ -131,10 +131,20 @@ test('what is inspected for the first time neither hides a loss nor looks like o
   const all = (found: string, pages: readonly string[]) => Object.fromEntries(pages.map((page) => [page, found]));
   await commitInspected(warehouse, [
     { lists: names, inspects: all(IN, names.slice(0, 40)), clicks: { '/p/0': 5 } },
-    { lists: names, inspects: { ...all(OUT, names.slice(0, 20)), ...all(IN, names.slice(40)) } },
+    { lists: names, inspects: { ...all(OUT, names.slice(0, 20)), ...all(IN, names.slice(40, 79)) } },
   ]);
   const reader = await openReader(warehouse);
   onTestFinished(() => reader.close());
+  const states = await analysisRows(reader, 'coverage_by_state', { since: '2025-03-02' });
+  expect(states.map(({ pages, pages_change }) => [pages, pages_change])).toEqual([
+    [20, null],
+    [1, null],
+    [59, null],
+  ]);
+  expect(await analysisRows(reader, 'coverage_by_sitemap')).toMatchObject([
+    { sitemap: '(none)', share_indexed: 0.7468 },
+    { sitemap: '(no report)', share_indexed: null },
+  ]);
   const { notify, quality, views } = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse });
   await reader.engine.run(sql('app/notify/places_of'));
   const rows = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: 1 });

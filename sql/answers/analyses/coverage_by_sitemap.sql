@@ -40,7 +40,8 @@ select
   count(*) filter (index_summary = 'Indexed') as indexed,
   count(*) filter (index_summary <> 'Indexed') as not_indexed,
   count(*) filter (index_summary is null) as without_data,
-  round(count(*) filter (index_summary = 'Indexed') / count(*), 4) as share_indexed,
+  -- Null where nothing is known of any page.
+  round(count(*) filter (index_summary = 'Indexed') / if(count(index_summary) > 0, count(*), null), 4) as share_indexed,
   median(report_age) as median_report_age_days
 from listed
 group by website_id, sitemap

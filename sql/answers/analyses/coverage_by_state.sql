@@ -1,5 +1,5 @@
 -- title: Coverage by state
--- description: How many pages are in each coverage state, by the last complete listing up to a date, and what changed since the last one before the period: the reasons why pages are not indexed come first, then pages without inspection data, as `(none)`, then the indexed ones. The counts add up to the listing. `trend` holds the count of each date with a complete listing in the last weeks, oldest first, and `sparkline` draws it. States without a page on any of these dates have no row.
+-- description: How many pages are in each coverage state, by the last complete listing up to a date, and what changed since the last one before the period: the reasons why pages are not indexed come first, then pages without inspection data, as `(none)`, then the indexed ones. The counts add up to the listing. `trend` holds the count of each date with a complete listing in the last weeks, oldest first, and `sparkline` draws it. States without a page on any of these dates have no row. Of a website of Search Console, `pages_change` is null as long as pages were not inspected before the period: what is inspected for the first time is no change.
 -- question: Why are pages not indexed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; changes are counted against the last complete listing before it
@@ -31,7 +31,9 @@ nights as (
     snapshot_date > $until::date - 7 * $weeks::integer as in_trend,
     snapshot_id = now_id as is_now,
     snapshot_id is not distinct from then_id as is_then,
-    then_id is null as is_first
+    then_id is null
+      or is_property(website_id) and then_id in (select snapshot_id from coverage_summary where index_summary is null)
+      as is_incomparable
   from listings
   join compared using (website_id)
   where in_trend or is_now or is_then
@@ -63,7 +65,7 @@ by_state as (
     index_summary,
     coalesce(index_coverage_state, '(none)') as index_coverage_state,
     sum(pages) filter (is_now)::bigint as pages,
-    if(bool_or(is_first), null, sum(pages) filter (is_now) - sum(pages) filter (is_then))::bigint as pages_change,
+    if(bool_or(is_incomparable), null, sum(pages) filter (is_now) - sum(pages) filter (is_then))::bigint as pages_change,
     list(pages order by snapshot_date) filter (in_trend) as trend
   from by_night
   group by website_id, index_summary, by_night.index_coverage_state

@@ -46,8 +46,8 @@ export async function inspectionPlans(
     for (const counts of await askRows(reader, 'answers/plan/inspected_counts', countsRow, { website }, website)) {
       plans.push({
         ...counts,
-        inspections_a_night: perNight,
-        seconds: Math.ceil((perNight / pace) * 60),
+        inspections_a_night: Math.min(perNight, counts.pages),
+        seconds: Math.ceil((Math.min(perNight, counts.pages) / pace) * 60),
         nights_until_inspected: nightsFor(counts.not_inspected),
         nights_for_all_pages: nightsFor(counts.pages),
       });
@@ -62,12 +62,10 @@ export function inspectionSentence(plan: InspectionPlan): string {
   const { nights_until_inspected: first, nights_for_all_pages: all } = plan;
   const known = `${website_id}: ${counted(pages, 'page')}, ${left > 0 ? `${count(left)} not inspected yet` : 'all inspected'}.`;
   if (perNight === 0) return `${known} reports.max_per_run is 0, so none is inspected.`;
+  const a = `Up to ${counted(perNight, 'inspection')} a night, in about ${duration(seconds * SECOND_MS)}`;
+  if (all.at_most === 1) return `${known} ${a}. All of them are inspected every night.`;
   const between = ({ at_least: least, at_most: most }: Nights) =>
     least === most ? counted(least ?? 0, 'night') : `${count(least ?? 0)} to ${counted(most ?? 0, 'night')}`;
-  const once =
-    left > 0
-      ? ` All of them are inspected once within ${between(first)}, then again every`
-      : ' All of them are inspected every';
-  const a = `Up to ${counted(perNight, 'inspection')} a night, in about ${duration(seconds * SECOND_MS)}`;
-  return `${known} ${a}.${once} ${between(all)}: the more pages have a reason, the longer the others wait.`;
+  const once = left > 0 ? `inspected once within ${between(first)}, then again every` : 'inspected every';
+  return `${known} ${a}. All of them are ${once} ${between(all)}: the more pages have a reason, the longer the others wait.`;
 }

@@ -94,7 +94,7 @@ export function checkClock(evidence: ClockEvidence): CheckResult {
   const found = judgeClock(evidence);
   if (found) return clock[found.level](found.message, `${found.remedy[0]?.toUpperCase()}${found.remedy.slice(1)}.`);
   if (evidence.services.every(({ ahead }) => ahead === null))
-    return clock.ok('not compared: the service sent no Date header');
+    return clock.ok('not compared: no answer of a service said the time');
   return clock.ok("agrees with the service's to within ten minutes");
 }
 
