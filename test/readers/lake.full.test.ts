@@ -8,8 +8,8 @@ test('the analyses of sql/answers/lake answer as query does', async () => {
   onTestFinished(remove);
   const reader = await openReader(path);
   onTestFinished(() => reader.close());
-  const analyses = lakeAnalyses('duckdb');
-  expect(analyses).toHaveLength(6);
+  const analyses = lakeAnalyses();
+  expect(analyses).toHaveLength(5);
   for (const analysis of analyses) {
     const rows = await rowsOf(reader, analysis.sql);
     expect(rows.length, `${analysis.name} has no rows`).toBeGreaterThan(0);

@@ -12,13 +12,10 @@ export interface LakeAnalysis {
   sql: string;
 }
 
-/** The analyses of `sql/answers/lake` that an engine can run. */
-export function lakeAnalyses(engine: string): LakeAnalysis[] {
-  const names = readdirSync(FOLDER).filter((name) => /^\w+\.sql$/.test(name) || name.endsWith(`.${engine}.sql`));
-  return names.map((name) => ({
-    name: name.replace(/\..*/, ''),
-    sql: readFileSync(join(FOLDER, name), 'utf8'),
-  }));
+/** The analyses of `sql/answers/lake`. */
+export function lakeAnalyses(): LakeAnalysis[] {
+  const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
+  return readdirSync(FOLDER).map((name) => ({ name: name.replace('.sql', ''), sql: read(name) }));
 }
 
 /** The answer of `query` over the period that the statement names. */
@@ -27,11 +24,7 @@ export async function queryAnswer(reader: Reader, { name, sql }: LakeAnalysis): 
   const [newest = {}] = await rowsOf(reader, 'select max(snapshot_date)::varchar as until from snapshots');
   const until = String(newest['until']);
   const since = new Date(Date.parse(until) - days * 86_400_000).toISOString().slice(0, 10);
-  return analysisRows(reader, name, {
-    ...(name === 'coverage_by_sitemap' ? {} : { since }),
-    ...(PERIOD.test(sql) ? { until } : {}),
-    ...(name.startsWith('coverage_by_') ? { limit: 'none' } : {}),
-  });
+  return analysisRows(reader, name, { since, ...(PERIOD.test(sql) ? { until } : {}) });
 }
 
 /** One text a row, of these columns: numbers are numbers, whatever their type. */
