@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { hourlyCheck } from '../../../src/app/notify/hourly.js';
 import { notifiedRun, sendNotices } from '../../../src/app/notify/notify.js';
 import { BusyError } from '../../../src/base/exit.js';
 import type { Receipt } from '../../../src/sync/receipt.js';
@@ -368,48 +367,4 @@ describe('a run', () => {
     await notifiedRun({ config, log, now: () => nights.clock.now }, async () => failing(error));
     expect(receiver.got).toHaveLength(1);
   });
-});
-
-testAtLength('the hourly check reads the warehouse after a commit, or daily if a snapshot may be stale', async () => {
-  const nights = await givenNights(onTestFinished);
-  const receiver = await startReceiver();
-  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], {
-    drift: true,
-    stale: false,
-  });
-  let now = Date.now();
-  const check = hourlyCheck({ config, log, now: () => now });
-  const checked = async () => {
-    // Without it, everything is reported again.
-    rmSync(join(nights.warehouse, 'notices.json'), { force: true });
-    await check();
-    return receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
-  };
-  await nights.night({ list: { a: { brand_new: 1 } } });
-  receiver.status = 500;
-  expect(await checked()).toEqual(['drift']);
-  receiver.status = 200;
-  expect([await checked(), await checked()]).toEqual([['drift'], []]);
-  await nights.night({ list: { a: { brand_newer: 1 } } });
-  expect([await checked(), await checked()]).toEqual([['drift'], []]);
-  for (const days of [3, 1]) {
-    now += days * 86_400_000;
-    expect([await checked(), await checked()]).toEqual([['drift'], []]);
-  }
-});
-
-testAtLength('the hourly check leaves a warehouse alone whose runs have reported everything', async () => {
-  const nights = await givenNights(onTestFinished);
-  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: 'http://127.0.0.1:9' }], {
-    stale: false,
-  });
-  await nights.night({ list: { a: {} } });
-  await sendNotices({ config, log });
-  // Sending makes it.
-  const lock = join(nights.warehouse, 'notices.lock.duckdb');
-  rmSync(lock);
-  await hourlyCheck({ config, log })();
-  expect(existsSync(lock)).toBe(false);
-  await hourlyCheck({ config: { ...config, status: { max_age: 0 } }, log })();
-  expect(existsSync(lock)).toBe(true);
 });

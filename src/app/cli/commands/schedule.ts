@@ -6,7 +6,7 @@ import { RunLock } from '../../../warehouse/log/lock.js';
 import { type RecordedContext, runDaemon, runRecorded } from '../../daemon/daemon.js';
 import { JobBoard } from '../../daemon/job-board.js';
 import { jobNamed, timetable, whichJobs } from '../../daemon/timetable.js';
-import { hourlyCheck } from '../../notify/hourly.js';
+import { sendNotices } from '../../notify/notify.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
@@ -28,7 +28,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     if (flags.once !== undefined) return runOnce(flags.once, context);
     const lock = await daemonLock(config.warehouse.path);
     try {
-      const daemon = () => runDaemon({ ...context, jobs, hourly: hourlyCheck(context) });
+      const daemon = () => runDaemon({ ...context, jobs, hourly: () => sendNotices(context) });
       await (flags.port === undefined ? daemon() : served({ host: flags.host, port: flags.port }, context, io, daemon));
     } finally {
       lock.release();
