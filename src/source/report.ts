@@ -1,6 +1,5 @@
 import { type Issue, validate } from '../base/validate.js';
 import type { Client, Purpose } from './client.js';
-import { plainTextOf } from './contract/plain.js';
 import { urlReportSchema } from './contract/report.js';
 import { type FailureKind, SourceError } from './errors.js';
 import { reportPath } from './links.js';
@@ -12,15 +11,13 @@ export type ReportOutcome =
       outcome: 'fetched';
       /** The body as it arrived. */
       text: string;
-      /** The parsed body; null if the text is plain, because then every JSON parser reads the same in it. */
-      record: object | null;
+      /** The parsed body. */
+      record: object;
       absent: string[];
       extra: Record<string, unknown> | null;
     }
   | { outcome: 'missing' | 'failed'; status: number | null; message: string }
   | { outcome: 'rejected'; issues: Issue[]; payload: string };
-
-const isPlainReport = plainTextOf(urlReportSchema);
 
 /** After these, no other page can be fetched either. */
 const ENDS_THE_FETCHING: ReadonlySet<FailureKind> = new Set(['unauthorized', 'paused']);
@@ -45,10 +42,6 @@ export async function fetchReport(client: Client, url: string, purpose: Purpose)
 
 /** Checks the body of a 200 answer against the contract and against the requested page. */
 export function judgeReport(text: string, url: string): ReportOutcome {
-  // Nothing is escaped in plain text, so only a quotation mark in the requested URL could hide another one.
-  if (text.startsWith(`{"url":"${url}",`) && !url.includes('"') && isPlainReport(text)) {
-    return { outcome: 'fetched', text, record: null, absent: [], extra: null };
-  }
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -23,8 +23,6 @@ const FAILED_IN_A_ROW = 3;
 /** If no report was ever answered, this many failures in a row are not the pages' fault. */
 const FAILED_FROM_THE_START = 12;
 const DISK_CHECK_INTERVAL_MS = 2_000;
-/** For at most this many reports, DuckDB stays open, because reopening it would take longer. */
-const FEW_REPORTS = 30;
 
 /**
  * Fetches the planned reports into the journal, `concurrency` at a time, until the plan is done, the deadline comes or
@@ -43,7 +41,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
     run.progress.planned(run.website, planned.planned, left.counts);
     const pages = await pagesLeft(run, planned, left);
     // Frees DuckDB's memory, because fetching may take all night.
-    if (planned.planned > FEW_REPORTS) run.journal.close();
+    run.journal.close();
     const end = await new ReportFetch(run, journal, before).run(pages);
     if (end.cause && run.outage.isWaitedFor(end.cause, deadlineOf(run), run.website)) throw end.cause;
     const status = end.status === 'complete' ? statusOf(planned) : end.status;
@@ -128,7 +126,7 @@ class ReportFetch {
       for (;;) {
         if (this.#isCheckDue) await this.#checkLimits();
         if (this.#end) return;
-        const page = this.#ahead.shift() ?? pages.take() ?? (await pages.next());
+        const page = this.#ahead.shift() ?? (await pages.next());
         if (!page) return;
         const purpose = this.#isInDoubt ? this.#purposeOnce : this.#purpose;
         const outcome = await source.report(page.url, purpose).finally(() => clock.check(this.run_));

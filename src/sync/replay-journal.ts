@@ -4,7 +4,7 @@ import type { Engine } from '../base/storage/engine.js';
 import { sql } from '../base/storage/sql.js';
 import { jsonOf } from '../base/validate.js';
 import { judgeReport, type ReportOutcome } from '../source/report.js';
-import { type CheckedEntry, judgeEntry } from '../source/walk/coverage-window.js';
+import { type JudgedEntry, judgeEntry } from '../source/walk/coverage-window.js';
 import { journalLine, storable, stringified } from '../warehouse/journal/embed.js';
 import type { JournalFolder } from '../warehouse/journal/folder.js';
 import { entryText } from '../warehouse/journal/listing.js';
@@ -17,7 +17,7 @@ const REASON = 'replay';
 
 /** Decides which records pass. */
 export interface Contract {
-  judgeEntry(payload: unknown): CheckedEntry;
+  judgeEntry(payload: unknown): JudgedEntry;
   judgeReport(text: string, url: string): ReportOutcome;
 }
 export const currentContract: Contract = { judgeEntry, judgeReport };
@@ -73,12 +73,12 @@ async function judgeOne(record: WaitingRecord, contract: Contract, journal: Repl
   if (url === null) return false;
   const outcome = contract.judgeReport(record.payload, url);
   if (outcome.outcome !== 'fetched') return false;
-  if (outcome.record !== null && storable(stringified(outcome.record))) return false;
+  if (storable(stringified(outcome.record))) return false;
   await journal?.report(url, outcome, record);
   return true;
 }
 
-function acceptedEntry({ payload }: WaitingRecord, contract: Contract): CheckedEntry | null {
+function acceptedEntry({ payload }: WaitingRecord, contract: Contract): JudgedEntry | null {
   const entry = contract.judgeEntry(jsonOf(payload));
   if (!entry.verdict.accepted || storable(stringified(entry.payload))) return null;
   return { ...entry, url: entry.verdict.record.url };
@@ -96,7 +96,7 @@ class ReplayJournal {
     this.#reports = new ReportsJournal(folder);
   }
 
-  async entry(entry: CheckedEntry, { position, received_at }: WaitingRecord): Promise<void> {
+  async entry(entry: JudgedEntry, { position, received_at }: WaitingRecord): Promise<void> {
     if (this.#receivedAt !== received_at) await this.#endWindow();
     this.#receivedAt = received_at;
     const place = { walk: REPLAY_WALK, window: this.#window, position: position ?? 0 };

@@ -9,35 +9,18 @@ import {
   paginationSchema,
 } from '../contract/coverage.js';
 import { absoluteUrl } from '../contract/fields.js';
-import { plainTextOf } from '../contract/plain.js';
 import { API_PLACES, SourceError } from '../errors.js';
 
 /** Limit for a field's name in the drift diary: the service chooses it, so it could be as long as a body. */
 const MAX_FIELD_CHARACTERS = 200;
 
-/** How a body must begin for its entries to be cut out one by one. */
-const WINDOW_START = '{"urls":[';
-/** An entry without nesting or escapes, followed by the next one or the end of the list. */
-const FLAT_ENTRY = /(\{[^"\\{}[\]]*(?:"[^"\\]*"[^"\\{}[\]]*)*\})(?:,(?=\{)|(?=\]))/gy;
-
-const isPlainEntry = plainTextOf(coverageEntrySchema);
-
-/** An entry whose text alone shows that the contract accepts it; nearly all are like this. */
-export interface PlainEntry {
-  url: string;
-  /** As it arrived. */
-  text: string;
-}
-
 /** One entry as it arrived, validated on its own. */
-export interface CheckedEntry {
+export interface JudgedEntry {
   /** The page's URL if one can be read, even from a rejected entry; else null. */
   url: string | null;
   verdict: Verdict<CoverageEntry>;
   payload: unknown;
 }
-
-export type JudgedEntry = PlainEntry | CheckedEntry;
 
 /** Something in an answer that the contract does not foresee but that rejects no record. */
 export interface Drift {
@@ -70,40 +53,14 @@ export class BadWindow extends SourceError {
  * @throws BadWindow if it is not JSON or not a window of a listing
  */
 export function readWindow(text: string, place: string = API_PLACES.baseUrl): Window {
-  const cut = cutEntries(text);
-  const parsed = coverageWindowSchema.safeParse(json(cut?.body ?? text, place));
+  const parsed = coverageWindowSchema.safeParse(json(text, place));
   if (!parsed.success) throw badWindow('breaks the contract', issuesOf(parsed.error), text, place);
   const { urls, pagination } = parsed.data;
   return {
-    entries: cut?.entries ?? urls.map(judgeEntry),
+    entries: urls.map(judgeEntry),
     pagination,
     drift: [...paginationDrift(pagination), ...bodyDrift(parsed.data)],
   };
-}
-
-/**
- * Cuts the entries out of a body as text, which saves parsing and stringifying each of them.
- *
- * @returns the entries and the body without them, or null if only a parser can separate them
- */
-function cutEntries(text: string): { entries: JudgedEntry[]; body: string } | null {
-  if (!text.startsWith(WINDOW_START)) return null;
-  const cut = [...text.slice(WINDOW_START.length).matchAll(FLAT_ENTRY)];
-  const rest = text.slice(cut.reduce((end, [all]) => end + all.length, WINDOW_START.length));
-  // Where the key is duplicated, a parser takes the second list.
-  if (!rest.startsWith(']') || rest.includes('"urls"') || rest.includes('\\')) return null;
-  try {
-    return { entries: cut.map(([, entry = '']) => judgeText(entry)), body: `${WINDOW_START}${rest}` };
-  } catch {
-    return null;
-  }
-}
-
-function judgeText(text: string): JudgedEntry {
-  if (!isPlainEntry(text)) return judgeEntry(JSON.parse(text));
-  // A copy, because a substring would keep the whole body in memory for as long as the walk remembers the page.
-  const url = Buffer.from(text.slice('{"url":"'.length, text.indexOf('",'))).toString();
-  return { url, text };
 }
 
 function json(text: string, place: string): unknown {
@@ -131,7 +88,7 @@ export function looksLikeHtml(text: string): boolean {
 }
 
 /** Checks one entry of a listing against the contract. */
-export function judgeEntry(payload: unknown): CheckedEntry {
+export function judgeEntry(payload: unknown): JudgedEntry {
   return { url: usableUrl(payload), verdict: validate(coverageEntrySchema, payload), payload };
 }
 

@@ -98,7 +98,6 @@ interface Place {
 
 /** The line of one entry, accepted or refused. */
 export function entryText(entry: JudgedEntry, place: Place): string {
-  if (!('verdict' in entry)) return placedEntry(entry.url, '', entry.text, place);
   const { verdict, url, payload } = entry;
   const text = stringified(payload);
   const unstorable = storable(text);
@@ -114,18 +113,13 @@ export function entryText(entry: JudgedEntry, place: Place): string {
   }
   const present = Object.hasOwn(verdict.record, 'canonicals_match');
   const absent = verdict.absent.filter((field) => field !== 'canonicals_match' || hasInspectionData(verdict.record));
-  const rest = [
-    present ? '' : ',"canonicals_match_present":false',
-    absent.length > 0 ? `,"absent":${JSON.stringify(absent)}` : '',
-    verdict.extra ? `,"extra":${JSON.stringify(JSON.stringify(verdict.extra))}` : '',
-  ].join('');
-  return placedEntry(url, rest, text, place);
-}
-
-/** @param rest more members of the line, each after a comma */
-function placedEntry(url: string | null, rest: string, text: string | null, { walk, window, position }: Place): string {
-  const place = `"walk":${walk},"window":${window},"position":${position}`;
-  return `{"kind":"entry",${place},"url":${JSON.stringify(url)}${rest},"entry":${text}}\n`;
+  return journalLine({
+    ...{ kind: 'entry', ...place, url },
+    ...(present ? {} : { canonicals_match_present: false }),
+    ...(absent.length > 0 ? { absent } : {}),
+    ...(verdict.extra ? { extra: JSON.stringify(verdict.extra) } : {}),
+    entry: payload,
+  });
 }
 
 /** `canonicals_match` is omitted for pages without inspection data; elsewhere its absence is drift. */

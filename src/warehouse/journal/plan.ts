@@ -110,11 +110,6 @@ export class PlanReader {
     this.#groups = readLineGroups(file, planLine);
   }
 
-  /** The next page if it has been read already, else undefined; saves the cost of a promise. */
-  take(): PlannedPage | undefined {
-    return this.#group[this.#at++]?.value;
-  }
-
   /**
    * The next page, or undefined after the last one.
    *
@@ -122,7 +117,7 @@ export class PlanReader {
    */
   async next(): Promise<PlannedPage | undefined> {
     for (;;) {
-      const page = this.take();
+      const page = this.#group[this.#at++]?.value;
       if (page) return page;
       this.#reading ??= this.#readGroup();
       if (!(await this.#reading)) return undefined;

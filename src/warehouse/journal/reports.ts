@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppendFile, sizeOf } from '../../base/storage/durable.js';
 import type { ReportOutcome } from '../../source/report.js';
-import { embeddable, payloadText, storable, stringified, wellFormedJson } from './embed.js';
+import { payloadText, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
 import { readLineGroups } from './lines.js';
@@ -34,8 +34,6 @@ export class ReportsJournal {
   readonly #seed: number;
   /** The answers that it holds. */
   readonly counts: ReportCounts;
-  /** The last time as text: many answers come in the same millisecond. */
-  #at = { ms: Number.NaN, text: '' };
 
   /** @param left what an interrupted run left; anything after it is cut off */
   constructor(folder: JournalFolder, { bytes, counts }: Pick<ReportsLeft, 'bytes' | 'counts'> = NOTHING_LEFT) {
@@ -46,7 +44,7 @@ export class ReportsJournal {
 
   /** Resolves once the kernel has the answer; then the worker may request the next one. */
   record(page: { url: string; reason: string }, outcome: ReportOutcome, at: Date): Promise<void> {
-    const text = reportText({ url: page.url, reason: page.reason, at: this.#text(at) }, outcome);
+    const text = reportText({ url: page.url, reason: page.reason, at: at.toISOString() }, outcome);
     this.counts[outcome.outcome]++;
     return this.#file.append(`${seal(text, this.#seed).text}\n`);
   }
@@ -58,12 +56,6 @@ export class ReportsJournal {
 
   close(): void {
     this.#file.close();
-  }
-
-  #text(at: Date): string {
-    const ms = at.getTime();
-    if (ms !== this.#at.ms) this.#at = { ms, text: at.toISOString() };
-    return this.#at.text;
   }
 }
 
@@ -91,18 +83,16 @@ function reportText(place: Place, outcome: ReportOutcome): string {
 
 function fetchedText(place: Place, outcome: Extract<ReportOutcome, { outcome: 'fetched' }>): string {
   const { text, record, absent, extra } = outcome;
-  const report = record === null ? text : embeddable(text, record, Object.keys(record).length);
-  const extraText = extra ? stringified(extra) : '';
-  const unstorable = record === null ? null : (storable(report) ?? storable(extraText));
+  const unstorable = storable(stringified(record)) ?? storable(stringified(extra));
   if (unstorable) {
     return reportText(place, { outcome: 'rejected', issues: [unstorable], payload: text });
   }
-  const rest =
-    (absent.length > 0 ? `,"absent":${JSON.stringify(absent)}` : '') +
-    (extraText ? `,"extra":${JSON.stringify(extraText)}` : '');
-  const { url, reason, at } = place;
-  const head = `{"kind":"fetched","url":${JSON.stringify(url)},"reason":${JSON.stringify(reason)},"at":"${at}"`;
-  return `${head}${rest},"report":${report}}`;
+  return wellFormedJson({
+    ...{ kind: 'fetched', ...place },
+    ...(absent.length > 0 ? { absent } : {}),
+    ...(extra ? { extra: JSON.stringify(extra) } : {}),
+    report: record,
+  });
 }
 
 /** What an interrupted fetching of reports left. */
