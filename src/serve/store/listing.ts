@@ -10,16 +10,10 @@ import type { DataTable } from '../../warehouse/log/folder/tables.js';
 import { filesOf } from '../../warehouse/log/markers.js';
 import type { Selection } from '../api/listing-query.js';
 import type { WindowBounds } from '../api/pagination.js';
-import { Blocks } from './blocks.js';
 import type { ServedCommits } from './commits.js';
 
-/** Entries are read in blocks of this many, each from a page whose position is known. */
-const BLOCK_ENTRIES = 1000;
-/** Blocks that stay in memory, about 1 MB each: one for each client that walks, up to this many clients. */
-const MAX_BLOCKS = 64;
-/** The pages of a selection, in their order, are found this many at a time. */
-const BLOCK_URLS = 20_000;
-const MAX_URL_BLOCKS = 10;
+/** The position of every page of this many is known, so that a window is read from near its beginning. */
+const MARKED = 1000;
 /** How many listings to keep the index of: mostly the newest one of each website. */
 const MAX_REMEMBERED = 200;
 /** URLs are ordered by their bytes, and none comes after this. */
@@ -58,46 +52,36 @@ type EntryRow = z.infer<typeof entryRow>;
 const entriesRow = z.object({ entries: z.string().transform((text) => z.array(entryRow).parse(JSON.parse(text))) });
 
 /**
- * The listings of a warehouse, read from their Parquet files; what was read last stays in memory. The files are sorted
- * by URL, so that any window needs only the one or two row groups that hold it.
+ * The listings of a warehouse, read from their Parquet files. These are sorted by URL, so that any window needs only the
+ * one or two row groups that hold it.
  */
 export class Listings {
   readonly #files = new LRUCache<string, ListingFiles>({ max: MAX_REMEMBERED });
   readonly #indexes = new LRUCache<string, ListingIndex>({ max: MAX_REMEMBERED });
-  readonly #counts = new LRUCache<string, number>({ max: MAX_REMEMBERED });
-  readonly #urls = new Blocks<string>(BLOCK_URLS, MAX_URL_BLOCKS);
-  readonly #rows = new Blocks<EntryRow>(BLOCK_ENTRIES, MAX_BLOCKS);
 
   constructor(private readonly warehouse: string) {}
 
   /** Whether a window only needs to be read, without first selecting pages or finding positions. */
-  isQuick(commits: ServedCommits, selection: Selection | null, window: WindowBounds): boolean {
-    if (selection === null) return this.#indexes.has(keyOf(commits));
-    const name = keyOf(commits, selection);
-    const count = this.#counts.get(name);
-    return count !== undefined && this.#rows.has(name, window, count);
+  isQuick(commits: ServedCommits, selection: Selection | null): boolean {
+    return selection === null && this.#indexes.has(keyOf(commits));
   }
 
   /** Entries by their position in the listing's own order. @param now what `days_since_last_crawl` counts to */
   async window(
     reader: Reader,
     commits: ServedCommits,
-    window: WindowBounds,
+    { skip, limit }: WindowBounds,
     now: number,
   ): Promise<{ entries: CoverageEntry[]; count: number }> {
     const { files, count, marks } = await this.#index(reader, commits);
-    const rows = await this.#rows.window(keyOf(commits), window, count, ({ skip, limit }) => {
-      const first = Math.floor(skip / BLOCK_ENTRIES);
-      const range = {
-        from_url: marks[first] ?? '',
-        to_url: marks[Math.ceil((skip + limit) / BLOCK_ENTRIES)] ?? BEHIND_ALL,
-      };
-      return rowsOf(reader, files, {
-        shown: 'serve/store/window',
-        ...range,
-        limit,
-        skip: skip - first * BLOCK_ENTRIES,
-      });
+    if (skip >= count) return { entries: [], count };
+    const first = Math.floor(skip / MARKED);
+    const rows = await rowsOf(reader, files, {
+      shown: 'serve/store/window',
+      from_url: marks[first] ?? '',
+      to_url: marks[Math.ceil((skip + limit) / MARKED)] ?? BEHIND_ALL,
+      limit,
+      skip: skip - first * MARKED,
     });
     return { entries: rows.map((row) => entryOf(row, now)), count };
   }
@@ -108,22 +92,19 @@ export class Listings {
     commits: ServedCommits,
     { selection, window, now }: { selection: Selection; window: WindowBounds; now: number },
   ): Promise<{ entries: CoverageEntry[]; count: number }> {
-    const name = keyOf(commits, selection);
     const files = await this.#filesOf(reader, commits);
     const read = [...listed(files), `selected as (${sql('serve/store/selected')}\n)`];
     const choose = <T>(schema: z.ZodType<T>, answer: string, given: Parameters = {}) =>
       ask(reader, schema, files, { read, answer, given: { ...WHOLE, ...valuesOf(selection), ...given } });
-    const known = this.#counts.get(name);
-    const count = known ?? (await choose(countRow, 'serve/store/selected_counted'))[0]?.count ?? 0;
-    this.#counts.set(name, count);
-    const rows = await this.#rows.window(name, window, count, async (part) => {
-      const urls = await this.#urls.window(name, part, count, async (block) =>
-        (await choose(urlRow, 'serve/store/selected_urls', { ...block })).map(({ url }) => url),
-      );
-      const found = new Map((await rowsNamed(reader, files, urls)).map((row) => [row.url, row]));
-      return urls.flatMap((url) => found.get(url) ?? []);
-    });
-    return { entries: rows.map((row) => entryOf(row, now)), count };
+    const [counted] = await choose(countRow, 'serve/store/selected_counted');
+    const pages = await choose(urlRow, 'serve/store/selected_urls', { ...window });
+    const rows = await rowsNamed(
+      reader,
+      files,
+      pages.map(({ url }) => url),
+    );
+    const found = new Map(rows.map((row) => [row.url, entryOf(row, now)]));
+    return { entries: pages.flatMap(({ url }) => found.get(url) ?? []), count: counted?.count ?? 0 };
   }
 
   /** The entries of these pages, as far as they are listed. */
@@ -155,7 +136,7 @@ export class Listings {
     const files = await this.#filesOf(reader, commits);
     const read = listed(files);
     const [counted] = await ask(reader, countRow, files, { read, answer: 'serve/store/counted', given: WHOLE });
-    const step = { ...WHOLE, step: BLOCK_ENTRIES };
+    const step = { ...WHOLE, step: MARKED };
     const marks = await ask(reader, urlRow, files, { read, answer: 'serve/store/url_marks', given: step });
     const index = { files, count: counted?.count ?? 0, marks: marks.map(({ url }) => url) };
     this.#indexes.set(key, index);
@@ -169,10 +150,9 @@ export function rangeOf(urls: readonly string[]): { from_url: string; to_url: st
   return { from_url: sorted[0] ?? '', to_url: `${sorted.at(-1) ?? ''}\u0001` };
 }
 
-/** Identifies a listing or a selection of it, whatever is committed since. */
-function keyOf({ listing, earlier }: ServedCommits, selection?: Selection): string {
-  const commits = [...listing, ...earlier.slice(-1)].map(({ commitId }) => commitId);
-  return [...commits, ...(selection ? [JSON.stringify(valuesOf(selection))] : [])].join(' ');
+/** Identifies a listing, whatever is committed since. */
+function keyOf({ listing, earlier }: ServedCommits): string {
+  return [...listing, ...earlier.slice(-1)].map(({ commitId }) => commitId).join(' ');
 }
 
 /** Of the files of earlier commits, newest first, those that list a page that is now only in quarantine. */

@@ -86,7 +86,7 @@ export class WarehouseStore implements Store {
   ): Promise<ListingWindow> {
     const markers = await this.#markersOf(websiteId);
     const { selection } = query;
-    const kind = (await this.#isQuick(markers, query, window)) ? 'quick' : 'slow';
+    const kind = (await this.#isQuick(markers, query)) ? 'quick' : 'slow';
     return this.options.reader.ask(context, kind, async (reader) => {
       const seen = await this.#seen(reader, markers, query);
       if (!seen) throw nothingThen(query);
@@ -154,14 +154,10 @@ export class WarehouseStore implements Store {
     return this.options.reader.markersOf(websiteId);
   }
 
-  async #isQuick(
-    markers: readonly Marker[],
-    { moment, version, selection }: ListingQuery,
-    window: WindowBounds,
-  ): Promise<boolean> {
+  async #isQuick(markers: readonly Marker[], { moment, version, selection }: ListingQuery): Promise<boolean> {
     if (moment !== null) return false;
     const commits = await commitsAt(markers, null, version, async () => true);
-    return commits === null || this.#listings.isQuick(commits, selection, window);
+    return commits === null || this.#listings.isQuick(commits, selection);
   }
 
   /** @throws ServiceError 404 for a state that the website does not have */
