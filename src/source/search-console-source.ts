@@ -95,16 +95,17 @@ export class SearchConsoleSource implements Source {
 }
 
 /** Journals pages in windows, as if a listing had been walked. @returns the state after the last one */
-async function journaled(sink: ListingSink, pages: AsyncIterable<JudgedEntry[]>, first: WalkState) {
+async function journaled(sink: ListingSink, pages: AsyncIterable<JudgedEntry>, first: WalkState) {
   let state = first;
-  for await (const some of pages) {
-    for (let at = 0; at < some.length; at += WINDOW_PAGES) {
-      const fresh = some.slice(at, at + WINDOW_PAGES);
-      const { kept: keep, windows } = state;
-      state = { ...state, windows: windows + 1, kept: keep + fresh.length, offset: keep + fresh.length };
-      await sink.accept({ keep, fresh, drift: [], state });
-    }
-  }
+  let fresh: JudgedEntry[] = [];
+  const accept = async () => {
+    const { kept: keep, windows } = state;
+    state = { ...state, windows: windows + 1, kept: keep + fresh.length, offset: keep + fresh.length };
+    await sink.accept({ keep, fresh, drift: [], state });
+    fresh = [];
+  };
+  for await (const page of pages) if (fresh.push(page) >= WINDOW_PAGES) await accept();
+  if (fresh.length > 0) await accept();
   return state;
 }
 

@@ -19,7 +19,7 @@ export interface ListingSink {
   /** Whether two walks kept the same set of URLs. */
   sameListing(walk: number, other: number): Promise<boolean>;
   /** Each page that was sighted once, with all that was said about it, in batches. */
-  merged(sightings: AsyncIterable<readonly object[]>): AsyncIterable<JudgedEntry[]>;
+  merged(sightings: AsyncIterable<readonly object[]>): AsyncIterable<JudgedEntry>;
 }
 
 /** How many inspections the pages below a property may take in a day. */

@@ -4,7 +4,7 @@ import { sql } from '../base/storage/sql.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import type { ReportOutcome } from '../source/report.js';
-import { type Planned, type PlannedPage, PlanReader } from '../warehouse/journal/plan.js';
+import { type Planned, type PlannedPage, readPlan } from '../warehouse/journal/plan.js';
 import {
   ReportsJournal,
   type ReportsLeft,
@@ -59,16 +59,17 @@ function statusOf({ planned, wanted }: Planned): ReportsStatus {
 }
 
 /** The pages still to fetch; null if nothing is planned, because then there is no plan file. */
-async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLeft): Promise<PlanReader | null> {
+async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLeft): Promise<Pages | null> {
   if (planned === 0) return null;
-  if (left.bytes === 0) return new PlanReader(run.folder.plan);
+  if (left.bytes === 0) return readPlan(run.folder.plan);
   await run.journal.use(null, async (engine) => {
     await engine.set({ plan_file: run.folder.plan });
     await engine.copy(sql('sync/plan/remaining_plan'), run.folder.remaining, 'format json');
   });
-  return new PlanReader(run.folder.remaining);
+  return readPlan(run.folder.remaining);
 }
 
+type Pages = ReturnType<typeof readPlan>;
 type End = Pick<Fetched, 'status' | 'message'> & { cause?: Error };
 
 /** What made several reports in a row fail. */
@@ -103,7 +104,7 @@ class ReportFetch {
   }
 
   /** Workers take the pages one by one, so that memory does not grow with the plan. */
-  async run(pages: PlanReader | null): Promise<End> {
+  async run(pages: Pages | null): Promise<End> {
     // Before the first request, because the disk may be full already.
     await this.#checkLimits();
     if (pages && !this.#end) await this.#checkOutage(pages);
@@ -111,22 +112,22 @@ class ReportFetch {
     return this.#end ?? { status: this.#isSpent ? 'budget' : 'complete', message: null };
   }
 
-  async #fetchAll(pages: PlanReader): Promise<void> {
+  async #fetchAll(pages: Pages): Promise<void> {
     const workers = Array.from({ length: this.run_.source.limits.concurrency }, () => this.#work(pages));
     const ended = await Promise.allSettled(workers);
-    await pages.close();
+    await pages.return(undefined);
     if (!this.#end?.cause) await this.#settle();
     const broken = ended.find((worker) => worker.status === 'rejected');
     if (broken) throw broken.reason;
   }
 
-  async #work(pages: PlanReader): Promise<void> {
+  async #work(pages: Pages): Promise<void> {
     const { source, clock } = this.run_;
     try {
       for (;;) {
         if (this.#isCheckDue) await this.#checkLimits();
         if (this.#end) return;
-        const page = this.#ahead.shift() ?? (await pages.next());
+        const page = this.#ahead.shift() ?? (await pages.next()).value;
         if (!page) return;
         const purpose = this.#isInDoubt ? this.#purposeOnce : this.#purpose;
         const outcome = await source.report(page.url, purpose).finally(() => clock.check(this.run_));
@@ -146,13 +147,13 @@ class ReportFetch {
    * During an outage, one report shows whether it is over. Each wait tries another page, because a single page may be the
    * reason.
    */
-  async #checkOutage(pages: PlanReader): Promise<void> {
+  async #checkOutage(pages: Pages): Promise<void> {
     const { outage, website, source } = this.run_;
     const known = outage.ofService(website);
     if (!known) return;
     const skipped: PlannedPage[] = [];
     for (let skip = known.waits * FAILED_FROM_THE_START; skip >= 0; skip--) {
-      const page = await pages.next();
+      const { value: page } = await pages.next();
       if (!page) break;
       skipped.push(page);
     }

@@ -4,7 +4,7 @@ import { AppendFile } from '../base/storage/durable.js';
 import { sql } from '../base/storage/sql.js';
 import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import { wellFormedJson } from '../warehouse/journal/embed.js';
-import { readLineGroups } from '../warehouse/journal/lines.js';
+import { readLines } from '../warehouse/journal/lines.js';
 import type { WebsiteRun } from './context.js';
 
 /** A line of what `sync/list/sighted_pages` gives. Members that are null say nothing. */
@@ -14,7 +14,7 @@ const sightedPage = z.looseObject({ url: z.string() });
 export async function* mergedSightings(
   { folder, journal }: Pick<WebsiteRun, 'folder' | 'journal'>,
   sightings: AsyncIterable<readonly object[]>,
-): AsyncGenerator<JudgedEntry[]> {
+): AsyncGenerator<JudgedEntry> {
   const file = new AppendFile(folder.sightings, 0);
   try {
     for await (const some of sightings) await file.append(some.map((one) => `${wellFormedJson(one)}\n`).join(''));
@@ -25,7 +25,7 @@ export async function* mergedSightings(
     await engine.set({ sightings_file: folder.sightings });
     await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
   });
-  for await (const group of readLineGroups(folder.sighted, sightedPage)) yield group.map(({ value }) => entryOf(value));
+  for await (const { value } of readLines(folder.sighted, sightedPage)) yield entryOf(value);
   await Promise.all([folder.sightings, folder.sighted].map((path) => rm(path)));
 }
 

@@ -16,75 +16,44 @@ export interface JournalLine<T> {
   number: number;
 }
 
-/** One line as it is in the file, and the offset after it. */
-interface RawLine {
-  /** Null if it is not UTF-8: JavaScript would put a replacement character there; DuckDB refuses the whole file. */
-  text: string | null;
-  end: number;
-}
-
 /**
- * The lines of a journal, grouped by the piece of the file in which they end. What follows the last newline is left
- * out; a missing file has no lines.
- */
-async function* rawLineGroups(file: string): AsyncGenerator<RawLine[]> {
-  let offset = 0;
-  for await (const piece of wholeLines(file)) {
-    yield linesOf(piece).map((line) => {
-      offset += line.length + 1;
-      return { text: isUtf8(line) ? line.toString('utf8') : null, end: offset };
-    });
-  }
-}
-
-/**
- * Reads lines of one kind, in the same groups. A damaged last line is left out, because the process may have died while
- * it wrote that.
+ * Reads lines of one kind. What follows the last newline is left out, and so is a damaged last line, because the process
+ * may have died while it wrote that; a missing file has no lines.
  *
  * @param isWhole whether a line is as it was written, beyond its schema
  * @throws JournalError if any other line is damaged
  */
-export async function* readLineGroups<T>(
+export async function* readLines<T>(
   file: string,
   schema: z.ZodType<T>,
   isWhole: (text: string) => boolean = () => true,
-): AsyncGenerator<JournalLine<T>[]> {
+): AsyncGenerator<JournalLine<T>> {
   let damaged: number | null = null;
-  let number = 0;
-  for await (const group of rawLineGroups(file)) {
-    const lines: JournalLine<T>[] = [];
-    for (const { text, end } of group) {
-      number++;
-      if (damaged !== null) throw new JournalError(`line ${damaged} of ${file} is damaged`);
-      const value = parseLine(text, schema);
-      if (text === null || value === undefined || !isWhole(text)) damaged = number;
-      else lines.push({ value, text, end, number });
-    }
-    yield lines;
+  let [number, end] = [0, 0];
+  for await (const line of rawLines(file)) {
+    if (damaged !== null) throw new JournalError(`line ${damaged} of ${file} is damaged`);
+    number++;
+    end += line.length + 1;
+    // JavaScript would put a replacement character for what is not UTF-8; DuckDB refuses the whole file.
+    const text = isUtf8(line) ? line.toString('utf8') : null;
+    const value = parseLine(text, schema);
+    if (text === null || value === undefined || !isWhole(text)) damaged = number;
+    else yield { value, text, end, number };
   }
 }
 
-/** The file in pieces that end where a line does, each without its last newline. */
-async function* wholeLines(file: string): AsyncGenerator<Buffer> {
+/** The bytes of each line, without its newline. */
+async function* rawLines(file: string): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
   for await (const chunk of chunksOf(file)) {
-    const end = chunk.lastIndexOf(NEWLINE);
-    if (end >= 0) {
-      yield Buffer.concat([...rest, chunk.subarray(0, end)]);
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      yield Buffer.concat([...rest, chunk.subarray(from, at)]);
       rest = [];
+      from = at + 1;
     }
-    if (end + 1 < chunk.length) rest.push(chunk.subarray(end + 1));
+    if (from < chunk.length) rest.push(chunk.subarray(from));
   }
-}
-
-function linesOf(piece: Buffer): Buffer[] {
-  const lines: Buffer[] = [];
-  let from = 0;
-  for (let at = piece.indexOf(NEWLINE); at >= 0; at = piece.indexOf(NEWLINE, from)) {
-    lines.push(piece.subarray(from, at));
-    from = at + 1;
-  }
-  return [...lines, piece.subarray(from)];
 }
 
 /** The bytes of a file; a missing one has none. A folder in its place is damage; any other error is the disk's. */

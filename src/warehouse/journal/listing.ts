@@ -16,7 +16,7 @@ import {
 import { journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
-import { type JournalLine, readLineGroups } from './lines.js';
+import { type JournalLine, readLines } from './lines.js';
 import { openSeal, passOver, seal, seedOf } from './seal.js';
 
 /** A walk that was interrupted for longer starts over: too much of the listing may have moved. */
@@ -163,11 +163,9 @@ export type ListingLeft = { bytes: number; crc: number; windows: number } & (
 export async function readListing(folder: JournalFolder, pageSize: number, now: number): Promise<ListingLeft> {
   const reader = new ListingReader(pageSize);
   const reading = new ListingReading(reader, seedOf(folder));
-  for await (const group of readLineGroups(folder.listing, anyLine)) {
-    for (const line of group) {
-      const damage = reading.line(line);
-      if (damage !== null) throw new JournalError(`${folder.listing} is damaged: ${damage}`);
-    }
+  for await (const line of readLines(folder.listing, anyLine)) {
+    const damage = reading.line(line);
+    if (damage !== null) throw new JournalError(`${folder.listing} is damaged: ${damage}`);
   }
   const { listed, bytes, crc, windows } = reading;
   if (listed && (await sizeOf(folder.listing)) > bytes)

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { exists, readIfThere, writeDurably } from '../../base/storage/durable.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
-import { chunksOf, type JournalLine, parseLine, readLineGroups } from './lines.js';
+import { chunksOf, parseLine, readLines } from './lines.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
 /** Why a report is fetched, the most informative first; SQL statements see it as the variable `reasons`. */
@@ -98,44 +98,9 @@ async function checksumOf(file: string): Promise<number> {
 /**
  * The pages of a plan, one after the other: a plan of a million pages needs no more memory than one of a thousand.
  * Callers may be concurrent.
+ *
+ * @throws JournalError if the plan is damaged
  */
-export class PlanReader {
-  readonly #groups: AsyncGenerator<JournalLine<PlannedPage>[]>;
-  #group: JournalLine<PlannedPage>[] = [];
-  #at = 0;
-  /** The pending read of the next group, shared by concurrent callers; false at the end. */
-  #reading: Promise<boolean> | null = null;
-
-  constructor(file: string) {
-    this.#groups = readLineGroups(file, planLine);
-  }
-
-  /**
-   * The next page, or undefined after the last one.
-   *
-   * @throws JournalError if the plan is damaged
-   */
-  async next(): Promise<PlannedPage | undefined> {
-    for (;;) {
-      const page = this.#group[this.#at++]?.value;
-      if (page) return page;
-      this.#reading ??= this.#readGroup();
-      if (!(await this.#reading)) return undefined;
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#group = [];
-    this.#reading = Promise.resolve(false);
-    await this.#groups.return(undefined);
-  }
-
-  async #readGroup(): Promise<boolean> {
-    const { done, value } = await this.#groups.next();
-    this.#group = done ? [] : value;
-    this.#at = 0;
-    // At the end it stays, so that later calls get the same answer.
-    if (!done) this.#reading = null;
-    return !done;
-  }
+export async function* readPlan(file: string): AsyncGenerator<PlannedPage, undefined> {
+  for await (const { value } of readLines(file, planLine)) yield value;
 }

@@ -4,7 +4,7 @@ import type { ReportOutcome } from '../../source/report.js';
 import { payloadText, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
-import { readLineGroups } from './lines.js';
+import { readLines } from './lines.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
 /** How the fetching of reports ended, as `snapshots.reports_status` names it. */
@@ -115,14 +115,12 @@ export async function readReports(folder: JournalFolder): Promise<ReportsLeft> {
   const { reports: file } = folder;
   const seed = seedOf(folder);
   const left: ReportsLeft = { counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 }, done: null, bytes: 0 };
-  for await (const group of readLineGroups(file, anyLine, (text) => openSeal(text, seed).isWhole)) {
-    for (const { value, end } of group) {
-      if (left.done) throw new JournalError(`there is data after the end of ${file}`);
-      left.bytes = end;
-      if (value.kind !== 'done') left.counts[value.kind]++;
-      else if (value.answers === totalOf(left.counts)) left.done = { status: value.status, message: value.message };
-      else throw new JournalError(`${file} has ${totalOf(left.counts)} of ${value.answers} lines`);
-    }
+  for await (const { value, end } of readLines(file, anyLine, (text) => openSeal(text, seed).isWhole)) {
+    if (left.done) throw new JournalError(`there is data after the end of ${file}`);
+    left.bytes = end;
+    if (value.kind !== 'done') left.counts[value.kind]++;
+    else if (value.answers === totalOf(left.counts)) left.done = { status: value.status, message: value.message };
+    else throw new JournalError(`${file} has ${totalOf(left.counts)} of ${value.answers} lines`);
   }
   if (left.done && (await sizeOf(file)) > left.bytes) throw new JournalError(`there is data after the end of ${file}`);
   return left;

@@ -53,7 +53,7 @@ async function given(websites: string, kind?: 'service_account' | 'authorized_us
     async *merged(batches) {
       for await (const batch of batches) sightings.push(...batch);
       const urls = new Set(sightings.map((one) => ('url' in one ? String(one.url) : '')));
-      yield [...urls].map(entryOf);
+      yield* [...urls].map(entryOf);
     },
   };
   return { websites: all, sources: all.map((one) => clients.sourceOf(one)), purpose, sink, notes, sightings, entries };

@@ -5,7 +5,7 @@ import type { Engine } from '../../../src/base/storage/engine.js';
 import { urlReportSchema } from '../../../src/source/contract/report.js';
 import { judgeReport, type ReportOutcome } from '../../../src/source/report.js';
 import type { JournalFolder } from '../../../src/warehouse/journal/folder.js';
-import { PlanReader } from '../../../src/warehouse/journal/plan.js';
+import { readPlan } from '../../../src/warehouse/journal/plan.js';
 import { ReportsJournal, readReports } from '../../../src/warehouse/journal/reports.js';
 import { atLength, once } from '../../given/at-length.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -171,7 +171,6 @@ once('a plan gives back every URL, line separators of Unicode included', async (
   const urls = ['https://e.com/\u2028a', 'https://e.com/\u2029', 'https://e.com/\u0085'];
   writeFileSync(plan, urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join(''));
   const read: string[] = [];
-  const pages = new PlanReader(plan);
-  for (let page = await pages.next(); page; page = await pages.next()) read.push(page.url);
+  for await (const { url } of readPlan(plan)) read.push(url);
   expect(read).toEqual(urls);
 });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { JournalError } from '../../../src/warehouse/journal/header.js';
-import { readLineGroups } from '../../../src/warehouse/journal/lines.js';
-import { PlanReader } from '../../../src/warehouse/journal/plan.js';
+import { readLines } from '../../../src/warehouse/journal/lines.js';
+import { readPlan } from '../../../src/warehouse/journal/plan.js';
 import { temporaryFolder } from '../../given/folder.js';
 
 const line = z.object({ text: z.string() });
@@ -18,9 +18,7 @@ function file(lines: (string | Buffer)[]): string {
 
 async function read(path: string): Promise<{ text: string; end: number }[]> {
   const found: { text: string; end: number }[] = [];
-  for await (const group of readLineGroups(path, line)) {
-    for (const { value, end } of group) found.push({ text: value.text, end });
-  }
+  for await (const { value, end } of readLines(path, line)) found.push({ text: value.text, end });
   return found;
 }
 
@@ -51,19 +49,19 @@ it('a line that is no UTF-8 is damaged: left out at the end, an error elsewhere'
 
 it('many who ask for the pages of a plan at once get each page once, and then its end', async () => {
   const urls = Array.from({ length: 20_000 }, (_, i) => `https://www.example.com/${i}`);
-  const pages = new PlanReader(file([urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join('')]));
+  const pages = readPlan(file([urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join('')]));
   const got: string[] = [];
   const askers = Array.from({ length: 50 }, async () => {
-    for (let page = await pages.next(); page; page = await pages.next()) got.push(page.url);
-    return pages.next();
+    for (let page = await pages.next(); page.value; page = await pages.next()) got.push(page.value.url);
+    return (await pages.next()).value;
   });
   expect(new Set(await Promise.all(askers))).toEqual(new Set([undefined]));
   expect(got.sort()).toEqual(urls.sort());
 });
 
 it('a plan that is left gives no more pages', async () => {
-  const pages = new PlanReader(file(['{"url":"https://a","reason":"new"}\n', '{"url":"https://b","reason":"new"}\n']));
-  expect(await pages.next()).toEqual({ url: 'https://a', reason: 'new' });
-  await pages.close();
-  expect(await pages.next()).toBeUndefined();
+  const pages = readPlan(file(['{"url":"https://a","reason":"new"}\n', '{"url":"https://b","reason":"new"}\n']));
+  expect((await pages.next()).value).toEqual({ url: 'https://a', reason: 'new' });
+  await pages.return(undefined);
+  expect((await pages.next()).value).toBeUndefined();
 });
