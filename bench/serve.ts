@@ -81,7 +81,9 @@ async function bench(service: Service): Promise<void> {
     );
   }
   const ratio = (one: Cost[], other: Cost[]) => one.map(({ cpuMs }, at) => cpuMs / (other[at]?.cpuMs ?? 0));
-  judge('processor time of a prepared body ÷ a window of a walk', ratio(costs.bare, costs.walks), { atLeast: 0.02 });
+  judge('processor time of a prepared body ÷ a window of a walk', ratio(costs.bare, costs.walks), {
+    atLeast: 0.005,
+  });
   judge('a window deep in the listing ÷ an early one', ratio(costs.deep, costs.early), { atMost: 2 });
 }
 

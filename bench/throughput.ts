@@ -29,7 +29,7 @@ import { type Service, startBenchService, startSimulator, TOKEN } from './proces
  * Run with: npm run bench:throughput
  */
 const CONCURRENCIES = [50, 8];
-const AIM = 0.5;
+const AIM = 0.3;
 /** Many pairs, because a pair on a machine that others use is off by a fifth. */
 const PAIRS = 11;
 /** Long enough for garbage collection and grouped writes to show. */
