@@ -15,13 +15,6 @@ export const REPLAY_WALK = 1;
 /** The value of `url_reports.reason` for a replayed report. */
 const REASON = 'replay';
 
-/** Decides which records pass. */
-export interface Contract {
-  judgeEntry(payload: unknown): JudgedEntry;
-  judgeReport(text: string, url: string): ReportOutcome;
-}
-export const currentContract: Contract = { judgeEntry, judgeReport };
-
 /** How the quarantined records of a snapshot were judged this time. */
 export interface Judged {
   coverage: number;
@@ -45,41 +38,41 @@ type WaitingRecord = z.infer<typeof waitingRecord>;
  * @param engine with the views `quarantine` and `coverage` of one snapshot
  * @param folder of the journal; null: only count
  */
-export async function judgeAgain(engine: Engine, contract: Contract, folder: JournalFolder | null): Promise<Judged> {
+export async function judgeAgain(engine: Engine, folder: JournalFolder | null): Promise<Judged> {
   const waiting = z.object({ records: z.int() });
   const [all] = await engine.rows(waiting, 'select count(*)::integer as records from quarantine where not replayed');
   const judged: Judged = { coverage: 0, urlReports: 0, stillRejected: all?.records ?? 0 };
   const journal = folder && new ReplayJournal(folder);
   try {
     for await (const record of engine.stream(waitingRecord, sql('sync/replay/waiting_records'))) {
-      if (!(await judgeOne(record, contract, journal))) continue;
+      if (!(await judgeOne(record, journal))) continue;
       judged[record.source === 'coverage' ? 'coverage' : 'urlReports']++;
       judged.stillRejected--;
     }
-    await journal?.finish();
+    await journal?.endWindow();
   } finally {
     journal?.close();
   }
   return judged;
 }
 
-async function judgeOne(record: WaitingRecord, contract: Contract, journal: ReplayJournal | null): Promise<boolean> {
+async function judgeOne(record: WaitingRecord, journal: ReplayJournal | null): Promise<boolean> {
   if (record.source === 'coverage') {
-    const entry = acceptedEntry(record, contract);
+    const entry = acceptedEntry(record);
     if (entry) await journal?.entry(entry, record);
     return entry !== null;
   }
   const { url } = record;
   if (url === null) return false;
-  const outcome = contract.judgeReport(record.payload, url);
+  const outcome = judgeReport(record.payload, url);
   if (outcome.outcome !== 'fetched') return false;
   if (storable(stringified(outcome.record))) return false;
   await journal?.report(url, outcome, record);
   return true;
 }
 
-function acceptedEntry({ payload }: WaitingRecord, contract: Contract): JudgedEntry | null {
-  const entry = contract.judgeEntry(jsonOf(payload));
+function acceptedEntry({ payload }: WaitingRecord): JudgedEntry | null {
+  const entry = judgeEntry(jsonOf(payload));
   if (!entry.verdict.accepted || storable(stringified(entry.payload))) return null;
   return { ...entry, url: entry.verdict.record.url };
 }
@@ -97,7 +90,7 @@ class ReplayJournal {
   }
 
   async entry(entry: JudgedEntry, { position, received_at }: WaitingRecord): Promise<void> {
-    if (this.#receivedAt !== received_at) await this.#endWindow();
+    if (this.#receivedAt !== received_at) await this.endWindow();
     this.#receivedAt = received_at;
     const place = { walk: REPLAY_WALK, window: this.#window, position: position ?? 0 };
     await this.#listing.append(entryText(entry, place));
@@ -107,16 +100,12 @@ class ReplayJournal {
     return this.#reports.record({ url, reason: REASON }, outcome, new Date(received_at));
   }
 
-  finish(): Promise<void> {
-    return this.#endWindow();
-  }
-
   close(): void {
     this.#listing.close();
     this.#reports.close();
   }
 
-  async #endWindow(): Promise<void> {
+  async endWindow(): Promise<void> {
     if (this.#receivedAt === null) return;
     const window = { kind: 'window', walk: REPLAY_WALK, window: this.#window, at: this.#receivedAt, drift: [] };
     await this.#listing.append(journalLine(window));

@@ -24,7 +24,7 @@ import { OpenWarehouse } from '../warehouse/log/open.js';
 import { type Manifest, readManifest, stageCommit } from '../warehouse/log/stage/stage.js';
 import { currentState, factsOf } from '../warehouse/log/state.js';
 import { engineOptions, type RunContext } from './context.js';
-import { type Contract, currentContract, type Judged, judgeAgain, REPLAY_WALK } from './replay-journal.js';
+import { type Judged, judgeAgain, REPLAY_WALK } from './replay-journal.js';
 
 export interface ReplayOptions {
   config: Config;
@@ -39,7 +39,6 @@ export interface ReplayOptions {
   signal: AbortSignal;
   /** Milliseconds since 1970. */
   now?: () => number;
-  contract?: Contract;
 }
 
 /** What became of the rejected records of each snapshot, under the names of `replay --json`. */
@@ -74,12 +73,10 @@ const STOPPED =
 
 class Replay {
   readonly #warehouse: string;
-  readonly #contract: Contract;
   readonly #scratch: EngineOptions;
 
   constructor(private readonly options: ReplayOptions) {
     this.#warehouse = options.config.warehouse.path;
-    this.#contract = options.contract ?? currentContract;
     this.#scratch = engineOptions(options.config, scratchFolder(this.#warehouse));
   }
 
@@ -150,7 +147,7 @@ class Replay {
       }
       await engine.view('replays', log.query('replays', markerPaths(own, 'replays')));
       await engine.run(sql('warehouse/views/quarantine'));
-      return judgeAgain(engine, this.#contract, folder);
+      return judgeAgain(engine, folder);
     });
   }
 
