@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ABSOLUTE_URL } from '../../source/contract/fields.js';
-import { type ServedResult, servedResults, servedSnapshots } from '../../source/contract/served.js';
+import { servedResults, servedSnapshots } from '../../source/contract/served.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
 import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { errorBody, ServiceError } from './errors.js';
@@ -80,7 +80,7 @@ function addReports(app: FastifyInstance, service: Interface): void {
   });
 }
 
-function resultOf(url: string, found: FoundReports): ServedResult {
+function resultOf(url: string, found: FoundReports) {
   const report = found.reports.get(url);
   if (report) return { url, status: 200, report, error: null };
   const { status, message } = ABSOLUTE_URL.test(url) ? noReport(url, found) : new ServiceError(400, UNUSABLE_URL);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { coverageEntrySchema, coverageWindowSchema, paginationSchema } from './coverage.js';
-import { integer, text, timestamp } from './fields.js';
-import { type ErrorBody, errorBodySchema, keyDetailsSchema } from './key.js';
-import { type UrlReport, urlReportSchema } from './report.js';
+import { coverageEntrySchema, coverageWindowSchema } from './coverage.js';
+import { integer, text, timestamp, truth } from './fields.js';
+import { errorBodySchema, keyDetailsSchema } from './key.js';
+import { urlReportSchema } from './report.js';
 
 const count = integer.nonnegative();
 
@@ -12,19 +12,19 @@ const count = integer.nonnegative();
  */
 export const servedSchemas = z.registry<{ id: string; description?: string }>();
 
-/** Only `canonicals_match` is omitted if nothing is known about a page (specification, 2.1). */
+/** Only this is omitted if nothing is known about a page (specification, 2.1). */
+const { canonicals_match } = coverageEntrySchema.shape;
 const servedEntry = named(
   'CoverageEntry',
-  z.strictObject({
-    ...present(coverageEntrySchema.shape),
-    canonicals_match: coverageEntrySchema.shape.canonicals_match,
-  }),
+  z.strictObject(coverageEntrySchema.shape).required().extend({ canonicals_match }),
 );
 
-const { next_page, prev_page, ...counted } = paginationSchema.shape;
 const servedPagination = named(
   'Pagination',
-  z.strictObject({ ...notNull(counted), ...present({ next_page, prev_page }) }),
+  z.strictObject({
+    ...{ end: truth, count, skip: count, limit: count, current_page: integer, total_page: integer },
+    ...{ next_page: text.nullable(), prev_page: text.nullable() },
+  }),
 );
 
 export const servedWindow = named(
@@ -32,7 +32,7 @@ export const servedWindow = named(
   z.strictObject({ ...coverageWindowSchema.shape, urls: z.array(servedEntry), pagination: servedPagination }),
 );
 
-export const servedReport = named('UrlReport', z.strictObject(present(urlReportSchema.shape)));
+export const servedReport = named('UrlReport', z.strictObject(urlReportSchema.shape).required());
 
 export const servedKey = named(
   'KeyDetails',
@@ -74,12 +74,6 @@ const servedResult = named(
     error: servedError.nullable(),
   }),
 );
-export interface ServedResult {
-  url: string;
-  status: number;
-  report: UrlReport | null;
-  error: ErrorBody | null;
-}
 
 export const servedResults = named('UrlReportResults', z.strictObject({ reports: z.array(servedResult) }));
 
@@ -87,27 +81,4 @@ export const servedResults = named('UrlReportResults', z.strictObject({ reports:
 function named<T extends z.ZodType>(id: string, schema: T): T {
   servedSchemas.add(schema, { id });
   return schema;
-}
-
-type Fields = Readonly<Record<string, z.ZodType>>;
-
-/** The same fields, none of which may be absent. */
-function present(fields: Fields): Record<string, z.ZodType> {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, required(field)]));
-}
-
-/** The same fields, none of which may be absent or null. */
-function notNull(fields: Fields): Record<string, z.ZodType> {
-  const bare = (field: z.ZodType) => (field instanceof z.ZodNullable ? asType(field.unwrap()) : field);
-  return Object.fromEntries(Object.entries(present(fields)).map(([name, field]) => [name, bare(field)]));
-}
-
-function required(field: z.ZodType): z.ZodType {
-  return field instanceof z.ZodOptional ? asType(field.unwrap()) : field;
-}
-
-/** Needed because Zod types a wrapped schema only as its core type. */
-function asType(schema: unknown): z.ZodType {
-  if (schema instanceof z.ZodType) return schema;
-  throw new TypeError('not a Zod schema');
 }
