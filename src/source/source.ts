@@ -2,22 +2,16 @@ import type { Config } from '../base/config/schema.js';
 import type { Client, Purpose } from './client.js';
 import type { ReportOutcome } from './report.js';
 import type { JudgedEntry } from './walk/coverage-window.js';
-import type { WalkResult } from './walk/walk.js';
-import type { AcceptedWindow, Interrupted } from './walk/walk-state.js';
+import type { WalkJournal, WalkResult } from './walk/walk.js';
+import type { Interrupted } from './walk/walk-state.js';
 
 /** Where a listing goes. */
-export interface ListingSink {
+export interface ListingSink extends WalkJournal {
   purpose: Purpose;
   /** Called after each answer, whatever it is. @throws ClockError */
   answered(): void;
   /** Logs what the user should know about a place that was read. */
   note(text: string): void;
-  /** Journals a window; resolves once the kernel has it. */
-  accept(window: AcceptedWindow): Promise<void>;
-  /** Number of distinct entries that a walk kept; each entry without a URL counts. */
-  countDistinct(walk: number): Promise<number>;
-  /** Whether two walks kept the same set of URLs. */
-  sameListing(walk: number, other: number): Promise<boolean>;
   /** Each page that was sighted once, with all that was said about it, in batches. */
   merged(sightings: AsyncIterable<readonly object[]>): AsyncIterable<JudgedEntry>;
 }

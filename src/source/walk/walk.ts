@@ -19,7 +19,17 @@ const LIMIT_REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 /** Tries per window while the body is not a listing (a maintenance page, say), before the walk gives up. */
 const BAD_BODY_TRIES = 3;
 
-export interface WalkDeps {
+/** Where walks are kept. */
+export interface WalkJournal {
+  /** Journals the window; resolves once the kernel has it, and the walk continues. */
+  accept(window: AcceptedWindow): Promise<void>;
+  /** Number of distinct entries that a walk kept; each entry without a URL counts. */
+  countDistinct(walk: number): Promise<number>;
+  /** Whether two walks kept the same set of URLs. */
+  sameListing(walk: number, other: number): Promise<boolean>;
+}
+
+export interface WalkDeps extends WalkJournal {
   websiteId: string;
   baseUrl: string;
   /** Its configuration key. */
@@ -29,12 +39,6 @@ export interface WalkDeps {
   now(): number;
   /** Text of a 200 answer. */
   get(path: string): Promise<string>;
-  /** Journals the window; resolves once the kernel has it, and the walk continues. */
-  accept(window: AcceptedWindow): Promise<void>;
-  /** Number of distinct entries that a walk kept; each entry without a URL counts. */
-  countDistinct(walk: number): Promise<number>;
-  /** Whether two walks kept the same set of URLs. */
-  sameListing(walk: number, other: number): Promise<boolean>;
 }
 
 export interface WalkResult {
