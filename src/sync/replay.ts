@@ -37,8 +37,6 @@ export interface ReplayOptions {
   /** Only validate and count; commit nothing. */
   dryRun: boolean;
   signal: AbortSignal;
-  /** Milliseconds since 1970. */
-  now?: () => number;
 }
 
 /** What became of the rejected records of each snapshot, under the names of `replay --json`. */
@@ -133,7 +131,7 @@ class Replay {
     const manifest = await this.#stage(snapshot, folder, judged);
     await checkLease(this.#writer);
     await commitStaged(this.#warehouse, folder, manifest);
-    await dropOldStates(this.#warehouse, websiteId, this.#now());
+    await dropOldStates(this.#warehouse, websiteId, Date.now());
     this.options.log.info({ website: websiteId, snapshot: snapshotId, ...judged }, 'replayed');
     return { ...about, ...receiptOf(judged, manifest) };
   }
@@ -171,7 +169,7 @@ class Replay {
         website_id: snapshot.websiteId,
         snapshot_at: snapshot.snapshotAt,
         snapshot_date: snapshot.date,
-        replayed_at: new Date(this.#now()).toISOString(),
+        replayed_at: new Date().toISOString(),
         still_rejected: judged.stillRejected,
         version,
       },
@@ -181,10 +179,6 @@ class Replay {
 
   get #writer() {
     return { config: this.options.config, warehouse: this.#warehouse, log: this.options.log };
-  }
-
-  #now(): number {
-    return (this.options.now ?? Date.now)();
   }
 }
 
