@@ -2,14 +2,14 @@ import { type Effects, realEffects } from '../base/effects.js';
 import { Stopped } from '../base/exit.js';
 import { duration } from '../base/observe/format.js';
 import { MINUTE_MS } from '../base/time.js';
-import { API_PLACES, type Places, SourceError, TooLate } from './errors.js';
+import { API_PLACES, SourceError, TooLate } from './errors.js';
 import { failureOf, type Refused } from './failures.js';
-import { type PaceNotice, Pacer } from './pace/pacer.js';
+import { type PaceNotice, Pacer, type PacerOptions } from './pace/pacer.js';
 import { Patience } from './pace/patience.js';
 import { readRate, retryAfterMs, ServerClock } from './pace/rate-headers.js';
 import type { Slot } from './pace/slot.js';
 import { Redactor } from './redact.js';
-import { type Answer, type Message, Transport } from './transport.js';
+import { type Answer, type Message, Transport, type TransportOptions } from './transport.js';
 
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = MINUTE_MS;
@@ -57,35 +57,21 @@ export interface Dialect {
   spent(): SourceError;
 }
 
-export interface ClientOptions {
-  /** Address without a trailing slash; may carry a path prefix. */
-  baseUrl: string;
+export interface ClientOptions
+  extends Omit<TransportOptions, 'token' | 'connections' | 'maxBodyBytes'>,
+    Omit<PacerOptions, 'probesFirst'> {
   token: string;
-  /** The configuration keys of both; those below `api` if left out. */
-  places?: Places;
-  requestsPerMinute: number;
-  concurrency: number;
-  /** For one complete answer, in milliseconds. */
-  timeout: number;
   /** Attempts per request, the first included; throttled ones are not counted. */
   maxAttempts: number;
   signal?: AbortSignal | undefined;
-  effects?: Effects | undefined;
   dialect?: Dialect;
   /** Called with every answer, whatever its status: its headers hold what `get` does not return. */
   onAnswer?: (answer: Answer) => void;
-  /** Called with what the user should know about the pace. */
-  onNotice?: ((notice: PaceNotice) => void) | undefined;
 }
 
 /**
  * The service as one API key sees it. Everything that uses the key goes through one client, because its pace and its
  * concurrency belong to the key and not to a website.
- *
- * @example
- * const client = new Client({ baseUrl, token, requestsPerMinute: 60, concurrency: 8, timeout: 30_000, maxAttempts: 5 });
- * const text = await client.get('/v1', uncounted());
- * await client.close();
  */
 export class Client {
   readonly #options: ClientOptions;

@@ -28,7 +28,7 @@ export interface TransportOptions {
   baseUrl: string;
   /** Left out if each request brings its own. */
   token?: string;
-  /** The configuration keys of both. */
+  /** The configuration keys of both; those below `api` if left out. */
   places?: Places;
   /** For one complete answer, in milliseconds. */
   timeout: number;

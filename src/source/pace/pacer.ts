@@ -36,8 +36,8 @@ export interface PacerOptions {
   concurrency: number;
   /** Whether the first request goes alone, because others may have used up what is allowed. */
   probesFirst?: boolean;
-  effects?: Effects;
-  onNotice?: (notice: PaceNotice) => void;
+  effects?: Effects | undefined;
+  onNotice?: ((notice: PaceNotice) => void) | undefined;
 }
 
 /**
