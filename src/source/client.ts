@@ -1,6 +1,7 @@
 import { type Effects, realEffects } from '../base/effects.js';
 import { Stopped } from '../base/exit.js';
 import { duration } from '../base/observe/format.js';
+import { masker } from '../base/observe/log.js';
 import { MINUTE_MS } from '../base/time.js';
 import { API_PLACES, SourceError, TooLate } from './errors.js';
 import { failureOf, type Refused } from './failures.js';
@@ -8,7 +9,6 @@ import { type PaceNotice, Pacer, type PacerOptions } from './pace/pacer.js';
 import { Patience } from './pace/patience.js';
 import { readRate, retryAfterMs, ServerClock } from './pace/rate-headers.js';
 import type { Slot } from './pace/slot.js';
-import { Redactor } from './redact.js';
 import { type Answer, type Message, Transport, type TransportOptions } from './transport.js';
 
 const FIRST_BACKOFF_MS = 500;
@@ -19,6 +19,8 @@ const DEFAULT_THROTTLE_MS = 5_000;
 const MAX_THROTTLES = 30;
 /** Waits that the service asks for are reported from this length on. */
 const REPORTED_FROM_MS = 10_000;
+/** A shorter token stays in accepted data, because it may occur in a URL by chance, which masking it would corrupt. */
+const UNMISTAKABLE_CHARACTERS = 16;
 
 /** Requests of one website in one run; the client adds to it. */
 export interface RequestCounts {
@@ -79,7 +81,7 @@ export class Client {
   readonly #transport: Transport;
   readonly #pacer: Pacer;
   readonly #clock = new ServerClock();
-  readonly #redactor: Redactor;
+  readonly #mask: (text: string) => string;
   readonly #patience = new Patience();
   /** By how many milliseconds the service's clock was ahead in its first answer with a date; null before that. */
   clockAhead: number | null = null;
@@ -99,7 +101,7 @@ export class Client {
       effects: this.#effects,
       onNotice: (notice) => this.#noticed(notice),
     });
-    this.#redactor = new Redactor(options.token);
+    this.#mask = masker([options.token]);
     options.signal?.addEventListener('abort', () => this.#transport.abort(), { once: true });
   }
 
@@ -130,7 +132,7 @@ export class Client {
 
   /** Masks this key's token in text from the service: refused text is stored and logged, the token never is. */
   redact(text: string): string {
-    return this.#options.dialect?.redact(text) ?? this.#redactor.text(text);
+    return this.#options.dialect?.redact(text) ?? this.#mask(text);
   }
 
   /** Answered requests divided by those that the key's rate allowed, 0 to 1; null without a limit or an answer. */
@@ -231,9 +233,9 @@ export class Client {
   }
 
   #textOf({ status, headers, text }: Answer): string {
-    const { dialect, places = API_PLACES } = this.#options;
+    const { dialect, places = API_PLACES, token } = this.#options;
     if (status === 200) {
-      if (text !== null) return dialect?.redact(text) ?? this.#redactor.data(text);
+      if (text !== null) return dialect || token.length >= UNMISTAKABLE_CHARACTERS ? this.redact(text) : text;
       throw new SourceError(
         'bad_body',
         `the body of the answer is not UTF-8 text; check ${places.baseUrl}, and whether a proxy changes answers`,

@@ -32,7 +32,7 @@ const FAILED: [id: string, website: OddWebsite | null, why: RegExp][] = [
   [
     'ungranted',
     always({ status: 403, body: `{"error":"forbidden","message":"not for ${TOKEN}","status":403}` }),
-    /403 \(forbidden: not for \*\*\*\); the key has no access to this website: grant it, or remove/,
+    /403 \(forbidden: not for \[secret]\); the key has no access to this website: grant it, or remove/,
   ],
   [
     'redirected',
@@ -208,7 +208,7 @@ describe('one sync of many websites', () => {
   it('keeps refused entries with their text', async () => {
     const refused = await rows('rejected_records', 'violating');
     expect(refused).toMatchObject([{ url: violating.url, source: 'coverage' }, { url: null }]);
-    expect(JSON.parse(String(refused[0]?.['payload']))).toEqual({ ...violating, note: '***' });
+    expect(JSON.parse(String(refused[0]?.['payload']))).toEqual({ ...violating, note: '[secret]' });
     expect(JSON.stringify(refused[0]?.['issues'])).toContain('days_since_last_crawl');
     expect(await rows('rejected_records', 'late')).toMatchObject([{ source: 'coverage', url: null, payload: HTML }]);
   });
@@ -235,7 +235,7 @@ describe('reports that cannot be used', () => {
     expect(issues.map((issue) => issue.code)).toContain(code);
     expect(issues.map((issue) => issue.message).join()).toMatch(message);
     const { body } = answer(url);
-    expect(row?.['payload']).toBe(Buffer.isBuffer(body) ? '' : body.replace(TOKEN, '***'));
+    expect(row?.['payload']).toBe(Buffer.isBuffer(body) ? '' : body.replace(TOKEN, '[secret]'));
   });
 
   it.each(NOT_FETCHED)('name %s as %s with status %s', async (page, outcome, status, message) => {

@@ -132,16 +132,25 @@ describe('the token', () => {
   it.each([
     ['plain', TOKEN],
     ['percent-encoded', encodeURIComponent(TOKEN)],
+    ['with one letter percent-encoded', `%74${TOKEN.slice(1)}`],
+    ['escaped as in JSON', [...TOKEN].map((each) => `\\u00${each.charCodeAt(0).toString(16)}`).join('')],
   ])('is masked where the service repeats it: %s', async (_, echo) => {
-    const secret = /7Kf9|secret|value/i;
+    const secret = /7Kf9|value/i;
     for (const body of [`{"error":"e","message":"not ${echo}","status":403}`, `no key ${echo} here`, echo]) {
       const server = await startRawServer(() => http(403, body));
       const error = await failure(given(server.url).get());
       expect(`${error.message} ${error.stack} ${JSON.stringify(error.detail)}`).not.toMatch(secret);
-      expect(error.message).toContain('***');
+      expect(error.message).toContain('[secret]');
     }
     const server = await startRawServer(() => http(200, `{"url":"https://e.com/","you":"${echo}"}`));
-    expect(await given(server.url).get()).toBe('{"url":"https://e.com/","you":"***"}');
+    expect(await given(server.url).get()).toBe('{"url":"https://e.com/","you":"[secret]"}');
+  });
+
+  it('too short to be unmistakable stays in data, and is masked in what is refused', async () => {
+    const server = await startRawServer(({ number }) => http(number === 1 ? 200 : 403, 'https://a/page'));
+    const { get } = given(server.url, { token: 'page' });
+    expect(await get()).toBe('https://a/page');
+    expect((await failure(get())).message).toContain('https://a/[secret]');
   });
 });
 

@@ -102,7 +102,7 @@ export function masker(secrets: readonly string[]): (text: string) => string {
  * Matches a text of which each character may be plain, percent-encoded, or escaped as in JSON, up to four times over; a
  * short one only where it is whole.
  */
-export function anyForm(text: string, before = BEFORE_WORD): string {
+function anyForm(text: string, before = BEFORE_WORD): string {
   const forms = [...text].map((character) => {
     const bytes = [...Buffer.from(character)].map((byte) => `%${anyCase(byte.toString(16).padStart(2, '0'))}`);
     const unit = anyCase(character.charCodeAt(0).toString(16).padStart(4, '0'));
