@@ -201,17 +201,14 @@ class ReportFetch {
 
   async #whoIsToBlame(): Promise<Blame> {
     const { source } = this.run_;
-    this.#witness ??= await this.#pageAnsweredBefore();
+    if (this.#witness === undefined) {
+      this.#witness = await pageAnsweredBefore(this.run_, this.before);
+      this.run_.journal.close();
+    }
     const asked = this.#witness ? await source.report(this.#witness, this.#purpose) : undefined;
     if (asked !== undefined && !(asked && isTransient(asked))) return 'pages';
     if (!(await isAnswered(source.probe(this.#purpose)))) return 'service';
     return this.#witness || this.#doubtful.length >= FAILED_FROM_THE_START ? 'reports' : 'unknown';
-  }
-
-  async #pageAnsweredBefore(): Promise<string | null> {
-    const url = await pageAnsweredBefore(this.run_, this.before);
-    this.run_.journal.close();
-    return url;
   }
 
   #endBecause(kind: 'service' | 'reports', message: string, since: number): void {
@@ -270,10 +267,8 @@ class ReportFetch {
   #countRejects(outcome: ReportOutcome): void {
     const issue = outcome.outcome === 'rejected' ? outcome.issues[0] : undefined;
     const reason = issue ? `${issue.code} ${issue.path}` : '';
-    this.#equalRejects = {
-      reason,
-      count: reason !== '' && reason === this.#equalRejects.reason ? this.#equalRejects.count + 1 : 1,
-    };
+    const isAgain = reason !== '' && reason === this.#equalRejects.reason;
+    this.#equalRejects = { reason, count: isAgain ? this.#equalRejects.count + 1 : 1 };
     if (!issue || this.#equalRejects.count < EQUAL_REJECTS) return;
     const what = `${issue.path ? `${issue.path}: ` : ''}${issue.message}`;
     this.#end ??= {

@@ -85,12 +85,8 @@ export class Pacer {
   slot({ lane, signal, notAfter = Number.POSITIVE_INFINITY }: SlotRequest): Promise<Slot> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(new Stopped());
-      const stop = () => {
-        this.#refuse(
-          (other) => other === waiter,
-          () => new Stopped(),
-        );
-      };
+      const isOwn = (other: Waiter) => other === waiter;
+      const stop = () => this.#refuse(this.#waiting.take(isOwn), () => new Stopped());
       const settle = () => signal?.removeEventListener('abort', stop);
       const waiter: Waiter = {
         notAfter,
@@ -129,10 +125,8 @@ export class Pacer {
 
   /** Refuses a slot to everyone who waits, with this error. */
   end(error: Error): void {
-    this.#refuse(
-      () => true,
-      () => error,
-    );
+    const everyone = this.#waiting.take(() => true);
+    this.#refuse(everyone, () => error);
   }
 
   #grantWhatIsDue(): void {
@@ -141,10 +135,8 @@ export class Pacer {
       const waitMs = this.#dueAt - now;
       const slotAt = this.#effects.now() + Math.max(0, waitMs);
       // Whoever needs a slot earlier than the next one need not wait for it.
-      this.#refuse(
-        ({ notAfter }) => notAfter < slotAt,
-        () => new TooLate(),
-      );
+      const late = this.#waiting.take(({ notAfter }) => notAfter < slotAt);
+      this.#refuse(late, () => new TooLate());
       if (this.#waiting.isEmpty) return;
       if (waitMs > 0) {
         this.#wakeAt(now + waitMs);
@@ -174,8 +166,7 @@ export class Pacer {
   }
 
   /** @param why makes the error, because its stack costs more than a slot */
-  #refuse(isMeant: (waiter: Waiter) => boolean, why: () => Error): void {
-    const refused = this.#waiting.take(isMeant);
+  #refuse(refused: readonly Waiter[], why: () => Error): void {
     if (this.#waiting.isEmpty) this.close();
     for (const waiter of refused) waiter.refuse(why());
   }
