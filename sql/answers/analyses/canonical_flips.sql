@@ -30,9 +30,7 @@ select
 from page_changes as flips
 left join pages on pages.website_id = flips.website_id and pages.url = flips.url
 where
-  flips.change in ('searchengine_canonical', 'user_canonical')
-  and flips.from_value is not null
-  and flips.to_value is not null
+  is_flip(flips.change, flips.from_value, flips.to_value)
   and flips.snapshot_date between $since::date and $until::date
   and is_website(flips.website_id, $website::varchar)
   and is_selected(flips.url, pages.index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)

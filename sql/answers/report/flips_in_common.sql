@@ -5,9 +5,7 @@ with flipped as (
   select website_id, url, first(to_value order by observed_at desc, change, to_value) as canonical
   from page_changes
   where
-    change in ('searchengine_canonical', 'user_canonical')
-    and from_value is not null
-    and to_value is not null
+    is_flip(change, from_value, to_value)
     and ($website::varchar is null or website_id = $website::varchar)
     and snapshot_date between $since::date and $until::date
   group by website_id, url
