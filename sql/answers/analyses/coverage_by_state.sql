@@ -12,31 +12,21 @@
 -- show share (share): of all pages
 -- show pages_change (change): change
 -- show sparkline (text): trend
-with listings as (
-  select website_id, snapshot_id, snapshot_date
-  from daily_listings
-  where snapshot_date <= $until::date and is_website(website_id, $website::varchar)
-),
-compared as (
-  select website_id, arg_max(snapshot_id, snapshot_date) as now_id, any_value(before_id) as then_id
-  from listings
-  left join period_listings($since::date, $until::date) using (website_id)
-  group by website_id
-),
-nights as (
+with nights as (
   select
     website_id,
     snapshot_id,
     snapshot_date,
     snapshot_date > $until::date - 7 * $weeks::integer as in_trend,
-    snapshot_id = now_id as is_now,
-    snapshot_id is not distinct from then_id as is_then,
-    then_id is null
-      or is_property(website_id) and then_id in (select snapshot_id from coverage_summary where index_summary is null)
-      as is_incomparable
-  from listings
-  join compared using (website_id)
-  where in_trend or is_now or is_then
+    snapshot_date = max(snapshot_date) over (partition by website_id) as is_now,
+    snapshot_id is not distinct from period.before_id as is_then,
+    period.before_id is null
+      or is_property(website_id)
+      and period.before_id in (select snapshot_id from coverage_summary where index_summary is null) as is_incomparable
+  from daily_listings
+  left join period_listings($since::date, $until::date) as period using (website_id)
+  where snapshot_date <= $until::date and is_website(website_id, $website::varchar)
+  qualify in_trend or is_now or is_then
 ),
 counted as (
   select snapshot_id, index_summary, index_coverage_state, sum(pages)::bigint as pages

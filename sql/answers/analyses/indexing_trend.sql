@@ -14,32 +14,19 @@
 -- show without_data (count): no data
 -- show share_low (share): of all at least
 -- show share_high (share): at most
-with listings as (
-  select snapshot_id, website_id, website_name, snapshot_date
-  from daily_listings
-  where is_website(website_id, $website::varchar) and snapshot_date <= $until::date
-),
-counted as (
-  select
-    snapshot_id,
-    sum(pages)::bigint as pages,
-    coalesce(sum(pages) filter (index_summary = 'Indexed'), 0)::bigint as indexed,
-    coalesce(sum(pages) filter (index_summary is null), 0)::bigint as without_data
-  from coverage_summary
-  where snapshot_id in (select snapshot_id from listings)
-  group by snapshot_id
-),
-dated as (
+with counted as (
   -- Starts from the listings, because one without pages has no counts.
   select
-    website_id,
-    website_name,
-    snapshot_date,
-    coalesce(pages, 0) as pages,
-    coalesce(indexed, 0) as indexed,
-    coalesce(without_data, 0) as without_data
-  from listings
-  left join counted using (snapshot_id)
+    listings.website_id,
+    listings.website_name,
+    listings.snapshot_date,
+    coalesce(sum(pages), 0)::bigint as pages,
+    coalesce(sum(pages) filter (index_summary = 'Indexed'), 0)::bigint as indexed,
+    coalesce(sum(pages) filter (index_summary is null), 0)::bigint as without_data
+  from daily_listings as listings
+  left join coverage_summary using (snapshot_id)
+  where is_website(listings.website_id, $website::varchar) and listings.snapshot_date <= $until::date
+  group by all
 )
 select
   website_id,
@@ -57,7 +44,7 @@ select
   share_high,
   sampled,
   sampled_since
-from dated
+from counted
 left join estimated_shares($website::varchar, $until::date) using (website_id, snapshot_date)
 window by_date as (partition by website_id order by snapshot_date)
 qualify $since::date is null or snapshot_date >= $since::date
