@@ -12,12 +12,7 @@
 -- show not_indexed (count): not indexed
 -- show without_data (count): no data
 -- show median_report_age_days (number): report age in days
-with newest as (
-  select website_id, max(snapshot_at) as newest_at
-  from snapshots
-  group by website_id
-),
-listed as (
+with listed as (
   select
     website_id,
     index_summary,
@@ -28,7 +23,7 @@ listed as (
       else ['(none)']
     end) as sitemap
   from pages
-  join newest using (website_id)
+  join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
   where
     is_monitored
     and is_website(website_id, $website::varchar)

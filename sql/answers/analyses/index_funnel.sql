@@ -43,11 +43,6 @@ crawled as (
     and snapshot_date >= $since::date
   group by website_id, url
 ),
-newest as (
-  select website_id, max(snapshot_at) as newest_at
-  from snapshots
-  group by website_id
-),
 timed as (
   select
     discovered.website_id,
@@ -59,7 +54,7 @@ timed as (
     newest_at,
     unlisted_since
   from discovered
-  join newest using (website_id)
+  join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
   left join crawled using (website_id, url)
   left join indexed using (website_id, url)
   left join pages using (website_id, url)
@@ -75,18 +70,17 @@ waits as (
     from timed
   )
 ),
-ended as (
-  select website_id, week, step, days, count(*) as ended, count_if(is_taken) as taken
-  from waits
-  group by website_id, week, step, days
-),
 curve as (
   select
-    *,
-    taken / sum(ended) over (
+    website_id,
+    week,
+    step,
+    days,
+    count_if(is_taken) / sum(count(*)) over (
       partition by website_id, week, step order by days rows between current row and unbounded following
     ) as share_taken
-  from ended
+  from waits
+  group by website_id, week, step, days
 ),
 waiting as (
   select *, product(1 - share_taken) over (partition by website_id, week, step order by days) as still_waiting

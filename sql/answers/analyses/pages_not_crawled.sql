@@ -14,29 +14,21 @@
 -- show url (url): page
 -- show index_coverage_state (text): state
 -- show first_seen_at (date): known since
-with aged as (
-  select
-    *,
-    days_between(
-      last_crawl_time,
-      (select max(snapshot_at) from snapshots where snapshots.website_id = pages.website_id)
-    ) as days_since_crawl
-  from pages
-  where
-    is_monitored
-    and is_website(website_id, $website::varchar)
-    and is_selected(url, index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
-)
 select
   website_id,
   url,
   last_crawl_time,
-  days_since_crawl,
+  days_between(last_crawl_time, newest_at) as days_since_crawl,
   first_seen_at,
   index_summary,
   index_coverage_state,
   report_sitemaps as sitemaps
-from aged
-where last_crawl_time is null or days_since_crawl >= $days::bigint
+from pages
+join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
+where
+  is_monitored
+  and is_website(website_id, $website::varchar)
+  and is_selected(url, index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
+  and (last_crawl_time is null or days_since_crawl >= $days::bigint)
 order by last_crawl_time nulls first, website_id, url
 limit $limit::bigint

@@ -8,23 +8,14 @@
 -- show pages (count): pages
 -- show share (share): of all pages
 -- show oldest_report_at (date): oldest
-with aged as (
-  select
-    *,
-    -- A report is fetched after its snapshot has begun.
-    days_between(
-      report_fetched_at,
-      (select max(snapshot_at) from snapshots where snapshots.website_id = pages.website_id)
-    ) as days
-  from pages
-  where is_monitored and is_website(website_id, $website::varchar)
-)
 select
   website_id,
-  age_span(days) as report_age,
+  age_span(days_between(report_fetched_at, newest_at)) as report_age,
   count(*) as pages,
   round(count(*) / sum(count(*)) over (partition by website_id), 4) as share,
   min(report_fetched_at) as oldest_report_at
-from aged
+from pages
+join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
+where is_monitored and is_website(website_id, $website::varchar)
 group by website_id, report_age
-order by website_id, min(days) nulls last
+order by website_id, oldest_report_at desc nulls last
