@@ -1,9 +1,7 @@
--- How pages moved in a period of dates, by a column of the user's own: `indexed_before` + `first_inspected` + `entered` −
--- `fell_out` = `indexed`. `value` is null for pages of which the column says nothing.
+-- How pages moved in a period of dates, by a column of the user's own. `value` is null for pages of which it says nothing.
 select
   own[$column::varchar] as value,
   count_if(was_indexed)::integer as indexed_before,
-  count_if(move = 'first_inspected')::integer as first_inspected,
   count_if(move = 'entered')::integer as entered,
   count_if(move = 'fell_out')::integer as fell_out,
   count_if(is_indexed)::integer as indexed

@@ -1,12 +1,7 @@
--- The sitemaps whose pages fell out of the index or entered it in a period of dates: `indexed_before` + `first_inspected` +
--- `entered` − `fell_out` = `indexed`. A page counts in each sitemap that its last report of the period names.
-with member as (
-  select pages.website_id, pages.url, report_sitemaps, is_monitored
-  from pages
-  where $website::varchar is null or website_id = $website::varchar
-),
--- The first change after the period says which sitemaps a page was in at its end.
-restated as (
+-- The sitemaps whose pages fell out of the index or entered it in a period of dates. A page counts in each sitemap that
+-- its last report of the period names.
+with restated as (
+  -- The first change after the period says which sitemaps a page was in at its end.
   select website_id, url, arg_min({was: from_value::varchar[]}, snapshot_id) as later
   from page_changes
   join period_listings($since::date, $until::date) using (website_id)
@@ -19,15 +14,14 @@ listed as (
     is_monitored,
     unnest(list_distinct(if(later is null, report_sitemaps, later.was))) as sitemap
   from index_moves($since::date, $until::date) as moves
-  join member using (website_id, url)
+  join pages using (website_id, url)
   left join restated using (website_id, url)
+  where $website::varchar is null or website_id = $website::varchar
 )
 select
   website_id,
   sitemap,
   count_if(is_monitored)::integer as pages,
-  count_if(was_indexed)::integer as indexed_before,
-  count_if(move = 'first_inspected')::integer as first_inspected,
   count_if(move = 'entered')::integer as entered,
   count_if(move = 'fell_out')::integer as fell_out,
   count_if(is_indexed)::integer as indexed

@@ -20,20 +20,8 @@ known as (
   group by website_id
 )
 select
-  website_id,
-  website_name,
-  snapshot_id,
-  snapshot_date,
-  snapshot_at,
-  listing_status,
-  snapshots,
-  first_snapshot_date,
-  coalesce(pages, 0) as pages,
-  coalesce(pages_with_report, 0) as pages_with_report,
-  if(source = 'google', coalesce(pages - pages_with_report, 0), 0)::integer as not_inspected,
-  newest_report_at,
-  median_report_at,
-  oldest_report_at
+  * replace (coalesce(pages, 0) as pages, coalesce(pages_with_report, 0) as pages_with_report),
+  if(source = 'google', coalesce(pages - pages_with_report, 0), 0)::integer as not_inspected
 from newest
 left join known using (website_id)
 order by website_id
