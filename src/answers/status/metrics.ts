@@ -9,56 +9,44 @@ export type Gauges<Of> = Record<string, [help: string, value: (of: Of) => Value]
 /** Gauges of each website. */
 const OF_A_WEBSITE: Gauges<WebsiteStatus> = {
   snapshots: ['Snapshots in the warehouse.', ({ snapshots }) => snapshots],
-  snapshot_age_seconds: ['Age of the newest snapshot.', ({ last_snapshot }) => last_snapshot?.age_seconds],
-  listing_complete: [
-    'Whether the newest listing is complete.',
-    ({ last_snapshot }) => last_snapshot && last_snapshot.listing_status === 'complete',
-  ],
-  pages_listed: ['Pages of the newest listing.', ({ last_snapshot }) => last_snapshot?.pages_listed],
-  pages_rejected: [
-    'Entries of the newest listing that break the contract.',
-    ({ last_snapshot }) => last_snapshot?.pages_rejected,
-  ],
-  pages_monitored: ['Pages that are monitored now.', ({ pages }) => pages?.monitored],
-  pages_with_report: ['Monitored pages with a report.', ({ pages }) => pages?.with_report],
-  report_age_median_seconds: [
-    'Median age of the reports of monitored pages.',
-    ({ pages }) => pages?.median_report_seconds,
-  ],
+};
+
+const OF_A_SNAPSHOT: Gauges<NonNullable<WebsiteStatus['last_snapshot']>> = {
+  snapshot_age_seconds: ['Age of the newest snapshot.', (last) => last.age_seconds],
+  listing_complete: ['Whether the newest listing is complete.', (last) => last.listing_status === 'complete'],
+  pages_listed: ['Pages of the newest listing.', (last) => last.pages_listed],
+  pages_rejected: ['Entries of the newest listing that break the contract.', (last) => last.pages_rejected],
+  reports_fetched: ['Reports of the newest snapshot.', (last) => last.reports_fetched],
+  reports_failed: ['Reports of the newest snapshot that could not be fetched.', (last) => last.reports_failed],
+  reports_rejected: ['Reports of the newest snapshot that break the contract.', (last) => last.reports_rejected],
+};
+
+const OF_ITS_PAGES: Gauges<NonNullable<WebsiteStatus['pages']>> = {
+  pages_monitored: ['Pages that are monitored now.', (pages) => pages.monitored],
+  pages_with_report: ['Monitored pages with a report.', (pages) => pages.with_report],
+  report_age_median_seconds: ['Median age of the reports of monitored pages.', (pages) => pages.median_report_seconds],
   report_age_p90_seconds: [
     '90th percentile of the ages of the reports of monitored pages.',
-    ({ pages }) => pages?.p90_report_seconds,
+    (pages) => pages.p90_report_seconds,
   ],
-  report_age_max_seconds: [
-    'Age of the oldest report of a monitored page.',
-    ({ pages }) => pages?.oldest_report_seconds,
-  ],
-  reports_fetched: ['Reports of the newest snapshot.', ({ last_snapshot }) => last_snapshot?.reports_fetched],
-  reports_failed: [
-    'Reports of the newest snapshot that could not be fetched.',
-    ({ last_snapshot }) => last_snapshot?.reports_failed,
-  ],
-  reports_rejected: [
-    'Reports of the newest snapshot that break the contract.',
-    ({ last_snapshot }) => last_snapshot?.reports_rejected,
-  ],
-  last_run_success: [
-    'Whether the last run committed a snapshot.',
-    ({ last_run }) => last_run && last_run.outcome === 'committed',
-  ],
+  report_age_max_seconds: ['Age of the oldest report of a monitored page.', (pages) => pages.oldest_report_seconds],
+};
+
+const OF_A_RUN: Gauges<NonNullable<WebsiteStatus['last_run']>> = {
+  last_run_success: ['Whether the last run committed a snapshot.', (run) => run.outcome === 'committed'],
   last_run_duration_seconds: [
     'How long the last run took.',
-    ({ last_run }) => last_run && (Date.parse(last_run.finished_at) - Date.parse(last_run.started_at)) / 1000,
+    (run) => (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000,
   ],
-  last_run_requests: ['Requests of the last run.', ({ last_run }) => last_run?.requests_sent],
+  last_run_requests: ['Requests of the last run.', (run) => run.requests_sent],
   last_run_requests_throttled: [
     'Requests of the last run that were answered with 429.',
-    ({ last_run }) => last_run?.requests_throttled,
+    (run) => run.requests_throttled,
   ],
-  last_run_requests_retried: ['Retries of the last run.', ({ last_run }) => last_run?.requests_retried],
+  last_run_requests_retried: ['Retries of the last run.', (run) => run.requests_retried],
   last_run_utilisation: [
     'Share of the requests that the pace of the last run allowed, 0 to 1.',
-    ({ last_run }) => last_run?.utilisation,
+    (run) => run.utilisation,
   ],
 };
 
@@ -141,8 +129,13 @@ export function metricsOf(status: Status): Promise<string> {
       const labels = shown.get(one.website_id);
       return labels ? [[labels, one] as const] : [];
     });
+  const partsOf = <Part extends 'last_snapshot' | 'pages' | 'last_run'>(part: Part) =>
+    websites.flatMap((website) => (website[part] ? [[labelsOf(website), website[part]] as const] : []));
   return metricsText([
     ...figuresOf(OF_A_WEBSITE, ofShown(websites)),
+    ...figuresOf(OF_A_SNAPSHOT, partsOf('last_snapshot')),
+    ...figuresOf(OF_ITS_PAGES, partsOf('pages')),
+    ...figuresOf(OF_A_RUN, partsOf('last_run')),
     {
       name: 'pages',
       help: 'Monitored pages by verdict and coverage state; other: one that the contract does not know.',
