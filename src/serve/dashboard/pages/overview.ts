@@ -30,15 +30,6 @@ const NO_STATE = '(none)';
 
 const overviewQuery = z.object({ days: z.enum(DAYS).default('7').transform(Number) });
 
-const trendColumns = (noData: string): readonly Column<TrendRow>[] => [
-  { head: 'Date', cell: ({ snapshot_date }) => dated(snapshot_date) },
-  number('Pages', ({ pages }) => pages),
-  number('Indexed', ({ indexed }) => indexed),
-  number('Not indexed', ({ not_indexed }) => not_indexed),
-  number(noData, ({ without_data }) => without_data),
-  number('Share indexed', shareIndexed, percent),
-];
-
 type Overview = Awaited<ReturnType<typeof readOverview>>;
 
 const OVERVIEWS = new Remembered<Overview>();
@@ -152,10 +143,14 @@ function changeSince({ figure, isShare }: Delta, now: TrendRow, before: TrendRow
 function share(context: WebsiteContext, overview: Overview): Part {
   const { events, period, listings } = overview;
   const caption = 'Numbers of the chart, newest first';
+  const columns = [
+    { head: 'Date', cell: ({ snapshot_date }: TrendRow) => dated(snapshot_date) },
+    ...DELTAS.map(({ name, figure, isShare }) => number(name(overview), figure, isShare ? percent : count)),
+  ];
   return html`${sharePart('share', overview, period)}
 ${eventList(context, eventsIn(events, period.shown))}
 <details><summary>Numbers of the chart</summary>
-${table(trendColumns(noDataName(overview)), listings.toReversed(), { id: 'trend-numbers', caption, empty: '' })}</details>`;
+${table(columns, listings.toReversed(), { id: 'trend-numbers', caption, empty: '' })}</details>`;
 }
 
 /** The nights that broke a trend, newest first, each with the changes of that night. */
