@@ -9,7 +9,7 @@ const STOCKS = ['pages', 'indexed', 'without_data'] as const;
 const MOVES = ['entered', 'fell_out', 'returned'] as const;
 const CHANGES = ['appeared', 'disappeared', 'canonical_flips', 'robots_blocked', 'robots_unblocked'] as const;
 
-const FIGURES = [...STOCKS, ...MOVES, ...CHANGES] as const;
+export const FIGURES = [...STOCKS, ...MOVES, ...CHANGES] as const;
 
 export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   /** Date of the newest complete listing that the figures come from, the latest of several websites; null without one. */

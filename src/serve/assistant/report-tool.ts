@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { comparedPeriod } from '../../answers/query/period-note.js';
-import type { Headline } from '../../answers/report/headline.js';
+import { FIGURES, type Headline } from '../../answers/report/headline.js';
 import { type Report, readReport } from '../../answers/report/report.js';
 import { basisOf, basisSchema } from './basis.js';
 import { text } from './rows.js';
@@ -9,10 +9,6 @@ import { toolOf } from './tool.js';
 const MOST_WEBSITES = 20;
 
 const figure = z.object({ now: z.number(), before: z.number().nullable() });
-const FIGURES = [
-  ...(['pages', 'indexed', 'without_data', 'entered', 'fell_out', 'returned', 'appeared', 'disappeared'] as const),
-  ...(['canonical_flips', 'robots_blocked', 'robots_unblocked'] as const),
-] as const;
 const headlineOutput = z.object({
   listed_on: z.string().nullable(),
   compared_with: z.string().nullable(),
