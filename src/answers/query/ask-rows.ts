@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { UsageError } from '../../base/exit.js';
 import type { Parameters } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 import type { Value } from '../../base/storage/values.js';
 import { DamageError } from '../../warehouse/log/folder/damage.js';
 import { type Analysis, findAnalysis } from './catalog.js';
-import { QuestionError } from './errors.js';
 import { checkPeriod, valuesOf } from './parameters.js';
 import { ask, type Question } from './question.js';
 import type { Reader } from './reader.js';
@@ -40,7 +40,7 @@ export async function questionOf(
   const { website, url, own } = parameters;
   if (typeof own === 'string') {
     const wrong = wrongOwn(reader.own, own);
-    if (wrong !== null) throw new QuestionError(`${name}: ${wrong}`);
+    if (wrong !== null) throw new UsageError(`${name}: ${wrong}`);
     parameters['own'] = ownValues(own);
   }
   // Before the first snapshot, no website or page is known, so naming one is not an error.
@@ -58,13 +58,13 @@ export async function questionOf(
 const hasPage = z.object({ is_there: z.boolean() });
 const nearPage = z.object({ url: z.string() });
 
-/** @throws QuestionError for a page that is not in the warehouse; it suggests similar pages */
+/** @throws UsageError for a page that is not in the warehouse; it suggests similar pages */
 async function checkPage(reader: Reader, name: string, page: { url: string; website: string | null }): Promise<void> {
   const [found] = await askRows(reader, 'answers/query/has_page', hasPage, page, page.website);
   if (found?.is_there) return;
   const near = await askRows(reader, 'answers/query/near_pages', nearPage, page, page.website);
   const list = near.map(({ url }) => `\n  ${url}`).join('');
-  throw new QuestionError(
+  throw new UsageError(
     `${name}: no page ${page.url} in the warehouse. Give its whole URL, as in the listing` +
       (list === '' ? '' : `. Near it:${list}`),
   );

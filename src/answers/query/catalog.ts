@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { nearest } from '../../base/config/suggest.js';
+import { UsageError } from '../../base/exit.js';
 import { sql, sqlNames } from '../../base/storage/sql.js';
-import { QuestionError } from './errors.js';
 import { PARAMETER_TYPES } from './parameters.js';
 import { SELECTED_PAGES } from './selected-pages.js';
 
@@ -53,13 +53,13 @@ export function analyses(): Analysis[] {
   return sqlNames('answers/analyses').map((name) => parseAnalysis(basename(name), sql(name)));
 }
 
-/** @throws QuestionError for a name that does not exist, listing those that do */
+/** @throws UsageError for a name that does not exist, listing those that do */
 export function findAnalysis(name: string): Analysis {
   const known = sqlNames('answers/analyses').map((path) => basename(path));
   if (known.includes(name)) return parseAnalysis(name, sql(`answers/analyses/${name}`));
   const meant = nearest(name, known);
   const list = analyses().map((analysis) => `  ${analysis.name}: ${analysis.title}`);
-  throw new QuestionError(
+  throw new UsageError(
     `there is no analysis "${name}"${meant ? `. Did you mean "${meant}"?` : '.'} There are:\n${list.join('\n')}`,
   );
 }

@@ -1,7 +1,7 @@
 import { nearest } from '../../base/config/suggest.js';
+import { UsageError } from '../../base/exit.js';
 import type { Scalar } from '../../base/storage/engine.js';
 import { addDays, isCalendarDate } from '../../base/time.js';
-import { QuestionError } from './errors.js';
 
 export const PARAMETER_TYPES = ['text', 'integer', 'number', 'date', 'timestamp', 'boolean'] as const;
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
@@ -25,7 +25,7 @@ const TIMESTAMP = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]
  * The values of an analysis's parameters: the given ones, and the defaults of the others.
  *
  * @param today what relative dates count from, `YYYY-MM-DD`: the date of the newest snapshot
- * @throws QuestionError for an unknown name, a missing one or a value of the wrong type, listing all parameters
+ * @throws UsageError for an unknown name, a missing one or a value of the wrong type, listing all parameters
  */
 export function valuesOf(analysis: Asked, given: ReadonlyMap<string, string>, today: string): Record<string, Scalar> {
   const { parameters } = analysis;
@@ -43,7 +43,7 @@ export function valuesOf(analysis: Asked, given: ReadonlyMap<string, string>, to
   );
 }
 
-/** @throws QuestionError if a period begins after its end */
+/** @throws UsageError if a period begins after its end */
 export function checkPeriod(analysis: Asked, values: Readonly<Record<string, Scalar>>): void {
   const { since, until } = values;
   if (typeof since !== 'string' || typeof until !== 'string' || since <= until) return;
@@ -63,8 +63,8 @@ export function describe(parameter: Parameter): string {
   return `${parameter.name} (${parameter.type}, ${standing}): ${parameter.description}`;
 }
 
-function refusal({ name, parameters }: Asked, problem: string): QuestionError {
-  return new QuestionError(`${name}: ${problem}.\n${describeAll(parameters)}`);
+function refusal({ name, parameters }: Asked, problem: string): UsageError {
+  return new UsageError(`${name}: ${problem}.\n${describeAll(parameters)}`);
 }
 
 function unknownName(name: string, parameters: readonly Parameter[]): string {

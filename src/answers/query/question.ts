@@ -1,12 +1,11 @@
 import type { DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
 import { nearest } from '../../base/config/suggest.js';
-import { messageOf, Stopped } from '../../base/exit.js';
+import { messageOf, Stopped, UsageError } from '../../base/exit.js';
 import { escapedJson } from '../../base/observe/terminal.js';
 import { duckdb } from '../../base/storage/duckdb.js';
 import type { Scalar } from '../../base/storage/engine.js';
 import { identifier, literal } from '../../base/storage/sql.js';
 import { toValue, type Value } from '../../base/storage/values.js';
-import { QuestionError } from './errors.js';
 import type { Reader } from './reader.js';
 import { PRAGMAS, sourceOutsideTables } from './reads-tables-only.js';
 
@@ -47,7 +46,7 @@ export interface Result {
 /**
  * Asks a reader one question. Read its answer before you ask the next one.
  *
- * @throws QuestionError for anything but a single reading statement, for wrong parameters, and for SQL that fails
+ * @throws UsageError for anything but a single reading statement, for wrong parameters, and for SQL that fails
  */
 export async function ask(reader: Reader, question: Question): Promise<Result> {
   const turn = reader.nextTurn();
@@ -84,14 +83,14 @@ const TYPES = new Map<number, 'date' | 'time'>([
   ...[TIMESTAMP, TIMESTAMP_TZ, TIMESTAMP_MS, TIMESTAMP_NS, TIMESTAMP_S].map((type) => [type, 'time'] as const),
 ]);
 
-/** The positions of the wanted columns in the answer. @throws QuestionError for one that is not in it */
+/** The positions of the wanted columns in the answer. @throws UsageError for one that is not in it */
 function placesOf({ name }: Question, wanted: readonly string[], names: readonly string[]): number[] {
   return wanted.map((column) => {
     const at = names.indexOf(column);
     if (at >= 0) return at;
     const meant = nearest(column, names);
     const suggestion = meant ? ` Did you mean "${meant}"?` : '';
-    throw new QuestionError(`${name}: there is no column "${column}".${suggestion} There are: ${names.join(', ')}`);
+    throw new UsageError(`${name}: there is no column "${column}".${suggestion} There are: ${names.join(', ')}`);
   });
 }
 
@@ -143,7 +142,7 @@ function withJsonAsText(prepared: DuckDBPreparedStatement, text: string, wanted?
 /** Makes sure that the question is one statement that only reads, with just these parameters. */
 async function prepare(reader: Reader, question: Question): Promise<DuckDBPreparedStatement> {
   const text = bare(question.sql);
-  if (text === '') throw new QuestionError(`${question.name}: no statement found`);
+  if (text === '') throw new UsageError(`${question.name}: no statement found`);
   const prepared = await explained(question, async () => {
     // Before the text is parsed, for which IMPORT DATABASE opens files.
     const writing = WRITING.exec(text)?.[0];
@@ -162,28 +161,27 @@ async function prepare(reader: Reader, question: Question): Promise<DuckDBPrepar
   return prepared;
 }
 
-function refusal({ name }: Question, what: string): QuestionError {
-  return new QuestionError(
+function refusal({ name }: Question, what: string): UsageError {
+  return new UsageError(
     `${name} ${what}. Only tables and views can be read: give exactly one statement, ` +
       'such as SELECT, WITH, FROM, VALUES, SHOW, DESCRIBE or SUMMARIZE',
   );
 }
 
-function several(question: Question, count: number): QuestionError {
+function several(question: Question, count: number): UsageError {
   // A PIVOT that must first find its columns is more than one statement to DuckDB.
   if (!PIVOT.test(bare(question.sql))) return refusal(question, `holds ${count} statements`);
-  return new QuestionError(`${question.name}: name the columns that PIVOT makes: PIVOT … ON column IN ('a', 'b')`);
+  return new UsageError(`${question.name}: name the columns that PIVOT makes: PIVOT … ON column IN ('a', 'b')`);
 }
 
 function checkParameters({ name, parameters }: Question, prepared: DuckDBPreparedStatement): void {
   const wanted = Array.from({ length: prepared.parameterCount }, (_, index) => prepared.parameterName(index + 1));
   const unknown = Object.keys(parameters).find((given) => !wanted.includes(given));
   const uses = wanted.length === 0 ? 'uses no parameters' : `uses ${wanted.map((one) => `$${one}`).join(', ')}`;
-  if (unknown !== undefined)
-    throw new QuestionError(`${name}: there is no parameter $${unknown}; the statement ${uses}`);
+  if (unknown !== undefined) throw new UsageError(`${name}: there is no parameter $${unknown}; the statement ${uses}`);
   const missing = wanted.find((one) => !Object.hasOwn(parameters, one));
   if (missing !== undefined) {
-    throw new QuestionError(`${name}: the parameter $${missing} is missing: ${missing}=…; the statement ${uses}`);
+    throw new UsageError(`${name}: the parameter $${missing} is missing: ${missing}=…; the statement ${uses}`);
   }
 }
 
@@ -199,17 +197,17 @@ async function* partsOf(question: Question, result: DuckDBResult, isOpen: () => 
   }
 }
 
-/** Runs `work`, and turns DuckDB's errors about the statement into a QuestionError. */
+/** Runs `work`, and turns DuckDB's errors about the statement into a UsageError. */
 async function explained<T>(question: Question, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof QuestionError) throw cause;
+    if (cause instanceof UsageError) throw cause;
     const message = messageOf(cause);
     if (/^INTERRUPT Error/i.test(message))
       throw new Stopped(`${question.name}: stopped before the answer was complete`);
     if (NOT_OUR_SQL.test(message)) throw new Error(`${question.name}: ${message}`, { cause });
-    throw new QuestionError(`${question.name}: ${message}`, { cause });
+    throw new UsageError(`${question.name}: ${message}`, { cause });
   }
 }
 

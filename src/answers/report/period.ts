@@ -1,6 +1,6 @@
+import { UsageError } from '../../base/exit.js';
 import { addDays, DAY_MS } from '../../base/time.js';
 import type { Span } from '../html/charts/trend-chart.js';
-import { QuestionError } from '../query/errors.js';
 import { valuesOf } from '../query/parameters.js';
 
 const DAYS_SHOWN = 90;
@@ -20,13 +20,13 @@ export interface Period extends Span {
  *
  * @param given dates in the forms that analyses take: `2025-03-31`, `today`, `7 days ago`
  * @param today the date of the newest snapshot
- * @throws QuestionError for an invalid date, and for a period that ends before it begins
+ * @throws UsageError for an invalid date, and for a period that ends before it begins
  */
 export function periodOf(given: { since?: string | undefined; until?: string | undefined }, today: string): Period {
   const until = readDate('until', given.until ?? 'today', today);
   const since = given.since === undefined ? addDays(until, -6) : readDate('since', given.since, today);
   const days = daysBetween(since, until) + 1;
-  if (days < 1) throw new QuestionError(`the report would begin on ${since}, after its end on ${until}`);
+  if (days < 1) throw new UsageError(`the report would begin on ${since}, after its end on ${until}`);
   const first = addDays(until, 1 - Math.min(Math.max(days + 1, DAYS_SHOWN), MOST_DAYS_SHOWN));
   return {
     since,

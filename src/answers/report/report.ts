@@ -1,7 +1,7 @@
 import { websiteIds } from '../../base/config/websites.js';
+import { UsageError } from '../../base/exit.js';
 import type { Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
-import { QuestionError } from '../query/errors.js';
 import type { Reader } from '../query/reader.js';
 import { dataAgeOf } from '../status/data-age.js';
 import { type Flows, headlineOf, totalOf } from './headline.js';
@@ -31,7 +31,7 @@ export type Report = Awaited<ReturnType<typeof readReport>>;
 /**
  * Reads a report from a warehouse.
  *
- * @throws QuestionError for a wrong date or website, and if the warehouse has no snapshot in that period
+ * @throws UsageError for a wrong date or website, and if the warehouse has no snapshot in that period
  */
 export async function readReport(reader: Reader, options: ReportOptions) {
   const period = periodOf(options, reader.today);
@@ -69,10 +69,10 @@ export async function readStory(reader: Reader, website: string, given: { since:
   return { ...moves, period, sentences: storyOf({ ...moves, common }, period) };
 }
 
-function noSnapshots(reader: Reader, { until }: Period, website: string | null): QuestionError {
+function noSnapshots(reader: Reader, { until }: Period, website: string | null): UsageError {
   return reader.isEmpty
-    ? new QuestionError('the warehouse has no snapshot yet: `indexhouse sync` creates the first one')
-    : new QuestionError(
+    ? new UsageError('the warehouse has no snapshot yet: `indexhouse sync` creates the first one')
+    : new UsageError(
         `the warehouse has no snapshot${website === null ? '' : ` of ${website}`} up to ${until}: give a later --until`,
       );
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { QuestionError } from '../../answers/query/errors.js';
+import { UsageError } from '../../base/exit.js';
 import { packageFolder } from '../../base/storage/sql.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import type { Rows } from './rows.js';
@@ -24,7 +24,7 @@ type Asked = Pick<SqlRequest, 'warehouse' | 'websites' | 'sql' | 'limit' | 'offs
  * Runs one statement in a separate process, which can only open the files of these websites, and has neither the
  * environment nor the time to do harm.
  *
- * @throws QuestionError if the statement is refused
+ * @throws UsageError if the statement is refused
  */
 export async function runSql(
   request: Asked,
@@ -50,8 +50,8 @@ export async function runSql(
     const answer = await answerOf(child);
     signal.throwIfAborted();
     const isLate = performance.now() - startedAt >= timeLimitMs;
-    if (answer === null) throw new QuestionError(`query_sql: ${isLate ? tooLate(timeLimitMs) : TOO_LARGE}`);
-    if ('refused' in answer) throw new QuestionError(answer.refused);
+    if (answer === null) throw new UsageError(`query_sql: ${isLate ? tooLate(timeLimitMs) : TOO_LARGE}`);
+    if ('refused' in answer) throw new UsageError(answer.refused);
     if ('failed' in answer) throw new Error(answer.failed);
     return answer.rows;
   } finally {

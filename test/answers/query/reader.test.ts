@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, vi } from 'vitest';
 import { z } from 'zod';
-import { QuestionError } from '../../../src/answers/query/errors.js';
 import { ask } from '../../../src/answers/query/question.js';
 import { Reader } from '../../../src/answers/query/reader.js';
+import { UsageError } from '../../../src/base/exit.js';
 import { listTableFiles, stateFolder, tableFile } from '../../../src/warehouse/log/folder/layout.js';
 import { DATA_TABLES } from '../../../src/warehouse/log/folder/tables.js';
 import { once, testAtLength } from '../../given/at-length.js';
@@ -211,7 +211,7 @@ describe('a question', () => {
     ['select nope from pages', '"nope" not found'],
   ])('refuses %j', async (sql, words) => {
     const refused = ask(asked, { name: 'own.sql', sql, parameters: {} });
-    await expect(refused).rejects.toThrow(QuestionError);
+    await expect(refused).rejects.toThrow(UsageError);
     await expect(refused).rejects.toThrow(/^own\.sql/);
     await expect(refused).rejects.toThrow(words);
     expect(await rowsOf(asked, 'select count(*) as n from snapshots')).toEqual([{ n: 2 }]);
@@ -258,6 +258,6 @@ describe('a question', () => {
 
   once('reports errors that come with a later row', async () => {
     const sql = "select if(range = 9999, 'x', '1')::integer as n from range(10000)";
-    await expect(rowsOf(asked, sql)).rejects.toThrow(QuestionError);
+    await expect(rowsOf(asked, sql)).rejects.toThrow(UsageError);
   });
 });

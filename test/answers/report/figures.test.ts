@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { shareChart } from '../../../src/answers/html/charts/trend-chart.js';
-import { QuestionError } from '../../../src/answers/query/errors.js';
 import { NO_ESTIMATE } from '../../../src/answers/report/estimate.js';
+import { UsageError } from '../../../src/base/exit.js';
 import { describeAtLength, once } from '../../given/at-length.js';
 import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
 import { words } from './parsed.js';
@@ -127,7 +127,7 @@ describe('the figures of a report', () => {
     expect(first.report.total).toMatchObject({ compared_with: null, pages: { now: 10, before: null } });
     expect(words(first.page)).toContain('so there is nothing to compare it with yet');
     await expect(reportOf(shop, { until: '2025-02-01' })).rejects.toThrow(/no snapshot up to 2025-02-01/);
-    await expect(reportOf(shop, { since: '2025-03-10', until: '2025-03-09' })).rejects.toThrow(QuestionError);
+    await expect(reportOf(shop, { since: '2025-03-10', until: '2025-03-09' })).rejects.toThrow(UsageError);
     await expect(reportOf(shop, { website: 'shpo' })).rejects.toThrow(/no website "shpo"[\s\S]*shop/);
   });
 });

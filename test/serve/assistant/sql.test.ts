@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import { QuestionError } from '../../../src/answers/query/errors.js';
 import { Reader } from '../../../src/answers/query/reader.js';
 import { FUNCTIONS } from '../../../src/answers/query/reads-tables-only.js';
+import { UsageError } from '../../../src/base/exit.js';
 import { packageFolder } from '../../../src/base/storage/sql.js';
 import { readRows } from '../../../src/serve/assistant/rows.js';
 import { runSql } from '../../../src/serve/assistant/run-sql.js';
@@ -58,7 +58,7 @@ once('200 hostile statements are refused for what they are, before anything of t
   for (const hostile of REFUSED) {
     const sql = written(hostile);
     const refused = await readRows(reader, { name: 'query_sql', sql, parameters: {} }, WINDOW).catch((error) => error);
-    expect([hostile, refused]).toEqual([hostile, expect.any(QuestionError)]);
+    expect([hostile, refused]).toEqual([hostile, expect.any(UsageError)]);
     expect([hostile, String(refused)]).toEqual([hostile, expect.not.stringContaining('time_zone')]);
     expect([hostile, String(refused)]).toEqual([hostile, expect.stringMatching(CLEAR)]);
   }
