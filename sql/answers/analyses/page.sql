@@ -9,17 +9,9 @@
 -- show date (date): date
 -- show sentence (text): what is known
 with page as (
-  select pages.*, newest.snapshot_at, newest.snapshot_date, if(by_inspection, 'not inspected yet', null) as not_inspected
+  select pages.*, newest_at, if(is_property(website_id), 'not inspected yet', null) as not_inspected
   from pages
-  join (
-    select
-      website_id,
-      max(snapshot_at) as snapshot_at,
-      max(snapshot_date) as snapshot_date,
-      arg_max(source, snapshot_at) = 'google' as by_inspection
-    from snapshots
-    group by website_id
-  ) as newest using (website_id)
+  join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
   where
     pages.url = $url::varchar
     and is_website(pages.website_id, $website::varchar)
@@ -83,9 +75,9 @@ sentences as (
       sentence: case
         when last_crawl_time is null then 'No crawl is known.'
         else 'Last crawled ' || spelled_date(last_crawl_time) || ', ' || if(
-          days_between(last_crawl_time, snapshot_at) = 0,
+          days_between(last_crawl_time, newest_at) = 0,
           'less than a day',
-          plural(days_between(last_crawl_time, snapshot_at), 'day')
+          plural(days_between(last_crawl_time, newest_at), 'day')
         ) || ' before the newest snapshot.'
       end
     },

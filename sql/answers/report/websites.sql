@@ -7,7 +7,7 @@ select
   min(snapshot_date) as first_date,
   max(snapshot_date) filter (listing_status = 'complete') as now_date,
   any_value(before_date) as before_date,
-  coalesce(arg_max(source, snapshot_id) = 'google', false) as by_inspection
+  is_property(website_id) as by_inspection
 from snapshots
 left join period_listings($since::date, $until::date) using (website_id)
 where snapshot_date <= $until::date

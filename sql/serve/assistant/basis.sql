@@ -21,7 +21,7 @@ known as (
 )
 select
   * replace (coalesce(pages, 0) as pages, coalesce(pages_with_report, 0) as pages_with_report),
-  if(source = 'google', coalesce(pages - pages_with_report, 0), 0)::integer as not_inspected
+  if(is_property(website_id), coalesce(pages - pages_with_report, 0), 0)::integer as not_inspected
 from newest
 left join known using (website_id)
 order by website_id

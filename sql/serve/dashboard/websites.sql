@@ -5,8 +5,7 @@ with observed as (
     website_id,
     arg_max(website_name, snapshot_at) as website_name,
     max(snapshot_date) as newest_date,
-    arg_max(listing_status, snapshot_at) as listing_status,
-    coalesce(arg_max(source, snapshot_at) = 'google', false) as by_inspection
+    arg_max(listing_status, snapshot_at) as listing_status
   from snapshots
   where list_contains($websites, website_id)
   group by website_id
@@ -17,7 +16,6 @@ shown as (
     website_name,
     newest_date,
     listing_status,
-    by_inspection,
     newest_date is not null or website_id in (select website_id from runs) as is_known
   from (select distinct unnest($websites) as website_id)
   left join observed using (website_id)
@@ -41,10 +39,10 @@ counted as (
   group by website_id
 )
 select
-  shown.* exclude (by_inspection),
+  shown.*,
   if(newest_date is null, null, coalesce(pages, 0))::integer as pages,
   if(newest_date is null, null, coalesce(indexed, 0))::integer as indexed,
-  if(by_inspection, coalesce(without_data, 0), null)::integer as not_inspected
+  if(is_property(website_id), coalesce(without_data, 0), null)::integer as not_inspected
 from shown
 left join counted using (website_id)
 order by coalesce(website_name, website_id), website_id
