@@ -45,16 +45,11 @@ chosen as (
     and is_website(website_id, $website::varchar)
   group by website_id, side, directory
 ),
--- indexhouse.duckdb drops rows by date.
-present as (
-  select distinct commit_id
-  from coverage
-  where commit_id in (select snapshot_id from chosen)
-),
 sides as (
   select *, if($other::varchar is null, snapshot_date::varchar, coalesce(directory, '(all)')) as label
   from chosen
-  where not has_rows or snapshot_id in (select commit_id from present)
+  -- indexhouse.duckdb drops rows by date.
+  where not has_rows or snapshot_id in (select commit_id from coverage where commit_id in (select snapshot_id from chosen))
 ),
 listed as (
   select
@@ -145,13 +140,6 @@ compared as (
   from figures
   group by website_id, place, figure
 ),
--- A website without both sides has nothing to compare page by page.
-two_sided as (
-  select website_id
-  from sides
-  group by website_id
-  having count(distinct snapshot_id) = 2
-),
 quarantined as (
   select distinct website_id, url
   from rejected_records
@@ -172,7 +160,8 @@ differing as (
   from (select * from listed where $pages::boolean and side = 'left') as left_page
   full join (select * from listed where $pages::boolean and side = 'right') as right_page using (website_id, url)
   where
-    website_id in (from two_sided)
+    -- A website without both sides has nothing to compare page by page.
+    website_id in (select website_id from sides group by website_id having count(distinct snapshot_id) = 2)
     and if(figure = 'changed', (
       left_page.index_summary is distinct from right_page.index_summary
       or left_state is distinct from right_state

@@ -61,12 +61,9 @@ timed as (
 ),
 -- How long each page waited for each step, and whether it has taken it or still waited when it was last seen.
 waits as (
-  select website_id, week, step, is_taken, days_between(began_at, coalesce(taken_at, unlisted_since, newest_at)) as days
+  select website_id, week, step, taken_at, days_between(began_at, coalesce(taken_at, unlisted_since, newest_at)) as days
   from (
-    select *, 'crawl' as step, crawled_at as taken_at, crawled_at is not null as is_taken
-    from timed
-    union all
-    select *, 'index', indexed_at, indexed_at is not null
+    select *, unnest([{step: 'crawl', taken_at: crawled_at}, {step: 'index', taken_at: indexed_at}], recursive := true)
     from timed
   )
 ),
@@ -76,7 +73,7 @@ curve as (
     week,
     step,
     days,
-    count_if(is_taken) / sum(count(*)) over (
+    count(taken_at) / sum(count(*)) over (
       partition by website_id, week, step order by days rows between current row and unbounded following
     ) as share_taken
   from waits
