@@ -5,8 +5,8 @@ import { whyNoRows } from '../../answers/query/filters.js';
 import type { Parameter } from '../../answers/query/parameters.js';
 import { periodNote } from '../../answers/query/period-note.js';
 import { basisOf, basisSchema } from './basis.js';
-import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, text, type Window, windowInput } from './rows.js';
-import { type Client, type Tool, type ToolAnswer, toolOf } from './tool.js';
+import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, text, windowInput } from './rows.js';
+import { type Tool, toolOf } from './tool.js';
 
 /** Ends the description of each tool that returns rows. */
 export const WINDOW_TEXT = `Returns ${DEFAULT_ROWS} rows unless \`limit\` says otherwise (at most ${MOST_ROWS}); \`total\` counts all, and \`next_offset\` is the \`offset\` of the next ones.`;
@@ -21,34 +21,6 @@ const answerOutput = z.object({
   notes: z.array(z.string()).describe('Why there are no rows, if a filter is the reason.'),
   basis: basisSchema,
 });
-type Answer = z.infer<typeof answerOutput>;
-
-/** Runs an analysis on a client's websites. The window replaces the analysis's own limit. */
-async function runAnalysis(
-  client: Client,
-  { name, given, window }: { name: string; given: Readonly<Record<string, unknown>>; window: Window },
-  signal: AbortSignal,
-): Promise<ToolAnswer<Answer>> {
-  const analysis = findAnalysis(name);
-  const values = Object.entries(given).filter(([, value]) => value !== undefined);
-  const texts = new Map(values.map(([key, value]) => [key, String(value)]));
-  if (analysis.parameters.some(isLimit)) texts.set('limit', 'none');
-  const content = await client.ask(signal, async (reader) => {
-    const question = await questionOf(reader, analysis, texts);
-    const { limit: _, ...parameters } = question.parameters;
-    const rows = await readRows(reader, question, window);
-    return {
-      analysis: name,
-      grain: analysis.grain,
-      parameters,
-      ...rows,
-      notes: rows.total === 0 ? await whyNoRows(reader, question) : [],
-      basis: await basisOf(reader, question.website ?? null, client.now(), await periodNote(reader, question)),
-    };
-  });
-  return { content, text: rowsText(content) };
-}
-
 /** Tools have a limit of their own. */
 function isLimit({ name }: Parameter): boolean {
   return name === 'limit';
@@ -120,8 +92,26 @@ const runTool = toolOf({
     ...windowInput,
   }),
   output: answerOutput,
-  run: (client, { name, parameters, limit, offset }, signal) =>
-    runAnalysis(client, { name, given: parameters, window: { limit, offset } }, signal),
+  run: async (client, { name, parameters: given, ...window }, signal) => {
+    const analysis = findAnalysis(name);
+    const texts = new Map(Object.entries(given).map(([key, value]) => [key, String(value)]));
+    // The window replaces it.
+    if (analysis.parameters.some(isLimit)) texts.set('limit', 'none');
+    const content = await client.ask(signal, async (reader) => {
+      const question = await questionOf(reader, analysis, texts);
+      const { limit: _, ...parameters } = question.parameters;
+      const rows = await readRows(reader, question, window);
+      return {
+        analysis: name,
+        grain: analysis.grain,
+        parameters,
+        ...rows,
+        notes: rows.total === 0 ? await whyNoRows(reader, question) : [],
+        basis: await basisOf(reader, question.website ?? null, client.now(), await periodNote(reader, question)),
+      };
+    });
+    return { content, text: rowsText(content) };
+  },
 });
 
 export const analysisTools: readonly Tool[] = [listTool, runTool];
