@@ -70,7 +70,7 @@ export class WarehouseStore implements Store {
   }
 
   async hasWebsite(websiteId: string): Promise<boolean> {
-    return (await this.#markersOf(websiteId)).length > 0;
+    return (await this.options.reader.markersOf(websiteId)).length > 0;
   }
 
   async dataAge(websiteIds: readonly string[]): ReturnType<NonNullable<Store['dataAge']>> {
@@ -84,7 +84,7 @@ export class WarehouseStore implements Store {
     query: ListingQuery,
     context: RequestContext,
   ): Promise<ListingWindow> {
-    const markers = await this.#markersOf(websiteId);
+    const markers = await this.options.reader.markersOf(websiteId);
     const { selection } = query;
     const kind = (await this.#isQuick(markers, query)) ? 'quick' : 'slow';
     return this.options.reader.ask(context, kind, async (reader) => {
@@ -121,7 +121,7 @@ export class WarehouseStore implements Store {
   }
 
   async listSnapshots(websiteId: string, window: WindowBounds, context: RequestContext): Promise<SnapshotWindow> {
-    const markers = await this.#markersOf(websiteId);
+    const markers = await this.options.reader.markersOf(websiteId);
     return this.options.reader.ask(context, 'quick', (reader) => snapshotsIn(reader, markers, window));
   }
 
@@ -148,10 +148,6 @@ export class WarehouseStore implements Store {
       // Only the state of a single website has a name.
       return { reports, elsewhere: new Set(elsewhere.map(({ url }) => url)), ...(shown.length === 1 ? shown[0] : {}) };
     });
-  }
-
-  #markersOf(websiteId: string): Promise<Marker[]> {
-    return this.options.reader.markersOf(websiteId);
   }
 
   async #isQuick(markers: readonly Marker[], { moment, version, selection }: ListingQuery): Promise<boolean> {
