@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Client, type ClientOptions } from '../../src/source/client.js';
-import { SourceError } from '../../src/source/errors.js';
+import { failure } from '../given/failure.js';
 import { http, startRawServer } from '../given/raw-server.js';
 import { Clock } from '../given/warehouse.js';
 
@@ -15,15 +15,6 @@ function given(baseUrl: string, options: Partial<ClientOptions> = {}) {
   const client = new Client({ baseUrl, token: TOKEN, ...settings, effects, ...options });
   onTestFinished(() => client.close());
   return { client, slept: clock.slept, counts, get: (path = '/v1/x') => client.get(path, { lane: '', counts }) };
-}
-
-async function failure(promise: Promise<unknown>): Promise<SourceError> {
-  const error = await promise.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof SourceError) return error;
-  throw new Error(`expected a SourceError, got ${String(error)}`);
 }
 
 describe('a request that fails in a way that may pass', () => {

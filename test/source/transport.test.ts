@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Stopped } from '../../src/base/exit.js';
 import { Client } from '../../src/source/client.js';
-import { SourceError } from '../../src/source/errors.js';
 import { Transport, type TransportOptions } from '../../src/source/transport.js';
 import { casesAtLength, once } from '../given/at-length.js';
+import { failure } from '../given/failure.js';
 import { EARLY_HINTS, http, type RawAnswer, startRawServer, trickle } from '../given/raw-server.js';
 
 const get = (path: string) => ({ method: 'GET' as const, path });
@@ -18,15 +18,6 @@ async function given(answer: RawAnswer, options: Partial<TransportOptions> = {})
   const transport = new Transport({ baseUrl: server.url, token: 't', timeout: TIMEOUT_MS, connections: 2, ...options });
   onTestFinished(() => transport.close());
   return { server, transport };
-}
-
-async function failure(promise: Promise<unknown>): Promise<SourceError> {
-  const error = await promise.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof SourceError) return error;
-  throw new Error(`expected a SourceError, got ${String(error)}`);
 }
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
