@@ -144,25 +144,6 @@ describe('the lanes of a key', () => {
 describe('a pause', () => {
   const UNLIMITED = { requestsPerMinute: Number.POSITIVE_INFINITY };
 
-  it('holds everyone, then lets one probe, and the rest when that passed', async () => {
-    const { time, pacer, notices } = given(UNLIMITED);
-    const first = asking(time, pacer, ['a', 'b']);
-    await settled();
-    first[0]?.slot.throttled(5000);
-    first[1]?.slot.throttled(3000);
-    const later = asking(time, pacer, ['c', 'd', 'e']);
-    await time.pass(4999);
-    expect(later).toEqual([]);
-    await time.pass(1);
-    expect(later.map(({ name }) => name)).toEqual(['c']);
-    await time.pass(60_000);
-    expect(later).toHaveLength(1);
-    later[0]?.slot.answered(null);
-    await settled();
-    expect(later.map(({ name }) => name)).toEqual(['c', 'd', 'e']);
-    expect(notices).toEqual([{ kind: 'throttled', waitMs: 5000 }]);
-  });
-
   it('is reported again if another answer makes it much longer', async () => {
     const { time, pacer, notices } = given(UNLIMITED);
     const granted = asking(time, pacer, ['a', 'b', 'c']);
