@@ -122,13 +122,19 @@ describe('a limit that was momentary', () => {
   );
 });
 
+/** A service that refuses each so many-th request, whatever the pace. */
+function refusing(each: number, options: Partial<PacedKeyOptions>): PacedKey {
+  const key = new PacedKey({ limit: 1, ...options });
+  let requests = 0;
+  const refused = { allowed: false, headers: { 'retry-after': '1' } };
+  key.limiter = { take: () => (++requests % each === 0 ? refused : { allowed: true, headers: {} }) };
+  key.askAllTheTime();
+  return key;
+}
+
 describe('a service that refuses at random', () => {
   once('is not slowed down for ever, because no pace would spare its refusals', async () => {
-    const key = new PacedKey({ limit: 1, configured: 600 });
-    let requests = 0;
-    const refused = { allowed: false, headers: { 'retry-after': '1' } };
-    key.limiter = { take: () => (++requests % 25 === 0 ? refused : { allowed: true, headers: {} }) };
-    key.askAllTheTime();
+    const key = refusing(25, { configured: 600 });
     const minutes = 10;
     await key.time.pass(minutes * MINUTE_MS);
     expect(key.ours.answered / minutes).toBeGreaterThan(150);
@@ -137,11 +143,7 @@ describe('a service that refuses at random', () => {
 
 describe('a 429 among requests that are answered', () => {
   once('does not slow a client without a configured rate', async () => {
-    const key = new PacedKey({ limit: 1, configured: Number.POSITIVE_INFINITY, concurrency: 8 });
-    let requests = 0;
-    const refused = { allowed: false, headers: { 'retry-after': '1' } };
-    key.limiter = { take: () => (++requests % 40 === 0 ? refused : { allowed: true, headers: {} }) };
-    key.askAllTheTime();
+    const key = refusing(40, { configured: Number.POSITIVE_INFINITY, concurrency: 8 });
     await key.time.pass(MINUTE_MS);
     // A pause of a second for each forty, and next to nothing besides.
     expect(key.ours.answered).toBeGreaterThan(30 * 60);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { firstWalk, newRecentUrls } from '../../../src/source/walk/walk-state.js';
 import { atLength, once } from '../../given/at-length.js';
-import { FakeListing, pageUrls } from '../../given/fake-listing.js';
+import { type Departures, FakeListing, pageUrls } from '../../given/fake-listing.js';
 import { happenings, MovingListing } from '../../given/moving-listing.js';
 import { Walking } from '../../given/walking.js';
 
@@ -109,11 +109,24 @@ describe('a listing that is followed by its links', () => {
 describe('a service that contradicts itself', () => {
   const lies = fc.record({
     end: fc.constantFrom('honest', true, false, null, undefined),
-    next_page: fc.constantFrom('honest', null, undefined, 'repeats', 'forward'),
+    next_page: fc.constantFrom('honest', null, undefined, 'repeats', 'forward', 'far'),
     count: fc.constantFrom('honest', 0, 3, 1000, null, undefined),
     total_page: fc.constantFrom('honest', 0, 77, null, undefined),
     skip: fc.constantFrom('honest', 0, 5, null, undefined),
   });
+
+  /** The honest pagination with what a lie says instead. */
+  const lying: (lie: object) => NonNullable<Departures['pagination']> =
+    (lie) =>
+    (honest, { skip, limit }) => {
+      const links: Record<string, string> = {
+        repeats: '/v1/urls/w?skip=7&limit=7',
+        forward: `/v1/urls/w?skip=${skip + limit}&limit=${limit}`,
+        far: '/v1/urls/w?skip=7000&limit=7',
+      };
+      const lies = Object.entries(lie).filter(([, value]) => value !== 'honest');
+      return { ...honest, ...Object.fromEntries(lies.map(([field, value]) => [field, links[String(value)] ?? value])) };
+    };
 
   it.each(WINDOW_SIZES)('ends the walk all the same, without a page twice (windows of %i)', async (cap) => {
     await fc.assert(
@@ -122,17 +135,7 @@ describe('a service that contradicts itself', () => {
         const listing = new FakeListing(still.pages, {
           ...still.departures,
           ignoresSkip,
-          pagination: (honest, { skip, limit }) => {
-            const lying = Object.fromEntries(
-              Object.entries({ ...honest, ...lie }).map(([field, value]) => [
-                field,
-                value === 'honest' ? honest[field as keyof typeof honest] : value,
-              ]),
-            );
-            if (lying['next_page'] === 'repeats') lying['next_page'] = '/v1/urls/w?skip=7&limit=7';
-            if (lying['next_page'] === 'forward') lying['next_page'] = `/v1/urls/w?skip=${skip + limit}&limit=${limit}`;
-            return lying;
-          },
+          pagination: lying(lie),
         });
         const walking = new Walking(listing.get, { pageSize: 100, requestsAtMost: 2000 });
         const { kept } = await walking.walk();
@@ -151,17 +154,7 @@ describe('a service that contradicts itself', () => {
         const given = [lie.end, lie.next_page, lie.count].map((value) => value !== undefined && value !== null);
         fc.pre(signals.some((says, at) => !says && given[at]));
         fc.pre(lie.skip === 'honest' || lie.skip === undefined || lie.skip === null);
-        const listing = new FakeListing(pageUrls(count), {
-          cap,
-          pagination: (honest) =>
-            Object.fromEntries(
-              Object.entries({ ...honest, ...lie }).map(([field, value]) => {
-                if (value === 'repeats') return [field, '/v1/urls/w?skip=7&limit=7'];
-                if (value === 'forward') return [field, '/v1/urls/w?skip=7000&limit=7'];
-                return [field, value === 'honest' ? honest[field as keyof typeof honest] : value];
-              }),
-            ),
-        });
+        const listing = new FakeListing(pageUrls(count), { cap, pagination: lying(lie) });
         const walking = new Walking(listing.get, { pageSize: 100, requestsAtMost: 2000 });
         const { kept, complete } = await walking.walk();
         if (complete) expect(walking.listed(kept.walk)).toEqual(listing.pages);
