@@ -5,40 +5,40 @@ const RECENT_URLS_LEAST = 10_000;
 
 /**
  * The state of a walk after its last window. It is journaled with each window, so that an interrupted walk resumes from
- * there; the recent URLs are read back from the journal's entries.
+ * there; the recent URLs are read back from the journal's entries. The defaults are those of the first walk.
  */
 export const walkStateSchema = z.object({
   /** 1 for the first walk of a run; a walk that starts over counts as the next one. */
-  walk: z.int(),
+  walk: z.int().default(1),
   /** `overlap` proves each window by an anchor; `links` follows `next_page` where a service allows no overlap. */
-  mode: z.enum(['overlap', 'links']),
+  mode: z.enum(['overlap', 'links']).default('overlap'),
   /** The `limit` to send; null once the service refused it. */
   limit: z.int().nullable(),
-  windows: z.int(),
+  windows: z.int().default(0),
   /** Entries kept so far. */
-  kept: z.int(),
+  kept: z.int().default(0),
   /** When the walk began, in milliseconds since 1970: the time of its snapshot. */
   startedAt: z.number(),
   /** Offset after the last entry that arrived. */
-  offset: z.int(),
+  offset: z.int().default(0),
   /** In `overlap`: where the next window starts. In `links`: where the last one did. */
-  nextSkip: z.int(),
+  nextSkip: z.int().default(0),
   /** In `links`: the link to follow, null for the first window. */
-  nextLink: z.string().nullable(),
+  nextLink: z.string().nullable().default(null),
   /** In `links`: a link seen earlier, kept to detect links that lead in a circle. */
   milestone: z.string().nullable().default(null),
   /** The largest window so far. */
-  windowSize: z.int(),
+  windowSize: z.int().default(0),
   /** Windows without an anchor, or without progress, in a row. */
-  lookbacks: z.int(),
-  count: z.int().nullable(),
-  countMoved: z.boolean(),
+  lookbacks: z.int().default(0),
+  count: z.int().nullable().default(null),
+  countMoved: z.boolean().default(false),
   /** Evidence that pages changed places while the listing was walked. */
-  doubt: z.string().nullable(),
-  ended: z.boolean(),
+  doubt: z.string().nullable().default(null),
+  ended: z.boolean().default(false),
   /** The last walk before this one that reached the end, which this one must match; and how many reached it. */
-  previous: z.int().nullable(),
-  finished: z.int(),
+  previous: z.int().nullable().default(null),
+  finished: z.int().default(0),
 });
 export type WalkState = z.infer<typeof walkStateSchema>;
 
@@ -60,26 +60,7 @@ export interface Interrupted {
 }
 
 export function firstWalk(pageSize: number, now: number): WalkState {
-  return {
-    walk: 1,
-    mode: 'overlap',
-    limit: pageSize,
-    windows: 0,
-    kept: 0,
-    startedAt: now,
-    offset: 0,
-    nextSkip: 0,
-    nextLink: null,
-    milestone: null,
-    windowSize: 0,
-    lookbacks: 0,
-    count: null,
-    countMoved: false,
-    doubt: null,
-    ended: false,
-    previous: null,
-    finished: 0,
-  };
+  return walkStateSchema.parse({ limit: pageSize, startedAt: now });
 }
 
 /** The next walk after one that reached the end without proof. */

@@ -92,6 +92,9 @@ export async function walkListing(deps: WalkDeps, from?: Interrupted): Promise<W
   }
 }
 
+/** How a walk ended; `reason` is null if it reached the end. */
+type WalkEnd = Pick<WalkResult, 'reason' | 'error'> & { state: WalkState };
+
 /** Whether a walk that reached the end is proven, and if not, whether another one may settle it. */
 async function judge(
   deps: WalkDeps,
@@ -113,13 +116,6 @@ async function doubtFromCount(deps: WalkDeps, state: WalkState): Promise<string 
   if (state.count === null || state.countMoved) return null;
   const distinct = await deps.countDistinct(state.walk);
   return distinct === state.count ? null : `the service counts ${state.count} pages but lists ${distinct}`;
-}
-
-interface WalkEnd {
-  state: WalkState;
-  /** Why the walk did not reach the end. */
-  reason: string | null;
-  error: SourceError | null;
 }
 
 async function walkToTheEnd(deps: WalkDeps, from: WalkState, recentUrls: RecentUrls): Promise<WalkEnd> {
