@@ -1,10 +1,18 @@
-import { appendFile } from 'node:fs/promises';
+import { appendFile, rm } from 'node:fs/promises';
+import { z } from 'zod';
 import { crashPoint } from '../base/storage/crash-point.js';
+import { AppendFile } from '../base/storage/durable.js';
+import { sql } from '../base/storage/sql.js';
+import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
+import { wellFormedJson } from '../warehouse/journal/embed.js';
+import { readLineGroups } from '../warehouse/journal/lines.js';
 import { type Listed, ListingJournal, readListing } from '../warehouse/journal/listing.js';
 import { type WalkFingerprint, walkFingerprint } from '../warehouse/log/stage/journal-views.js';
 import { deadlineOf, type WebsiteRun } from './context.js';
-import { mergedSightings } from './merge-sightings.js';
+
+/** A line of what `sync/list/sighted_pages` gives. Members that are null say nothing. */
+const sightedPage = z.looseObject({ url: z.string() });
 
 /**
  * Walks the listing into the journal, or resumes an interrupted walk. Sends no request if the journal holds the whole
@@ -53,6 +61,32 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
   } finally {
     journal.close();
   }
+}
+
+/** Each sighted page once, with all that was said about it as the `extra` of its entry; memory does not grow with them. */
+async function* mergedSightings(
+  { folder, journal, asked = [] }: WebsiteRun,
+  sightings: AsyncIterable<readonly object[]>,
+): AsyncGenerator<JudgedEntry[]> {
+  const file = new AppendFile(folder.sightings, 0);
+  try {
+    // A page that the user names is there tonight, whatever else names it.
+    await file.append(asked.map((url) => `${wellFormedJson({ url })}\n`).join(''));
+    for await (const some of sightings) await file.append(some.map((one) => `${wellFormedJson(one)}\n`).join(''));
+  } finally {
+    file.close();
+  }
+  await journal.use(null, async (engine) => {
+    await engine.set({ sightings_file: folder.sightings });
+    await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
+  });
+  for await (const group of readLineGroups(folder.sighted, sightedPage)) yield group.map(({ value }) => entryOf(value));
+  await Promise.all([folder.sightings, folder.sighted].map((path) => rm(path)));
+}
+
+function entryOf({ url, ...said }: z.output<typeof sightedPage>): JudgedEntry {
+  const extra = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null));
+  return { url, verdict: { accepted: true, record: { url }, absent: [], extra }, payload: { url } };
 }
 
 function fingerprint(run: WebsiteRun, walk: number): Promise<WalkFingerprint> {
