@@ -19,16 +19,9 @@ export class ApiSource implements Source {
   ) {}
 
   list({ purpose, answered, ...sink }: ListingSink, from: Interrupted | undefined): Promise<WalkResult> {
-    const { id, baseUrl, places } = this.website;
-    const site = {
-      websiteId: id,
-      baseUrl,
-      baseUrlPlace: places.baseUrl,
-      pageSize: this.limits.page_size,
-      now: this.now,
-    };
+    const { website, limits } = this;
     const get = (path: string) => this.client.get(path, purpose).finally(answered);
-    return walkListing({ ...site, ...sink, get }, from);
+    return walkListing({ ...sink, website, pageSize: limits.page_size, now: this.now, get }, from);
   }
 
   report(url: string, purpose: Purpose): Promise<ReportOutcome> {

@@ -1,3 +1,4 @@
+import { API_PLACES } from '../../src/source/errors.js';
 import { type WalkDeps, type WalkResult, walkListing } from '../../src/source/walk/walk.js';
 import type { AcceptedWindow, Interrupted } from '../../src/source/walk/walk-state.js';
 
@@ -27,8 +28,7 @@ export class Walking {
       requestsAtMost = REQUESTS_AT_MOST,
     } = this.settings;
     return {
-      websiteId: 'w',
-      baseUrl,
+      website: { id: 'w', baseUrl, places: API_PLACES },
       pageSize,
       now: () => 1_700_000_000_000,
       get: async (path) => {

@@ -38,4 +38,3 @@ export const coverageWindowSchema = z.looseObject({
   urls: z.array(z.unknown()),
   pagination: paginationSchema,
 });
-export type CoverageWindow = z.infer<typeof coverageWindowSchema>;

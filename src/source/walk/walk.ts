@@ -1,4 +1,5 @@
-import { API_PLACES, SourceError } from '../errors.js';
+import type { Website } from '../../base/config/websites.js';
+import { SourceError } from '../errors.js';
 import { followable, listingPath } from '../links.js';
 import { BadWindow, readWindow, type Window } from './coverage-window.js';
 import {
@@ -30,10 +31,7 @@ export interface WalkJournal {
 }
 
 export interface WalkDeps extends WalkJournal {
-  websiteId: string;
-  baseUrl: string;
-  /** Its configuration key. */
-  baseUrlPlace?: string;
+  website: Pick<Website, 'id' | 'baseUrl' | 'places'>;
   pageSize: number;
   /** Milliseconds since 1970. */
   now(): number;
@@ -151,10 +149,11 @@ async function walkToTheEnd(deps: WalkDeps, from: WalkState, recentUrls: RecentU
 }
 
 async function ask(deps: WalkDeps, state: WalkState, recent: RecentUrls): Promise<Step> {
-  const path = state.nextLink ?? listingPath(deps.websiteId, state.nextSkip, state.limit);
+  const { website } = deps;
+  const path = state.nextLink ?? listingPath(website.id, state.nextSkip, state.limit);
   const window = await getWindow(deps, path);
   const next = window.pagination.next_page ?? null;
-  const nextLink = next === null ? null : followable(next, deps.baseUrl, deps.baseUrlPlace);
+  const nextLink = next === null ? null : followable(next, website.baseUrl, website.places.baseUrl);
   return state.mode === 'links'
     ? stepByLink(state, window, recent, nextLink)
     : stepByOverlap(state, window, recent, nextLink);
@@ -163,7 +162,7 @@ async function ask(deps: WalkDeps, state: WalkState, recent: RecentUrls): Promis
 async function getWindow(deps: WalkDeps, path: string): Promise<Window> {
   for (let tries = 1; ; tries++) {
     try {
-      return readWindow(await deps.get(path), deps.baseUrlPlace);
+      return readWindow(await deps.get(path), deps.website.places.baseUrl);
     } catch (error) {
       if (!(error instanceof BadWindow) || tries >= BAD_BODY_TRIES) throw error;
     }
@@ -171,9 +170,9 @@ async function getWindow(deps: WalkDeps, path: string): Promise<Window> {
 }
 
 /** For a listing, a 404 means something else than for a page's report. */
-function withRemedy(error: SourceError, { baseUrl, baseUrlPlace, websiteId }: WalkDeps): SourceError {
+function withRemedy(error: SourceError, { website: { id, baseUrl, places } }: WalkDeps): SourceError {
   if (error.kind !== 'not_found') return error;
-  const asked = `${baseUrl}/v1/urls/${encodeURIComponent(websiteId)}`;
-  const remedy = `asked for ${asked}: check the id under websites, and the path of ${baseUrlPlace ?? API_PLACES.baseUrl}`;
+  const asked = `${baseUrl}/v1/urls/${encodeURIComponent(id)}`;
+  const remedy = `asked for ${asked}: check the id under websites, and the path of ${places.baseUrl}`;
   return new SourceError(error.kind, `${error.message}; ${remedy}`, error.detail);
 }
