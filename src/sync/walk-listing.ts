@@ -6,7 +6,7 @@ import { sql } from '../base/storage/sql.js';
 import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
 import { wellFormedJson } from '../warehouse/journal/embed.js';
-import { readLineGroups } from '../warehouse/journal/lines.js';
+import { readLines } from '../warehouse/journal/lines.js';
 import { type Listed, ListingJournal, readListing } from '../warehouse/journal/listing.js';
 import { type WalkFingerprint, walkFingerprint } from '../warehouse/log/stage/journal-views.js';
 import { deadlineOf, type WebsiteRun } from './context.js';
@@ -65,13 +65,11 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
 
 /** Each sighted page once, with all that was said about it as the `extra` of its entry; memory does not grow with them. */
 async function* mergedSightings(
-  { folder, journal, asked = [] }: WebsiteRun,
+  { folder, journal }: WebsiteRun,
   sightings: AsyncIterable<readonly object[]>,
-): AsyncGenerator<JudgedEntry[]> {
+): AsyncGenerator<JudgedEntry> {
   const file = new AppendFile(folder.sightings, 0);
   try {
-    // A page that the user names is there tonight, whatever else names it.
-    await file.append(asked.map((url) => `${wellFormedJson({ url })}\n`).join(''));
     for await (const some of sightings) await file.append(some.map((one) => `${wellFormedJson(one)}\n`).join(''));
   } finally {
     file.close();
@@ -80,7 +78,7 @@ async function* mergedSightings(
     await engine.set({ sightings_file: folder.sightings });
     await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
   });
-  for await (const group of readLineGroups(folder.sighted, sightedPage)) yield group.map(({ value }) => entryOf(value));
+  for await (const { value } of readLines(folder.sighted, sightedPage)) yield entryOf(value);
   await Promise.all([folder.sightings, folder.sighted].map((path) => rm(path)));
 }
 
