@@ -1,5 +1,5 @@
--- The most frequent values of each filter for a list of pages, among the pages that the list selects now: `selected`,
--- which a preceding statement creates. A page counts in each of its sitemaps.
+-- The most frequent values of each filter for a list of pages, among the pages that the list selects now. A page counts in
+-- each of its sitemaps.
 select facet, value, sum(pages)::integer as pages
 from (
   select
@@ -23,8 +23,17 @@ from (
     ),
     pages
   from (
-    select *, count(*) as pages
-    from selected
+    select
+      index_status,
+      index_coverage_state,
+      directory,
+      all_sitemaps,
+      canonicals,
+      crawl_span,
+      page_fetch_status,
+      own,
+      count(*) as pages
+    from (selected_pages)
     group by all
   )
 )

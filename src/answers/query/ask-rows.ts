@@ -82,7 +82,6 @@ export async function askRows<T>(
   parameters: Parameters,
   website: string | null = websiteIn(parameters),
 ): Promise<T[]> {
-  reader.nextTurn();
   return reader.rows(schema, sql(name), parameters, website);
 }
 
@@ -135,7 +134,7 @@ const countRow = z.object({ rows: z.int() });
 /** How many rows a statement of `sql/` selects. */
 export async function countSelected(reader: Reader, name: string, selection: Parameters): Promise<number> {
   const text = `select count(*)::integer as rows from (${sql(name)}\n)`;
-  const [counted] = await askText(reader, text, countRow, selection);
+  const [counted] = await reader.rows(countRow, text, selection);
   return counted?.rows ?? 0;
 }
 
@@ -159,26 +158,10 @@ export async function askSelected<T>(
 ): Promise<T[]> {
   const window = `${selectedText(selected)} limit $limit::bigint offset $skip::bigint`;
   const text = `with selected as materialized (${window})\n${body}`;
-  return askText(reader, text, schema, { ...selected.selection, limit, skip });
+  return reader.rows(schema, text, { ...selected.selection, limit, skip });
 }
 
 /** @param where which of the selected rows */
 export function selectedText({ name, columns }: Omit<Selected, 'selection'>, where = 'true'): string {
   return `select ${columns.join(', ')} from (${sql(name)}\n) where ${where} order by ascending nulls last, descending desc nulls last, url`;
-}
-
-/** Runs a statement of `sql/` over these columns of the rows of another one, which it reads as `selected`. */
-export async function askAbout<T>(
-  reader: Reader,
-  name: string,
-  schema: z.ZodType<T>,
-  { selected, columns, parameters }: { selected: string; columns: readonly string[]; parameters: Parameters },
-): Promise<T[]> {
-  const text = `with selected as (select ${columns.join(', ')} from (${sql(selected)}\n))\n${sql(name)}`;
-  return askText(reader, text, schema, parameters);
-}
-
-async function askText<T>(reader: Reader, text: string, schema: z.ZodType<T>, parameters: Parameters): Promise<T[]> {
-  reader.nextTurn();
-  return reader.rows(schema, text, parameters);
 }

@@ -4,7 +4,7 @@ import { nearest } from '../../base/config/suggest.js';
 import { UsageError } from '../../base/exit.js';
 import { sql, sqlNames } from '../../base/storage/sql.js';
 import { PARAMETER_TYPES } from './parameters.js';
-import { SELECTED_PAGES } from './selected-pages.js';
+import { ofSelectedPages } from './selected-pages.js';
 
 /** The lines of an analysis's header. */
 const FIELD = /^-- (title|description|question|grain): *(.*)$/gm;
@@ -72,7 +72,5 @@ export function parseAnalysis(name: string, text: string): Analysis {
     return { name: parameter, type, default: preset, description };
   });
   const shown = [...header.matchAll(SHOW)].map(([, column, kind, heading]) => ({ column, kind, heading }));
-  // The one statement that the dashboard shares.
-  const whole = text.replace('(selected_pages)', () => `(\n${sql(SELECTED_PAGES)})`);
-  return analysisSchema.parse({ name, ...fields, parameters, shown, sql: whole });
+  return analysisSchema.parse({ name, ...fields, parameters, shown, sql: ofSelectedPages(text) });
 }

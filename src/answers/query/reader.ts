@@ -199,6 +199,7 @@ export class Reader {
 
   /** Runs one query and validates each row, like `Engine.rows`. */
   rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}, website?: string | null): Promise<T[]> {
+    this.nextTurn();
     return this.withTables(() => this.engine.rows(schema, query, parameters), website);
   }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { PageFilters } from '../../base/config/page-filters.js';
+import { type PageFilters, pageFilters } from '../../base/config/page-filters.js';
+import type { Scalar } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 import type { OwnColumns } from './own-pages.js';
 import type { Reader } from './reader.js';
@@ -9,23 +10,19 @@ export const SELECTED_PAGES = 'answers/query/selected_pages';
 /** Filters that the listing of an earlier date can be asked for, too. */
 const OF_ANY_LISTING: ReadonlySet<string> = new Set(['q', 'directory', 'state', 'indexed', 'canonical']);
 
+const FILTERS = pageFilters.omit({ q: true, own: true }).keyof().options;
 const countRow = z.object({ pages: z.int() });
 
+/** A statement that reads the pages of a selection as `(selected_pages)`. */
+export function ofSelectedPages(text: string): string {
+  return text.replace('(selected_pages)', () => `(\n${sql(SELECTED_PAGES)})`);
+}
+
 /** Which pages of a website, as `selected_pages.sql` takes it. */
-export function selectionOf(website: string, filters: PageFilters & { sort?: string }) {
-  const {
-    state = null,
-    directory = null,
-    sitemap = null,
-    crawl = null,
-    fetch = null,
-    indexed = null,
-    canonical = null,
-  } = filters;
-  const { q = null, changed = null, from = null, to = null, monitored = null, sort = 'url' } = filters;
-  const narrowed = { directory, sitemap, crawl, fetch, state, indexed, canonical, monitored };
-  const own = filters.own === undefined ? null : ownValues(filters.own);
-  return { website, url_contains: q, ...narrowed, own, changed, from, to, sort };
+export function selectionOf(website: string, filters: PageFilters & { sort?: string }): Record<string, Scalar> {
+  const { q = null, own, sort = 'url' } = filters;
+  const narrowed = Object.fromEntries(FILTERS.map((name) => [name, filters[name] ?? null]));
+  return { website, url_contains: q, ...narrowed, own: own === undefined ? null : ownValues(own), sort };
 }
 
 /** The values of a filter by the user's own columns, `owner=Anna&template=-`, as the JSON that `selected_pages.sql` takes. */
@@ -51,7 +48,7 @@ export function wrongOwn({ columns, notes }: OwnColumns, own: string | undefined
  */
 export async function countPages(reader: Reader, website: string, filters: PageFilters, listed: string | null) {
   const selection = selectionOf(website, filters);
-  const count = `select count(*)::integer as pages from (${sql(SELECTED_PAGES)})`;
+  const count = ofSelectedPages('select count(*)::integer as pages from (selected_pages)');
   const [now] = await reader.rows(countRow, count, selection);
   const isKnown = Object.keys(filters).every((name) => OF_ANY_LISTING.has(name));
   if (listed === null || !isKnown) return { now: now?.pages ?? 0, before: null };

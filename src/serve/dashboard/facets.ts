@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
-import { askAbout } from '../../answers/query/ask-rows.js';
 import type { Reader } from '../../answers/query/reader.js';
-import { SELECTED_PAGES } from '../../answers/query/selected-pages.js';
+import { ofSelectedPages } from '../../answers/query/selected-pages.js';
 import { type PageFilters, SPANS } from '../../base/config/page-filters.js';
 import { count } from '../../base/observe/format.js';
 import type { Parameters } from '../../base/storage/engine.js';
+import { sql } from '../../base/storage/sql.js';
 
 const VALUES_LISTED = 12;
 /** The value for unknown values, and for pages in no sitemap. */
@@ -51,20 +51,8 @@ export const OWN = 'own.';
 
 /** How many of the currently selected pages have which value. @param parameters those of `selected_pages.sql` */
 export async function readFacets(reader: Reader, parameters: Parameters): Promise<FacetRow[]> {
-  return askAbout(reader, 'serve/dashboard/facets', facetRow, {
-    selected: SELECTED_PAGES,
-    columns: [
-      'index_status',
-      'index_coverage_state',
-      'directory',
-      'all_sitemaps',
-      'canonicals',
-      'crawl_span',
-      'page_fetch_status',
-      'own',
-    ],
-    parameters: { ...parameters, values: VALUES_LISTED, own_columns: [...reader.own.columns] },
-  });
+  const text = ofSelectedPages(sql('serve/dashboard/facets'));
+  return reader.rows(facetRow, text, { ...parameters, values: VALUES_LISTED, own_columns: [...reader.own.columns] });
 }
 
 /** Links that narrow a list of pages down, each with the number of pages left, and links that undo this. */
