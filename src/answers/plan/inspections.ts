@@ -8,7 +8,6 @@ import type { Reader } from '../query/reader.js';
 
 /** Rotation has at least this share of a day's inspections. */
 const ROTATION = 0.4;
-/** What an inspection takes. */
 const INSPECTION_MS = 6 * SECOND_MS;
 
 const countsRow = z.object({ website_id: z.string(), pages: z.int(), not_inspected: z.int() });

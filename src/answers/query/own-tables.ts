@@ -16,7 +16,6 @@ export interface OwnTable {
 // Every row is looked at before the types of columns are decided.
 const CSV = ['read_csv', ', header = true, sample_size = -1'] as const;
 const NESTED = ['read_json', ', sample_size = -1'] as const;
-/** How DuckDB reads each form. */
 const FORMS = {
   csv: CSV,
   tsv: CSV,

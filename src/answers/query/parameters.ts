@@ -50,7 +50,6 @@ export function checkPeriod(analysis: Asked, values: Readonly<Record<string, Sca
   throw refusal(analysis, `since (${since}) lies after until (${until})`);
 }
 
-/** One line for each parameter, for people. */
 function describeAll(parameters: readonly Parameter[]): string {
   if (parameters.length === 0) return 'It takes no parameters.';
   const lines = parameters.map((parameter) => `  ${describe(parameter)}`);

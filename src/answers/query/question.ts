@@ -120,7 +120,6 @@ export async function* jsonText({ columns, parts }: Result): AsyncGenerator<stri
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-/** A statement with only the columns that are wanted. */
 function withColumns(question: Question, prepared: DuckDBPreparedStatement): string {
   const text = bare(question.sql);
   if (!question.columns) return text;

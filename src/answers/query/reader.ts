@@ -87,7 +87,6 @@ export class Reader {
     return this.log.all;
   }
 
-  /** Reads all markers into memory. */
   loadMarkers(): Promise<void> {
     return this.log.load(null);
   }
@@ -208,7 +207,6 @@ export class Reader {
     this.#listed.add(source);
   }
 
-  /** Whether there is no snapshot yet. */
   get isEmpty(): boolean {
     return this.log.newestDate === null;
   }

@@ -114,7 +114,6 @@ async function readFlows(
   return (id) => ({ changes: changes(id)[0], balance: balance(id)[0] });
 }
 
-/** Groups rows by website, in their order. */
 function byWebsite<T extends { website_id: string }>(rows: readonly T[]): (id: string) => T[] {
   const groups = new Map<string, T[]>();
   for (const row of rows) {

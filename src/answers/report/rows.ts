@@ -63,7 +63,6 @@ export type RunRow = z.infer<typeof runRow>;
 /** Pages of one website with some kind of change, each counted once. */
 export const changesRow = z.object({
   website_id: text,
-  /** The clicks in 28 days of the pages that fell out. */
   clicks_lost: whole,
   appeared: whole,
   disappeared: whole,
@@ -101,7 +100,6 @@ export const coverageRow = z.object({
   place: maybeText,
   index_coverage_state: text,
   pages: whole,
-  /** Pages of Search Console that were never inspected. */
   not_inspected: whole,
   indexed: whole,
 });

@@ -48,7 +48,6 @@ const COMMON_READ = 60;
 const ODDITIES_LISTED = 10;
 /** Pages not crawled for this many days are listed. A span of `SPANS` begins here. */
 export const STALE_DAYS = 31;
-/** Those that are stale. */
 const STALE_SPANS: ReadonlySet<string> = new Set(SPANS.slice(4));
 const NO_PAGES = { fell_out: 0, back: 0 };
 /** A value stands out if its share among changed pages exceeds that among all pages by this much. */
@@ -114,7 +113,6 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
   };
 }
 
-/** The websites and dates that a section is about, as statements take them. */
 interface Scope {
   /** Its id; null for all. */
   website: string | null;

@@ -6,7 +6,6 @@ type Value = number | boolean | null | undefined;
 /** Gauges by their names without `indexhouse_`: what each says, and how it is read. An unknown value makes no series. */
 export type Gauges<Of> = Record<string, [help: string, value: (of: Of) => Value]>;
 
-/** Gauges of each website. */
 const OF_A_WEBSITE: Gauges<WebsiteStatus> = {
   snapshots: ['Snapshots in the warehouse.', ({ snapshots }) => snapshots],
 };
@@ -58,7 +57,6 @@ const OF_A_FOLLOWER: Gauges<Status['followers'][number]> = {
   follower_behind: ['Snapshots that a follower lacks.', ({ behind }) => behind],
 };
 
-/** Gauges of the whole warehouse. */
 const OF_THE_WAREHOUSE: Gauges<Status> = {
   websites: ['Websites that are configured or in the warehouse.', ({ websites }) => websites.length],
   damaged_files: ['Files of the warehouse that cannot be read.', ({ damaged }) => damaged.length],
@@ -83,7 +81,6 @@ const OF_THE_WAREHOUSE: Gauges<Status> = {
 const MOST_WEBSITES = 1000;
 const NAME_CHARACTERS = 200;
 
-/** One gauge and its series. */
 interface Figure {
   name: string;
   help: string;

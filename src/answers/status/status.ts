@@ -44,15 +44,11 @@ export interface Status {
   /** Folders of damaged journals that were set aside; they may be deleted. */
   set_aside: string[];
   followers: FollowerLag[];
-  /** Monitored pages by verdict and coverage state. */
   page_states: PageState[];
   /** What is new in the drift diary since the snapshot before the newest one of each website. */
   new_drift: NewDrift[];
-  /** Websites with rejected records. */
   quarantine: ReturnType<typeof quarantineOf>;
-  /** Notices that channels have not accepted. */
   notices: WaitingNotices[];
-  /** Files of the log that cannot be read. */
   damaged: { path: string; table: string; website_id: string; reason: string }[];
   /** What needs attention, a sentence each. */
   warnings: string[];
@@ -143,7 +139,6 @@ function quarantineOf(markers: readonly Marker[]) {
 /** Clocks of two machines may differ by this much. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** The warning about the folder of a damaged journal. */
 const SET_ASIDE =
   'is a damaged journal, whose run started over. Check the disk, then delete the folder or send it with a bug report';
 
@@ -201,7 +196,6 @@ function otherWriters({ writer, followers }: Found): string[] {
   return [`the bucket ${otherWriter(writer.other)}${only}; ${SET_THEM_ASIDE}`];
 }
 
-/** What was wrong with the end of a website's last run. */
 function lastProblems(website: WebsiteStatus, { failed }: Pick<Found, 'failed'>, maxRejectRatio: number): Problem[] {
   const { website_id, last_run, last_snapshot: last } = website;
   const unrecorded = failed[website_id];
@@ -217,7 +211,6 @@ function lastProblems(website: WebsiteStatus, { failed }: Pick<Found, 'failed'>,
   return problemsOf({ ...last, website_id, status: 'committed', pages, reports, error: why }, maxRejectRatio);
 }
 
-/** What a run waits for, since when, and when it tries again. */
 function waitingText({ for: what, error, since, until }: Waiting): string {
   return `the run waits for ${what} since ${moment(since)} (${error}); it tries again at ${moment(until)}`;
 }

@@ -25,13 +25,11 @@ export interface UnfinishedRun {
   pages_expected: number | null;
   reports_done: number | null;
   reports_planned: number | null;
-  /** Whether a process works on it now. */
   in_progress: boolean;
   /** Whether the next sync resumes it; else it commits or drops what is there, and starts a new run. */
   resumable: boolean;
   /** Why it stopped; null while a process works on it. */
   stopped: string | null;
-  /** Why the journal cannot be read. */
   error: string | null;
 }
 

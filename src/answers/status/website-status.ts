@@ -16,9 +16,7 @@ export const websiteRow = z.object({
   website_name: z.string().nullable(),
   /** False if the configuration lists websites, and not this one: nothing about it is worth a warning. */
   is_configured: z.boolean().default(true),
-  /** How many snapshots there are. */
   snapshots: z.int(),
-  /** The newest one; null before the first. */
   last_snapshot: z
     .object({
       snapshot_id: z.string(),

@@ -101,7 +101,6 @@ interface Written {
   rows: number;
   /** By cell, in XML. */
   links: Map<string, string>;
-  /** Whether there are more pages than links. */
   isCut: boolean;
 }
 

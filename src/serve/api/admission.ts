@@ -15,7 +15,6 @@ export interface Interface {
   limiter: Limiter | null;
   /** Called with an error that occurs once an answer has begun. */
   onError?: ((error: unknown) => void) | undefined;
-  /** Called with the key of a request. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
 }
 

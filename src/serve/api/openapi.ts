@@ -134,7 +134,6 @@ const ERROR_CONTENT = { 'application/json': { schema: reference('schemas', 'Erro
 /** Errors of checks that come before the key. */
 const BEFORE_KEYS: ReadonlySet<string> = new Set(['401', '405', '408', '414', '421', '431']);
 
-/** The answers and headers that operations refer to. */
 function shared({ keyHeaders }: Described) {
   const responses = Object.entries(ANSWERS).map(([status, { description, headers = [] }]) => {
     const named = headerRefs([...headers, ...(BEFORE_KEYS.has(status) ? [] : keyHeaders)]);

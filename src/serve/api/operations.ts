@@ -89,7 +89,6 @@ export function showing(state: ShownState, content: object, reply: FastifyReply)
   return JSON.stringify(content);
 }
 
-/** The headers that say which state is shown. */
 function snapshotHeaders({ version, observedAt }: ShownState) {
   return {
     ...(version === undefined ? {} : { 'x-snapshot-id': version }),

@@ -23,7 +23,6 @@ const DIGITS = /^\d{1,16}$/;
 
 export type WindowQuery = z.infer<ReturnType<typeof windowQuery>>;
 
-/** `skip` and `limit` of a query string. */
 export function windowQuery({ defaultLimit, maxLimit }: LimitRules) {
   const skip = z.int(NOT_WHOLE).min(0).max(MAX_SKIP_ENTRIES, `skip must be at most ${MAX_SKIP_ENTRIES}.`);
   const limit = z.int(NOT_WHOLE).min(1, `limit must be between 1 and ${maxLimit}.`);
@@ -36,14 +35,12 @@ export function windowQuery({ defaultLimit, maxLimit }: LimitRules) {
   });
 }
 
-/** A number in a query string: digits only. */
 function wholeNumber(number: z.ZodInt) {
   return z
     .preprocess((text) => (typeof text === 'string' && DIGITS.test(text) ? Number(text) : text), number)
     .optional();
 }
 
-/** The window that a query asks for. */
 export function windowOf({ skip = 0, limit }: WindowQuery, rules: LimitRules): WindowBounds {
   return { skip, limit: Math.min(limit ?? rules.defaultLimit, rules.maxLimit) };
 }

@@ -34,7 +34,6 @@ export function addRepresentations(app: FastifyInstance): void {
   });
 }
 
-/** The `Vary` header of an answer, with this one added. */
 function varyWith(reply: FastifyReply, header: string): string {
   const known = reply.getHeader('vary');
   return known === undefined ? header : `${known}, ${header}`;

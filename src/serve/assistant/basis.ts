@@ -5,7 +5,6 @@ import { ageSentence, dataAge, dataAgeOf } from '../../answers/status/data-age.j
 import { counted } from '../../base/observe/format.js';
 import { DAY_MS } from '../../base/time.js';
 
-/** The most websites that an answer names. */
 const MOST_WEBSITES = 20;
 
 const basisRow = z.object({

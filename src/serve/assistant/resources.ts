@@ -13,7 +13,6 @@ const DOCUMENTS = [
   { name: 'glossary', title: 'Glossary', description: 'The terms of indexhouse.', file: 'glossary.md' },
 ] as const;
 
-/** Adds the documents as resources. */
 export function addResources(server: McpServer): void {
   for (const { name, title, description, file } of DOCUMENTS) {
     const config = { title, description, mimeType: 'text/markdown' };

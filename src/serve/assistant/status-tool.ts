@@ -7,7 +7,6 @@ import { toolOf } from './tool.js';
 const MOST_WEBSITES = 20;
 const MOST_WARNINGS = 50;
 
-/** A website with the names of `status --json`. */
 const websiteOutput = z.looseObject({
   website_id: z.string(),
   quarantined: z.number().describe('Records that wait in quarantine.'),

@@ -6,7 +6,6 @@ import type { Client } from './tool.js';
 
 export interface WholeOptions extends LiveReaderOptions {
   version: string;
-  /** The status of the whole warehouse. */
   status(): Promise<Status>;
   now?: () => number;
 }

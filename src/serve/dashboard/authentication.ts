@@ -154,7 +154,6 @@ class Sessions {
 
   constructor(private readonly now: () => number) {}
 
-  /** Opens a session, and returns its id. */
   open(keyId: string, token: string): string {
     for (const [id, { endsAt }] of this.#sessions) if (endsAt <= this.now()) this.#sessions.delete(id);
     const [oldest, ...others] = [...this.#sessions].filter(([, session]) => session.keyId === keyId);

@@ -15,9 +15,7 @@ export interface DashboardContext {
   query: unknown;
   /** Milliseconds since 1970: what ages are counted to. */
   now: number;
-  /** How old the data is that the page shows. */
   age: DataAge | null;
-  /** The views of the configuration. */
   views: readonly View[];
   /** The websites that have a snapshot, from memory. */
   websites(): Promise<readonly ServedWebsite[]>;
@@ -29,7 +27,6 @@ export interface DashboardContext {
 
 /** The context of a request for a page of a website. */
 export interface WebsiteContext extends DashboardContext {
-  /** One that the key may read. */
   website: ServedWebsite;
 }
 

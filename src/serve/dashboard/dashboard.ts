@@ -52,7 +52,6 @@ export interface DashboardOptions {
   prefix?: string;
   /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. Default: no. */
   secureCookie?: boolean;
-  /** The views of the configuration. */
   views?: readonly View[] | undefined;
   /** Called with the key that a request is signed in with. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
@@ -70,7 +69,6 @@ const PAGES: Readonly<Record<Route, (context: WebsiteContext) => Promise<Content
   runs: runsPage,
 };
 
-/** What all routes of the dashboard need. */
 interface Site {
   /** Path of the dashboard, without a trailing slash. */
   base: string;

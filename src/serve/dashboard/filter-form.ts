@@ -11,7 +11,6 @@ export interface Select {
   chosen: string;
 }
 
-/** A text field of a filter. */
 export interface Field {
   name: string;
   label: string;

@@ -3,7 +3,6 @@ import { ServiceError } from '../api/errors.js';
 
 export const ROWS_A_PAGE = ['25', '50', '100', '200'] as const;
 
-/** A window of a list. */
 export interface Paging {
   /** From 1. */
   page: number;
@@ -11,7 +10,6 @@ export interface Paging {
   per: number;
 }
 
-/** The query parameters of every list. */
 export const pagingQuery = {
   page: z
     .string()

@@ -47,7 +47,6 @@ export function withoutData(reader: Reader, website: string): string {
   return reader.markersOf(website).at(-1)?.byInspection ? 'not inspected yet' : 'without data';
 }
 
-/** What a kind of change is called. */
 export function changeName(change: string): string {
   return CHANGES[change] ?? change;
 }

@@ -88,7 +88,6 @@ function knownOf({ index_summary_now, is_monitored_now, known }: FallenRow): Par
   return html`${now && html`<b>${now}</b>`}${now && what && ': '}${what}`;
 }
 
-/** The parameters of an analysis for the same websites and dates. */
 function scope(section: Section, { since, until }: Period): Record<string, string> {
   return { ...websiteParameter(section), since, until };
 }

@@ -43,7 +43,6 @@ ${sections.map((one) => html`<h2>${one.websites[0] ? nameOf(one.websites[0]) : n
 </div>`;
 }
 
-/** What happened, and what is new since the period before. */
 function lead(section: Section, period: Period): Part {
   return [sentences([...section.story, ...section.news]), caveatsPart(section, period)];
 }

@@ -33,7 +33,6 @@ const changesQuery = z.object({
 });
 type ChangesQuery = z.infer<typeof changesQuery>;
 
-/** What changed about one page in one night. */
 const changeRow = z.object({
   snapshot_date: z.string(),
   url: z.string(),

@@ -19,7 +19,6 @@ const DAYS_APART = 7;
 const compareQuery = z.object({ ...datesQuery, directory: filterText });
 type CompareQuery = z.infer<typeof compareQuery>;
 
-/** A row of the analysis `compare`. */
 const figureRow = z.object({
   figure: z.string(),
   left_side: z.string().nullable(),

@@ -116,7 +116,6 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
   return { facets, count, rows, period, own: reader.own, noData: withoutData(reader, website) };
 }
 
-/** Links to the same pages, with the same columns, as files. */
 function downloads(
   context: WebsiteContext,
   asked: Readonly<Record<string, string | number | undefined>>,
