@@ -191,22 +191,12 @@ function recomputedEvents(listings: Listing[]): string[] {
     return series.flatMap(({ nights, change }, at) => {
       const past = series.slice(Math.max(0, at - 28), at);
       if (past.length < 7) return [];
-      const usual = quantile(
-        past.map(({ rate }) => rate),
-        0.5,
-      );
-      const off = past.map(({ rate }) => Math.abs(rate - usual));
-      const perNight = Math.max(
-        1.4826 * quantile(off, 0.5),
-        Math.sqrt(
-          quantile(
-            past.map(({ moves }) => moves),
-            0.5,
-          ),
-        ),
-        0.4 * quantile(off, 0.9),
-        1,
-      );
+      const rates = past.map(({ rate }) => rate);
+      const moves = past.map((night) => night.moves);
+      const usual = quantile(rates, 0.5);
+      const off = rates.map((rate) => Math.abs(rate - usual));
+      const least = Math.max(Math.sqrt(quantile(moves, 0.5)), 1);
+      const perNight = Math.max(1.4826 * quantile(off, 0.5), 0.4 * quantile(off, 0.9), least);
       const deviation = perNight * Math.sqrt(nights * (1 + (1.6 * nights) / past.length));
       const beyond = change - usual * nights;
       if (Math.abs(beyond) < 1) return [];

@@ -7,7 +7,7 @@ import { storeOf } from '../../given/service.js';
 
 const TOKEN = `ih_${'x'.repeat(43)}`;
 
-function logged(level: 'debug' | 'info') {
+function logged() {
   const lines: unknown[] = [];
   const log = {
     isLevelEnabled: (each: string) => each === 'info',
@@ -15,14 +15,14 @@ function logged(level: 'debug' | 'info') {
     debug: (line: object) => void lines.push(line),
   };
   const trustProxy = addressesIn(['127.0.0.1']);
-  const options = requestLog(log, TOKENS, level);
+  const options = requestLog(log, TOKENS, 'info');
   const app = buildServer(storeOf(new Map([['w', [{ url: 'https://w.example/' }]]])), { ...options, trustProxy });
   onTestFinished(() => app.close());
   return { app, lines };
 }
 
 it('says of each request what was asked, by whom, and what it cost; and no token', async () => {
-  const { app, lines } = logged('info');
+  const { app, lines } = logged();
   const headers = { authorization: `Bearer ${TOKEN}`, 'x-forwarded-for': '192.0.2.1' };
   const { body } = await app.inject({ url: '/v1/urls/w?limit=1', headers });
   await app.inject({ method: 'HEAD', url: '/v1/urls/w', headers });

@@ -28,12 +28,13 @@ function keyFile(warehouse: string): string {
 }
 
 /** The keys as a service sees them that looks again whenever the test says so. */
-function live(warehouse: string, websites = WEBSITES) {
+function live(warehouse: string) {
   let now = 0;
   const keys = new LiveKeys(
     warehouse,
-    async () => websites,
+    async () => WEBSITES,
     () => now,
+    () => NOW + now,
   );
   const pass = (ms: number) => {
     now += ms;
@@ -200,15 +201,10 @@ describe('expiry', () => {
   it('closes a key at its moment', async () => {
     const warehouse = emptyWarehouse();
     const { token } = await addKey(warehouse, { label: 'x', websites: 'all', expires: '1h' }, { now: () => NOW });
-    let now = NOW + 3_600_000 - 1;
-    const keys = new LiveKeys(
-      warehouse,
-      async () => WEBSITES,
-      () => 0,
-      () => now,
-    );
-    expect(await keys.find(token)).not.toBeNull();
-    now++;
-    expect(await keys.find(token)).toBeNull();
+    const { find, pass } = live(warehouse);
+    pass(3_600_000 - 1);
+    expect(await find(token)).not.toBeNull();
+    pass(1);
+    expect(await find(token)).toBeNull();
   });
 });

@@ -130,13 +130,18 @@ describe('questions of many keys', () => {
 });
 
 describe('a client of a served warehouse', () => {
-  once('ends its question in the engine when it leaves, and others are answered meanwhile', async () => {
-    const { path: warehouse, remove } = await buildWarehouse([
-      { at: NIGHT, lists: { w: [{ url: 'https://w.example/' }] } },
-    ]);
+  /** Of a warehouse with one page. */
+  async function liveReader(clock?: () => number): Promise<LiveReader> {
+    const lists = { w: [{ url: 'https://w.example/' }] };
+    const { path: warehouse, remove } = await buildWarehouse([{ at: NIGHT, lists }]);
     onTestFinished(remove);
-    const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT });
+    const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT }, clock);
     onTestFinished(() => reader.close());
+    return reader;
+  }
+
+  once('ends its question in the engine when it leaves, and others are answered meanwhile', async () => {
+    const reader = await liveReader();
     const given = storeOf(new Map([['w', []]]));
     let begin = () => {};
     const begun = new Promise<void>((resolve) => {
@@ -168,16 +173,11 @@ describe('a client of a served warehouse', () => {
   });
 
   once('waits for a look at a long log at most a tenth of the time', async () => {
-    const { path: warehouse, remove } = await buildWarehouse([
-      { at: NIGHT, lists: { w: [{ url: 'https://w.example/' }] } },
-    ]);
-    onTestFinished(remove);
     const clock = { now: 0, step: 500 };
-    const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT }, () => {
+    const reader = await liveReader(() => {
       clock.now += clock.step;
       return clock.now;
     });
-    onTestFinished(() => reader.close());
     const [marker] = await reader.markers();
     clock.step = 0;
     rmSync(marker?.path ?? '');

@@ -2,14 +2,10 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../../src/answers/query/reader.js';
-import { buildServer } from '../../../src/serve/api/http.js';
-import { LiveReader } from '../../../src/serve/store/live-reader.js';
-import { WarehouseStore } from '../../../src/serve/store/warehouse-store.js';
 import { datedAt, startSimulator } from '../../given/client-clock.js';
 import { temporaryFolder } from '../../given/folder.js';
+import { MEMORY_LIMIT, serveWarehouse } from '../../given/served.js';
 import { syncAt } from '../../given/warehouse.js';
-
-const MEMORY_LIMIT = 256_000_000;
 
 async function rowsOf(warehouse: string, query: string): Promise<unknown[]> {
   return withReader({ warehouse, memoryLimit: MEMORY_LIMIT }, (reader) => reader.rows(z.unknown(), query));
@@ -24,27 +20,15 @@ it('a warehouse that is made from a served warehouse holds the same, field by fi
   const sections = { api: { token: 'demo-token' } };
   await syncAt({ baseUrl: simulator.url, warehouse: first, at: now.toISOString(), websites: ['shop'], sections });
 
-  const reader = new LiveReader({ warehouse: first, memoryLimit: MEMORY_LIMIT });
-  const store = new WarehouseStore({
-    warehouse: first,
-    reader,
-    timeZone: 'UTC',
-    now: () => now.getTime(),
-    findKey: async () => ({
-      _id: 'k',
-      api_key_label: 'k',
-      account: { _id: 'a', email: 'a@example.com' },
-      websites_access: [{ _id: 'shop', url: 'shop.example' }],
-    }),
-  });
-  onTestFinished(() => reader.close());
   let baseUrl = '';
-  const served = buildServer(
-    store,
-    datedAt(() => baseUrl),
-  );
-  baseUrl = await served.listen({ host: '127.0.0.1', port: 0 });
+  const served = await serveWarehouse({
+    warehouse: first,
+    now: () => now.getTime(),
+    keys: { 'demo-token': ['shop'] },
+    options: datedAt(() => baseUrl),
+  });
   onTestFinished(() => served.close());
+  baseUrl = served.baseUrl;
   const second = join(folder, 'second');
   const receipt = await syncAt({ baseUrl, warehouse: second, at: now.toISOString(), websites: ['shop'], sections });
   expect(receipt.websites[0]).toMatchObject({ listing_status: 'complete' });
