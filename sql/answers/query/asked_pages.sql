@@ -1,5 +1,5 @@
--- What the inspections of one run found, and what changed of each page since the one before. View `url_reports`: one row
--- per report; `pages`: one row per page, which holds what was known of a page that was not inspected.
+-- What the inspections of one run found, or was known of a page that was not inspected, and what changed since the one
+-- before.
 select
   asked.url,
   coalesce(lower(report.index_summary), lower(pages.index_summary), 'not inspected') as index_status,

@@ -1,4 +1,4 @@
--- Whether a page has this URL. View `pages`: one row per page.
+-- Whether a page has this URL.
 select exists(
   from pages
   where

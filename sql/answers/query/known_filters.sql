@@ -1,5 +1,5 @@
 -- Whether any page is in a directory and in a coverage state (null: not requested), and which directories and states
--- there are, those with most pages first. View `pages`: one row per page.
+-- there are, those with most pages first.
 with known as (
   select
     directory_of(url) as directory,

@@ -1,5 +1,5 @@
--- A few pages that may be meant by an unknown URL: the last part of their path is the same or differs in a few letters.
--- View `pages`: one row per page.
+-- A few pages that may be meant by an unknown URL: the last part of their path is the same or differs in a few
+-- letters.
 with asked as (
   select
     $url::varchar as asked_url,

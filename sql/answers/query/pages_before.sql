@@ -1,5 +1,4 @@
--- The pages of the complete listing of a date, in the shape of `page_state`; their reports are those of now. View
--- `coverage`: one row per snapshot and page; `page_state`: one row per page.
+-- The pages of the complete listing of a date, in the shape of `page_state`; their reports are those of now.
 select
   now.* replace (
     coverage.index_summary as index_summary,

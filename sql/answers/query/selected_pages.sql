@@ -1,6 +1,5 @@
--- The selected pages of a website or of all, with the value that they are sorted by, in `ascending` or `descending`; the
--- other one is null. `-` selects unknown values. Columns that the caller does not select are not read. View
--- `page_state`: one row per page.
+-- The selected pages of a website or of all, with the value that they are sorted by, in `ascending` or `descending`;
+-- the other one is null. `-` selects unknown values. Columns that the caller does not select are not read.
 select
   website_id,
   url as whole_url,

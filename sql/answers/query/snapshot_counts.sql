@@ -1,4 +1,4 @@
--- How many snapshots each website has, the most first. View `snapshots`: the markers.
+-- How many snapshots each website has, the most first.
 select count(*)::integer as snapshots
 from snapshots
 group by website_id

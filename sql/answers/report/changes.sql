@@ -1,6 +1,6 @@
--- How many pages of each website changed in which way in a period of dates, both included. A page counts once, except in
--- `_times`. `canonical_flips` are pages whose canonical changed from one URL to another, `clicks_lost` the clicks in 28 days
--- of the pages that fell out. View `page_changes`: one row per change.
+-- How many pages of each website changed in which way in a period of dates, both included. A page counts once, except
+-- in `_times`. `canonical_flips` are pages whose canonical changed from one URL to another, `clicks_lost` the clicks
+-- in 28 days of the pages that fell out.
 select
   website_id,
   count(distinct url) filter (change = 'appeared')::integer as appeared,

@@ -1,6 +1,6 @@
 -- How many pages were in each of `$places` (website, newline, directory), in all others together (null), and in each
 -- coverage state, on `$columns` dates that end with `$until`, `$step` days apart. Each website counts with its last
--- complete listing up to a date; `listed_on` is the newest of these. Table `coverage_summary`: the listings, counted.
+-- complete listing up to a date; `listed_on` is the newest of these.
 with dated as (
   select website_id, $until::date - $step::integer * range::integer as column_date
   from

@@ -1,6 +1,5 @@
 -- What pages whose canonical flipped have in common, compared with all pages that have a canonical: the share of both
--- for each dimension and value, the most significant first. A flipped page counts with its new canonical. View `pages`:
--- one row per page; `page_changes`: one row per change.
+-- for each dimension and value, the most significant first. A flipped page counts with its new canonical.
 with flipped as (
   select website_id, url, first(to_value order by observed_at desc, change, to_value) as canonical
   from page_changes

@@ -1,5 +1,5 @@
 -- What was quarantined in the period and why: the first problem of each record. `replayed` counts records accepted
--- since. View `quarantine`: one row per rejected record.
+-- since.
 select
   source,
   coalesce(json_extract_string(issues, '$[0].path'), '') as field,

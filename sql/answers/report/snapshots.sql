@@ -1,5 +1,4 @@
 -- The snapshots that a report is based on, oldest first. `$website`: an id or null for all; `$from`, `$until`: dates.
--- View `snapshots`: the markers.
 select *, epoch(finished_at - snapshot_at) as took_seconds
 from snapshots
 where

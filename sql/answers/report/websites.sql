@@ -1,6 +1,5 @@
--- The websites of the warehouse up to a date, and the dates of the complete listings that a report compares: the newest,
--- and the one of `period_listings`; null if there is none, or if even the newest is from before the period. View
--- `snapshots`: the markers.
+-- The websites of the warehouse up to a date, and the dates of the complete listings that a report compares: the
+-- newest, and the one of `period_listings`; null if there is none, or if even the newest is from before the period.
 select
   website_id,
   arg_max(website_name, snapshot_at) as website_name,

@@ -1,4 +1,4 @@
--- The newest run of one website, with or without a snapshot. View `runs`: one row per website and run.
+-- The newest run of one website, with or without a snapshot.
 select outcome, error, finished_at
 from runs
 where website_id = $website::varchar

@@ -1,5 +1,4 @@
--- What the newest snapshot of each website showed for the first time. View `drift_observations`: one row per commit and
--- observation; `snapshots`: the markers.
+-- What the newest snapshot of each website showed for the first time.
 select
   website_id,
   source,

@@ -1,5 +1,5 @@
--- Pages of each website that are listed, by verdict and coverage state. Values unknown to the contract are `other`, which
--- limits the number of rows; `none`: the service sent no value. View `page_state`: one row per page.
+-- Pages of each website that are listed, by verdict and coverage state. Values unknown to the contract are `other`,
+-- which limits the number of rows; `none`: the service sent no value.
 select
   website_id,
   case

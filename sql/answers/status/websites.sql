@@ -1,7 +1,6 @@
--- Each website that has a snapshot or an ended run: its newest snapshot and how many there are, its newest run, even if
--- that committed no snapshot, and how many of its monitored pages have a report and how old those are. Views
--- `snapshots`: the markers; `runs`: one row per website and run; `page_state`: one row per page. Ages are not cast to
--- INTEGER, which ends at 68 years: a clock may be wrong by more.
+-- Each website that has a snapshot or an ended run: its newest snapshot and how many there are, its newest run, even
+-- if that committed no snapshot, and how many of its monitored pages have a report and how old those are. Ages are not
+-- cast to INTEGER, which ends at 68 years: a clock may be wrong by more.
 with last_snapshot as (
   select
     *,

@@ -1,5 +1,5 @@
--- What an answer about each website is based on: its newest snapshot, how many there are, and how old the reports of its
--- monitored pages are. Views `snapshots`: the markers; `page_state`: one row per page.
+-- What an answer about each website is based on: its newest snapshot, how many there are, and how old the reports of
+-- its monitored pages are.
 with newest as (
   select *, count(*) over own::integer as snapshots, min(snapshot_date) over own as first_snapshot_date
   from snapshots

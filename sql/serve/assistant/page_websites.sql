@@ -1,4 +1,4 @@
--- The websites that list a page or used to. View `page_state`: one row per page.
+-- The websites that list a page or used to.
 select website_id
 from page_state
 where url = $url::varchar and ($website::varchar is null or website_id = $website::varchar)

@@ -1,7 +1,7 @@
 -- The nights and pages of a website, or of one page, on which something changed between two dates, with the value that
 -- they are sorted by: newest night first, then by how much the change matters for the index. `kind`: only those with
--- such a change, or of pages with such a move of `index_moves`, which may have been seen before the first date; null for
--- all but noise (crawls, first reports), `all` for everything. View `page_changes`: one row per change.
+-- such a change, or of pages with such a move of `index_moves`, which may have been seen before the first date; null
+-- for all but noise (crawls, first reports), `all` for everything.
 with moved as materialized (
   select snapshot_date, url
   from index_moves($from::date, $to::date)

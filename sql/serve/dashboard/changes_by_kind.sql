@@ -1,5 +1,5 @@
--- How many pages of a website fell out of the index between two dates, entered it, or did both, how many changes of each
--- other kind there were, and how many of them are noise. View `page_changes`: one row per change.
+-- How many pages of a website fell out of the index between two dates, entered it, or did both, how many changes of
+-- each other kind there were, and how many of them are noise.
 select move as change, count(*)::integer as changes, 0 as noise
 from index_moves($from::date, $to::date)
 where

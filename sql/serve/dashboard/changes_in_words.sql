@@ -1,5 +1,5 @@
 -- What changed on the nights and pages in `selected`, which a preceding statement chooses, in words and in the same
--- order. View `page_changes`: one row per change.
+-- order.
 select
   snapshot_date::varchar as snapshot_date,
   left(url, 17000) as url,

@@ -1,4 +1,4 @@
--- What is known about one page now. View `page_state`: one row per page.
+-- What is known about one page now.
 select *, canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals
 from page_state
 where website_id = $website::varchar and url = $url::varchar

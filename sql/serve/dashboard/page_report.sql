@@ -1,4 +1,4 @@
--- The report of a page in a snapshot, the newest if there are several. View `url_reports`: one row per report.
+-- The report of a page in a snapshot, the newest if there are several.
 select * replace (sitemaps[:20] as sitemaps)
 from url_reports
 where

@@ -1,5 +1,4 @@
--- Whether a page was indexed, in spans of dates up to the newest snapshot, oldest first. View `page_changes`: one row per
--- change; `page_state`: one row per page; `snapshots`: the markers.
+-- Whether a page was indexed, in spans of dates up to the newest snapshot, oldest first.
 with changed as (
   select
     snapshot_date,

@@ -1,5 +1,5 @@
 -- The runs of a website, newest first, with the snapshot that each committed. Until its own row is written, a run is
--- known by its snapshot. `runs`: the total number. View `runs`: one row per run; `snapshots`: the markers.
+-- known by its snapshot. `runs`: the total number.
 select
   coalesce(ended.started_at, snapshot_at) as started_at,
   epoch(coalesce(ended.finished_at, committed.finished_at) - coalesce(ended.started_at, snapshot_at)) as took_seconds,

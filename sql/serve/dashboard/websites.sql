@@ -1,5 +1,4 @@
--- The current state of the websites `$websites` (ids), including those without a snapshot. View `snapshots`: the
--- markers; `runs`: one row per run; `page_state`: one row per page.
+-- The current state of the websites `$websites` (ids), including those without a snapshot.
 with observed as (
   select
     website_id,

@@ -1,4 +1,4 @@
--- Pages that a listing holds only in quarantine and that have been listed before. View `page_state`: one row per page.
+-- Pages that a listing holds only in quarantine and that have been listed before.
 select distinct url
 from read_parquet($rejected, union_by_name = true, hive_partitioning = false)
 where

@@ -1,5 +1,5 @@
 -- The websites that know the given pages, which are all in one range of URLs, and the snapshots that hold their newest
--- reports. View `pages`: one row per page.
+-- reports.
 select website_id, url, report_snapshot_id, is_monitored
 from pages
 where
