@@ -64,20 +64,17 @@ totals as (
   from alike
   group by website_id
 ),
--- Starts with the values of the fallen pages, so that no others have to be counted among all pages.
-fallen_values as materialized (
-  select website_id, dimension, "value"
-  from (
-    select website_id, pages, unnest(traits, recursive := true)
-    from alike
-    where is_fallen
-  )
-  group by website_id, dimension, "value"
-  having sum(pages) >= greatest($min_pages::bigint, 1)
-),
 traits as (
   select website_id, number, is_fallen, pages, unnest(traits, recursive := true)
   from alike
+),
+-- Starts with the values of the fallen pages, so that no others have to be counted among all pages.
+fallen_values as materialized (
+  select website_id, dimension, "value"
+  from traits
+  where is_fallen
+  group by website_id, dimension, "value"
+  having sum(pages) >= greatest($min_pages::bigint, 1)
 ),
 counted as materialized (
   select

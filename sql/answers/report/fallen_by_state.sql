@@ -7,23 +7,18 @@ with fell as (
     *,
     coalesce(to_state, 'no data') as state,
     directory_of(url) as directory,
-    clicks_before(website_id, url, observed_at) as clicks
+    clicks_before(website_id, url, observed_at) as clicks,
+    count(*) over (partition by to_state) as fallen,
+    count(*) over (partition by website_id, to_state, directory_of(url)) as alike
   from index_moves($since::date, $until::date)
   where move = 'fell_out' and ($website::varchar is null or website_id = $website::varchar)
-),
-ranked as (
-  select
-    *,
-    count(*) over (partition by state) as fallen,
-    count(*) over (partition by website_id, state, directory) as alike
-  from fell
 ),
 numbered as (
   select
     *,
     dense_rank() over (order by fallen desc, state) as state_number,
     row_number() over (partition by state order by clicks desc nulls last, alike desc, website_id, directory, url) as number
-  from ranked
+  from fell
 )
 select
   numbered.website_id,

@@ -78,12 +78,8 @@ export async function nextRun(input: NextRunInput) {
       if (reader) counted.push(await countedWebsite(reader, one, input));
     }
     const keys = [...new Set(counted.map(({ key }) => key))];
-    const plans = keys.map((key) =>
-      planOfKey(
-        counted.filter((website) => website.key === key),
-        config,
-      ),
-    );
+    const ofKey = (key: string) => counted.filter((website) => website.key === key);
+    const plans = keys.map((key) => planOfKey(ofKey(key), config));
     const websites = plans.flatMap((plan) => plan.websites);
     return {
       planned_at: new Date(now).toISOString(),

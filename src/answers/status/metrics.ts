@@ -128,6 +128,7 @@ export function metricsOf(status: Status): Promise<string> {
     });
   const partsOf = <Part extends 'last_snapshot' | 'pages' | 'last_run'>(part: Part) =>
     websites.flatMap((website) => (website[part] ? [[labelsOf(website), website[part]] as const] : []));
+  const followers = status.followers.map((follower) => [{ follower: follower.name }, follower] as const);
   return metricsText([
     ...figuresOf(OF_A_WEBSITE, ofShown(websites)),
     ...figuresOf(OF_A_SNAPSHOT, partsOf('last_snapshot')),
@@ -142,10 +143,7 @@ export function metricsOf(status: Status): Promise<string> {
       ]),
     },
     ...figuresOf(OF_A_QUARANTINE, ofShown(status.quarantine)),
-    ...figuresOf(
-      OF_A_FOLLOWER,
-      status.followers.map((follower) => [{ follower: follower.name }, follower]),
-    ),
+    ...figuresOf(OF_A_FOLLOWER, followers),
     ...figuresOf(OF_THE_WAREHOUSE, [[{}, status]]),
   ]);
 }

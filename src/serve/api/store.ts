@@ -23,19 +23,15 @@ export interface ShownState {
   observedAt?: Date;
 }
 
-/** Which state a listing shows, and how many entries it has. */
-export interface ListingFacts extends ShownState {
+/** A window of a listing. */
+export interface ListingWindow extends ShownState {
+  entries: CoverageEntry[];
   /** All entries that match. */
   count: number;
 }
 
-/** A window of a listing. */
-export interface ListingWindow extends ListingFacts {
-  entries: CoverageEntry[];
-}
-
 /** A whole listing, in batches of some thousand entries: memory does not grow with the number of pages. */
-export interface ListingStream extends ListingFacts {
+export interface ListingStream extends Omit<ListingWindow, 'entries'> {
   /** Read it to its end or leave it by `return()`; it throws the signal's reason once the client is gone. */
   batches: AsyncIterable<CoverageEntry[]>;
 }

@@ -48,7 +48,7 @@ export async function readKeys(warehouse: string): Promise<StoredKey[]> {
 
 /**
  * Changes the keys: reads them, and writes the result of `change`. Only one process at a time, so that no change is
- * lost.
+ * lost. Returns those before.
  *
  * @param what the command, for error messages
  * @throws WarehouseError if there is no warehouse, or if the file is damaged, which is then left as it is
@@ -58,14 +58,16 @@ export async function changeKeys(
   warehouse: string,
   what: string,
   change: (keys: readonly StoredKey[]) => readonly StoredKey[] | Promise<readonly StoredKey[]>,
-): Promise<void> {
+): Promise<readonly StoredKey[]> {
   await checkWarehouseThere(warehouse);
   // Not the run lock: a key can be revoked while a sync of many hours runs.
   const { keysLock } = warehouseFolder(warehouse);
   const lock = await waitingForLock(() => RunLock.take(warehouse, what, keysLock), LOCK_TRIES);
   try {
-    const keys = await change(await readKeys(warehouse));
+    const before = await readKeys(warehouse);
+    const keys = await change(before);
     await writeDurably(warehouseFolder(warehouse).keys, `${JSON.stringify({ keys }, null, 2)}\n`, OWNER_ONLY);
+    return before;
   } finally {
     lock.release();
   }

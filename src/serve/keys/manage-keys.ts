@@ -61,15 +61,11 @@ export async function addKey(
  * @throws UsageError if that names no key; also what `changeKeys` throws
  */
 export async function revokeKey(warehouse: string, idOrLabel: string): Promise<KnownKey> {
-  const revoked: KnownKey[] = [];
-  await changeKeys(warehouse, 'keys revoke', (keys) => {
+  const before = await changeKeys(warehouse, 'keys revoke', (keys) => {
     const key = theKey(keys, idOrLabel);
-    revoked.push(known(key));
     return keys.filter((other) => other !== key);
   });
-  const [key] = revoked;
-  if (!key) throw new Error('no key was revoked');
-  return key;
+  return known(theKey(before, idOrLabel));
 }
 
 export function known({ sha256: _, ...key }: StoredKey): KnownKey {
