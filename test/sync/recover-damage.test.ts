@@ -266,10 +266,8 @@ testAtLength('a run that died after the commit of one of two websites is resumed
   expect(run_id).toBe(committed?.['run_id']);
   expect(websites).toHaveLength(1);
   expect(websites[0]?.website_id).not.toBe(committed?.['website_id']);
-  const again = [...simulator.requests.windows().keys()].filter((window) =>
-    window.startsWith(`${committed?.['website_id']}?`),
-  );
-  expect(again).toEqual([]);
+  const again = `/v1/urls/${committed?.['website_id']}?`;
+  expect([...simulator.requests.byRequest.keys()].filter((request) => request.startsWith(again))).toEqual([]);
   const snapshots = await readTable(home.warehouse, 'snapshots');
   expect(snapshots.map(({ website_id }) => website_id).sort()).toEqual(['other', 'w']);
   expect(await home.wrong()).toEqual([]);

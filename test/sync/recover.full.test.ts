@@ -212,8 +212,7 @@ function wantedOf(of: Home): number {
 
 /** How often the listing was begun. */
 function firstWindows(): number {
-  const [window] = [...simulator.requests.windows()].filter(([name]) => !/skip=[1-9]/.test(name));
-  return window?.[1].answered ?? 0;
+  return [...simulator.requests.byRequest].find(([request]) => /urls\/.*skip=0/.test(request))?.[1].answered ?? 0;
 }
 
 /** No follower runs here: that they lag is no fault. */

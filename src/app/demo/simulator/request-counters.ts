@@ -33,29 +33,11 @@ export class RequestCounters {
 
   /** Counts per page URL whose report was requested. */
   reports(): Map<string, RequestCount> {
-    return this.#grouped(({ pathname, searchParams }) =>
-      pathname.endsWith('/v1/url-report') ? searchParams.get('url') : null,
-    );
-  }
-
-  /** Counts per listing window, as `<website_id>?skip=<n>&limit=<n>` with the id as it was sent. */
-  windows(): Map<string, RequestCount> {
-    return this.#grouped(({ pathname, search }) => {
-      const id = /\/v1\/urls\/([^/]+)$/.exec(pathname)?.[1];
-      return id === undefined ? null : id + search;
+    const counts = [...this.byRequest].flatMap(([request, count]) => {
+      const url = /\/v1\/url-report\?url=([^&]*)$/.exec(request)?.[1];
+      return url === undefined ? [] : [[decodeURIComponent(url), count] as const];
     });
-  }
-
-  #grouped(keyOf: (request: URL) => string | null): Map<string, RequestCount> {
-    const groups = new Map<string, RequestCount>();
-    for (const [request, { attempted, answered }] of this.byRequest) {
-      const key = URL.canParse(request, 'http://localhost') ? keyOf(new URL(request, 'http://localhost')) : null;
-      if (key === null) continue;
-      const group = countOf(groups, key);
-      group.attempted += attempted;
-      group.answered += answered;
-    }
-    return groups;
+    return new Map(counts);
   }
 }
 

@@ -87,8 +87,6 @@ function addControl(app: FastifyInstance, world: World, faults: Faults, counters
   app.get('/control/requests', async () => ({
     ...totals(),
     by_request: Object.fromEntries(counters.byRequest),
-    reports: Object.fromEntries(counters.reports()),
-    windows: Object.fromEntries(counters.windows()),
   }));
   app.post('/control/reset-counters', async () => {
     counters.reset();
