@@ -80,27 +80,8 @@ export class Faults {
   }
 }
 
-/** Values of a type that the contract allows for none of its fields, by operation. */
-const VIOLATIONS: Readonly<Record<'listing' | 'report', readonly (readonly [field: string, value: unknown])[]>> = {
-  listing: [
-    ['url', 42],
-    ['index_summary', true],
-    ['canonicals_match', 'yes'],
-    ['last_crawl_time', 'yesterday'],
-    ['days_since_last_crawl', 1.5],
-  ],
-  report: [
-    ['url', null],
-    ['index_coverage_state', 7],
-    ['sitemaps', 'none'],
-    ['inspection_date', 1_767_232_800],
-    ['days_since_last_crawl', '3'],
-    ['previously_indexed', false],
-  ],
-};
-
-const bodyWithUrls = z.looseObject({ urls: z.array(z.record(z.string(), z.unknown())).min(1) });
 const anyBody = z.record(z.string(), z.unknown());
+const bodyWithUrls = z.object({ urls: z.array(anyBody).min(1) });
 
 /**
  * A correct body with one wrong value: in one entry of a listing, in a report, or, where there is no entry, in the
@@ -108,28 +89,25 @@ const anyBody = z.record(z.string(), z.unknown());
  */
 export function violate(body: string, operation: OperationName, draw: number): string {
   if (GOOGLE_OPERATIONS.some((name) => name === operation)) return '[]';
-  const value: unknown = JSON.parse(body);
-  const listing = bodyWithUrls.safeParse(value);
-  if (listing.success) {
-    const { urls } = listing.data;
-    const at = hash(draw, 1) % urls.length;
-    const spoilt = urls.map((entry, i) => (i === at ? { ...entry, ...wrongField('listing', draw) } : entry));
-    return JSON.stringify({ ...listing.data, urls: spoilt });
-  }
-  const wrong = operation === 'report' ? wrongField('report', draw) : { pagination: 'none', websites_access: 'all' };
-  return JSON.stringify({ ...anyBody.parse(value), ...wrong });
+  const whole = anyBody.parse(JSON.parse(body));
+  if (operation === 'report') return JSON.stringify(spoilt(whole, draw));
+  const listing = bodyWithUrls.safeParse(whole);
+  if (!listing.success) return JSON.stringify({ ...whole, pagination: 'none', websites_access: 'all' });
+  const { urls } = listing.data;
+  const at = hash(draw, 1) % urls.length;
+  return JSON.stringify({ ...whole, urls: urls.with(at, spoilt(urls[at] ?? {}, draw)) });
+}
+
+/** With a mapping as the value of one field, which the contract allows for none. */
+function spoilt(record: Readonly<Record<string, unknown>>, draw: number): Record<string, unknown> {
+  const fields = Object.keys(record);
+  return { ...record, [fields[hash(draw, 2) % fields.length] ?? '']: {} };
 }
 
 /** A report whose `url` is not the requested one. */
 export function nameAnotherUrl(body: string): string {
   const report = anyBody.parse(JSON.parse(body));
   return JSON.stringify({ ...report, url: `${String(report['url'])}-other` });
-}
-
-function wrongField(operation: 'listing' | 'report', draw: number): Record<string, unknown> {
-  const choices = VIOLATIONS[operation];
-  const choice = choices[hash(draw, 2) % choices.length];
-  return choice ? { [choice[0]]: choice[1] } : {};
 }
 
 function total(rates: Partial<Record<FaultKind, number>>): number {

@@ -54,7 +54,7 @@ it('breaks the contract with every violation that it draws', () => {
   const body = JSON.stringify(simulator.world.report('a/b', url));
   const spoilt = Array.from({ length: 100 }, (_, draw) => violate(body, 'report', draw));
   expect(spoilt.filter((text) => urlReportSchema.safeParse(JSON.parse(text)).success)).toEqual([]);
-  expect(new Set(spoilt).size).toBe(6);
+  expect(new Set(spoilt).size).toBeGreaterThan(10);
   const empty = violate('{"urls":[],"pagination":{}}', 'listing', 1);
   expect(coverageWindowSchema.safeParse(JSON.parse(empty)).success).toBe(false);
 });
