@@ -72,8 +72,8 @@ export class ObservedWorld {
     const some = (most: number) => Math.floor(this.#random() * (most + 1));
     const place = (length: number) => Math.floor(this.#random() * length);
     world.advance();
-    world.addPages('w', some(2), place(20));
-    world.removePages('w', place(30), some(2));
+    world.website('w').add(some(2), world.night, place(20));
+    world.website('w').remove(place(30), some(2), world.night);
     const pages = [...world.pages('w')];
     this.#reports = new Map(pages.map(({ report }) => [report.url, { ...report }]));
     this.#entries = pages.map(({ coverage }) => coverage).filter(() => this.#random() > 0.04);

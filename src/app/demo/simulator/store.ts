@@ -16,7 +16,7 @@ export function worldStore(world: World, keys: readonly SimulatedKey[]): Store {
   const byToken = new Map(keys.map((key, index) => [key.token, keyDetails(world, key, index)]));
   return {
     findKey: async (token) => byToken.get(token) ?? null,
-    hasWebsite: async (websiteId) => world.hasWebsite(websiteId),
+    hasWebsite: async (websiteId) => world.websites.some(({ id }) => id === websiteId),
     listCoverage: async (websiteId, { skip, limit }) => world.listing(websiteId, skip, limit),
     findReports: async (urls, websiteIds) => {
       const reports = new Map<string, UrlReport>();

@@ -23,12 +23,6 @@ export interface WorldOptions {
   websites?: readonly WebsiteOptions[];
 }
 
-/** One page as both parts of the API show it. */
-export interface PageTruth {
-  coverage: CoverageEntry;
-  report: UrlReport;
-}
-
 /**
  * A seeded world of websites with a clock of its own: night n is `start` + n days, and lasts until `advance`. Nothing
  * in it depends on the real time or on earlier calls.
@@ -68,10 +62,6 @@ export class World {
     }
   }
 
-  hasWebsite(websiteId: string): boolean {
-    return this.#websites.has(websiteId);
-  }
-
   /** A window of the listing in its stable order, and the number of all monitored pages. */
   listing(websiteId: string, skip: number, limit: number): { entries: CoverageEntry[]; count: number } {
     const website = this.#websites.get(websiteId);
@@ -88,24 +78,14 @@ export class World {
     return website && page ? this.#renderer(website).report(page) : null;
   }
 
-  /** Every page of a website in the listing's order, rendered one by one. Empty for an unknown website. */
-  *pages(websiteId: string): Generator<PageTruth> {
+  /** Every page of a website as both parts of the API show it, in the listing's order. Empty for an unknown website. */
+  *pages(websiteId: string): Generator<{ coverage: CoverageEntry; report: UrlReport }> {
     const website = this.#websites.get(websiteId);
     if (!website) return;
     const renderer = this.#renderer(website);
     for (const page of website.window(0, website.count)) {
       yield { coverage: renderer.entry(page), report: renderer.report(page) };
     }
-  }
-
-  /** Adds `count` pages now, at a position of the listing (default: its end), as a user of the service would. */
-  addPages(websiteId: string, count: number, at?: number): void {
-    this.website(websiteId).add(count, this.#night, at);
-  }
-
-  /** Stops monitoring `count` pages now, from a position of the listing on. */
-  removePages(websiteId: string, at: number, count: number): void {
-    this.website(websiteId).remove(at, count, this.#night);
   }
 
   /** Throws a `RangeError` for an unknown id. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type PageTruth, World, type WorldOptions } from '../../../../src/app/demo/simulator/world.js';
+import { World, type WorldOptions } from '../../../../src/app/demo/simulator/world.js';
 import { validate } from '../../../../src/base/validate.js';
 import { type CoverageEntry, coverageEntrySchema } from '../../../../src/source/contract/coverage.js';
 import { COVERAGE_STATES, KNOWN_VALUES } from '../../../../src/source/contract/known-values.js';
-import { urlReportSchema } from '../../../../src/source/contract/report.js';
+import { type UrlReport, urlReportSchema } from '../../../../src/source/contract/report.js';
 import { atLength, once } from '../../../given/at-length.js';
 
 const MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -23,7 +23,7 @@ function world(options: WorldOptions & { pages?: number; nasty?: boolean } = {})
   return new World({ websites: [{ id: 'w', pages, nasty }], ...rest });
 }
 
-function truth(of: World): PageTruth[] {
+function truth(of: World) {
   return [...of.pages('w')];
 }
 
@@ -85,7 +85,7 @@ describe('the contract', () => {
   });
 });
 
-function expectTimesInOrder(report: PageTruth['report'], now: Date): void {
+function expectTimesInOrder(report: UrlReport, now: Date): void {
   if (report.inspection_date === null) return;
   const { page_detection: detected, last_crawl_time: crawled, inspection_date: inspected } = report;
   const events = [
