@@ -1,10 +1,4 @@
-import type {
-  DuckDBDateValue,
-  DuckDBDecimalValue,
-  DuckDBTimestampTZValue,
-  DuckDBTimestampValue,
-  DuckDBValue,
-} from '@duckdb/node-api';
+import type { DuckDBDecimalValue, DuckDBValue } from '@duckdb/node-api';
 import { DAY_MS } from '../time.js';
 import { duckdb } from './duckdb.js';
 
@@ -27,13 +21,11 @@ export function toValue(value: DuckDBValue): Value {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value instanceof duckdb.DuckDBDecimalValue) return decimal(value);
-  if (value instanceof duckdb.DuckDBDateValue) return isoTime(value.days * DAY_MS)?.slice(0, 10) ?? beyondIso(value);
-  if (value instanceof duckdb.DuckDBTimestampTZValue || value instanceof duckdb.DuckDBTimestampValue) {
-    return isoTime(floored(value.micros, 1000n)) ?? beyondIso(value);
-  }
+  if ('isFinite' in value && !value.isFinite) return null;
+  if (value instanceof duckdb.DuckDBDateValue) return isoTime(value.days * DAY_MS)?.slice(0, 10) ?? value.toString();
   const ms = milliseconds(value);
-  if (ms !== undefined) return ms === null ? null : (isoTime(ms) ?? value.toString());
-  return nested(value);
+  // A year that JavaScript does not support has DuckDB's own text.
+  return ms === undefined ? nested(value) : (isoTime(ms) ?? value.toString());
 }
 
 function decimal(value: DuckDBDecimalValue): number | string {
@@ -41,21 +33,13 @@ function decimal(value: DuckDBDecimalValue): number | string {
   return digits <= EXACT_DIGITS ? Number(value.toString()) : value.toString();
 }
 
-/** DuckDB's own text for a year that JavaScript does not support; null for an infinity. */
-function beyondIso(value: DuckDBDateValue | DuckDBTimestampValue | DuckDBTimestampTZValue): string | null {
-  return value.isFinite ? value.toString() : null;
-}
-
-/**
- * Milliseconds since 1970, rounded down, of a time with another precision than microseconds; null for an infinity,
- * undefined for any other value.
- */
-function milliseconds(value: DuckDBValue): number | null | undefined {
-  if (value instanceof duckdb.DuckDBTimestampMillisecondsValue) return value.isFinite ? Number(value.millis) : null;
-  if (value instanceof duckdb.DuckDBTimestampSecondsValue) return value.isFinite ? Number(value.seconds) * 1000 : null;
-  if (value instanceof duckdb.DuckDBTimestampNanosecondsValue)
-    return value.isFinite ? floored(value.nanos, 1_000_000n) : null;
-  return undefined;
+/** Milliseconds since 1970, rounded down, of a time of any precision; undefined for any other value. */
+function milliseconds(value: DuckDBValue): number | undefined {
+  if (value instanceof duckdb.DuckDBTimestampTZValue || value instanceof duckdb.DuckDBTimestampValue)
+    return floored(value.micros, 1000n);
+  if (value instanceof duckdb.DuckDBTimestampMillisecondsValue) return Number(value.millis);
+  if (value instanceof duckdb.DuckDBTimestampSecondsValue) return Number(value.seconds) * 1000;
+  return value instanceof duckdb.DuckDBTimestampNanosecondsValue ? floored(value.nanos, 1_000_000n) : undefined;
 }
 
 /** Whole units, rounded down, also before 1970. */
