@@ -23,9 +23,6 @@ export interface ProgressOptions {
   color: boolean;
   /** Receives lines instead of the drawing if there is no terminal. */
   log: (line: string) => void;
-  now?: () => number;
-  /** Calls `tick` every `ms` milliseconds until the returned function is called. */
-  every?: (ms: number, tick: () => void) => () => void;
 }
 
 /** What a step knows about requests; missing fields stay as they were. */
@@ -63,11 +60,11 @@ interface Work {
 
 /** Shows long work: on a terminal one line, redrawn in place at most 10 times a second; elsewhere a log line now and then. */
 export function createProgress(options: ProgressOptions): Progress {
-  const { stream, isTerminal, log, now = Date.now, every = unrefInterval } = options;
+  const { stream, isTerminal, log } = options;
   let work: Work | null = null;
   let drawn = false;
   let drawnAt = Number.NEGATIVE_INFINITY;
-  let stop = () => {};
+  let timer: NodeJS.Timeout | undefined;
 
   const erase = () => {
     if (drawn) stream.write(CLEAR_LINE);
@@ -75,20 +72,21 @@ export function createProgress(options: ProgressOptions): Progress {
   };
   const draw = () => {
     if (!work) return;
-    drawnAt = now();
+    drawnAt = Date.now();
     const cells = (stream.columns || DEFAULT_COLUMNS) - 1;
     stream.write(CLEAR_LINE + lineOf(work, drawnAt, options.color, cells));
     drawn = true;
   };
   const changed = () => {
-    if (isTerminal && work && now() - drawnAt >= REDRAW_MS) draw();
+    if (isTerminal && work && Date.now() - drawnAt >= REDRAW_MS) draw();
   };
   const report = () => {
-    if (work) log(plainLine(work, now()));
+    if (work) log(plainLine(work, Date.now()));
   };
   const finish = () => {
-    stop();
-    if (work && !isTerminal) log(`${plainLine(work, now())}, finished after ${duration(now() - work.startedAt)}`);
+    clearInterval(timer);
+    if (work && !isTerminal)
+      log(`${plainLine(work, Date.now())}, finished after ${duration(Date.now() - work.startedAt)}`);
     erase();
     work = null;
   };
@@ -105,9 +103,9 @@ export function createProgress(options: ProgressOptions): Progress {
   return {
     start(label, total) {
       if (work) finish();
-      const at = now();
+      const at = Date.now();
       work = { label: safe(label), total, done: 0, note: '', extra: {}, startedAt: at, samples: [{ at, done: 0 }] };
-      stop = every(isTerminal ? SAMPLE_MS : LOG_EVERY_MS, isTerminal ? changed : report);
+      timer = setInterval(isTerminal ? changed : report, isTerminal ? SAMPLE_MS : LOG_EVERY_MS).unref();
       changed();
     },
     advance(n, { isEarlier = false, ...extra } = {}) {
@@ -115,7 +113,7 @@ export function createProgress(options: ProgressOptions): Progress {
       work.done += n;
       if (isEarlier) for (const each of work.samples) each.done += n;
       Object.assign(work.extra, extra);
-      sample(work, now());
+      sample(work, Date.now());
       changed();
     },
     setTotal(total) {
@@ -130,11 +128,6 @@ export function createProgress(options: ProgressOptions): Progress {
     interrupt,
     logStream: { write: (text) => interrupt(() => void stream.write(text)), isTTY: isTerminal },
   };
-}
-
-function unrefInterval(ms: number, tick: () => void): () => void {
-  const timer = setInterval(tick, ms).unref();
-  return () => clearInterval(timer);
 }
 
 function sample(work: Work, at: number): void {

@@ -1,46 +1,31 @@
 import stringWidth from 'string-width';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createProgress } from '../../../src/base/observe/progress.js';
 
 const CLEAR = '\r\x1b[2K';
 
-let clock = 0;
-let ticks: { ms: number; tick: () => void }[] = [];
-
-function every(ms: number, tick: () => void) {
-  const entry = { ms, tick };
-  ticks.push(entry);
-  return () => {
-    ticks = ticks.filter((other) => other !== entry);
-  };
-}
+/** So long passes, without a tick. */
+const pass = (ms: number) => void vi.setSystemTime(Date.now() + ms);
 
 function given(isTerminal: boolean, { color = false, columns = 100 } = {}) {
   const written: string[] = [];
   const logs: string[] = [];
   const stream = { write: (text: string) => written.push(text), columns };
   const log = (line: string) => logs.push(line);
-  return {
-    written,
-    logs,
-    stream,
-    progress: createProgress({ stream, isTerminal, color, log, now: () => clock, every }),
-  };
+  return { written, logs, stream, progress: createProgress({ stream, isTerminal, color, log }) };
 }
 
-beforeEach(() => {
-  clock = 1_000_000;
-  ticks = [];
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 describe('on a terminal', () => {
   it('redraws one line in place with bar, figures, rate, ETA and requests', () => {
     const { written, logs, progress } = given(true, { columns: 120 });
     progress.start('reports', 2000);
-    clock += 10_000;
+    pass(10_000);
     progress.advance(500, { requestsSpent: 520, requestsLeft: 1500 });
     progress.note('example.com');
-    clock += 100;
+    pass(100);
     progress.advance(0);
     expect(written[1]).toBe(
       `${CLEAR}reports █████░░░░░░░░░░░░░░░  500/2,000  50/s  ETA 30s  520 requests  1,500 requests left`,
@@ -81,7 +66,7 @@ describe('on a terminal', () => {
   it('has no colours unless asked to, and shows foreign text harmlessly', () => {
     const { written, progress } = given(true);
     progress.start('a\x1b[31m', 1);
-    clock += 200;
+    pass(200);
     progress.note('b\nc');
     expect(written.join('').replaceAll(CLEAR, '')).not.toContain('\x1b');
     expect(written[1]).toContain('b\\nc');
@@ -93,11 +78,10 @@ describe('elsewhere', () => {
     const { written, logs, progress } = given(false);
     progress.start('reports', 100);
     progress.advance(1);
-    expect(ticks.map(({ ms }) => ms)).toEqual([30_000]);
-    clock += 30_000;
+    vi.advanceTimersByTime(29_999);
     progress.advance(29);
-    for (const { tick } of ticks) tick();
-    clock += 35_000;
+    vi.advanceTimersByTime(1);
+    pass(35_000);
     progress.advance(70);
     progress.finish();
     expect(logs).toEqual([
@@ -105,6 +89,6 @@ describe('elsewhere', () => {
       expect.stringMatching(/^reports: 100\/100, .*\/s, finished after 1m 5s$/),
     ]);
     expect(written).toEqual([]);
-    expect(ticks).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
