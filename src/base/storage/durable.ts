@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, fsync, fsyncSync, ftruncateSync, openSync, type Stats, writeSync } from 'node:fs';
 import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { cannotWrite } from './disk-error.js';
 
 /** Makes a folder's own entries (names added, renamed or removed in it) survive a power loss. */
@@ -139,18 +140,9 @@ async function makeOne(folder: string): Promise<string[]> {
 const SYNC_INTERVAL_MS = 1000;
 
 /** Text that is written together, and the promise for all of it. */
-class Group {
-  readonly texts: string[] = [];
-  readonly written: Promise<void>;
-  done: () => void = () => {};
-  fail: (error: Error) => void = () => {};
-
-  constructor() {
-    this.written = new Promise((resolve, reject) => {
-      this.done = resolve;
-      this.fail = reject;
-    });
-  }
+interface Group {
+  texts: string[];
+  written: Promise<void>;
 }
 
 /**
@@ -180,10 +172,7 @@ export class AppendFile {
   /** @throws Error with the file's name if it cannot be written (a full disk); nothing half-written is left */
   append(text: string): Promise<void> {
     if (this.#failed) return Promise.reject(this.#failed);
-    if (!this.#group) {
-      this.#group = new Group();
-      setImmediate(() => this.#write());
-    }
+    this.#group ??= { texts: [], written: setImmediate().then(() => this.#written()) };
     this.#group.texts.push(text);
     return this.#group.written;
   }
@@ -201,6 +190,11 @@ export class AppendFile {
     }
   }
 
+  #written(): void {
+    this.#write();
+    if (this.#failed) throw this.#failed;
+  }
+
   #write(): void {
     const group = this.#group;
     if (!group) return;
@@ -208,10 +202,8 @@ export class AppendFile {
     try {
       this.#bytes += this.#writeWhole(group.texts.join(''));
       this.#dirty = true;
-      group.done();
     } catch (cause) {
       this.#failed = cannotWrite(this.path, cause);
-      group.fail(this.#failed);
     }
   }
 
