@@ -9,6 +9,12 @@ export interface Globals {
   logLevel?: LogLevel;
 }
 
+/** The options that say which warehouse is read, and how much of one in a bucket. */
+export interface ReadFlags extends Globals {
+  warehouse?: string;
+  history?: string;
+}
+
 /** What a command does, loaded when the command runs. Returns the exit code. */
 export interface Work<Flags> {
   run(flags: Flags, io: Io, words: string[]): Promise<number>;

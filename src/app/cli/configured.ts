@@ -23,7 +23,7 @@ import { colorsWanted, safeLines } from '../../base/observe/terminal.js';
 import { DAY_MS } from '../../base/time.js';
 import type { BucketCache, PlaceSettings } from '../../warehouse/bucket/cache.js';
 import { historyNotice, readRestored } from '../../warehouse/log/folder/restored.js';
-import type { Globals } from './command.js';
+import type { Globals, ReadFlags } from './command.js';
 import { EXIT, type Io } from './io.js';
 
 /**
@@ -43,7 +43,7 @@ export async function configOf(
 }
 
 /** The warehouse to read: the folder that a flag names, or that of the configuration. */
-export async function readerOptions(flags: Globals & { warehouse?: string }, io: Io): Promise<ReaderOptions> {
+export async function readerOptions(flags: ReadFlags, io: Io): Promise<ReaderOptions> {
   const onRebuilt = rebuiltLog(flags, io);
   if (flags.warehouse !== undefined) {
     return { warehouse: folderOf(flags.warehouse, io), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, onRebuilt };
@@ -73,11 +73,7 @@ const DEFAULT_HISTORY = '100d';
 export type Reading = ReaderOptions & { cache?: BucketCache | undefined };
 
 /** Hands the warehouse that the flags or the configuration name to a reader, which has it until `use` ends. */
-export async function reading<T>(
-  flags: Globals & { warehouse?: string; history?: string },
-  io: Io,
-  use: (options: Reading) => Promise<T>,
-): Promise<T> {
+export async function reading<T>(flags: ReadFlags, io: Io, use: (options: Reading) => Promise<T>): Promise<T> {
   const onRebuilt = rebuiltLog(flags, io);
   const config = flags.warehouse === undefined ? await configOf(flags, io, READERS) : null;
   const settings = config ?? settingsOf(flags.warehouse ?? '', io);
@@ -109,7 +105,7 @@ export interface Settings
 
 /** The configured settings; of a warehouse that a flag names, the defaults and what the environment sets. */
 export async function settingsFor(
-  { warehouse, ...flags }: Globals & { warehouse?: string },
+  { warehouse, ...flags }: ReadFlags,
   io: Pick<Io, 'env' | 'cwd'>,
   overrides: Overrides = {},
 ): Promise<Settings> {

@@ -1,16 +1,15 @@
 import { UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { exportAnalytics } from '../../../warehouse/copies/export-analytics.js';
-import type { Globals } from '../command.js';
+import type { ReadFlags } from '../command.js';
 import { readerOptions } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { fileOf } from '../output/sink.js';
 
-export interface Flags extends Globals {
+export interface Flags extends ReadFlags {
   root?: string;
   out: string;
-  warehouse?: string;
 }
 
 /** `indexhouse analytics`: the views over the Parquet files, for readers that see them under another path. */

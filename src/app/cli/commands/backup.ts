@@ -3,14 +3,13 @@ import { UsageError } from '../../../base/exit.js';
 import { size } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { backUp } from '../../../warehouse/upkeep/backup.js';
-import type { Globals } from '../command.js';
+import type { ReadFlags } from '../command.js';
 import { readerOptions } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
 import { count, formatJson } from '../output/output.js';
 import { checkOutside } from '../output/sink.js';
 
-export interface Flags extends Globals {
-  warehouse?: string;
+export interface Flags extends ReadFlags {
   keys?: boolean;
 }
 

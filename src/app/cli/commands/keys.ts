@@ -9,18 +9,14 @@ import { type AddedKey, addKey, type KnownKey, known, revokeKey } from '../../..
 import { namesIn } from '../../../warehouse/log/folder/layout.js';
 import { checkWarehouseThere } from '../../../warehouse/log/folder/prepare.js';
 import { knownWebsites } from '../../../warehouse/log/open.js';
-import type { Globals } from '../command.js';
+import type { ReadFlags } from '../command.js';
 import { configOf, READERS, reading } from '../configured.js';
 import { EXIT, type Io, widthOf } from '../io.js';
 import { formatJson, formatTable } from '../output/output.js';
 
 const ALL = 'all';
 
-export interface Flags extends Globals {
-  warehouse?: string;
-}
-
-export interface AddFlags extends Flags {
+export interface AddFlags extends ReadFlags {
   label: string;
   website: string[];
   expires?: string;
@@ -46,7 +42,7 @@ async function addedText(warehouse: string, key: KnownKey, token: string): Promi
 }
 
 /** `indexhouse keys list` */
-export async function list(flags: Flags, io: Io): Promise<number> {
+export async function list(flags: ReadFlags, io: Io): Promise<number> {
   const keys = await reading(flags, io, async ({ warehouse }) => {
     await checkWarehouseThere(warehouse);
     return (await readKeys(warehouse)).map((key) => shown(known(key)));
@@ -59,7 +55,7 @@ export async function list(flags: Flags, io: Io): Promise<number> {
 }
 
 /** `indexhouse keys revoke` */
-export async function revoke(flags: Flags, io: Io, [idOrLabel = '']: string[]): Promise<number> {
+export async function revoke(flags: ReadFlags, io: Io, [idOrLabel = '']: string[]): Promise<number> {
   const key = await reading(flags, io, ({ warehouse }) => revokeKey(warehouse, idOrLabel));
   io.stdout.write(flags.json ? formatJson(shown(key)) : `Revoked the key "${safe(key.label)}" (${key.id}).\n`);
   return EXIT.done;

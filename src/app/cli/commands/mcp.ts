@@ -6,7 +6,7 @@ import { packageVersion } from '../../../base/version.js';
 import { assistantServer } from '../../../serve/assistant/server.js';
 import { wholeClient } from '../../../serve/assistant/whole-client.js';
 import { checkWarehouseThere } from '../../../warehouse/log/folder/prepare.js';
-import type { Globals } from '../command.js';
+import type { ReadFlags } from '../command.js';
 import { loggerOf, type Reading, reading, settingsFor } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
 import { refreshing } from '../serving/refreshing.js';
@@ -14,17 +14,12 @@ import { refreshing } from '../serving/refreshing.js';
 /** How long what was asked before the client closed its end may still be answered. */
 const GRACE_MS = 5000;
 
-export interface Flags extends Globals {
-  warehouse?: string;
-  history?: string;
-}
-
 /** `indexhouse mcp`: answers an AI assistant over stdin and stdout, until it closes stdin. */
-export async function run(flags: Flags, io: Io): Promise<number> {
+export async function run(flags: ReadFlags, io: Io): Promise<number> {
   return reading(flags, io, (options) => answerUntilClosed(options, flags, io));
 }
 
-async function answerUntilClosed(options: Reading, flags: Flags, io: Io): Promise<number> {
+async function answerUntilClosed(options: Reading, flags: ReadFlags, io: Io): Promise<number> {
   const { warehouse, cache } = options;
   const status = { ...(await settingsFor(flags, io)).status, warehouse, cache };
   await checkWarehouseThere(warehouse);

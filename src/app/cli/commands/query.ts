@@ -8,7 +8,7 @@ import type { Reader } from '../../../answers/query/reader.js';
 import { dataAgeOf } from '../../../answers/status/data-age.js';
 import { UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
-import type { Globals } from '../command.js';
+import type { ReadFlags } from '../command.js';
 import { configOf, exitFor, READERS, reading, writeAge, writeLacks } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
 import { counted, formatJson, size } from '../output/output.js';
@@ -23,15 +23,13 @@ Run:       ${program} query <name> [name=value]
 Your SQL:  ${program} query --sql "select …"
 `;
 
-export interface Flags extends Globals, SinkFlags {
+export interface Flags extends ReadFlags, SinkFlags {
   sql?: string;
   file?: string;
   param?: string[];
   columns?: string[];
   table?: string[];
   describe?: string;
-  warehouse?: string;
-  history?: string;
 }
 
 /** `indexhouse query`: built-in or ad hoc SQL, read-only, over the Parquet files. */

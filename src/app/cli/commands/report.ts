@@ -10,22 +10,20 @@ import { changeOf, counted, type Figure, percent, shareOf, signed } from '../../
 import { safe } from '../../../base/observe/terminal.js';
 import { writeDurably } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
-import type { Globals } from '../command.js';
+import type { ReadFlags } from '../command.js';
 import { exitFor, reading, writeAge, writeLacks } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
 import { count, figures, formatJson, formatTable, wrapped } from '../output/output.js';
 import { answered } from '../output/query-output.js';
 import { checkOutside, fileOf } from '../output/sink.js';
 
-export interface Flags extends Globals {
+export interface Flags extends ReadFlags {
   out: string;
   format?: 'html' | 'mail';
   brief?: boolean;
   website?: string;
   since?: string;
   until?: string;
-  warehouse?: string;
-  history?: string;
 }
 
 /** `indexhouse report`: one self-contained HTML file with charts. Reads only, never blocked by a sync. */

@@ -6,19 +6,17 @@ import { isLoopback } from '../../../serve/api/addresses.js';
 import { readKeys, type StoredKey } from '../../../serve/keys/key-file.js';
 import type { BucketCache } from '../../../warehouse/bucket/cache.js';
 import { checkWarehouseThere, timeZoneOf } from '../../../warehouse/log/folder/prepare.js';
-import type { Globals } from '../command.js';
+import type { ReadFlags } from '../command.js';
 import { inFolder, loggerOf, type Settings, settingsFor } from '../configured.js';
 import { EXIT, type Io, stoppable, widthOf } from '../io.js';
 import { formatTable } from '../output/output.js';
 import { type RunningService, type ServiceOptions, startService } from '../serving/running-service.js';
 
-export interface Flags extends Globals {
+export interface Flags extends ReadFlags {
   host?: string;
   port?: string;
   rateLimit?: string;
   prefix: string;
-  warehouse?: string;
-  history?: string;
 }
 
 /** `indexhouse serve`: serves the service's own HTTP API from the warehouse, until it is stopped. */

@@ -6,7 +6,7 @@ import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder } from '../../../warehouse/log/folder/prepare.js';
-import type { Globals } from '../command.js';
+import type { ReadFlags } from '../command.js';
 import { exitFor, inFolder, rebuiltLog, settingsFor } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
 import { age, ago, count, formatJson, formatTable, percent } from '../output/output.js';
@@ -15,8 +15,7 @@ const OF_ALL_REPORTS = ['pages with a report', 'oldest', 'median'];
 /** How many lines of drift to print. */
 const DRIFT_SHOWN = 10;
 
-export interface Flags extends Globals {
-  warehouse?: string;
+export interface Flags extends ReadFlags {
   metrics?: boolean;
 }
 

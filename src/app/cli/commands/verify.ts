@@ -5,17 +5,15 @@ import { followersOf } from '../../../warehouse/copies/follow.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
 import { exitCodeOf, type Verified } from '../../../warehouse/upkeep/verify/finding.js';
 import { verifyWarehouse } from '../../../warehouse/upkeep/verify/verify.js';
-import type { Globals } from '../command.js';
+import type { ReadFlags } from '../command.js';
 import { configOf, exitFor, loggerOf, reading } from '../configured.js';
 import type { Io } from '../io.js';
 import { count, counted, formatJson } from '../output/output.js';
 
 const SIGN = { difference: '✗', lag: '!', note: '·' } as const;
 
-export interface Flags extends Globals {
+export interface Flags extends ReadFlags {
   repair?: boolean;
-  history?: string;
-  warehouse?: string;
 }
 
 /** `indexhouse verify`: proves that nothing is lost and that every follower equals the log. */
