@@ -57,10 +57,7 @@ export interface Deindexing {
 }
 
 /** On one night the owner submits a directory's pages that no sitemap listed: the other story of the demo. */
-export interface Submission {
-  night: number;
-  directory: string;
-}
+export type Submission = Omit<Deindexing, 'share'>;
 
 /** What a page is, and the nights on which something last happened to it; those before the first one are negative. */
 export interface Page {

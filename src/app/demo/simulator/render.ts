@@ -42,6 +42,7 @@ export class Renderer {
     const { state } = page;
     const traits = traitsOf(state);
     const fetched = traits && traits.fetchStatus !== null;
+    const crawler = hash(page.number, 2) % DESKTOP_ONE_IN === 0 ? 'DESKTOP' : 'MOBILE';
     const hasData = state !== NO_DATA;
     const yesNo = (is: boolean): string | null => (fetched ? (is ? 'Yes' : 'No') : null);
     const { url, index_summary, index_coverage_state, inspection_link, ...rest } = this.#shared(page);
@@ -54,7 +55,7 @@ export class Renderer {
       indexing_allowed: yesNo(state !== NOINDEX),
       searchengine_selected_canonical,
       user_selected_canonical,
-      searchenginebot_primary_crawler: fetched ? this.#crawler(page) : null,
+      searchenginebot_primary_crawler: fetched ? crawler : null,
       ...lastCrawl,
       page_fetch_status: traits?.fetchStatus ?? null,
       blocked_by_robots_txt: yesNo(state === BLOCKED),
@@ -71,13 +72,13 @@ export class Renderer {
   #shared(page: Page) {
     const { state, number } = page;
     const hasData = state !== NO_DATA;
-    const canonicals = this.#canonicals(page);
+    const { engine, user } = canonicalsOf(state, page.declaresCanonical);
     return {
       url: this.website.urls.url(number),
       index_summary: hasData ? (isIndexed(state) ? 'Indexed' : 'Not Indexed') : null,
       index_coverage_state: state === NO_DATA || state === REMOVED ? null : state,
-      searchengine_selected_canonical: canonicals.engine,
-      user_selected_canonical: canonicals.user,
+      searchengine_selected_canonical: this.#canonicalUrl(page, engine),
+      user_selected_canonical: this.#canonicalUrl(page, user),
       ...this.#lastCrawl(page, hasData),
       inspection_link: hasData ? this.#inspectionLink(page, 'latest') : null,
     };
@@ -107,11 +108,6 @@ export class Renderer {
     };
   }
 
-  #canonicals(page: Page): { engine: string | null; user: string | null } {
-    const { engine, user } = canonicalsOf(page.state, page.declaresCanonical);
-    return { engine: this.#canonicalUrl(page, engine), user: this.#canonicalUrl(page, user) };
-  }
-
   /** The page that another one duplicates never changes. */
   #canonicalUrl({ number }: Page, canonical: Canonical = 'none'): string | null {
     if (canonical === 'none') return null;
@@ -127,10 +123,6 @@ export class Renderer {
       last_crawl_time: new Date(crawledMs).toISOString(),
       days_since_last_crawl: Math.floor((nowMs - crawledMs) / DAY_MS),
     };
-  }
-
-  #crawler({ number }: Page): string {
-    return hash(number, 2) % DESKTOP_ONE_IN === 0 ? 'DESKTOP' : 'MOBILE';
   }
 
   #time(page: Page, night: number, when: Moment): string {
