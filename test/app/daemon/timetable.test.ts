@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jobNamed, timetable, whichJobs } from '../../../src/app/daemon/timetable.js';
+import { timetable } from '../../../src/app/daemon/timetable.js';
 import { lastTime, longestGap, nextTimes } from '../../../src/base/config/cron.js';
 import { configSchema } from '../../../src/base/config/schema.js';
 import { DAY_MS, HOUR_MS } from '../../../src/base/time.js';
@@ -19,11 +19,6 @@ describe('timetable', () => {
       ['report', null],
     ]);
     expect(timesOf({ 'nightly-sync': false })[0]).toEqual(['nightly-sync', null]);
-  });
-
-  test('knows its jobs by name', () => {
-    expect([jobNamed('report'), jobNamed('backup')]).toEqual([expect.anything(), null]);
-    expect(whichJobs('backup')).toBe('Jobs are: nightly-sync, maintain, verify, report.');
   });
 });
 

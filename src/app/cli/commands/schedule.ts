@@ -1,18 +1,18 @@
-import { UsageError } from '../../../base/exit.js';
 import { makeFolder } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
 import { RunLock } from '../../../warehouse/log/lock.js';
 import { type RecordedContext, runDaemon, runRecorded } from '../../daemon/daemon.js';
+import type { JobName } from '../../daemon/job.js';
 import { JobBoard } from '../../daemon/job-board.js';
-import { jobNamed, timetable, whichJobs } from '../../daemon/timetable.js';
+import { JOBS, timetable } from '../../daemon/timetable.js';
 import { sendNotices } from '../../notify/notify.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
 
 export interface Flags extends Globals {
-  once?: string;
+  once?: JobName;
   host: string;
   port?: number;
 }
@@ -25,7 +25,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   return stoppable(io, async (signal) => {
     const log = loggerOf(flags, io, config);
     const context = { config, version, log, signal, board: await JobBoard.open(config.warehouse.path, log) };
-    if (flags.once !== undefined) return runOnce(flags.once, context);
+    if (flags.once !== undefined) return runRecorded({ name: flags.once, job: JOBS[flags.once] }, context);
     const lock = await daemonLock(config.warehouse.path);
     try {
       const daemon = () => runDaemon({ ...context, jobs, hourly: () => sendNotices(context) });
@@ -61,10 +61,4 @@ async function served(
   } finally {
     await service.close();
   }
-}
-
-async function runOnce(name: string, context: RecordedContext): Promise<number> {
-  const job = jobNamed(name);
-  if (!job) throw new UsageError(`--once ${name} is not a job. ${whichJobs(name)}`);
-  return runRecorded({ name, job }, context);
 }

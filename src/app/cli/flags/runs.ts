@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { JOB_NAMES } from '../../daemon/job.js';
 import type { Define } from '../command.js';
 import { calendarDate, wholeNumber } from './flag-values.js';
 
@@ -53,7 +54,7 @@ export function runCommands(define: Define): Command[] {
       .option('--file <path>', 'a file with one address a line; # begins a comment'),
     define('schedule', () => import('../commands/schedule.js'))
       .description('run as a daemon: each job at its scheduled time')
-      .option('--once <job>', 'run this job now and exit')
+      .addOption(new Option('--once <job>', 'run this job now and exit').choices(JOB_NAMES))
       .option(
         '--port <number>',
         'serve /healthz, /readyz and /metrics there; 0 picks a free port',
