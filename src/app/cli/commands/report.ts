@@ -1,5 +1,7 @@
-import { open, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { reportMail } from '../../../answers/report/mail.js';
 import { isReport, MARK_BYTES, reportPage } from '../../../answers/report/page.js';
 import { type Report, readReport } from '../../../answers/report/report.js';
@@ -67,20 +69,8 @@ async function checkReportFile(out: string): Promise<void> {
   if (!found) return;
   if (!found.isFile()) throw new UsageError(`--out ${out} is not a file: name a file`);
   // An empty file, such as `mktemp` makes, has nothing to lose.
-  if (found.size === 0 || isReport(await beginningOf(out))) return;
+  if (found.size === 0 || isReport(await text(createReadStream(out, { end: MARK_BYTES - 1 })).catch(() => ''))) return;
   throw new UsageError(`--out ${out} exists and is not an indexhouse report: choose another name, or delete it first`);
-}
-
-/** The first bytes of a file, as text; empty if it cannot be read. */
-async function beginningOf(file: string): Promise<string> {
-  const handle = await open(file, 'r').catch(() => null);
-  if (!handle) return '';
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MARK_BYTES), 0, MARK_BYTES, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Where the report is, and its headline, for people. */
