@@ -4,12 +4,7 @@ import type { Reader } from '../../answers/query/reader.js';
 import type { ReaderOptions } from '../../answers/query/reader-options.js';
 import { ageText, type DataAge } from '../../answers/status/data-age.js';
 import type { StatusInput } from '../../answers/status/status.js';
-import {
-  ageRuleOf,
-  DEFAULT_MEMORY_LIMIT_BYTES,
-  STATUS_DEFAULTS,
-  statusInputOf,
-} from '../../answers/status/status-input.js';
+import { ageRuleOf, STATUS_DEFAULTS, statusInputOf } from '../../answers/status/status-input.js';
 import { isBucketUrl } from '../../base/config/bucket.js';
 import { loadConfig, settingsWithoutFile } from '../../base/config/load.js';
 import type { Overrides } from '../../base/config/overrides.js';
@@ -42,14 +37,14 @@ export async function configOf(
   return config;
 }
 
-/** The warehouse to read: the folder that a flag names, or that of the configuration. */
-export async function readerOptions(flags: ReadFlags, io: Io): Promise<ReaderOptions> {
-  const onRebuilt = rebuiltLog(flags, io);
-  if (flags.warehouse !== undefined) {
-    return { warehouse: folderOf(flags.warehouse, io), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, onRebuilt };
-  }
-  const { warehouse } = await configOf(flags, io, { withoutTokens: true });
-  return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, onRebuilt };
+/** The warehouse folder that a flag or the configuration names. @throws UsageError if it is a bucket */
+export async function folderToRead(
+  flags: ReadFlags,
+  io: Io,
+): Promise<Pick<ReaderOptions, 'warehouse' | 'memoryLimit'>> {
+  const { warehouse } = await settingsFor(flags, io);
+  checkFolder(warehouse.path);
+  return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit };
 }
 
 /** The folder that a flag names. @throws UsageError if it names a bucket */
