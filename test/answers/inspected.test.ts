@@ -76,6 +76,12 @@ describe('a website whose pages are inspected by and by', () => {
     expect(whole).toMatchObject({ indexed_before: 2, first_inspected: 2, entered: 1, fell_out: 2, indexed: 3 });
     const [place] = await analysisRows(reader, 'deindexed_by_directory', { since: '2025-03-02' });
     expect(place).toMatchObject({ directory: '/a/', indexed_before: 2, first_inspected: 1, entered: 1, indexed: 2 });
+    // One more page was first inspected as indexed, and fell out in the period: directories add up to the balance.
+    const places = await analysisRows(reader, 'coverage_by_directory', { since: '2025-03-02' });
+    expect(places.map(({ directory, indexed_change }) => [directory, indexed_change])).toEqual([
+      ['/a/', -1],
+      ['/b/', 0],
+    ]);
     expect((await findingsOf(warehouse)).filter(({ level }) => level !== 'lag')).toEqual([]);
   });
 

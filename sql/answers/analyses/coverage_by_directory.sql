@@ -42,13 +42,16 @@ counted as (
 ),
 -- Nothing is read for websites of the API.
 inspected as (
-  select website_id, directory_of(url) as directory, count(*) as first_inspected
-  from page_changes
-  where
-    change = 'first_data'
-    and to_value = 'Indexed'
-    and snapshot_date between $since::date and $until::date
-    and is_property(website_id)
+  select
+    website_id,
+    if(directory_of(url) in (select directory from counted), directory_of(url), '(other)') as directory,
+    count(*) as first_inspected
+  from net_moves((
+    select list({website_id: website_id, before_id: since_id, listing_id: snapshot_id})
+    from listings
+    where since_id is not null and is_property(website_id)
+  ))
+  where step = 1 and first_step.change = 'first_data'
   group by all
 ),
 named as (

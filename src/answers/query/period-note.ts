@@ -9,7 +9,7 @@ export const FELL_OUT =
   'Fell out: indexed in the last complete listing before the period and not in its last one, listed there or not. ' +
   'Entered: the reverse.';
 
-const MOVES = /\b(index|net)_moves\b/;
+const MOVES = /\bfell_out\b/;
 const COMPARES = /\b(index_moves|period_listings)\b/;
 const datesRow = z.object({
   first: z.string().nullable(),
