@@ -151,14 +151,11 @@ class ReportFetch {
     const { outage, website, source } = this.run_;
     const known = outage.ofService(website);
     if (!known) return;
-    const skipped: PlannedPage[] = [];
     for (let skip = known.waits * FAILED_FROM_THE_START; skip >= 0; skip--) {
-      const { value: page } = await pages.next();
-      if (!page) break;
-      skipped.push(page);
+      const { value: next } = await pages.next();
+      if (next) this.#ahead.push(next);
     }
-    const page = skipped.pop();
-    this.#ahead = skipped;
+    const page = this.#ahead.pop();
     if (!page) return;
     try {
       const outcome = await source.report(page.url, this.#purposeOnce);

@@ -154,9 +154,8 @@ async function ask(deps: WalkDeps, state: WalkState, recent: RecentUrls): Promis
   const window = await getWindow(deps, path);
   const next = window.pagination.next_page ?? null;
   const nextLink = next === null ? null : followable(next, website.baseUrl, website.places.baseUrl);
-  return state.mode === 'links'
-    ? stepByLink(state, window, recent, nextLink)
-    : stepByOverlap(state, window, recent, nextLink);
+  const step = state.mode === 'links' ? stepByLink : stepByOverlap;
+  return step(state, window, recent, nextLink);
 }
 
 async function getWindow(deps: WalkDeps, path: string): Promise<Window> {
