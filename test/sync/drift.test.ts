@@ -17,14 +17,8 @@ const ENTRY = {
 };
 const { canonicals_match: _, ...WITHOUT_MATCH } = ENTRY;
 const NO_DATA = {
-  ...WITHOUT_MATCH,
-  index_summary: null,
-  index_coverage_state: null,
-  searchengine_selected_canonical: null,
-  user_selected_canonical: null,
-  last_crawl_time: null,
-  days_since_last_crawl: null,
-  inspection_link: null,
+  ...Object.fromEntries(Object.keys(WITHOUT_MATCH).map((field) => [field, null])),
+  service_link: LINK,
 };
 const REPORT = {
   ...WITHOUT_MATCH,

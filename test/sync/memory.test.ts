@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Engine } from '../../src/base/storage/engine.js';
 import { casesAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
@@ -11,17 +11,11 @@ const LIMITS: [limit: string, bytes: number][] = [
 it.each(casesAtLength(LIMITS, '4GB'))(
   'with a memory_limit of %s a sync gives each engine %d bytes',
   async (memory_limit, bytes) => {
-    const ends: (() => void | Promise<void>)[] = [];
+    const given = await givenNights(onTestFinished);
     const open = vi.spyOn(Engine, 'open');
-    try {
-      const given = await givenNights((end) => ends.push(end));
-      open.mockClear();
-      await given.night({ list: { a: {} }, sections: { warehouse: { memory_limit } } });
-      expect(open.mock.calls.length).toBeGreaterThan(0);
-      expect(open.mock.calls.map(([{ memoryLimit }]) => memoryLimit)).toEqual(open.mock.calls.map(() => bytes));
-    } finally {
-      open.mockRestore();
-      for (const end of ends) await end();
-    }
+    onTestFinished(() => open.mockRestore());
+    await given.night({ list: { a: {} }, sections: { warehouse: { memory_limit } } });
+    expect(open.mock.calls.length).toBeGreaterThan(0);
+    expect(open.mock.calls.map(([{ memoryLimit }]) => memoryLimit)).toEqual(open.mock.calls.map(() => bytes));
   },
 );

@@ -76,6 +76,16 @@ class World {
     });
   }
 
+  /** Effects under which each wait of a minute or more is noted first. */
+  noting(wait: (ms: number) => unknown) {
+    const { effects } = this.clock;
+    const sleep: typeof effects.sleep = async (ms, signal) => {
+      if (ms >= MINUTE_MS) await wait(ms);
+      return effects.sleep(ms, signal);
+    };
+    return { ...effects, follow: noFollowers, sleep };
+  }
+
   /** What the log says of outages. */
   get messages(): string[] {
     return this.lines.map(({ msg }) => String(msg)).filter((text) => text.includes('outage'));
@@ -121,17 +131,7 @@ test.each(casesAtLength(MOMENTS, 'in the reports'))(
 testAtLength('the waits are 5, 10, 20 and 30 minutes', async () => {
   const world = await new World({ down: { after: 0, forMs: 100 * MINUTE_MS } }).start();
   const waits: number[] = [];
-  const { effects } = world.clock;
-  await world.sync(6 * HOUR_MS, {
-    effects: {
-      ...effects,
-      follow: noFollowers,
-      sleep: (ms, signal) => {
-        if (ms >= MINUTE_MS) waits.push(Math.round(ms / MINUTE_MS));
-        return effects.sleep(ms, signal);
-      },
-    },
-  });
+  await world.sync(6 * HOUR_MS, { effects: world.noting((ms) => waits.push(Math.round(ms / MINUTE_MS))) });
   expect(waits).toEqual([5, 10, 20, 30, 30, 30]);
 });
 
@@ -153,14 +153,12 @@ once('while it lasts others see what is waited for, and are notified once, and o
   const world = await new World({ down: { after: 15, forMs: 100 * MINUTE_MS } }).start();
   const [begunAt, long]: [number, LongOutage[]] = [world.clock.now, []];
   const seen: unknown[] = [];
-  const { effects } = world.clock;
-  const sleep: typeof effects.sleep = async (ms, signal) => {
+  const effects = world.noting(async () => {
     const left = await readRunFile(world.runFile);
-    if (ms >= MINUTE_MS && left?.waiting) seen.push(left.waiting);
-    return effects.sleep(ms, signal);
-  };
+    if (left?.waiting) seen.push(left.waiting);
+  });
   const onLongOutage = async (outage: LongOutage) => void long.push(outage);
-  await world.sync(6 * HOUR_MS, { effects: { ...effects, follow: noFollowers, sleep }, onLongOutage });
+  await world.sync(6 * HOUR_MS, { effects, onLongOutage });
   expect(seen[0]).toMatchObject({ for: 'the service', error: expect.stringContaining('503') });
   const times = z.array(z.object({ since: z.string(), until: z.string() })).parse(seen);
   expect(new Set(times.map(({ since }) => since)).size).toBe(1);
@@ -194,12 +192,8 @@ testAtLength('where nothing but reports fails, one of them is asked for after ea
   const forMs = 100 * MINUTE_MS;
   const world = await new World({ down: { after: 5, forMs }, isOfReports: true }).start();
   const asked: number[] = [];
-  const { effects } = world.clock;
-  const sleep: typeof effects.sleep = (ms, signal) => {
-    if (ms >= MINUTE_MS) asked.push(world.reportRequests);
-    return effects.sleep(ms, signal);
-  };
-  const { websites } = await world.sync(6 * HOUR_MS, { effects: { ...effects, follow: noFollowers, sleep } });
+  const effects = world.noting(() => asked.push(world.reportRequests));
+  const { websites } = await world.sync(6 * HOUR_MS, { effects });
   expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30, failed: 0 } }]);
   expect(world.messages).toEqual([BEGAN, 'the outage of the reports is over']);
   const [first = 0] = asked;
@@ -238,14 +232,11 @@ testAtLength('a full disk is waited for', async () => {
 testAtLength('a run that is stopped while it waits is resumed by the next one', async () => {
   const world = await new World({ down: { after: 15, forMs: HOUR_MS } }).start();
   const stop = new AbortController();
-  const { effects } = world.clock;
-  const sleep: typeof effects.sleep = (ms, signal) => {
-    if (ms >= MINUTE_MS) stop.abort();
-    return stop.signal.aborted ? Promise.reject(new Stopped()) : effects.sleep(ms, signal);
-  };
-  await expect(
-    world.sync(6 * HOUR_MS, { signal: stop.signal, effects: { ...effects, follow: noFollowers, sleep } }),
-  ).rejects.toThrow(Stopped);
+  const effects = world.noting(() => {
+    stop.abort();
+    throw new Stopped();
+  });
+  await expect(world.sync(6 * HOUR_MS, { signal: stop.signal, effects })).rejects.toThrow(Stopped);
   world.clock.now += HOUR_MS;
   const { websites } = await world.sync(0);
   expect(websites).toMatchObject([{ ...COMPLETE, resumed: true, reports: { fetched: 30 } }]);

@@ -14,7 +14,6 @@ import { givenNights, type Night } from '../given/nights.js';
 import { type Row, readParquet, readTable } from '../given/parquet.js';
 import { countsIn, mendPayloads, replayIds } from '../given/quarantine.js';
 import { replayNow } from '../given/replayed.js';
-
 import { findingsOf } from '../given/verified.js';
 import { configFor } from '../given/warehouse.js';
 
