@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { messageOf } from '../../base/exit.js';
 import { type Issue, issuesOf, type Verdict, validate } from '../../base/validate.js';
 import {
@@ -59,7 +58,10 @@ export function readWindow(text: string, place: string = API_PLACES.baseUrl): Wi
   return {
     entries: urls.map(judgeEntry),
     pagination,
-    drift: [...paginationDrift(pagination), ...bodyDrift(parsed.data)],
+    drift: [
+      ...fieldDrift('pagination', pagination, paginationSchema.shape),
+      ...fieldDrift('body', parsed.data, coverageWindowSchema.shape),
+    ],
   };
 }
 
@@ -98,21 +100,12 @@ function usableUrl(payload: unknown): string | null {
   return url.success && url.data.isWellFormed() ? url.data : null;
 }
 
-function paginationDrift(pagination: Pagination): Drift[] {
-  const judged: Verdict<z.infer<typeof paginationSchema>> = validate(paginationSchema, pagination);
-  if (!judged.accepted) return [];
-  const unknown = Object.keys(judged.extra ?? {});
-  return [
-    ...judged.absent.map((field): Drift => ({ kind: 'absent_field', field: `pagination.${field}`, value: null })),
-    ...unknown.map((field) => unknownField(`pagination.${field}`)),
-  ];
-}
-
-function bodyDrift(body: object): Drift[] {
-  const unknown = Object.keys(body).filter((field) => !Object.hasOwn(coverageWindowSchema.shape, field));
-  return unknown.map((field) => unknownField(`body.${field}`));
-}
-
-function unknownField(field: string): Drift {
-  return { kind: 'unknown_field', field: field.slice(0, MAX_FIELD_CHARACTERS), value: null };
+/** The fields that an object lacks, or has beyond its contract. */
+function fieldDrift(name: string, object: object, shape: object): Drift[] {
+  const absent = Object.keys(shape).filter((field) => !Object.hasOwn(object, field));
+  const unknown = Object.keys(object).filter((field) => !Object.hasOwn(shape, field));
+  const of = (kind: Drift['kind']) => (field: string) => {
+    return { kind, field: `${name}.${field}`.slice(0, MAX_FIELD_CHARACTERS), value: null };
+  };
+  return [...absent.map(of('absent_field')), ...unknown.map(of('unknown_field'))];
 }
