@@ -25,7 +25,7 @@ export type Refused = Pick<Answer, 'status' | 'text'>;
  */
 export function failureOf(answer: Refused, waitMs: number | null, places: Places): SourceError {
   const kind = kindOf(answer.status);
-  const remedy = remedyOf(kind, places);
+  const remedy = remediesOf(places)[kind];
   const message = `the service answered ${answer.status}${saying(answer)}${remedy ? `; ${remedy}` : ''}`;
   return new SourceError(kind, message, { status: answer.status, body: answer.text ?? '', waitMs: waitMs ?? 0 });
 }
@@ -36,8 +36,8 @@ export function kindOf(status: number): FailureKind {
   return KIND_BY_STATUS[status] ?? (status >= 500 ? 'server' : 'unexpected_status');
 }
 
-function remedyOf(kind: FailureKind, { baseUrl, token }: Places): string | undefined {
-  const remedies: Partial<Record<FailureKind, string>> = {
+function remediesOf({ baseUrl, token }: Places): Partial<Record<FailureKind, string>> {
+  return {
     unauthorized: `the token is missing, wrong or expired: check ${token} (and the environment variable that it reads)`,
     forbidden: 'the key has no access to this website: grant it, or remove the website from the configuration',
     redirect: `redirects are refused, because the token would travel with them: set ${baseUrl} to the final address`,
@@ -47,7 +47,6 @@ function remedyOf(kind: FailureKind, { baseUrl, token }: Places): string | undef
     bad_request: `the request was refused: check ${baseUrl}, and whether the API changed`,
     unexpected_status: `check ${baseUrl}, and whether a proxy answers instead of the service`,
   };
-  return remedies[kind];
 }
 
 /** The service's own words if the body is an error body, else an excerpt of what came instead. */

@@ -204,7 +204,12 @@ class ReportFetch {
     }
     const asked = this.#witness ? await source.report(this.#witness, this.#purpose) : undefined;
     if (asked !== undefined && !(asked && isTransient(asked))) return 'pages';
-    if (!(await isAnswered(source.probe(this.#purpose)))) return 'service';
+    try {
+      await source.probe(this.#purpose);
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      if (error.retryable) return 'service';
+    }
     return this.#witness || this.#doubtful.length >= FAILED_FROM_THE_START ? 'reports' : 'unknown';
   }
 
@@ -272,17 +277,6 @@ class ReportFetch {
       status: 'failed',
       message: `${EQUAL_REJECTS} reports in a row were rejected for the same reason (${what}): the API seems to have changed`,
     };
-  }
-}
-
-/** Whether a request is answered, if only with a refusal. */
-async function isAnswered(request: Promise<unknown>): Promise<boolean> {
-  try {
-    await request;
-    return true;
-  } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
-    return !error.retryable;
   }
 }
 

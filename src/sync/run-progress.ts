@@ -106,12 +106,8 @@ export class RunProgress {
     if (this.#phase !== phase) this.progress?.start(phase, sum);
     else this.progress?.setTotal(sum);
     this.#phase = phase;
-    if (phase !== 'reports') {
-      if (done > 0) this.progress?.advance(done);
-      return;
-    }
-    if (done !== 0) this.progress?.advance(done, { isEarlier: true });
-    this.#planned = sum ?? 0;
+    if (done !== 0) this.progress?.advance(done, { isEarlier: phase === 'reports' });
+    if (phase === 'reports') this.#planned = sum ?? 0;
   }
 }
 
