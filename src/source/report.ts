@@ -1,7 +1,7 @@
 import { type Issue, validate } from '../base/validate.js';
 import type { Client, Purpose } from './client.js';
 import { urlReportSchema } from './contract/report.js';
-import { type FailureKind, SourceError } from './errors.js';
+import { SourceError } from './errors.js';
 import { reportPath } from './links.js';
 import { looksLikeHtml, whyNotJson } from './walk/coverage-window.js';
 
@@ -19,9 +19,6 @@ export type ReportOutcome =
   | { outcome: 'missing' | 'failed'; status: number | null; message: string }
   | { outcome: 'rejected'; issues: Issue[]; payload: string };
 
-/** After these, no other page can be fetched either. */
-const ENDS_THE_FETCHING: ReadonlySet<FailureKind> = new Set(['unauthorized', 'paused']);
-
 /**
  * Fetches and validates the report of one page.
  *
@@ -32,7 +29,7 @@ export async function fetchReport(client: Client, url: string, purpose: Purpose)
   try {
     text = await client.get(reportPath(url), purpose);
   } catch (error) {
-    if (!(error instanceof SourceError) || ENDS_THE_FETCHING.has(error.kind)) throw error;
+    if (!(error instanceof SourceError) || error.kind === 'unauthorized' || error.kind === 'paused') throw error;
     if (error.kind === 'bad_body') return rejected('invalid_utf8', error.message, '');
     return { outcome: error.kind === 'not_found' ? 'missing' : 'failed', status: error.status, message: error.message };
   }

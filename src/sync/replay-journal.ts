@@ -12,8 +12,6 @@ import { ReportsJournal } from '../warehouse/journal/reports.js';
 
 /** The journal of a replay is one walk, whatever walk its entries came from. */
 export const REPLAY_WALK = 1;
-/** The value of `url_reports.reason` for a replayed report. */
-const REASON = 'replay';
 
 /** How the quarantined records of a snapshot were judged this time. */
 export interface Judged {
@@ -97,7 +95,7 @@ class ReplayJournal {
   }
 
   report(url: string, outcome: ReportOutcome, { received_at }: WaitingRecord): Promise<void> {
-    return this.#reports.record({ url, reason: REASON }, outcome, new Date(received_at));
+    return this.#reports.record({ url, reason: 'replay' }, outcome, new Date(received_at));
   }
 
   close(): void {

@@ -31,7 +31,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
   const journal = new ListingJournal(run.folder, left);
   const fingerprints = new Map<number, Promise<WalkFingerprint>>();
   const fingerprintOf = (walk: number) => {
-    const known = fingerprints.get(walk) ?? fingerprint(run, walk);
+    const known = fingerprints.get(walk) ?? run.journal.use(walk, walkFingerprint);
     fingerprints.set(walk, known);
     return known;
   };
@@ -85,10 +85,6 @@ async function* mergedSightings(
 function entryOf({ url, ...said }: z.output<typeof sightedPage>): JudgedEntry {
   const extra = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null));
   return { url, verdict: { accepted: true, record: { url }, absent: [], extra }, payload: { url } };
-}
-
-function fingerprint(run: WebsiteRun, walk: number): Promise<WalkFingerprint> {
-  return run.journal.use(walk, walkFingerprint);
 }
 
 /** A listing with too many rejects is not complete: the pages that it lacks would count as missing. */

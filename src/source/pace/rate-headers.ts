@@ -31,16 +31,13 @@ export interface RateReading {
 export class ServerClock {
   #least = Number.NEGATIVE_INFINITY;
   #most = Number.POSITIVE_INFINITY;
-  /** The last header, parsed once: many answers come in the same second. */
-  #last = { date: '', age: '', at: Number.NaN };
 
   /**
    * @param sentAt, receivedAt milliseconds since 1970 by our clock; the service wrote `date` between them
    * @param age the seconds that a cache, if one answered, had kept the answer
    */
   observe(date = '', sentAt: number, receivedAt: number, age = '0'): void {
-    if (date !== this.#last.date || age !== this.#last.age) this.#last = { date, age, at: timeOf(date, age) };
-    const { at } = this.#last;
+    const at = timeOf(date, age);
     if (Number.isNaN(at)) return;
     const [least, most] = [at - receivedAt, at + SECOND_MS - sentAt];
     const agrees = least <= this.#most && most >= this.#least;
