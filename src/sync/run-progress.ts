@@ -100,7 +100,7 @@ export class RunProgress {
   #advance(phase: 'pages' | 'reports', website: Website, done: number, total: number | null): void {
     const totals = this.#totals[phase];
     if (total !== null) totals.set(website.id, total);
-    const sum = totals.size > 0 ? sumOf(totals) : null;
+    const sum = totals.size > 0 ? [...totals.values()].reduce((all, each) => all + each, 0) : null;
     // Reports of one website may begin while another is still listed; the line then shows the reports.
     if (this.#phase === 'reports' && phase === 'pages') return;
     if (this.#phase !== phase) this.progress?.start(phase, sum);
@@ -109,10 +109,6 @@ export class RunProgress {
     if (done !== 0) this.progress?.advance(done, { isEarlier: phase === 'reports' });
     if (phase === 'reports') this.#planned = sum ?? 0;
   }
-}
-
-function sumOf(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((all, each) => all + each, 0);
 }
 
 const SAYS: Record<Exclude<PaceNotice['kind'], 'shared_key' | 'learned_pace'>, string> = {

@@ -25,7 +25,7 @@ export const walkStateSchema = z.object({
   nextSkip: z.int().default(0),
   /** In `links`: the link to follow, null for the first window. */
   nextLink: z.string().nullable().default(null),
-  /** In `links`: a link seen earlier, kept to detect links that lead in a circle. */
+  /** In `links`: a link seen earlier, after 1, 2, 4… windows, to detect links that lead in a circle. */
   milestone: z.string().nullable().default(null),
   /** The largest window so far. */
   windowSize: z.int().default(0),
@@ -101,10 +101,7 @@ export class RecentUrls {
   #young = new Map<string, number>();
   #old = new Map<string, number>();
 
-  /**
-   * @param capacity at least this many of the newest URLs are known, at most twice as many; two windows or more, so
-   *   that the entries of the window before are always found
-   */
+  /** @param capacity at least this many of the newest URLs are known, at most twice as many */
   constructor(private readonly capacity: number) {}
 
   /** This URL's position among the kept entries, the last if it has two; undefined if it was not seen recently. */

@@ -84,7 +84,7 @@ export function stepByLink(state: WalkState, window: Window, recent: RecentUrls,
     offset: skip + received,
     nextSkip: skip,
     nextLink,
-    milestone: isPowerOfTwo(state.windows + 1) ? nextLink : state.milestone,
+    milestone: Number.isInteger(Math.log2(state.windows + 1)) ? nextLink : state.milestone,
     windowSize: Math.max(state.windowSize, received),
     lookbacks: idleWindows,
     ended: noWayOn === null && (nextLink === null || beyond),
@@ -108,10 +108,6 @@ function deadEndWithoutLink({ end, count }: Pagination, offset: number): string 
   if (end === true || (end !== false && offset >= (count ?? 0))) return null;
   const more = end === false ? 'says that more follow' : `counts ${count} pages`;
   return `there is no next_page after entry ${offset}, but the service ${more}`;
-}
-
-function isPowerOfTwo(count: number): boolean {
-  return Number.isInteger(Math.log2(count));
 }
 
 /** Every window updates `count`, even one that is not accepted. */
