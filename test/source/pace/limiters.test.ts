@@ -53,48 +53,44 @@ describe.each(atLength(SOME_LIMITERS, HALF_OF_THEM))(
   },
 );
 
-describe('every limiter', () => {
-  it('is used to the full without a 429, whatever the rate, the latency and the clock', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.record({
-          kind: fc.constantFrom(...LIMITER_KINDS),
-          headers: fc.constantFrom(...RATE_HEADERS),
-          limit: fc.constantFrom(30, 60, 100, 600),
-          concurrency: fc.constantFrom(16, 50),
-          leastMs: fc.integer({ min: 0, max: 300 }),
-          jitterMs: fc.integer({ min: 0, max: 250 }),
-          lateMs: fc.integer({ min: 0, max: 50 }),
-          skewMs: fc.oneof(fc.constant(0), fc.integer({ min: -100_000, max: 100_000 })),
-          seed: fc.nat(1_000_000),
-        }),
-        async ({ leastMs, jitterMs, ...options }) => {
-          const key = await asked({ ...options, travelMs: [leastMs, leastMs + jitterMs] }, 3);
-          expect(key.ours.refused).toBe(0);
-          expect(key.utilisation).toBeGreaterThan(0.98);
-        },
-      ),
-      { numRuns: atLength(4, 60) },
-    );
-  });
-});
-
-describe('a hidden limit of 60 a second', () => {
-  once.each(atLength<LimiterKind[]>(['sliding'], [...LIMITER_KINDS]))(
-    'that counts by %s is learned by an unlimited client, and reported once',
-    async (kind) => {
-      const limiter = { limit: 60, windowMs: 1000, kind, headers: 'off' as const };
-      const key = await asked({ ...limiter, configured: Number.POSITIVE_INFINITY, concurrency: 50 }, 3);
-      expect(refusedShare(key)).toBeLessThan(0.02);
-      expect(key.utilisation).toBeGreaterThan(0.85);
-      const reported = learned(key);
-      expect(reported.length).toBeGreaterThan(0);
-      expect(reported.length).toBeLessThanOrEqual(2);
-      expect((reported.at(-1) ?? 0) / 3600).toBeGreaterThan(0.8);
-      expect((reported.at(-1) ?? 0) / 3600).toBeLessThan(1.2);
-    },
+it('every limiter is used to the full without a 429, whatever the rate, the latency and the clock', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        kind: fc.constantFrom(...LIMITER_KINDS),
+        headers: fc.constantFrom(...RATE_HEADERS),
+        limit: fc.constantFrom(30, 60, 100, 600),
+        concurrency: fc.constantFrom(16, 50),
+        leastMs: fc.integer({ min: 0, max: 300 }),
+        jitterMs: fc.integer({ min: 0, max: 250 }),
+        lateMs: fc.integer({ min: 0, max: 50 }),
+        skewMs: fc.oneof(fc.constant(0), fc.integer({ min: -100_000, max: 100_000 })),
+        seed: fc.nat(1_000_000),
+      }),
+      async ({ leastMs, jitterMs, ...options }) => {
+        const key = await asked({ ...options, travelMs: [leastMs, leastMs + jitterMs] }, 3);
+        expect(key.ours.refused).toBe(0);
+        expect(key.utilisation).toBeGreaterThan(0.98);
+      },
+    ),
+    { numRuns: atLength(4, 60) },
   );
 });
+
+once.each(atLength<LimiterKind[]>(['sliding'], [...LIMITER_KINDS]))(
+  'a hidden limit of 60 a second that counts by %s is learned by an unlimited client, and reported once',
+  async (kind) => {
+    const limiter = { limit: 60, windowMs: 1000, kind, headers: 'off' as const };
+    const key = await asked({ ...limiter, configured: Number.POSITIVE_INFINITY, concurrency: 50 }, 3);
+    expect(refusedShare(key)).toBeLessThan(0.02);
+    expect(key.utilisation).toBeGreaterThan(0.85);
+    const reported = learned(key);
+    expect(reported.length).toBeGreaterThan(0);
+    expect(reported.length).toBeLessThanOrEqual(2);
+    expect((reported.at(-1) ?? 0) / 3600).toBeGreaterThan(0.8);
+    expect((reported.at(-1) ?? 0) / 3600).toBeLessThan(1.2);
+  },
+);
 
 describe('a limit that was momentary', () => {
   const unlimited = { configured: Number.POSITIVE_INFINITY, low: 60, high: 1200, minutes: 20 };
@@ -132,21 +128,17 @@ function refusing(each: number, options: Partial<PacedKeyOptions>): PacedKey {
   return key;
 }
 
-describe('a service that refuses at random', () => {
-  once('is not slowed down for ever, because no pace would spare its refusals', async () => {
-    const key = refusing(25, { configured: 600 });
-    const minutes = 10;
-    await key.time.pass(minutes * MINUTE_MS);
-    expect(key.ours.answered / minutes).toBeGreaterThan(150);
-  });
+once('a service that refuses at random is not slowed down for ever: no pace would spare that', async () => {
+  const key = refusing(25, { configured: 600 });
+  const minutes = 10;
+  await key.time.pass(minutes * MINUTE_MS);
+  expect(key.ours.answered / minutes).toBeGreaterThan(150);
 });
 
-describe('a 429 among requests that are answered', () => {
-  once('does not slow a client without a configured rate', async () => {
-    const key = refusing(40, { configured: Number.POSITIVE_INFINITY, concurrency: 8 });
-    await key.time.pass(MINUTE_MS);
-    // A pause of a second for each forty, and next to nothing besides.
-    expect(key.ours.answered).toBeGreaterThan(30 * 60);
-    expect(learned(key)).toEqual([]);
-  });
+once('a 429 among requests that are answered does not slow a client without a configured rate', async () => {
+  const key = refusing(40, { configured: Number.POSITIVE_INFINITY, concurrency: 8 });
+  await key.time.pass(MINUTE_MS);
+  // A pause of a second for each forty, and next to nothing besides.
+  expect(key.ours.answered).toBeGreaterThan(30 * 60);
+  expect(learned(key)).toEqual([]);
 });

@@ -122,23 +122,21 @@ describe('a pace', () => {
   });
 });
 
-describe('the lanes of a key', () => {
-  it('take turns, so that a huge website does not starve a small one', async () => {
-    const { time, pacer } = given();
-    const huge = numbered(20).map((name) => `huge/${name}`);
-    const granted = asking(time, pacer, [...huge, 'small/a', 'small/b', 'other/c']);
-    await time.pass(5500);
-    expect(granted.map(({ name }) => name)).toEqual([
-      'huge/0',
-      'huge/1',
-      'huge/2',
-      'huge/3',
-      'small/a',
-      'other/c',
-      'huge/4',
-      'small/b',
-    ]);
-  });
+it('the lanes of a key take turns, so that a huge website does not starve a small one', async () => {
+  const { time, pacer } = given();
+  const huge = numbered(20).map((name) => `huge/${name}`);
+  const granted = asking(time, pacer, [...huge, 'small/a', 'small/b', 'other/c']);
+  await time.pass(5500);
+  expect(granted.map(({ name }) => name)).toEqual([
+    'huge/0',
+    'huge/1',
+    'huge/2',
+    'huge/3',
+    'small/a',
+    'other/c',
+    'huge/4',
+    'small/b',
+  ]);
 });
 
 describe('a pause', () => {
@@ -263,17 +261,15 @@ describe('a key of a service that enforces its limit', () => {
   });
 });
 
-describe('a header that was misread', () => {
-  it('does not stop a run for longer than five minutes', async () => {
-    const { time, pacer, notices } = given();
-    const slot = await pacer.slot({ lane: '' });
-    const resetAt = time.effects.now() + 30_000_000;
-    slot.answered({ limit: null, remaining: 0, resetAt });
-    const later = asking(time, pacer, ['c']);
-    await time.pass(4 * MINUTE_MS);
-    expect(later).toEqual([]);
-    expect(notices).toEqual([{ kind: 'spent', waitMs: 5 * MINUTE_MS }]);
-    await time.pass(MINUTE_MS);
-    expect(later).toHaveLength(1);
-  });
+it('a header that was misread does not stop a run for longer than five minutes', async () => {
+  const { time, pacer, notices } = given();
+  const slot = await pacer.slot({ lane: '' });
+  const resetAt = time.effects.now() + 30_000_000;
+  slot.answered({ limit: null, remaining: 0, resetAt });
+  const later = asking(time, pacer, ['c']);
+  await time.pass(4 * MINUTE_MS);
+  expect(later).toEqual([]);
+  expect(notices).toEqual([{ kind: 'spent', waitMs: 5 * MINUTE_MS }]);
+  await time.pass(MINUTE_MS);
+  expect(later).toHaveLength(1);
 });
