@@ -78,6 +78,7 @@ type Blame = 'pages' | 'reports' | 'service' | 'unknown';
 class ReportFetch {
   readonly #deadline: number;
   readonly #purpose: Purpose;
+  readonly #purposeOnce: Purpose;
   #end: End | null = null;
   #diskCheckedAt = 0;
   #equalRejects = { reason: '', count: 0 };
@@ -101,6 +102,7 @@ class ReportFetch {
   ) {
     this.#deadline = deadlineOf(run_);
     this.#purpose = { lane: run_.website.id, counts: run_.requests, notAfter: this.#deadline };
+    this.#purposeOnce = { ...this.#purpose, attempts: 1 };
   }
 
   /** Workers take the pages one by one, so that memory does not grow with the plan. */
@@ -189,11 +191,6 @@ class ReportFetch {
 
   get #isInDoubt(): boolean {
     return this.#doubtful.length >= FAILED_IN_A_ROW;
-  }
-
-  /** For a request that is not retried. */
-  get #purposeOnce(): Purpose {
-    return { ...this.#purpose, attempts: 1 };
   }
 
   async #whoIsToBlame(): Promise<Blame> {

@@ -53,7 +53,8 @@ export class Universe {
       for (const url of robotsOf(property)) this.#queue.push([url, () => this.#robots(url)]);
     } else for (const url of sitemaps) this.#addListed(url, 'the configuration', this.problems);
     while (this.#queue.length > 0 && this.problems.length < MAX_PROBLEMS) {
-      yield* await Promise.all(this.#queue.splice(0, WIDTH).map(([name, job]) => this.#guarded(name, job)));
+      const some = this.#queue.splice(0, WIDTH);
+      yield* await Promise.all(some.map(([name, job]) => job().catch((error) => this.#failed(name, error))));
     }
     const left = `${counted(this.#queue.length, 'more file')} of ${property}`;
     if (this.#queue.length > 0) this.problems.push(`${left} not read after all these; solve them first`);
@@ -69,20 +70,12 @@ export class Universe {
     }
   }
 
-  async #guarded(name: string, job: () => Promise<Sighting[]>): Promise<Sighting[]> {
-    try {
-      return await job();
-    } catch (error) {
-      this.#failed(name, error);
-      return [];
-    }
-  }
-
   /** What one place fails with becomes a problem or a note. */
-  #failed(name: string, error: unknown): void {
+  #failed(name: string, error: unknown): Sighting[] {
     if (error instanceof SiteError) (error.harmless ? this.notes : this.problems).push(`${name} ${error.message}`);
     else if (!(error instanceof SourceError) || error.kind === 'unauthorized') throw error;
     else this.problems.push(`${name} cannot be read: ${error.message}`);
+    return [];
   }
 
   async #listed(): Promise<Sighting[]> {
