@@ -51,9 +51,13 @@ describe('the reset of the rate limit', () => {
     expect(reading(String(SECONDS + 30), clock)?.resetAt).toBe(NOW + 30_000);
   });
 
-  it.each(['soon', '-5', '', '1e3', 'NaN', '0x10'])('is ignored where it says nothing: %s', (reset) => {
-    expect(reading(reset)).toBeNull();
-  });
+  it.each(['soon', '-5', '', '1e3', 'NaN', '0x10'])(
+    'is ignored, as Retry-After is, where it says nothing: %s',
+    (text) => {
+      expect(reading(text)).toBeNull();
+      expect(retryAfterMs({ 'retry-after': text }, new ServerClock(), NOW)).toBeNull();
+    },
+  );
 });
 
 describe('the clock of the service', () => {
@@ -112,15 +116,9 @@ describe('the rate headers', () => {
   });
 });
 
-describe('Retry-After', () => {
-  it('is seconds, or a date by the clock of the service', () => {
-    const clock = clockAhead(3_600_000);
-    const date = new Date(NOW + 3_600_000 + 7000).toUTCString();
-    expect(retryAfterMs({ 'retry-after': '7' }, clock, NOW)).toBe(7000);
-    expect(Math.abs((retryAfterMs({ 'retry-after': date }, clock, NOW) ?? 0) - 7000)).toBeLessThan(100);
-  });
-
-  it.each(['soon', '-5', ''])('is ignored where it says nothing: %s', (value) => {
-    expect(retryAfterMs({ 'retry-after': value }, new ServerClock(), NOW)).toBeNull();
-  });
+it('Retry-After is seconds, or a date by the clock of the service', () => {
+  const clock = clockAhead(3_600_000);
+  const date = new Date(NOW + 3_600_000 + 7000).toUTCString();
+  expect(retryAfterMs({ 'retry-after': '7' }, clock, NOW)).toBe(7000);
+  expect(Math.abs((retryAfterMs({ 'retry-after': date }, clock, NOW) ?? 0) - 7000)).toBeLessThan(100);
 });
