@@ -131,7 +131,7 @@ class ReportFetch {
         if (this.#end) return;
         const page = this.#ahead.shift() ?? (await pages.next()).value;
         if (!page) return;
-        const purpose = this.#isInDoubt ? this.#purposeOnce : this.#purpose;
+        const purpose = this.#doubtful.length >= FAILED_IN_A_ROW ? this.#purposeOnce : this.#purpose;
         const outcome = await source.report(page.url, purpose).finally(() => clock.check(this.run_));
         if (outcome === null) this.#isSpent = true;
         else if (isTransient(outcome)) await this.#doubt(page, outcome);
@@ -179,7 +179,7 @@ class ReportFetch {
   async #doubt(page: PlannedPage, outcome: ReportOutcome & { outcome: 'failed' }): Promise<void> {
     if (this.#doubtful.length === 0) this.#doubtedAt = this.run_.effects.now();
     this.#doubtful.push([page, outcome]);
-    if (!this.#isInDoubt || this.#end) return;
+    if (this.#doubtful.length < FAILED_IN_A_ROW || this.#end) return;
     // One probe is enough for all workers that fail meanwhile.
     this.#probe ??= this.#whoIsToBlame().finally(() => {
       this.#probe = null;
@@ -187,10 +187,6 @@ class ReportFetch {
     const blame = await this.#probe;
     if (blame === 'pages') await this.#settle();
     else if (blame !== 'unknown') this.#endBecause(blame, outcome.message, this.#doubtedAt);
-  }
-
-  get #isInDoubt(): boolean {
-    return this.#doubtful.length >= FAILED_IN_A_ROW;
   }
 
   async #whoIsToBlame(): Promise<Blame> {
@@ -211,7 +207,8 @@ class ReportFetch {
   }
 
   #endBecause(kind: 'service' | 'reports', message: string, since: number): void {
-    const cause = kind === 'reports' ? new ReportsDown(message) : new SourceError('server', message);
+    const Cause = kind === 'reports' ? ReportsDown : SourceError;
+    const cause = new Cause('server', message);
     const stopped = `the reports stopped, because none was answered since ${moment(new Date(since).toISOString())}`;
     this.#end ??= { status: 'failed', message: `${stopped}: ${message}`, cause };
   }

@@ -36,11 +36,7 @@ interface OutageOptions {
 }
 
 /** The service answers the listing but no report. */
-export class ReportsDown extends SourceError {
-  constructor(message: string) {
-    super('server', message);
-  }
-}
+export class ReportsDown extends SourceError {}
 
 /** Whom an outage stops: that of a service, all websites at its address; that of reports, a single website. */
 type Whose = Pick<Website, 'id' | 'baseUrl'>;
