@@ -47,7 +47,6 @@ describe('an answer that does not come whole', () => {
       },
     ],
     ['early hints that never end', 'timeout', (_, socket) => trickle(socket, EARLY_HINTS)],
-    ['processing that never ends', 'timeout', (_, socket) => trickle(socket, 'HTTP/1.1 102 Processing\r\n\r\n')],
     ['a body that stalls', 'timeout', (_, socket) => void socket.write(`${HEAD}content-length: 9\r\n\r\n{"a"`)],
     [
       'a body that trickles for ever',

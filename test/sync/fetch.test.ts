@@ -57,10 +57,9 @@ describe('reports that are rejected one after the other', () => {
 
   testAtLength('are asked for again the next night, behind the ones that never failed', async () => {
     const given = await givenNights(onTestFinished);
-    const sections = SECTIONS;
     const reports = { p000: { sitemaps: 1 } };
     for (const night of [1, 2]) {
-      const { state } = await given.night({ list: pages(3), reports, sections });
+      const { state } = await given.night({ list: pages(3), reports, sections: SECTIONS });
       expect(state.get('p000')).toMatchObject({ consecutive_failures: night, report_snapshot_id: null });
     }
     const { asked } = await given.night({ list: pages(3), sections: { api: { concurrency: 1 } } });

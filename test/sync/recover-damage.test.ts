@@ -148,7 +148,6 @@ const DAMAGES: [what: string, says: RegExp, damage: Damage][] = [
   ],
   ['a listing that is gone', /listing.*lacks its end/, remove('listing.ndjson')],
   ['a garbage header', /run.json is damaged/, edit('run.json', () => 'x')],
-  ['an empty header', /run.json is damaged/, edit('run.json', () => '')],
   [
     'a flipped bit in the header',
     /run.json is damaged/,
