@@ -1,30 +1,20 @@
 const FORMULA = /^[=+\-@\t\r]/;
 
-export interface CsvOptions {
-  /** Spreadsheets run text that begins like a formula: such text gets a leading apostrophe. On unless switched off. */
-  guardFormulas?: boolean;
-}
-
-/** CSV as in RFC 4180: lines end with CR LF, null is an empty field, empty text is `""`. One value per column. */
-export function formatCsv(
-  columns: readonly string[],
-  rows: readonly (readonly unknown[])[],
-  { guardFormulas = true }: CsvOptions = {},
-): string {
-  const line = (cells: readonly unknown[]) =>
-    `${columns.map((_, index) => csvField(cells[index], guardFormulas)).join(',')}\r\n`;
-  return [columns, ...rows].map(line).join('');
-}
-
-/** CSV part by part; the header comes once, even without rows. */
+/**
+ * CSV as in RFC 4180, part by part: lines end with CR LF, null is an empty field, empty text is `""`. One value per column;
+ * the header comes also without rows.
+ *
+ * @param options `guardFormulas`: spreadsheets run text that begins like a formula: such text gets a leading apostrophe
+ */
 export async function* csvText(
   columns: readonly string[],
   parts: AsyncIterable<readonly (readonly unknown[])[]>,
-  options: CsvOptions = {},
+  { guardFormulas = true } = {},
 ): AsyncGenerator<string> {
-  const header = formatCsv(columns, [], options);
-  yield header;
-  for await (const rows of parts) yield formatCsv(columns, rows, options).slice(header.length);
+  const line = (cells: readonly unknown[]) =>
+    `${columns.map((_, index) => csvField(cells[index], guardFormulas)).join(',')}\r\n`;
+  yield line(columns);
+  for await (const rows of parts) yield rows.map(line).join('');
 }
 
 /** One value as text. */

@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream';
+import { text as allOf } from 'node:stream/consumers';
 import stringWidth from 'string-width';
 import { describe, expect, it, test } from 'vitest';
-import { count, duration, formatCsv, formatJson, formatTable } from '../../../src/app/cli/output/output.js';
+import { count, duration, formatJson, formatTable } from '../../../src/app/cli/output/output.js';
+import { csvText } from '../../../src/base/observe/csv.js';
 
 describe('formatTable', () => {
   const URL = 'https://example.com/a';
@@ -76,22 +79,25 @@ test('JSON keeps every digit, and dates', () => {
 });
 
 describe('CSV', () => {
-  it('is quoted as RFC 4180 says, and null differs from empty text', () => {
+  const csvOf = (columns: string[], rows: unknown[][], options = {}) =>
+    allOf(csvText(columns, Readable.from([rows]), options));
+
+  it('is quoted as RFC 4180 says, and null differs from empty text', async () => {
     const rows = [
       ['x,y', 'l1\nl2'],
       ['', null],
       [1.5, true],
     ];
-    expect(formatCsv(['a', 'b "c"'], rows)).toBe('a,"b ""c"""\r\n"x,y","l1\nl2"\r\n"",\r\n1.5,true\r\n');
+    expect(await csvOf(['a', 'b "c"'], rows)).toBe('a,"b ""c"""\r\n"x,y","l1\nl2"\r\n"",\r\n1.5,true\r\n');
   });
 
-  it.each(['=1+1', '+1', '-1', '@x', '\tx'])('text such as %j is guarded, as no formula', (text) => {
-    expect(formatCsv(['a'], [[text]])).toBe(`a\r\n'${text}\r\n`);
-    expect(formatCsv(['a'], [[text]], { guardFormulas: false })).toBe(`a\r\n${text}\r\n`);
+  it.each(['=1+1', '+1', '-1', '@x', '\tx'])('text such as %j is guarded, as no formula', async (text) => {
+    expect(await csvOf(['a'], [[text]])).toBe(`a\r\n'${text}\r\n`);
+    expect(await csvOf(['a'], [[text]], { guardFormulas: false })).toBe(`a\r\n${text}\r\n`);
   });
 
-  it('guards a carriage return, and leaves numbers alone', () => {
-    expect(formatCsv(['a', 'b'], [['\rx', -5]])).toBe('a,b\r\n"\'\rx",-5\r\n');
+  it('guards a carriage return, and leaves numbers alone', async () => {
+    expect(await csvOf(['a', 'b'], [['\rx', -5]])).toBe('a,b\r\n"\'\rx",-5\r\n');
   });
 });
 

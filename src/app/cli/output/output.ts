@@ -3,7 +3,6 @@ import { count } from '../../../base/observe/format.js';
 import { escapedJson, safe } from '../../../base/observe/terminal.js';
 import { type Column, formatTable, type TableOptions } from './table.js';
 
-export { formatCsv } from '../../../base/observe/csv.js';
 export { age, ago, count, counted, duration, percent, size } from '../../../base/observe/format.js';
 export { type Column, figures, formatTable, wrapped } from './table.js';
 
