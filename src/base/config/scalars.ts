@@ -180,9 +180,7 @@ export function serverUrl(remedy: string) {
 /** The address of a webhook or the like, with everything in it: https, except on loopback. */
 export function webhookUrl() {
   const remedy = 'Write it as https://hooks.example.com/…; http is for localhost only.';
-  return z
-    .string(says('is not an address', remedy))
-    .refine((value) => hasScheme(value, 'https:', 'http:'), says('is not an https address', remedy));
+  return z.string(says('is not an address', remedy)).refine(isSecure, says('is not an https address', remedy));
 }
 
 /** A mail server: `smtps://` for TLS from the start, `smtp://` for STARTTLS, which is required except on loopback. */
@@ -193,10 +191,10 @@ export function smtpUrl() {
   return z.string(bad).refine((value) => /^smtps?:\/\/[^/@?#\s]+\/?$/.test(value) && URL.canParse(value), bad);
 }
 
-function hasScheme(value: string, secure: string, onLoopback: string): boolean {
+function isSecure(value: string): boolean {
   if (!URL.canParse(value) || /[\s\p{Cc}\\]/u.test(value)) return false;
   const { protocol, hostname } = new URL(value);
-  return protocol === secure || (protocol === onLoopback && isLoopback(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
 export function isLoopback(hostname: string): boolean {

@@ -1,13 +1,9 @@
 /** The candidate nearest to a mistyped word, or null if none is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(word.length / 3));
-  let best: string | null = null;
-  let least = limit + 1;
-  for (const candidate of candidates) {
-    const distance = editDistance(normal(word), normal(candidate));
-    if (distance < least) [best, least] = [candidate, distance];
-  }
-  return best;
+  const near = candidates.map((candidate) => ({ candidate, distance: editDistance(normal(word), normal(candidate)) }));
+  const [best] = near.filter(({ distance }) => distance <= limit).sort((one, other) => one.distance - other.distance);
+  return best?.candidate ?? null;
 }
 
 /** `pageSize`, `page-size` and `PAGE_SIZE` all count as `page_size`. */

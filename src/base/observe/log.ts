@@ -11,17 +11,12 @@ const OWN_FIELDS = new Set(['level', 'time']);
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-export interface LogDestination {
-  write(text: string): unknown;
-  isTTY?: boolean | undefined;
-}
-
 export type { Logger };
 
 export interface LoggerOptions {
   level?: LogLevel;
   /** stderr, or a progress display's `logStream`, so that lines do not garble it. */
-  destination?: LogDestination;
+  destination?: { write(text: string): unknown; isTTY?: boolean | undefined };
   /** For people instead of JSON lines; by default on a terminal. */
   pretty?: boolean;
   color?: boolean;

@@ -11,14 +11,9 @@ const BAR_CELLS = 20;
 const DEFAULT_COLUMNS = 80;
 const CLEAR_LINE = '\r\x1b[2K';
 
-export interface ProgressStream {
-  write(text: string): unknown;
-  /** Width of the terminal in cells. */
-  columns?: number | undefined;
-}
-
 export interface ProgressOptions {
-  stream: ProgressStream;
+  /** A terminal is so many cells wide. */
+  stream: { write(text: string): unknown; columns?: number | undefined };
   isTerminal: boolean;
   color: boolean;
   /** Receives lines instead of the drawing if there is no terminal. */
