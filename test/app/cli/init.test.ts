@@ -36,9 +36,4 @@ describe('indexhouse init', () => {
     const { cwd, printed } = await init(['--json']);
     expect(JSON.parse(printed)).toMatchObject({ file: join(cwd, 'indexhouse.yaml'), next: expect.any(Array) });
   });
-
-  it('never overwrites', async () => {
-    const { cwd } = await init([]);
-    expect(await init([], {}, cwd)).toMatchObject({ code: 2, stderr: expect.stringContaining('exists') });
-  });
 });

@@ -169,25 +169,8 @@ describe('a table', () => {
 
 describe('JSON', () => {
   once('is an array of row objects with values of their types', async () => {
-    const text = await sql(
-      `select snapshot_at, snapshot_date, last_crawl_time, count(*) over () as n, null as nothing, ['a'] as list,
-         'NaN'::double as nan, url = '${PLAIN}' as yes, 1 as n
-       from coverage where url = '${PLAIN}'`,
-      '--json',
-    );
-    expect(JSON.parse(text)).toEqual([
-      {
-        snapshot_at: '2025-03-01T02:00:00.000Z',
-        snapshot_date: '2025-03-01',
-        last_crawl_time: '2025-02-28T12:00:00.000Z',
-        n: 1,
-        nothing: null,
-        list: ['a'],
-        nan: null,
-        yes: true,
-        'n:1': 1,
-      },
-    ]);
+    const text = await sql("select timestamptz '2025-03-01 02:00:00Z' as at, 1 as n, null as no, 2 as n", '--json');
+    expect(JSON.parse(text)).toEqual([{ at: '2025-03-01T02:00:00.000Z', n: 1, no: null, 'n:1': 2 }]);
   });
 
   once('keeps hostile text, harmless for a terminal', async () => {

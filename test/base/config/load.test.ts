@@ -28,12 +28,14 @@ describe('precedence', () => {
       INDEXHOUSE_SCHEDULE_NIGHTLY_SYNC: 'false',
       INDEXHOUSE_ICEBERG_ENABLED: 'true',
     });
-    expect(config.api).toMatchObject({ base_url: 'http://localhost:1', token: '12345', timeout: 5000 });
-    expect(config.reports.max_per_run).toBe(7);
-    expect(config.quality.max_reject_ratio).toBe(0.5);
-    expect(config.warehouse.memory_limit).toBe(2e9);
-    expect(config.schedule['nightly-sync']).toBe(false);
-    expect(config.iceberg.enabled).toBe(true);
+    expect(config).toMatchObject({
+      api: { base_url: 'http://localhost:1', token: '12345', timeout: 5000 },
+      reports: { max_per_run: 7 },
+      quality: { max_reject_ratio: 0.5 },
+      warehouse: { memory_limit: 2e9 },
+      schedule: { 'nightly-sync': false },
+      iceberg: { enabled: true },
+    });
   });
 
   it('leaves other and empty variables alone', async () => {
