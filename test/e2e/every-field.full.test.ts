@@ -19,7 +19,6 @@ beforeAll(async () => {
     prefix: '/tenant/api',
     nights: 3,
     websites: WEBSITES.map((id) => ({ id, pages: PAGES, nasty: true })),
-    keys: [{ token: 'demo-token', label: 'test', websites: 'all' }],
   });
 });
 

@@ -40,7 +40,10 @@ const rate = z.number().min(0).max(1);
 /** Share of the requests that meet each kind, 0 to 1, together at most 1; e.g. `{reset: 0.01}`. */
 const faultRatesSchema = z
   .partialRecord(z.enum(FAULT_KINDS), rate)
-  .refine((rates) => total(rates) <= 1 + Number.EPSILON, 'the rates add up to more than 1');
+  .refine(
+    (rates) => Object.values(rates).reduce((sum, one) => sum + one, 0) <= 1 + Number.EPSILON,
+    'the rates add up to more than 1',
+  );
 export type FaultRates = z.infer<typeof faultRatesSchema>;
 
 /**
@@ -108,8 +111,4 @@ function spoilt(record: Readonly<Record<string, unknown>>, draw: number): Record
 export function nameAnotherUrl(body: string): string {
   const report = anyBody.parse(JSON.parse(body));
   return JSON.stringify({ ...report, url: `${String(report['url'])}-other` });
-}
-
-function total(rates: Partial<Record<FaultKind, number>>): number {
-  return FAULT_KINDS.reduce((sum, kind) => sum + (rates[kind] ?? 0), 0);
 }
