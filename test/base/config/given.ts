@@ -22,12 +22,8 @@ export async function load(text: string | Uint8Array, env: Env = {}, overrides: 
 }
 
 /** The error that loading this text gives. */
-export async function failure(
-  text: string | Uint8Array,
-  env: Env = {},
-  overrides: Overrides = {},
-): Promise<ConfigError> {
-  return refusal(load(text, env, overrides));
+export function failure(...given: Parameters<typeof load>): Promise<ConfigError> {
+  return refusal(load(...given));
 }
 
 export async function refusal(promise: Promise<unknown>): Promise<ConfigError> {

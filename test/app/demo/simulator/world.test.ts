@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { World, type WorldOptions } from '../../../../src/app/demo/simulator/world.js';
 import { validate } from '../../../../src/base/validate.js';
-import { type CoverageEntry, coverageEntrySchema } from '../../../../src/source/contract/coverage.js';
+import { coverageEntrySchema } from '../../../../src/source/contract/coverage.js';
 import { COVERAGE_STATES, KNOWN_VALUES } from '../../../../src/source/contract/known-values.js';
 import { type UrlReport, urlReportSchema } from '../../../../src/source/contract/report.js';
 import { atLength, once } from '../../../given/at-length.js';
@@ -102,11 +102,13 @@ function expectTimesInOrder(report: UrlReport, now: Date): void {
 }
 
 describe('evolution', () => {
+  const urlsOf = (of: World) => truth(of).map(({ coverage }) => coverage.url);
+
   once('keeps the order of pages that stay, removes anywhere, and adds mostly at the end', () => {
     const held = world({ pages: 12_000 });
-    const before = [...byUrl(held).keys()];
+    const before = urlsOf(held);
     held.advance(3);
-    const after = [...byUrl(held).keys()];
+    const after = urlsOf(held);
     const [was, is] = [new Set(before), new Set(after)];
     expect(after.filter((url) => was.has(url))).toEqual(before.filter((url) => is.has(url)));
     expect(is.size).toBe(after.length);
@@ -119,7 +121,3 @@ describe('evolution', () => {
     expect(atEnd).toBeGreaterThan(inside * 3);
   });
 });
-
-function byUrl(of: World): Map<string, CoverageEntry> {
-  return new Map(truth(of).map(({ coverage }) => [coverage.url, coverage]));
-}
