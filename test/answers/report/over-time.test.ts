@@ -37,12 +37,7 @@ const LISTINGS = `select snapshot_date as date, directory_of(url) as directory, 
 describe('what a report shows over time', () => {
   once('the heat map has the counts of each listing, night by night, and marks what changed much', async () => {
     const { report, page } = await reportOf(shop);
-    const { heat, columns, step, areas } = report.sections[0]?.over_time ?? {
-      heat: [],
-      columns: [],
-      step: 0,
-      areas: [],
-    };
+    const { heat = [], columns = [], step, areas = [] } = report.sections[0]?.over_time ?? {};
     expect([step, columns[0], columns.length]).toEqual([1, '2025-01-05', 67]);
     const cells = heat.flatMap(({ directory, cells }) =>
       cells.flatMap((cell) => (cell ? [{ directory, ...cell }] : [])),

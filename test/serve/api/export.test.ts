@@ -5,7 +5,7 @@ import type { ConnectionLimits } from '../../../src/serve/api/connections.js';
 import { buildServer } from '../../../src/serve/api/http.js';
 import type { Store } from '../../../src/serve/api/store.js';
 import type { CoverageEntry } from '../../../src/source/contract/coverage.js';
-import { entryOf, keyTo } from '../../given/service.js';
+import { entryOf, storeOf } from '../../given/service.js';
 
 const BATCH = Array.from({ length: 1000 }, (_, number) => entryOf({ url: `https://w.example/${number}` }));
 const TURNS = 200;
@@ -41,12 +41,9 @@ async function streaming(
     }
   }
   const store: Store = {
+    ...storeOf(new Map([['w', []]])),
     hasHistory: true,
-    findKey: async () => keyTo(['w']),
-    hasWebsite: async () => true,
-    listCoverage: async () => ({ entries: [], count: 0 }),
     streamListing: async () => ({ count: 1, batches: counted() }),
-    findReports: async () => ({ reports: new Map(), elsewhere: new Set() }),
   };
   const errors: unknown[] = [];
   const app = buildServer(store, { connections, onError: (error) => errors.push(error) });

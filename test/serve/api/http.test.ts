@@ -4,6 +4,7 @@ import { buildServer } from '../../../src/serve/api/http.js';
 import { paginationOf } from '../../../src/serve/api/pagination.js';
 import type { Store } from '../../../src/serve/api/store.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
+import { storeOf } from '../../given/service.js';
 
 it('answers a page of two websites from the one that the key may read', async () => {
   const shared = { domain: 'shared.example', pages: 30 };
@@ -36,18 +37,10 @@ it.each([
 });
 
 describe('a store that fails', () => {
-  const broken: Store = {
-    findKey: async () => {
-      throw new Error('secret place /var/lib');
-    },
-    hasWebsite: async () => true,
-    listCoverage: async () => ({ entries: [], count: 0 }),
-    findReports: async () => ({ reports: new Map(), elsewhere: new Set() }),
-  };
-
   it('answers 500 without saying why, and reports the error to its owner', async () => {
+    const findKey = () => Promise.reject(new Error('secret place /var/lib'));
     const reported: unknown[] = [];
-    const app = buildServer(broken, { onError: (error) => reported.push(error) });
+    const app = buildServer({ ...storeOf(new Map()), findKey }, { onError: (error) => reported.push(error) });
     const answer = await app.inject({ url: '/v1', headers: { authorization: 'Bearer x' } });
     expect(answer.statusCode).toBe(500);
     expect(answer.body).not.toMatch(/secret|stack|at /);

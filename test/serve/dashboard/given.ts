@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { buildServer, type ServerOptions } from '../../../src/serve/api/http.js';
-import type { Store } from '../../../src/serve/api/store.js';
 import { addDashboard, type DashboardOptions } from '../../../src/serve/dashboard/dashboard.js';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import type { KeyDetails } from '../../../src/source/contract/key.js';
 import { broken, indexed, out, STRICT } from '../../answers/report/given.js';
-import type { GivenPage } from '../../given/service.js';
+import { type GivenPage, storeOf } from '../../given/service.js';
 import type { Night } from '../../given/warehouse.js';
 
 /** The morning after the last night. */
@@ -127,13 +126,6 @@ export interface Dashboard {
   close(): Promise<void>;
 }
 
-const NO_STORE: Store = {
-  findKey: async () => null,
-  hasWebsite: async () => false,
-  listCoverage: async () => ({ entries: [], count: 0 }),
-  findReports: async () => ({ reports: new Map(), elsewhere: new Set() }),
-};
-
 /** A dashboard over a warehouse, listening on loopback. */
 export async function startDashboard(
   warehouse: string,
@@ -147,7 +139,7 @@ export async function startDashboard(
   const clock = { now: NOW };
   const failures: unknown[] = [];
   const revoked = new Set<string>();
-  const app = buildServer(NO_STORE, {
+  const app = buildServer(storeOf(new Map()), {
     ...(trustProxy ? { trustProxy } : {}),
     setup: (server) =>
       addDashboard(server, {
