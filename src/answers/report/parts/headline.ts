@@ -24,7 +24,7 @@ const FIRST_TILES = 4;
 
 /** The numbers that a reader looks for first, or the others, each with its earlier value. */
 export function headlinePart(headline: Headline, { days }: Period, which: 'first' | 'others'): Html {
-  const { pages, indexed, robots_blocked, robots_unblocked, listed_on, compared_with } = headline;
+  const { pages, indexed, not_inspected: left, robots_blocked, robots_unblocked, listed_on, compared_with } = headline;
   const stock = (value: Part) => (listed_on === null ? '–' : value);
   const since = (figure: Figure): Part => {
     const change = changeOf(figure);
@@ -36,9 +36,9 @@ export function headlinePart(headline: Headline, { days }: Period, which: 'first
   const share = shareOfAll(headline);
   const isEstimated = headline.estimate.share_estimated !== null;
   // Not where more pages are known than before.
-  const shareBefore = headline.not_inspected > 0 ? null : shareOf(indexed.before, pages.before);
+  const shareBefore = left > 0 ? null : shareOf(indexed.before, pages.before);
   const all: Tile[] = [
-    ['Pages monitored', stock(count(pages.now)), since(pages), notInspected(headline)],
+    ['Pages monitored', stock(count(pages.now)), since(pages), left > 0 ? `${count(left)} not inspected yet` : null],
     [
       'Indexed',
       stock(html`${count(indexed.now)} ${isEstimated ? null : html`<small>${percent(share)}</small>`}`),
@@ -58,10 +58,6 @@ export function headlinePart(headline: Headline, { days }: Period, which: 'first
 
 function shareOfAll({ estimate, indexed, pages }: Headline): number | null {
   return shareIndexed({ ...estimate, indexed: indexed.now, pages: pages.now });
-}
-
-function notInspected({ not_inspected: left }: Headline): string | null {
-  return left > 0 ? `${count(left)} not inspected yet` : null;
 }
 
 /** How the earlier number of indexed pages became the current one, as a sum; parts that are 0 are left out. */

@@ -79,7 +79,7 @@ ${list({
   return { title: `Changes of ${nameOf(context.website)}`, content };
 }
 
-/** A window of the changes. @throws ServiceError 404 for a page after the last one */
+/** @throws ServiceError 404 for a page after the last one */
 async function readChanges(reader: Reader, website: string, query: ChangesQuery) {
   const newest = newestDates(reader.markers, website, query.nights);
   const from = query.from ?? (query.to === undefined ? newest.at(-1) : undefined) ?? query.to ?? reader.today;
@@ -95,19 +95,8 @@ function isDated({ from, to }: ChangesQuery): boolean {
   return from !== undefined || to !== undefined;
 }
 
-/** What changed about one page, a window of its nights. @throws ServiceError 404 for a page after the last one */
-export async function readChangesOf(
-  reader: Reader,
-  website: string,
-  url: string,
-  { kind, ...paging }: Paging & { kind: string | null },
-) {
-  const everywhere = { website, from: null, to: null, url_contains: null, directory: null };
-  return askChanges(reader, { ...everywhere, url, kind }, paging);
-}
-
-/** @param selection as `changes.sql` takes it */
-async function askChanges(reader: Reader, selection: Parameters, paging: Paging) {
+/** A window of the changes that `changes.sql` selects. @throws ServiceError 404 for a page after the last one */
+export async function askChanges(reader: Reader, selection: Parameters, paging: Paging) {
   const name = 'serve/dashboard/changes';
   const found = await countSelected(reader, name, selection);
   checkPage(paging, found);

@@ -13,9 +13,10 @@ import { nameOf } from '../layout.js';
 import { list } from '../list.js';
 import { pagingQuery, readQuery } from '../query.js';
 import { age, withoutData } from '../values.js';
-import { type ChangeRow, indexChange, otherChanges, readChangesOf } from './changes.js';
+import { askChanges, type ChangeRow, indexChange, otherChanges } from './changes.js';
 
 const HEADING_CHARACTERS = 120;
+const EVERY_NIGHT = { from: null, to: null, url_contains: null, directory: null };
 
 const pageQuery = z.object({
   ...pagingQuery,
@@ -136,7 +137,7 @@ async function readPage(reader: Reader, website: string, query: z.infer<typeof p
     sentences: said.filter(({ topic }) => topic !== 'history'),
     spans: await askRows(reader, 'serve/dashboard/page_spans', spanRow, { website, url }),
     noData: withoutData(reader, website),
-    changes: await readChangesOf(reader, website, url, { ...query, kind: query.kind ?? null }),
+    changes: await askChanges(reader, { ...EVERY_NIGHT, website, url, kind: query.kind ?? null }, query),
   };
 }
 
