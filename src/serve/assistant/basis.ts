@@ -3,56 +3,34 @@ import { askRows } from '../../answers/query/ask-rows.js';
 import type { Reader } from '../../answers/query/reader.js';
 import { ageSentence, dataAge, dataAgeOf } from '../../answers/status/data-age.js';
 import { counted } from '../../base/observe/format.js';
-import { DAY_MS } from '../../base/time.js';
 
 const MOST_WEBSITES = 20;
 
-const basisRow = z.object({
+const websiteBasis = z.object({
   website_id: z.string(),
   website_name: z.string().nullable(),
-  snapshot_id: z.string(),
-  snapshot_date: z.string(),
-  snapshot_at: z.string(),
-  listing_status: z.string(),
-  snapshots: z.int(),
+  newest_snapshot: z.object({
+    snapshot_id: z.string(),
+    date: z.string(),
+    begun_at: z.string().describe('UTC.'),
+    listing_status: z.string().describe('`partial`: some pages may be missing.'),
+  }),
+  snapshots: z.number().describe('How many snapshots there are.'),
   first_snapshot_date: z.string(),
-  pages: z.int(),
-  pages_with_report: z.int(),
-  not_inspected: z.int(),
-  newest_report_at: z.string().nullable(),
-  median_report_at: z.string().nullable(),
-  oldest_report_at: z.string().nullable(),
+  pages: z.number().describe('Pages that are monitored now.'),
+  pages_with_report: z.number(),
+  not_inspected: z.number().describe('Pages of Search Console that are not inspected yet: nothing is known of them.'),
+  report_age_days: z
+    .object({ newest: z.number(), median: z.number(), oldest: z.number() })
+    .nullable()
+    .describe('How old the reports are; null without any.'),
 });
 
 /** The snapshots and reports that an answer is based on, in the output of every tool. */
 export const basisSchema = z.object({
   age: dataAge.nullable().describe('As of when the answer is; null before the first snapshot.'),
   period: z.string().nullable().describe('The dates that it is about, and the listing that they are compared with.'),
-  websites: z
-    .array(
-      z.object({
-        website_id: z.string(),
-        website_name: z.string().nullable(),
-        newest_snapshot: z.object({
-          snapshot_id: z.string(),
-          date: z.string(),
-          begun_at: z.string().describe('UTC.'),
-          listing_status: z.string().describe('`partial`: some pages may be missing.'),
-        }),
-        snapshots: z.number().describe('How many snapshots there are.'),
-        first_snapshot_date: z.string(),
-        pages: z.number().describe('Pages that are monitored now.'),
-        pages_with_report: z.number(),
-        not_inspected: z
-          .number()
-          .describe('Pages of Search Console that are not inspected yet: nothing is known of them.'),
-        report_age_days: z
-          .object({ newest: z.number(), median: z.number(), oldest: z.number() })
-          .nullable()
-          .describe('How old the reports are; null without any.'),
-      }),
-    )
-    .describe('The websites that the answer is about.'),
+  websites: z.array(websiteBasis).describe('The websites that the answer is about.'),
   more_websites: z.number().describe('Websites that are not named here.'),
 });
 export type Basis = z.infer<typeof basisSchema>;
@@ -70,30 +48,14 @@ export async function basisOf(
   now: number,
   period: string | null = null,
 ): Promise<Basis> {
-  const rows = await askRows(reader, 'serve/assistant/basis', basisRow, { website }, website);
+  const asked = { website, now: new Date(now).toISOString() };
+  const rows = await askRows(reader, 'serve/assistant/basis', websiteBasis, asked, website);
   return {
     age: await dataAgeOf(reader, await reader.newest(website), now),
     period,
-    websites: rows.slice(0, MOST_WEBSITES).map((row) => websiteBasis(row, now)),
+    websites: rows.slice(0, MOST_WEBSITES),
     more_websites: Math.max(0, rows.length - MOST_WEBSITES),
   };
-}
-
-function websiteBasis(row: z.infer<typeof basisRow>, now: number): Basis['websites'][number] {
-  const { snapshot_id, snapshot_date: date, snapshot_at: begun_at, listing_status, ...known } = row;
-  const { newest_report_at: newest, median_report_at: median, oldest_report_at: oldest, ...rest } = known;
-  const days = (at: string) => daysSince(at, now);
-  return {
-    ...rest,
-    newest_snapshot: { snapshot_id, date, begun_at, listing_status },
-    report_age_days:
-      newest && median && oldest ? { newest: days(newest), median: days(median), oldest: days(oldest) } : null,
-  };
-}
-
-/** With one decimal; never negative, even if this machine's clock is slow. */
-function daysSince(at: string, now: number): number {
-  return Math.max(0, Math.round(((now - Date.parse(at)) / DAY_MS) * 10) / 10);
 }
 
 /** An answer after as of when it is and before its basis, without any text that a website or the service chose. */
