@@ -52,11 +52,9 @@ export class Clients {
     const known = this.#clients.get(id);
     if (known) return known;
     const { requests_per_minute: requestsPerMinute, concurrency } = this.config.api;
-    const { onAnswer } = this.options;
     const client = new Client({
-      ...this.#common(keyLabel(access)),
+      ...this.#common(keyLabel(access), baseUrl),
       ...{ baseUrl, token, places, requestsPerMinute, concurrency },
-      ...(onAnswer ? { onAnswer: (answer: Answer) => onAnswer(answer, baseUrl) } : {}),
     });
     this.#clients.set(id, client);
     return client;
@@ -70,20 +68,25 @@ export class Clients {
     const { origin, hostname } = new URL(google.endpoint);
     // A simulated Search Console has the simulated sites, too.
     const simulated = isLoopback(hostname) ? origin : null;
-    const site = new SiteFetch({ ...this.#common(''), timeout: MINUTE_MS, origin: simulated, version });
+    const site = new SiteFetch({ ...this.#common('', ''), timeout: MINUTE_MS, origin: simulated, version });
     return new SearchConsoleSource(website.id, website.google, this.google, site, google);
   }
 
   /** The client of Search Console. */
   get google(): GoogleClient {
-    this.#google ??= new GoogleClient({ ...this.#common('google.credentials'), google: this.config.google });
+    const { google } = this.config;
+    this.#google ??= new GoogleClient({ ...this.#common('google.credentials', google.endpoint), google });
     return this.#google;
   }
 
-  #common(key: string) {
+  #common(key: string, baseUrl: string) {
     const { timeout, max_attempts: maxAttempts } = this.config.api;
-    const { effects, signal, onNotice } = this.options;
-    return { timeout, maxAttempts, effects, signal, onNotice: (notice: PaceNotice) => onNotice?.(notice, key) };
+    const { effects, signal, onNotice, onAnswer } = this.options;
+    return {
+      ...{ timeout, maxAttempts, effects, signal },
+      onNotice: (notice: PaceNotice) => onNotice?.(notice, key),
+      onAnswer: (answer: Answer) => onAnswer?.(answer, baseUrl),
+    };
   }
 
   async close(): Promise<void> {

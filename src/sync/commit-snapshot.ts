@@ -94,7 +94,7 @@ export async function stage(run: WebsiteRun, listed: Listed, before: Before, giv
       resumed: header.resumed > 0,
       version: header.version,
       requests_retried: requests.retried,
-      utilisation: run.source.client.utilisation,
+      utilisation: given.utilisation === undefined ? run.source.client.utilisation : given.utilisation,
       reports_wanted: wanted,
       source: run.source.byInspection ? 'google' : 'api',
     },

@@ -76,6 +76,8 @@ export interface Fetched {
   wanted: number | null;
   /** How the requested reports ended. */
   counts: ReportCounts;
+  /** Left out: that of the client. */
+  utilisation?: null;
 }
 
 /** One website's part of a run. */

@@ -259,10 +259,9 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
     message: `the run ended before all reports were fetched: ${why}`,
   };
   const wanted = (await readPlanned(run.folder))?.wanted ?? null;
-  const fetched = { ...end, reused: totalOf(counts), wanted, counts };
   // The pace of this process says nothing about that run.
-  const old = { ...run, utilisation: () => null };
-  return commit(run, await stage(old, listing.listed, await readBefore(run), fetched), fetched);
+  const fetched = { ...end, reused: totalOf(counts), wanted, counts, utilisation: null };
+  return commit(run, await stage(run, listing.listed, await readBefore(run), fetched), fetched);
 }
 
 /** None if the journal is damaged: what is staged is whole all the same. */

@@ -2,14 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { loadConfig } from '../../src/base/config/load.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
+import { realRunEffects } from '../../src/sync/context.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
 import { atLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
-import { startSimulator } from '../given/client-clock.js';
+import { startSimulator, sync } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
 import { leftBehind } from '../given/left-behind.js';
 import { type GivenProperty, givenProperty, PROPERTY } from '../given/property.js';
 import { findingsOf } from '../given/verified.js';
+import { givenSchemas, noFollowers } from '../given/warehouse.js';
 
 const STEPS = ['listed', 'wrote the plan', 'fetched', 'staged all'];
 
@@ -127,6 +132,25 @@ describe('a property', () => {
     expect([listing_status, error]).toEqual(['partial', expect.stringContaining('robots.txt answered 500')]);
     const gone = await asked(given, "from page_changes where change = 'disappeared'");
     expect([gone, pages.listed]).toEqual([[], 104]);
+  });
+
+  test('waits for an outage to pass, and says when it is over', async () => {
+    const given = await givenProperty(onTestFinished);
+    await givenSchemas(given.warehouse);
+    given.service.setFaults({ '503': 1 });
+    const lines: string[] = [];
+    const sleep = async (ms: number) => given.service.setFaults(ms < MINUTE_MS ? { '503': 1 } : {});
+    const receipt = await sync({
+      config: await loadConfig({ file: given.config, env: {}, cwd: '/' }),
+      log: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line).msg) } }),
+      effects: { ...realRunEffects, now: given.now, sleep, follow: noFollowers },
+      retryFor: HOUR_MS,
+    });
+    expect(receipt.websites).toMatchObject([{ status: 'committed', reports_status: 'complete' }]);
+    expect(lines.filter((line) => line.includes('outage'))).toEqual([
+      expect.stringMatching(/^outage: .*503/),
+      'the outage of the service is over',
+    ]);
   });
 
   test('lives in one warehouse with a website of the API', async () => {

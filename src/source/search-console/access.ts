@@ -46,7 +46,7 @@ const tokenSchema = z.looseObject({ access_token: filled, expires_in: z.number()
 const refusalSchema = z.looseObject({ error: z.string(), error_description: z.string().default('') });
 
 export interface GoogleClientOptions
-  extends Pick<ClientOptions, 'timeout' | 'maxAttempts' | 'signal' | 'effects' | 'onNotice'> {
+  extends Pick<ClientOptions, 'timeout' | 'maxAttempts' | 'signal' | 'effects' | 'onNotice' | 'onAnswer'> {
   google: GoogleConfig;
 }
 
