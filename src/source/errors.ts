@@ -44,7 +44,7 @@ export class SourceError extends Failure {
     readonly kind: FailureKind,
     message: string,
     /** `waitMs`: how long the service asks to wait before a retry. */
-    readonly detail: { status?: number; body?: string; waitMs?: number; cause?: unknown } = {},
+    readonly detail: { status?: number; waitMs?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: detail.cause });
   }

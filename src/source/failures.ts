@@ -27,7 +27,7 @@ export function failureOf(answer: Refused, waitMs: number | null, places: Places
   const kind = kindOf(answer.status);
   const remedy = remediesOf(places)[kind];
   const message = `the service answered ${answer.status}${saying(answer)}${remedy ? `; ${remedy}` : ''}`;
-  return new SourceError(kind, message, { status: answer.status, body: answer.text ?? '', waitMs: waitMs ?? 0 });
+  return new SourceError(kind, message, { status: answer.status, waitMs: waitMs ?? 0 });
 }
 
 /** The kind of failure that a status is. */

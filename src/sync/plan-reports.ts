@@ -3,6 +3,7 @@ import { crashPoint } from '../base/storage/crash-point.js';
 import { publish, syncFile } from '../base/storage/durable.js';
 import type { Engine } from '../base/storage/engine.js';
 import { sql } from '../base/storage/sql.js';
+import { addressOf } from '../source/search-console/property.js';
 import type { Quota } from '../source/source.js';
 import type { Listed } from '../warehouse/journal/listing.js';
 import { type Planned, readPlanned, writePlanned } from '../warehouse/journal/plan.js';
@@ -68,13 +69,17 @@ async function reportPlan(engine: Engine): Promise<string> {
 /** The plan of a source that inspects so many pages a day, each counted for the property that it belongs to. */
 async function inspectionPlan(engine: Engine, run: WebsiteRun, before: Before, quotas: readonly Quota[]) {
   const { asked = null, website, warehouse } = run;
-  const prefixes = quotas.map(({ property }) => property).filter((property) => property !== website.id);
+  // As pages have it: in the form of the URL standard.
+  const addressed = (property: string) => addressOf(property) ?? property;
+  const known = quotas.map(({ property, perDay: per_day }) => ({ property: addressed(property), per_day }));
+  const own = addressed(website.id);
+  const prefixes = known.map(({ property }) => property).filter((property) => property !== own);
   const properties = prefixes.sort((one, other) => other.length - one.length);
   await engine.set({
-    own_property: website.id,
+    own_property: own,
     properties,
     asked: [...(asked ?? [])],
-    quotas: JSON.stringify(quotas.map(({ property, perDay: per_day }) => ({ property, per_day }))),
+    quotas: JSON.stringify(known),
   });
   await engine.view('recent_reports', tableQuery(warehouse, 'url_reports', before.recentReports));
   for (const name of INSPECTIONS) await engine.run(sql(`sync/plan/${name}`));

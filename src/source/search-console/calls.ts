@@ -65,5 +65,5 @@ function answerIn<T>(schema: z.ZodType<T>, text: string): T {
   if (!error) return data;
   const [issue] = issuesOf(error);
   const message = `Google's answer is not as documented (${issue?.path}: ${issue?.message}): check google.endpoint`;
-  throw new SourceError('bad_body', message, { status: 200, body: text });
+  throw new SourceError('bad_body', message, { status: 200 });
 }

@@ -134,5 +134,5 @@ function failureOf({ status, text }: Refused, { path, account }: Access): Source
     unexpected_status: 'check google.endpoint, and whether a proxy answers instead of Google',
   };
   const said = `Google answered ${status} (${excerpt(error ? `${error.status}: ${error.message}` : body)})`;
-  return new SourceError(kind, [said, remedies[kind] ?? []].flat().join('; '), { status, body });
+  return new SourceError(kind, [said, remedies[kind] ?? []].flat().join('; '), { status });
 }
