@@ -97,27 +97,29 @@ interface Place {
 }
 
 /** The line of one entry, accepted or refused. */
-export function entryText({ verdict, url, payload }: JudgedEntry, place: Place): string {
-  const line = verdict.accepted
-    ? stringified({ kind: 'entry', ...place, url, ...factsOf(verdict), entry: payload })
-    : null;
-  const issues = verdict.accepted ? storable(line) : verdict.issues;
-  if (issues === null) return `${line}\n`;
+export function entryText(entry: JudgedEntry, place: Place): string {
+  const { verdict, url, payload } = entry;
+  const text = stringified(payload);
+  const unstorable = storable(text);
+  if (!verdict.accepted || unstorable) {
+    const issues = verdict.accepted ? [unstorable] : verdict.issues;
+    return journalLine({
+      kind: 'reject',
+      ...place,
+      url: payloadUrl(url),
+      issues: wellFormedJson(issues),
+      payload: payloadText(text),
+    });
+  }
+  const present = Object.hasOwn(verdict.record, 'canonicals_match');
+  const absent = verdict.absent.filter((field) => field !== 'canonicals_match' || hasInspectionData(verdict.record));
   return journalLine({
-    ...{ kind: 'reject', ...place, url: payloadUrl(url) },
-    issues: wellFormedJson([issues].flat()),
-    payload: payloadText(stringified(payload)),
+    ...{ kind: 'entry', ...place, url },
+    ...(present ? {} : { canonicals_match_present: false }),
+    ...(absent.length > 0 ? { absent } : {}),
+    ...(verdict.extra ? { extra: JSON.stringify(verdict.extra) } : {}),
+    entry: payload,
   });
-}
-
-/** What is noted beside an accepted entry. */
-function factsOf({ record, absent, extra }: Extract<JudgedEntry['verdict'], { accepted: true }>): object {
-  const missed = absent.filter((field) => field !== 'canonicals_match' || hasInspectionData(record));
-  return {
-    ...(Object.hasOwn(record, 'canonicals_match') ? {} : { canonicals_match_present: false }),
-    ...(missed.length > 0 ? { absent: missed } : {}),
-    ...(extra ? { extra: stringified(extra) } : {}),
-  };
 }
 
 /** `canonicals_match` is omitted for pages without inspection data; elsewhere its absence is drift. */

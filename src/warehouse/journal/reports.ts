@@ -83,16 +83,16 @@ function reportText(place: Place, outcome: ReportOutcome): string {
 
 function fetchedText(place: Place, outcome: Extract<ReportOutcome, { outcome: 'fetched' }>): string {
   const { text, record, absent, extra } = outcome;
-  const extraText = stringified(extra);
-  const line = stringified({
+  const unstorable = storable(stringified(record)) ?? storable(stringified(extra));
+  if (unstorable) {
+    return reportText(place, { outcome: 'rejected', issues: [unstorable], payload: text });
+  }
+  return wellFormedJson({
     ...{ kind: 'fetched', ...place },
     ...(absent.length > 0 ? { absent } : {}),
-    ...(extra ? { extra: extraText } : {}),
+    ...(extra ? { extra: JSON.stringify(extra) } : {}),
     report: record,
   });
-  const unstorable = storable(extraText) ?? storable(line);
-  if (unstorable) return reportText(place, { outcome: 'rejected', issues: [unstorable], payload: text });
-  return `${line}`;
 }
 
 /** What an interrupted fetching of reports left. */
