@@ -139,7 +139,8 @@ export async function startDashboard(
   const clock = { now: NOW };
   const failures: unknown[] = [];
   const revoked = new Set<string>();
-  const app = buildServer(storeOf(new Map()), {
+  const store = { ...storeOf(new Map()), findKey: async () => null };
+  const app = buildServer(store, {
     ...(trustProxy ? { trustProxy } : {}),
     setup: (server) =>
       addDashboard(server, {
