@@ -113,13 +113,14 @@ export function entryText(entry: JudgedEntry, place: Place): string {
   }
   const present = Object.hasOwn(verdict.record, 'canonicals_match');
   const absent = verdict.absent.filter((field) => field !== 'canonicals_match' || hasInspectionData(verdict.record));
-  return journalLine({
+  const head = JSON.stringify({
     ...{ kind: 'entry', ...place, url },
     ...(present ? {} : { canonicals_match_present: false }),
     ...(absent.length > 0 ? { absent } : {}),
     ...(verdict.extra ? { extra: JSON.stringify(verdict.extra) } : {}),
-    entry: payload,
   });
+  // Ends with the text that was judged.
+  return `${head.slice(0, -1)},"entry":${text}}\n`;
 }
 
 /** `canonicals_match` is omitted for pages without inspection data; elsewhere its absence is drift. */
