@@ -164,3 +164,20 @@ test('what is inspected for the first time neither hides a loss nor looks like o
     },
   ]);
 });
+
+test('first inspections in a small directory that another website names count as its own `(other)`', async ({
+  onTestFinished,
+}) => {
+  const warehouse = `${temporaryFolder(onTestFinished)}/warehouse`;
+  const large = Array.from({ length: 1000 }, (_, at) => `/d${at % 500}/${at}`);
+  const lists = [...large, '/small/1'];
+  await commitInspected(warehouse, [{ lists }, { lists, inspects: { '/small/1': IN } }]);
+  const small = { lists: ['/small/1'] };
+  await commitInspected(warehouse, [small, small], { site: 'sc-domain:other.example' });
+  const reader = await openReader(warehouse);
+  onTestFinished(() => reader.close());
+  const places = await analysisRows(reader, 'coverage_by_directory', { since: '2025-03-02', limit: 'none' });
+  expect(places.filter(({ indexed, indexed_change }) => indexed !== 0 || indexed_change !== 0)).toMatchObject([
+    { directory: '(other)', pages: 1, indexed: 1, indexed_change: 0 },
+  ]);
+});

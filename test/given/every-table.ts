@@ -69,7 +69,8 @@ export async function givenEveryTable(
   const sections = { warehouse: { parquet_compression: codec } };
   for (const night of nightsOf()) await nights.night({ ...night, sections });
   const { warehouse } = nights;
-  if (sources === 'both') await commitInspected(warehouse, [{ lists: ['/ä'], clicks: { '/ä': 7 } }], codec);
+  if (sources === 'both')
+    await commitInspected(warehouse, [{ lists: ['/ä'], clicks: { '/ä': 7 } }], { compression: codec });
   await mendPayloads(warehouse, MENDED, `format parquet, compression ${codec}, dictionary_size_limit 0`);
   await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });

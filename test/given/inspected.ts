@@ -18,6 +18,12 @@ export interface InspectedNight {
   clicks?: Readonly<Record<string, number>>;
 }
 
+/** How nights are kept, and of which website. */
+interface Kept {
+  compression: 'zstd' | 'snappy' | 'gzip';
+  site: string;
+}
+
 export function pageOf(path: string): string {
   return `https://w.example${path}`;
 }
@@ -26,36 +32,32 @@ export function pageOf(path: string): string {
 export async function commitInspected(
   warehouse: string,
   nights: readonly InspectedNight[],
-  compression: 'zstd' | 'snappy' | 'gzip' = 'zstd',
+  { compression = 'zstd', site = SITE }: Partial<Kept> = {},
 ): Promise<void> {
   await givenSchemas(warehouse);
-  for (const [night, given] of nights.entries()) await commitNight(warehouse, night, { ...given, compression });
+  for (const [night, given] of nights.entries()) await commitNight(warehouse, night, { ...given, compression, site });
 }
 
-async function commitNight(
-  warehouse: string,
-  night: number,
-  given: InspectedNight & { compression: 'zstd' | 'snappy' | 'gzip' },
-): Promise<void> {
+async function commitNight(warehouse: string, night: number, given: InspectedNight & Kept): Promise<void> {
   const at = new Date(FIRST_NIGHT_MS + night * DAY_MS);
   const date = at.toISOString().slice(0, 10);
-  const folder = journalFolder(warehouse, idOf(night, 1), SITE);
-  const snapshot_id = idOf(night, 2);
+  const folder = journalFolder(warehouse, idOf(night, 1, given.site), given.site);
+  const snapshot_id = idOf(night, 2, given.site);
   mkdirSync(folder.path, { recursive: true });
   write(folder.listing, listingLines(given, at));
   write(folder.reports, reportLines(given, at));
-  const ids = { run_id: folder.runId, website_id: SITE, snapshot_id };
+  const ids = { run_id: folder.runId, website_id: given.site, snapshot_id };
   const requests = { requests_sent: 1, requests_throttled: 0, requests_retried: 0 };
   const times = { finished_at: at.toISOString(), snapshot_date: date };
   const manifest = await stageCommit({
     warehouse,
     folder,
     facts: {
-      ...{ commitId: snapshot_id, snapshotId: snapshot_id, websiteId: SITE, snapshotAt: at, date },
+      ...{ commitId: snapshot_id, snapshotId: snapshot_id, websiteId: given.site, snapshotAt: at, date },
       ...{ listingComplete: true, hadComplete: night > 0, isReplay: false, byInspection: true },
     },
     walk: 1,
-    previousState: night > 0 ? stateFile(warehouse, SITE, idOf(night - 1, 2)) : null,
+    previousState: night > 0 ? stateFile(warehouse, given.site, idOf(night - 1, 2, given.site)) : null,
     compression: given.compression,
     engine: { memoryLimit: 256e6, temporary: folder.temporary },
     snapshot: {
@@ -97,7 +99,7 @@ function write(file: string, lines: readonly object[]): void {
 }
 
 /** A UUIDv7: ids sort by time. */
-function idOf(night: number, what: number): string {
+function idOf(night: number, what: number, site: string): string {
   const milliseconds = (FIRST_NIGHT_MS + night * DAY_MS).toString(16).padStart(12, '0');
-  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7000-8000-00000000000${what}`;
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7000-8000-${String(site.length).padStart(11, '0')}${what}`;
 }

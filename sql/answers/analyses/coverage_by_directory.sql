@@ -44,7 +44,7 @@ counted as (
 inspected as (
   select
     website_id,
-    if(directory_of(url) in (select directory from counted), directory_of(url), '(other)') as directory,
+    if((website_id, directory_of(url)) in (select (website_id, directory) from counted), directory_of(url), '(other)') as directory,
     count(*) as first_inspected
   from net_moves((
     select list({website_id: website_id, before_id: since_id, listing_id: snapshot_id})
