@@ -41,7 +41,7 @@ test('inspect asks about pages now, within the day, and commits what they say', 
 
   for (const [words, why] of [
     [['nope'], 'inspect: nope is not the address of a page'],
-    [['https://other.example/'], 'inspect: https://other.example/ is of no configured property'],
+    [['https://other.example/'], 'inspect: https://other.example/ is of no configured property; add it under websites'],
     [['--file', 'none.txt'], 'cannot read none.txt'],
     [[], 'name the pages to inspect'],
   ] as const) {

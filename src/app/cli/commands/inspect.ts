@@ -22,6 +22,7 @@ export interface Flags extends Globals {
 }
 
 const STOPPED = 'stopped before the end; the next `indexhouse sync` commits what was inspected';
+const REMEDY = 'add it under websites, or, where these are all of an account, run `indexhouse sync` first';
 
 type Given = [where: string, text: string];
 
@@ -79,7 +80,7 @@ function askedOf(given: readonly Given[], properties: readonly string[]): Map<st
     const url = addressOf(text);
     if (url === null) throw new UsageError(`${where}: ${safe(text)} is not the address of a page`);
     const id = propertyOf(url, ['', ...properties]);
-    if (id === '') throw new UsageError(`${where}: ${safe(url)} is of no configured property`);
+    if (id === '') throw new UsageError(`${where}: ${safe(url)} is of no configured property; ${REMEDY}`);
     asked.set(id, [...new Set([...(asked.get(id) ?? []), url])]);
   }
   if (asked.size === 0) throw new UsageError('name the pages to inspect, or a --file with one address a line');
