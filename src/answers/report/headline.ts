@@ -18,6 +18,8 @@ export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   compared_with: string | null;
   /** Pages of Search Console that were never inspected. */
   not_inspected: number;
+  /** Pages of Search Console that were inspected for the first time in the period, and are indexed. */
+  first_inspected: number;
   /** The clicks in 28 days of the pages that fell out. */
   clicks_lost: number;
   /** Of one website. */
@@ -48,6 +50,7 @@ export function headlineOf(
     listed_on: website.now_date,
     compared_with: website.before_date,
     not_inspected: website.by_inspection ? (now?.without_data ?? 0) : 0,
+    first_inspected: flows.now.balance?.first_inspected ?? 0,
     clicks_lost: flows.now.changes?.clicks_lost ?? 0,
     estimate: estimateRow.parse(now ?? NO_ESTIMATE),
     ...each(STOCKS, (key) => ({ now: now?.[key] ?? 0, before: before?.[key] ?? null })),
@@ -64,11 +67,13 @@ export function headlineOf(
 /** The headline of several websites together. A figure is compared only if each website's is. */
 export function totalOf(headlines: readonly Headline[]): Headline {
   const dates = (key: 'listed_on' | 'compared_with') => headlines.flatMap((headline) => headline[key] ?? []).sort();
-  const sumOf = (key: 'not_inspected' | 'clicks_lost') => headlines.reduce((sum, headline) => sum + headline[key], 0);
+  const sumOf = (key: 'not_inspected' | 'first_inspected' | 'clicks_lost') =>
+    headlines.reduce((sum, headline) => sum + headline[key], 0);
   return {
     listed_on: dates('listed_on').at(-1) ?? null,
     compared_with: dates('compared_with')[0] ?? null,
     not_inspected: sumOf('not_inspected'),
+    first_inspected: sumOf('first_inspected'),
     clicks_lost: sumOf('clicks_lost'),
     estimate: (headlines.length === 1 ? headlines[0]?.estimate : null) ?? NO_ESTIMATE,
     ...each(FIGURES, (key) => headlines.map((headline) => headline[key]).reduce(added, NOTHING)),

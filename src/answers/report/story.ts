@@ -47,12 +47,13 @@ export function eventsIn(events: readonly EventRow[], { since, until }: Pick<Per
 
 /** How much is indexed, and how much more or less than before; null without a complete listing. */
 function headlineSentence(headline: Headline): string | null {
-  const { pages, indexed, fell_out, clicks_lost, not_inspected, compared_with, listed_on } = headline;
+  const { pages, indexed, fell_out, clicks_lost, not_inspected, first_inspected, compared_with, listed_on } = headline;
   if (listed_on === null) return null;
   const change = changeOf(indexed);
   const isWhole = not_inspected === 0;
+  const isSame = isWhole && first_inspected === 0;
   const than =
-    change === null || compared_with === null ? '' : `, ${comparison(change, isWhole)} ${dayOfMonth(compared_with)}`;
+    change === null || compared_with === null ? '' : `, ${comparison(change, isSame)} ${dayOfMonth(compared_with)}`;
   const had = clicks_lost > 0 ? `; in 28 days they had ${counted(clicks_lost, 'click')}` : '';
   const fell = compared_with === null ? '' : ` ${counted(fell_out.now, 'page')} fell out of the index${had}.`;
   // Of pages of which many were never looked at, a share says nothing.
@@ -61,9 +62,10 @@ function headlineSentence(headline: Headline): string | null {
   return `${count(indexed.now)} of ${counted(pages.now, 'page')} ${are} indexed${share ? ` (${share})` : ''}${than}.${fell}`;
 }
 
-function comparison(change: number, isWhole: boolean): string {
-  if (change === 0) return 'as many as on';
-  return `${count(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} ${isWhole ? 'than on' : 'of the pages known on'}`;
+/** @param isSame whether the pages of both dates were all inspected, so that their counts are comparable as they are */
+function comparison(change: number, isSame: boolean): string {
+  if (change === 0) return isSame ? 'as many as on' : 'no change among the pages known on';
+  return `${count(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} ${isSame ? 'than on' : 'of the pages known on'}`;
 }
 
 /** One night that broke its trend: `On Nov 18, 188 fewer pages were indexed than the night before: 208 left, …`. */

@@ -27,6 +27,7 @@ const HEADLINE: Headline = {
   robots_blocked: none,
   robots_unblocked: none,
   not_inspected: 0,
+  first_inspected: 0,
   clicks_lost: 0,
   estimate: NO_ESTIMATE,
 };
@@ -58,6 +59,14 @@ describe('the story of a report', () => {
       'On Mar 12, 188 fewer pages were indexed than the night before: 208 left, 195 of them in /blog/, 201 to “Crawled - currently not indexed”.',
       'Of the pages that fell out, 66.8% were in the directory /blog/ (14.8% of all that were indexed).',
     ]);
+  });
+
+  it('compares known pages alone if others were inspected for the first time since', () => {
+    const same = { now: 1076, before: 1076 };
+    const [more] = sentencesOf({ headline: { ...HEADLINE, first_inspected: 482 } });
+    const [none] = sentencesOf({ headline: { ...HEADLINE, first_inspected: 482, indexed: same } });
+    expect(more).toContain('(78.6%), 157 fewer of the pages known on Mar 8.');
+    expect(none).toContain('(35.6%), no change among the pages known on Mar 8.');
   });
 
   it('names no cause where nothing is known of it', () => {
