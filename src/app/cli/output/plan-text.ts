@@ -119,6 +119,6 @@ function noteLines({ websites, unfinished_run }: NextRun): string[] {
   return [
     ...(never > 0 ? [`${counted(never, 'report')} never fetched, by reports.priority.never.`] : []),
     ...(failing > 0 ? [`${counted(failing, 'report')} kept failing: last in the plan.`] : []),
-    ...(unfinished_run ? ['A run is in progress or was interrupted: the next sync resumes it first.'] : []),
+    ...(unfinished_run ? ['A run is in progress or was interrupted: the next sync finishes it first.'] : []),
   ];
 }
