@@ -11,9 +11,9 @@
 -- show pages (count): pages
 -- show indexed (count): indexed
 -- show indexed_change (change): change
--- show share_indexed (share): of pages
+-- show share_indexed (share): share indexed
 -- show without_data (count): no data
--- show canonicals_differ (count): canonicals differ
+-- show canonicals_differ (count): canonical not as declared
 with listings as (
   select website_id, arg_max(daily_listings.snapshot_id, snapshot_date) as snapshot_id, any_value(period.before_id) as since_id
   from daily_listings
