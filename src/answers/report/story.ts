@@ -64,7 +64,7 @@ function headlineSentence(headline: Headline): string | null {
 
 /** @param isSame whether the pages of both dates were all inspected, so that their counts are comparable as they are */
 function comparison(change: number, isSame: boolean): string {
-  if (change === 0) return isSame ? 'as many as on' : 'no change among the pages known on';
+  if (change === 0) return isSame ? 'as many as on' : 'no net change among the pages known on';
   return `${count(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} ${isSame ? 'than on' : 'of the pages known on'}`;
 }
 

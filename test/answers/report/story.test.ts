@@ -66,7 +66,7 @@ describe('the story of a report', () => {
     const [more] = sentencesOf({ headline: { ...HEADLINE, first_inspected: 482 } });
     const [none] = sentencesOf({ headline: { ...HEADLINE, first_inspected: 482, indexed: same } });
     expect(more).toContain('(78.6%), 157 fewer of the pages known on Mar 8.');
-    expect(none).toContain('(35.6%), no change among the pages known on Mar 8.');
+    expect(none).toContain('(35.6%), no net change among the pages known on Mar 8.');
   });
 
   it('names no cause where nothing is known of it', () => {
