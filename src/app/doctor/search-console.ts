@@ -12,6 +12,8 @@ import { type CheckResult, resultsOf } from './check-result.js';
 
 const account = resultsOf('account');
 const property = resultsOf('property');
+/** What to do where access is not what is missing. */
+export const TRY_LATER = 'Try again later.';
 
 /** How to give indexhouse access to a property. */
 export const ACCESS_STEPS = `Access to Search Console, as a user:
@@ -63,7 +65,7 @@ function properties(number: number): string {
 
 /** What happened, and the remedy, which follows it. */
 function partsOf(error: unknown): [message: string, remedy: string] {
-  if (error instanceof Stopped) return ['no answer in time', 'Try again later.'];
+  if (error instanceof Stopped) return ['no answer in time', TRY_LATER];
   if (!(error instanceof SourceError)) throw error;
   const found = /^(.*); (.*)$/s.exec(error.message) ?? /^(.*?): (.*)$/s.exec(error.message);
   const [, message = error.message, remedy = 'try again later'] = found ?? [];

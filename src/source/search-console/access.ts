@@ -167,9 +167,11 @@ function readCredentials(path: string): z.infer<typeof fileSchema> {
       'google.credentials holds a key itself: write it to a file, and the path of the file here',
     );
   }
-  const { data, error } = fileSchema.safeParse(jsonOf(textOf(path)));
+  const json = jsonOf(textOf(path));
+  const { data, error } = fileSchema.safeParse(json);
   if (data) return data;
-  const issues = issuesOf(error).map(({ path: field, message }) => `${field || 'it'}: ${message}`);
+  const issues =
+    json === null ? ['it is not JSON'] : issuesOf(error).map(({ path: field, message }) => `${field}: ${message}`);
   const what = `is not the whole JSON file of a service account or of a user (${issues.join(', ')})`;
   throw new SourceError('unauthorized', `${path} ${what}; ${OTHERWISE}`);
 }

@@ -11,7 +11,7 @@ const accessOf = (credentials?: string) => {
 
 const service = serviceAccount();
 it.each([
-  ['nothing', '', /it: Invalid input: expected object, received null/],
+  ['nothing', '', /\(it is not JSON\)/],
   ['an API key', 'AIzaSyA-very-secret-key', /is not the whole JSON file of a service account or of a user/],
   ['the secret of an app', { installed: { client_secret: 'very-secret' } }, /type: Invalid/],
   ['another kind', { type: 'external_account', token: 'very-secret' }, /'service_account' \| 'authorized_user'/],

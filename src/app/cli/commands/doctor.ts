@@ -1,7 +1,7 @@
 import { colorsWanted, safe } from '../../../base/observe/terminal.js';
 import type { CheckResult } from '../../doctor/check-result.js';
 import { examine } from '../../doctor/examine.js';
-import { ACCESS_STEPS } from '../../doctor/search-console.js';
+import { ACCESS_STEPS, TRY_LATER } from '../../doctor/search-console.js';
 import type { Globals } from '../command.js';
 import { configOf } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
@@ -16,7 +16,9 @@ export async function run(flags: Globals, io: Io): Promise<number> {
     examine(() => configOf(flags, io, { orBucket: true }), signal),
   );
   io.stdout.write(flags.json ? formatJson(findings) : printed(findings, colorsWanted(io.stdout, io.env)));
-  const lacksAccess = findings.some(({ check, level }) => level === 'error' && ['account', 'property'].includes(check));
+  const lacksAccess = findings.some(
+    ({ check, level, remedy }) => level === 'error' && ['account', 'property'].includes(check) && remedy !== TRY_LATER,
+  );
   if (lacksAccess && !flags.json) io.stdout.write(`\n${ACCESS_STEPS}\n`);
   if (!configured) return EXIT.usage;
   return findings.some(({ level }) => level === 'error') ? EXIT.failed : EXIT.done;

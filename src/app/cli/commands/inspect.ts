@@ -13,7 +13,7 @@ import { websitesIn } from '../../../warehouse/log/folder/layout.js';
 import { exitCodeOf } from '../../../warehouse/log/verdict.js';
 import type { Globals } from '../command.js';
 import { configOf } from '../configured.js';
-import { type Io, widthOf } from '../io.js';
+import { EXIT, type Io, widthOf } from '../io.js';
 import { counted, formatJson, recordTable, warningLines } from '../output/output.js';
 import { syncOnce } from './sync.js';
 
@@ -53,7 +53,7 @@ export async function run(flags: Flags, io: Io, urls: string[]): Promise<number>
   const warnings = warningLines(problems.map(({ message }) => message));
   const text = `${recordTable(rows, { width: widthOf(io.stdout) })}${why}${warnings}`;
   io.stdout.write(flags.json ? formatJson({ ...receipt, pages }) : text);
-  return exitCodeOf(problems);
+  return exitCodeOf(problems) || (left > 0 ? EXIT.warnings : EXIT.done);
 }
 
 /** A page a line; empty lines and those that begin with # count as none. */
