@@ -33,6 +33,11 @@ export function stringified(value: unknown): string | null {
   }
 }
 
+/** An object as JSON text that ends with one more member, whose text is there already. */
+export function endingWith(text: string | null, name: string, head: object): string {
+  return `${JSON.stringify(head).slice(0, -1)},"${name}":${text}}`;
+}
+
 /** A refused record's text as the journal holds it: well-formed, and cut at a length that no real record has. */
 export function payloadText(text: string | null): string {
   if (text === null) return '(nested too deeply to be written)';

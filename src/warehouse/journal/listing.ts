@@ -13,7 +13,7 @@ import {
   type WalkState,
   walkStateSchema,
 } from '../../source/walk/walk-state.js';
-import { journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
+import { endingWith, journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
 import { type JournalLine, readLines } from './lines.js';
@@ -113,14 +113,13 @@ export function entryText(entry: JudgedEntry, place: Place): string {
   }
   const present = Object.hasOwn(verdict.record, 'canonicals_match');
   const absent = verdict.absent.filter((field) => field !== 'canonicals_match' || hasInspectionData(verdict.record));
-  const head = JSON.stringify({
+  const line = endingWith(text, 'entry', {
     ...{ kind: 'entry', ...place, url },
     ...(present ? {} : { canonicals_match_present: false }),
     ...(absent.length > 0 ? { absent } : {}),
     ...(verdict.extra ? { extra: JSON.stringify(verdict.extra) } : {}),
   });
-  // Ends with the text that was judged.
-  return `${head.slice(0, -1)},"entry":${text}}\n`;
+  return `${line}\n`;
 }
 
 /** `canonicals_match` is omitted for pages without inspection data; elsewhere its absence is drift. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppendFile, sizeOf } from '../../base/storage/durable.js';
 import type { ReportOutcome } from '../../source/report.js';
-import { payloadText, storable, stringified, wellFormedJson } from './embed.js';
+import { endingWith, payloadText, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
 import { readLines } from './lines.js';
@@ -83,15 +83,15 @@ function reportText(place: Place, outcome: ReportOutcome): string {
 
 function fetchedText(place: Place, outcome: Extract<ReportOutcome, { outcome: 'fetched' }>): string {
   const { text, record, absent, extra } = outcome;
-  const unstorable = storable(stringified(record)) ?? storable(stringified(extra));
+  const [report, extraText] = [stringified(record), stringified(extra)];
+  const unstorable = storable(report) ?? storable(extraText);
   if (unstorable) {
     return reportText(place, { outcome: 'rejected', issues: [unstorable], payload: text });
   }
-  return wellFormedJson({
+  return endingWith(report, 'report', {
     ...{ kind: 'fetched', ...place },
     ...(absent.length > 0 ? { absent } : {}),
-    ...(extra ? { extra: JSON.stringify(extra) } : {}),
-    report: record,
+    ...(extra ? { extra: extraText } : {}),
   });
 }
 
