@@ -43,10 +43,11 @@ export async function inspectionPlans(
     const nights = (number: number, share: number) => (perNight > 0 ? Math.ceil(number / (share * perNight)) : null);
     const nightsFor = (number: number): Nights => ({ at_least: nights(number, 1), at_most: nights(number, ROTATION) });
     for (const counts of await askRows(reader, 'answers/plan/inspected_counts', countsRow, { website }, website)) {
+      const inspections = Math.min(perNight, counts.pages);
       plans.push({
         ...counts,
-        inspections_a_night: Math.min(perNight, counts.pages),
-        seconds: Math.ceil((Math.min(perNight, counts.pages) / pace) * 60),
+        inspections_a_night: inspections,
+        seconds: Math.ceil((inspections / pace) * 60),
         nights_until_inspected: nightsFor(counts.not_inspected),
         nights_for_all_pages: nightsFor(counts.pages),
       });

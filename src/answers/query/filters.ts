@@ -14,7 +14,7 @@ const knownFilters = z.object({
   states: texts,
 });
 
-/** What analyses read that need two snapshots: changes between nights, or an earlier listing. */
+/** What analyses read that need two snapshots: changes between nights. */
 const COMPARES_NIGHTS = /\bpage_changes\b|\b(index|net)_moves\b/;
 const nights = z.object({ snapshots: z.int() });
 

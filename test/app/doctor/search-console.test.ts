@@ -17,6 +17,7 @@ interface Given {
   file?: object;
   hoursAhead?: number;
   permissionLevel?: 'siteUnverifiedUser';
+  isDown?: boolean;
 }
 
 test.each<[string, Given, number, RegExp]>([
@@ -52,9 +53,12 @@ test.each<[string, Given, number, RegExp]>([
     /✗ account .* is not the whole JSON file of a service account or of a user/,
   ],
   ['a clock that is off', { hoursAhead: 2 }, 1, /✗ account .*\n +→ Set this machine's clock/],
-])('doctor of a property: %s', async (_, { id = DOMAIN, file = {}, hoursAhead = 0, permissionLevel }, code, words) => {
+  ['a Google that is down', { isDown: true }, 1, /✗ account .*answered 500 .*\n +→ Try again later\.\n/],
+])('doctor of a property: %s', async (_, given, code, words) => {
+  const { id = DOMAIN, file = {}, hoursAhead = 0, permissionLevel, isDown = false } = given;
   const service = await startSearchConsole({
     clock: () => Date.now() + hoursAhead * 3_600_000,
+    faults: isDown ? { '500': 1 } : {},
     properties: [{ siteUrl: PREFIX }, { siteUrl: DOMAIN, ...(permissionLevel ? { permissionLevel } : {}) }],
   });
   onTestFinished(() => service.close());
@@ -71,6 +75,6 @@ test.each<[string, Given, number, RegExp]>([
   writeFileSync(config, JSON.stringify({ ...settings, api: undefined }));
   const ended = await run(['doctor', '-c', config]);
   expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(words)]);
-  expect(ended.stdout.includes('gcloud auth application-default login --scopes=')).toBe(code === 1);
+  expect(ended.stdout.includes('gcloud auth application-default login --scopes=')).toBe(code === 1 && !isDown);
   expect(ended.stdout).not.toContain('PRIVATE KEY');
 });
