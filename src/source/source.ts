@@ -12,7 +12,7 @@ export interface ListingSink extends WalkJournal {
   answered(): void;
   /** Logs what the user should know about a place that was read. */
   note(text: string): void;
-  /** Each page that was sighted once, with all that was said about it, in batches. */
+  /** Each page that was sighted once, with all that was said about it. */
   merged(sightings: AsyncIterable<readonly object[]>): AsyncIterable<JudgedEntry>;
 }
 

@@ -12,7 +12,7 @@ const DEFAULT_COLUMNS = 80;
 const CLEAR_LINE = '\r\x1b[2K';
 
 export interface ProgressOptions {
-  /** A terminal is so many cells wide. */
+  /** `columns`: the width of the terminal in cells. */
   stream: { write(text: string): unknown; columns?: number | undefined };
   isTerminal: boolean;
   color: boolean;

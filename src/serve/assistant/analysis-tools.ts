@@ -21,6 +21,7 @@ const answerOutput = z.object({
   notes: z.array(z.string()).describe('Why there are no rows, if a filter is the reason.'),
   basis: basisSchema,
 });
+
 /** Tools have a limit of their own. */
 function isLimit({ name }: Parameter): boolean {
   return name === 'limit';
