@@ -120,15 +120,20 @@ class Timed {
 async function runJob(timed: Pick<TimedJob, 'name' | 'job'>, options: RecordedContext): Promise<void> {
   const { log, signal } = options;
   const startedAt = Date.now();
+  // A signal of its own, so that what listens to a run ends with it. `AbortSignal.any` would keep its listeners alive.
+  const own = new AbortController();
+  const stop = () => own.abort();
+  signal.addEventListener('abort', stop);
   try {
     log.info('started');
-    // A signal of its own, so that the run's listeners do not accumulate on the daemon's.
-    const exitCode = await runRecorded(timed, { ...options, signal: AbortSignal.any([signal]) });
+    const exitCode = await runRecorded(timed, { ...options, signal: own.signal });
     log.info({ exit_code: exitCode, duration_ms: Date.now() - startedAt }, 'ended');
   } catch (error) {
     if (error instanceof BusyError) log.warn(error.message);
     else if (error instanceof Stopped) log.info(error.message);
     else log.error({ err: error }, 'failed; it runs again at its next scheduled time');
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 
