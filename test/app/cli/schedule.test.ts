@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../../src/app/demo/simulator/simulator.js';
@@ -11,6 +11,8 @@ import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { readTable } from '../../given/parquet.js';
+import { findingsOf } from '../../given/verified.js';
+import { startReceiver } from '../notify/given.js';
 
 const PAGES = 30;
 const CONCURRENCY = 2;
@@ -24,9 +26,8 @@ async function service(slowBodyMs = 100): Promise<Simulator> {
   return started;
 }
 
-function configured(baseUrl: string, schedule: Record<string, unknown> = {}) {
-  const folder = temporaryFolder();
-  const sections = { api: { concurrency: CONCURRENCY }, schedule };
+function configured(baseUrl: string, schedule: object = {}, others: object = {}, folder = temporaryFolder()) {
+  const sections = { api: { concurrency: CONCURRENCY }, schedule, ...others };
   const file = writeConfig(folder, { baseUrl, websites: ['site-a'], sections });
   return { file, warehouse: join(folder, 'warehouse') };
 }
@@ -63,6 +64,40 @@ describe('indexhouse schedule', () => {
     expect(reports.size).toBe(PAGES);
     expect(await readTable(warehouse, 'url_reports')).toHaveLength(PAGES);
     expect(await readTable(warehouse, 'snapshots')).toMatchObject([{ resumed: true, reports_status: 'complete' }]);
+  });
+
+  testAtLength('killed again and again, it goes on with the night at each start, and notifies once', async () => {
+    const kills = 5;
+    const upstream = await service(200);
+    upstream.setFaults({ slow: 0.8, violation: 0.2 }, ['report']);
+    const receiver = await startReceiver();
+    const notify = { channels: [{ type: 'webhook', url: receiver.url }] };
+    const { file, warehouse } = configured(upstream.url, { 'nightly-sync': EVERY_SECOND }, { notify });
+    for (let kill = 0; kill < kills; kill++) {
+      const answered = upstream.requests.answered + 3;
+      const daemon = start(['schedule', '--config', file]);
+      while (upstream.requests.answered < answered) await delay(5);
+      daemon.kill('SIGKILL');
+      await daemon.ended;
+      // From now on only what is unfinished is run.
+      configured(upstream.url, { 'nightly-sync': '0 0 29 2 *' }, { notify }, dirname(file));
+    }
+    for (let again = 0; again < 2; again++) {
+      const daemon = start(['schedule', '--config', file]);
+      while (receiver.got.length === 0 || !daemon.logged().includes('next_run')) await delay(20);
+      daemon.kill('SIGTERM');
+      expect((await daemon.ended).code).toBe(0);
+    }
+    const twice = [...upstream.requests.reports().values()].reduce(
+      (sum, { answered }) => sum + Math.max(0, answered - 1),
+      0,
+    );
+    expect(twice).toBeLessThanOrEqual(kills * CONCURRENCY);
+    expect(await readTable(warehouse, 'snapshots')).toMatchObject([{ resumed: true, listing_status: 'complete' }]);
+    expect(receiver.got.map(({ body }) => JSON.parse(body).notices.map(({ kind }: { kind: string }) => kind))).toEqual([
+      ['rejects'],
+    ]);
+    expect(await findingsOf(warehouse)).toEqual([]);
   });
 
   once('--once runs a job now and exits with its exit code', async () => {
