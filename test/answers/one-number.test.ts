@@ -12,7 +12,6 @@ import { sql } from '../../src/base/storage/sql.js';
 import { atLength, seeds } from '../given/at-length.js';
 import { start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
-import { type IndexTruth, moved, movedIn, snapshotsOf } from '../given/index-truth.js';
 import { type Row, readTable } from '../given/parquet.js';
 import { randomWarehouse } from '../given/random-world.js';
 import { maintainAt } from '../given/thinned.js';
@@ -21,6 +20,7 @@ import { readWorkbook } from '../given/workbook.js';
 import { asked, call } from '../serve/assistant/given.js';
 import { SHOP_TOKEN, startDashboard } from '../serve/dashboard/given.js';
 import { type Answer, rowsOf, shownText, Visitor } from '../serve/dashboard/visitor.js';
+import { type IndexTruth, moved, movedIn, snapshotsOf } from './index-truth.js';
 import { analysisRows, openReader } from './query/given.js';
 
 const NIGHTS = 16;

@@ -6,11 +6,11 @@ import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { atLength, seeds } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
-import { asTaken, ObservedWorld, ODD_STATE } from '../given/observed.js';
 import { type Row, readParquet } from '../given/parquet.js';
-import { type PageKnown, Recomputed } from '../given/recomputed.js';
 import { findingsOf } from '../given/verified.js';
 import { noFollowers, syncWebsite } from '../given/warehouse.js';
+import { asTaken, ObservedWorld, ODD_STATE } from './observed.js';
+import { type PageKnown, Recomputed } from './recompute.js';
 
 const NIGHTS = atLength(3, 5);
 const PAGES = 40;

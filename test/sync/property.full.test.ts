@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openReader, rowsOf } from '../answers/query/given.js';
-import { givenProperty } from '../given/property.js';
 import { findingsOf } from '../given/verified.js';
+import { givenProperty } from './given-property.js';
 
 const NIGHTS = 30;
 

@@ -12,9 +12,9 @@ import { run } from '../given/cli.js';
 import { startSimulator, sync } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
 import { leftBehind } from '../given/left-behind.js';
-import { type GivenProperty, givenProperty, PROPERTY } from '../given/property.js';
 import { findingsOf } from '../given/verified.js';
 import { givenSchemas, noFollowers } from '../given/warehouse.js';
+import { type GivenProperty, givenProperty, PROPERTY } from './given-property.js';
 
 const STEPS = ['listed', 'wrote the plan', 'fetched', 'staged all'];
 

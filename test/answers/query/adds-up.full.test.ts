@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reader } from '../../../src/answers/query/reader.js';
 import { seeds } from '../../given/at-length.js';
-import { moved, movedIn, snapshotsOf } from '../../given/index-truth.js';
 import { type Row, readTable } from '../../given/parquet.js';
 import { randomWarehouse } from '../../given/random-world.js';
 import { findingsOf } from '../../given/verified.js';
 import type { BuiltWarehouse } from '../../given/warehouse.js';
+import { moved, movedIn, snapshotsOf } from '../index-truth.js';
 import { analysisRows, openReader } from './given.js';
 
 const NIGHTS = 16;

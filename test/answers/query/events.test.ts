@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeAtLength, once } from '../../given/at-length.js';
-import { type MadeChange, type MadeNight, MadeNights, simulatedNights } from '../../given/made-nights.js';
+import { type MadeChange, type MadeNight, MadeNights, simulatedNights } from './made-nights.js';
 
 const CRAWLED = 'Crawled - currently not indexed';
 const SUBMITTED = 'Submitted and indexed';

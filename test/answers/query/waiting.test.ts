@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type MadeChange, type MadeNight, MadeNights } from '../../given/made-nights.js';
+import { type MadeChange, type MadeNight, MadeNights } from './made-nights.js';
 
 let warehouse: MadeNights;
 

@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../../src/app/demo/simulator/simulator.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
-import { connection } from '../../given/client.js';
+import { connection } from '../client.js';
 
 const KEY = 'Authorization: Bearer good\r\n';
 const END = 'Host: x\r\nConnection: close\r\n\r\n';

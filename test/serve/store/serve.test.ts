@@ -12,9 +12,9 @@ import { createLogger } from '../../../src/base/observe/log.js';
 import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { type Running, run, start } from '../../given/cli.js';
-import { clientOf, connection } from '../../given/client.js';
 import type { GivenPage } from '../../given/service.js';
 import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { clientOf, connection } from '../client.js';
 
 const MEMORY_LIMIT = 256_000_000;
 const FIRST_NIGHT = '2025-03-01T02:00:00Z';

@@ -5,8 +5,8 @@ import { Stopped } from '../../../src/base/exit.js';
 import { TooLate } from '../../../src/source/errors.js';
 import { type PaceNotice, Pacer, type PacerOptions } from '../../../src/source/pace/pacer.js';
 import type { Slot } from '../../../src/source/pace/slot.js';
-import { PacedKey } from '../../given/paced-key.js';
-import { settled, VirtualTime } from '../../given/virtual-time.js';
+import { PacedKey } from './paced-key.js';
+import { settled, VirtualTime } from './virtual-time.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { Access } from '../../../src/source/search-console/access.js';
 import { listSites } from '../../../src/source/search-console/calls.js';
-import { credentialsFile, EMAIL, google, refusal, serviceAccount, USER } from '../../given/fake-google.js';
+import { credentialsFile, EMAIL, google, refusal, serviceAccount, USER } from './fake-google.js';
 
 const form = (body = '') => Object.fromEntries(new URLSearchParams(body));
 const accessOf = (credentials?: string) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { listSites } from '../../../src/source/search-console/calls.js';
 import { inspect } from '../../../src/source/search-console/inspection.js';
-import { google, refusal, spent, USER } from '../../given/fake-google.js';
+import { google, refusal, spent, USER } from './fake-google.js';
 
 const URLS = Array.from({ length: 12 }, (_, at) => `https://www.example.com/${at}`);
 const FINE = { body: { inspectionResult: { indexStatusResult: { verdict: 'PASS' } } } };

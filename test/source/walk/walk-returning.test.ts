@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { once, seeds } from '../../given/at-length.js';
 import { FakeListing, pageUrls } from '../../given/fake-listing.js';
-import { type Happening, happenings, MovingListing } from '../../given/moving-listing.js';
 import { Walking } from '../../given/walking.js';
+import { type Happening, happenings, MovingListing } from './moving-listing.js';
 
 /** Random walks for each size of windows. */
 const WALKS = seeds(50, 40).length;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { firstWalk, newRecentUrls } from '../../../src/source/walk/walk-state.js';
 import { atLength, once } from '../../given/at-length.js';
 import { type Departures, FakeListing, pageUrls } from '../../given/fake-listing.js';
-import { happenings, MovingListing } from '../../given/moving-listing.js';
 import { Walking } from '../../given/walking.js';
+import { happenings, MovingListing } from './moving-listing.js';
 
 const WINDOW_SIZES = [1, 2, 7, 100];
 

@@ -8,8 +8,8 @@ import { ReportsJournal, readReports } from '../../../src/warehouse/journal/repo
 import { atLength } from '../../given/at-length.js';
 import { FakeListing, pageUrls } from '../../given/fake-listing.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { emptyJournal } from '../../given/journal.js';
 import { Walking } from '../../given/walking.js';
+import { emptyJournal } from './given.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00.000Z');
 const RUNS = atLength(80, 300);

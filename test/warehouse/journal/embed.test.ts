@@ -9,7 +9,7 @@ import { readPlan } from '../../../src/warehouse/journal/plan.js';
 import { ReportsJournal, readReports } from '../../../src/warehouse/journal/reports.js';
 import { atLength, once } from '../../given/at-length.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { emptyJournal, openEngine, readByDuckDB } from '../../given/journal.js';
+import { emptyJournal, openEngine, readByDuckDB } from './given.js';
 
 const URL_ASKED = 'https://www.example.com/a?b=%2F&c=ä';
 const AT = new Date('2026-01-01T00:00:00.000Z');

@@ -6,8 +6,8 @@ import { ListingJournal, readListing } from '../../../src/warehouse/journal/list
 import { atLength } from '../../given/at-length.js';
 import { FakeListing, pageUrls } from '../../given/fake-listing.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { emptyJournal } from '../../given/journal.js';
 import { Walking } from '../../given/walking.js';
+import { emptyJournal } from './given.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00.000Z');
 const MINUTE_MS = 60_000;

@@ -10,8 +10,8 @@ import { ReportsJournal, readReports } from '../../../src/warehouse/journal/repo
 import { atLength, once } from '../../given/at-length.js';
 import { FakeListing, pageUrls } from '../../given/fake-listing.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { emptyJournal, openEngine, readByDuckDB } from '../../given/journal.js';
 import { Walking } from '../../given/walking.js';
+import { emptyJournal, openEngine, readByDuckDB } from './given.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00.000Z');
 const NEWLINE = 0x0a;

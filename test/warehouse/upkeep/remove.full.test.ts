@@ -11,10 +11,10 @@ import { Home } from '../../given/home.js';
 import { leftBehind } from '../../given/left-behind.js';
 import type { Nights } from '../../given/nights.js';
 import { seededRandom } from '../../given/random.js';
-import { randomNight, removeNow, warehouseOf } from '../../given/removed.js';
 import { replayNow } from '../../given/replayed.js';
 import { findingsOf } from '../../given/verified.js';
 import { configFor } from '../../given/warehouse.js';
+import { randomNight, removeNow, warehouseOf } from './removed.js';
 
 /** What followers do after it is tested with them. */
 const OWN_STEPS = /removal$|^built the new/;

@@ -11,11 +11,11 @@ import { contentOf } from '../../given/content.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { type Nights, urlOf } from '../../given/nights.js';
 import { seededRandom } from '../../given/random.js';
-import { randomNight, removeNow, warehouseOf } from '../../given/removed.js';
 import { startScriptedService } from '../../given/service.js';
 import { buildNights, filesBelow, maintainAt } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
 import { type BuiltWarehouse, syncAt } from '../../given/warehouse.js';
+import { randomNight, removeNow, warehouseOf } from './removed.js';
 
 const BASE_URL = 'http://127.0.0.1:1';
 const NIGHTS = atLength(3, 4);

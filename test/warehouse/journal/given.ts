@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { makeFolder } from '../../src/base/storage/durable.js';
-import { Engine } from '../../src/base/storage/engine.js';
-import { type JournalFolder, journalFolder } from '../../src/warehouse/journal/folder.js';
-import { viewJournal } from '../../src/warehouse/log/stage/journal-views.js';
+import { makeFolder } from '../../../src/base/storage/durable.js';
+import { Engine } from '../../../src/base/storage/engine.js';
+import { type JournalFolder, journalFolder } from '../../../src/warehouse/journal/folder.js';
+import { viewJournal } from '../../../src/warehouse/log/stage/journal-views.js';
 
 /** An empty journal below a folder, with both of the files that the statements over a journal read. */
 export async function emptyJournal(folder: string, name = 'w'): Promise<JournalFolder> {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { FakeListing, pageUrls } from './fake-listing.js';
+import { FakeListing, pageUrls } from '../../given/fake-listing.js';
 
 /** Something that happens to a listing before a request. */
 export interface Happening {

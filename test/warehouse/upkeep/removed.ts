@@ -1,9 +1,9 @@
-import { createLogger } from '../../src/base/observe/log.js';
-import { type RemoveOptions, remove } from '../../src/warehouse/upkeep/remove.js';
-import { givenNights, type Night, type Nights } from './nights.js';
-import { mendPayloads } from './quarantine.js';
-import { replayNow } from './replayed.js';
-import { configFor } from './warehouse.js';
+import { createLogger } from '../../../src/base/observe/log.js';
+import { type RemoveOptions, remove } from '../../../src/warehouse/upkeep/remove.js';
+import { givenNights, type Night, type Nights } from '../../given/nights.js';
+import { mendPayloads } from '../../given/quarantine.js';
+import { replayNow } from '../../given/replayed.js';
+import { configFor } from '../../given/warehouse.js';
 
 type OnFinished = Parameters<typeof givenNights>[0];
 /** Text that an older contract refused. */

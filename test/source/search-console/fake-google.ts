@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import type { Purpose } from '../../src/source/client.js';
-import { GoogleClient } from '../../src/source/search-console/google-client.js';
-import { temporaryFolder } from './folder.js';
-import { Clock } from './warehouse.js';
+import type { Purpose } from '../../../src/source/client.js';
+import { GoogleClient } from '../../../src/source/search-console/google-client.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { Clock } from '../../given/warehouse.js';
 
 const KEYS = generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const EMAIL = 'reader@project.iam.gserviceaccount.com';

@@ -10,10 +10,10 @@ import { DAY_MS } from '../../src/base/time.js';
 import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
 import type { WebsiteReceipt } from '../../src/sync/receipt.js';
 import { journalFolder } from '../../src/warehouse/journal/folder.js';
-import { writeConfig } from './config-file.js';
-import { temporaryFolder } from './folder.js';
-import { type StopAfter, syncNow } from './synced.js';
-import { givenSchemas, noFollowers } from './warehouse.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import { type StopAfter, syncNow } from '../given/synced.js';
+import { givenSchemas, noFollowers } from '../given/warehouse.js';
 
 export const PROPERTY = 'sc-domain:example.com';
 const FIRST_NIGHT_MS = Date.parse('2026-01-01T10:00:00.000Z');

@@ -1,4 +1,4 @@
-import type { Row } from './parquet.js';
+import type { Row } from '../given/parquet.js';
 
 /** What one night of a website is known to have answered. Nights count from 1. */
 export interface ObservedNight {

@@ -1,4 +1,4 @@
-import { type Row, readTable } from './parquet.js';
+import { type Row, readTable } from '../given/parquet.js';
 
 /** A snapshot: what its listing shows of each page. A page whose record was rejected keeps its last state. */
 export interface IndexTruth {

@@ -7,9 +7,9 @@ import {
 } from '../../src/app/demo/simulator/faults.js';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { type CoverageEntry, coverageEntrySchema } from '../../src/source/contract/coverage.js';
-import type { Row } from './parquet.js';
-import { seededRandom } from './random.js';
-import type { ObservedNight } from './recomputed.js';
+import type { Row } from '../given/parquet.js';
+import { seededRandom } from '../given/random.js';
+import type { ObservedNight } from './recompute.js';
 
 const OPERATIONS: OperationName[] = ['listing', 'report'];
 const REJECTED: ReadonlySet<FaultKind> = new Set(['html', 'invalid_json', 'violation', 'wrong_url']);

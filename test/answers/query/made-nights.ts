@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { findAnalysis } from '../../src/answers/query/catalog.js';
-import { valuesOf } from '../../src/answers/query/parameters.js';
-import { World, type WorldOptions } from '../../src/app/demo/simulator/world.js';
-import { Engine } from '../../src/base/storage/engine.js';
-import { createTables, viewStatements } from '../../src/warehouse/log/folder/tables.js';
-import { temporaryFolder } from './folder.js';
+import { findAnalysis } from '../../../src/answers/query/catalog.js';
+import { valuesOf } from '../../../src/answers/query/parameters.js';
+import { World, type WorldOptions } from '../../../src/app/demo/simulator/world.js';
+import { Engine } from '../../../src/base/storage/engine.js';
+import { createTables, viewStatements } from '../../../src/warehouse/log/folder/tables.js';
+import { temporaryFolder } from '../../given/folder.js';
 
 const WEBSITE = 'w';
 
