@@ -4,7 +4,7 @@ import { once, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
-import { pagesOf, startOddService, windowOf } from '../given/odd-service.js';
+import { pagesOf, startService, windowOf } from '../given/service.js';
 
 describe('a key', () => {
   once('that is wrong stops everything, and says where to look', async () => {
@@ -28,7 +28,7 @@ describe('a key', () => {
   });
 
   once('whose websites the service does not list fails the run', async () => {
-    const service = await startOddService({ v1: { listing: () => ({ body: '<html></html>' }) } });
+    const service = await startService({ v1: { listing: () => ({ body: '<html></html>' }) } });
     onTestFinished(() => service.close());
     const file = writeConfig(temporaryFolder(), { baseUrl: service.url });
     const { code, stdout, stderr } = await run(['sync', '--json', '--config', file]);
@@ -40,7 +40,7 @@ describe('a key', () => {
 });
 
 testAtLength('a process that waits for a throttled key stops on SIGTERM, and asks for no report again', async () => {
-  const service = await startOddService({
+  const service = await startService({
     w: {
       listing: (window) => windowOf(pagesOf('w', 5), window),
       report: () => ({ status: 429, headers: { 'retry-after': '3000' } }),

@@ -6,28 +6,28 @@ import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { type Ended, run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
+import { type Row, readTable } from '../given/parquet.js';
 import {
-  type OddAnswer,
-  type OddService,
-  type OddWebsite,
+  type Answer,
   pagesOf,
-  startOddService,
+  type ScriptedService,
+  type ScriptedWebsite,
+  startService,
   truncated,
   windowOf,
-} from '../given/odd-service.js';
-import { type Row, readTable } from '../given/parquet.js';
+} from '../given/service.js';
 
 const TOKEN = 'tok-7Kf9-secret-value-0123456789';
 const HTML = '<!doctype html><title>Just a moment…</title>';
 
 /** A website that answers every request for its listing with this. */
-const always = (answer: OddAnswer): OddWebsite => ({ listing: () => answer });
+const always = (answer: Answer): ScriptedWebsite => ({ listing: () => answer });
 /** A listing of so many pages, with fields of its pagination object replaced. */
-const listing = (id: string, count: number, pagination: object = {}): OddWebsite => ({
+const listing = (id: string, count: number, pagination: object = {}): ScriptedWebsite => ({
   listing: (window) => windowOf(pagesOf(id, count), window, pagination),
 });
 
-const FAILED: [id: string, website: OddWebsite | null, why: RegExp][] = [
+const FAILED: [id: string, website: ScriptedWebsite | null, why: RegExp][] = [
   ['unknown', null, /404 \(not_found: No such website\.\); .*websites/],
   [
     'ungranted',
@@ -51,17 +51,17 @@ const FAILED: [id: string, website: OddWebsite | null, why: RegExp][] = [
 ];
 
 const violating = { url: 'https://violating.example/p1', days_since_last_crawl: 1.5, note: TOKEN };
-const PARTIAL: [id: string, accepted: number, website: OddWebsite, why: RegExp][] = [
+const PARTIAL: [id: string, accepted: number, website: ScriptedWebsite, why: RegExp][] = [
   [
     'repeating',
     3,
     {
       // One entry at a time, so that links are followed; the third page's link leads back.
-      listing: ({ skip }) =>
+      listing: (window) =>
         windowOf(
           pagesOf('repeating', 5),
-          { skip, limit: 1 },
-          skip === 2 ? { next_page: '/v1/urls/repeating?skip=1&limit=1' } : {},
+          { ...window, limit: 1 },
+          window.skip === 2 ? { next_page: '/v1/urls/repeating?skip=1&limit=1' } : {},
         ),
     },
     /next_page repeats \(\/v1\/urls\/repeating\?skip=1/,
@@ -81,7 +81,7 @@ const PARTIAL: [id: string, accepted: number, website: OddWebsite, why: RegExp][
   ['none', 0, always({ body: '{"urls":[],"pagination":{}}' }), /lists no pages and gives no count/],
 ];
 
-const COMPLETE: [id: string, pages: number, website: OddWebsite, drift: string | null][] = [
+const COMPLETE: [id: string, pages: number, website: ScriptedWebsite, drift: string | null][] = [
   ['good', 5, listing('good', 5), null],
   [
     'limited',
@@ -113,7 +113,7 @@ const NOT_FETCHED: [
   outcome: string,
   status: number | null,
   message: RegExp,
-  answer: (url: string) => OddAnswer,
+  answer: (url: string) => Answer,
 ][] = [
   ['p10', 'failed', 302, /redirects are refused/, () => ({ status: 302, headers: { location: '/elsewhere' } })],
   ['p11', 'failed', null, /check the network/, (url) => truncated(honest(url).body)],
@@ -126,7 +126,7 @@ const NOT_FETCHED: [
     () => ({ status: 500, body: `{"error":"e","message":"${'x'.repeat(199)}😀","status":500}` }),
   ],
 ];
-const REPORTS = new Map<string, (url: string) => OddAnswer>([
+const REPORTS = new Map<string, (url: string) => Answer>([
   ...REJECTED.map(([page, , , answer]) => [page, answer] as const),
   ...NOT_FETCHED.map(([page, , , , answer]) => [page, answer] as const),
   [
@@ -136,25 +136,25 @@ const REPORTS = new Map<string, (url: string) => OddAnswer>([
     }),
   ],
 ]);
-const odd: OddWebsite = {
+const odd: ScriptedWebsite = {
   ...listing('odd', 16),
   report: (url) => (REPORTS.get(url.split('/').at(-1) ?? '') ?? honest)(url),
 };
 
-let service: OddService;
+let service: ScriptedService;
 let warehouse: string;
 let ended: Ended;
 let receipt: Receipt;
 const clean: (() => void)[] = [];
 
 beforeAll(async () => {
-  const websites: Record<string, OddWebsite | null> = {
+  const websites: Record<string, ScriptedWebsite | null> = {
     odd,
     ...Object.fromEntries(FAILED),
     ...Object.fromEntries([...PARTIAL, ...COMPLETE].map(([id, , website]) => [id, website])),
   };
   const known = Object.entries(websites).flatMap(([id, website]) => (website ? [[id, website] as const] : []));
-  service = await startOddService(Object.fromEntries(known));
+  service = await startService(Object.fromEntries(known));
   const folder = temporaryFolder((each) => clean.push(each));
   const api = { page_size: 3, max_attempts: 2, timeout: '60s', concurrency: 4 };
   const given = { baseUrl: service.url, token: TOKEN, websites: Object.keys(websites), sections: { api } };

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../given/folder.js';
-import { startOddService } from '../given/odd-service.js';
 import { readTable } from '../given/parquet.js';
 import { windowText } from '../given/poison.js';
+import { startService } from '../given/service.js';
 import { findingsOf } from '../given/verified.js';
 import { syncWebsite } from '../given/warehouse.js';
 
@@ -34,7 +34,7 @@ describe('records beyond all measure', () => {
     const flood = 'f'.repeat(34_000_000);
     let words = JSON.stringify({ error: flood, message: '', status: 403 });
     let window = windowText(urls.map(textOf)).replace('"skip":0', `"skip":0,"${flood}":1,"\\ud800":2`);
-    const service = await startOddService({
+    const service = await startService({
       w: {
         listing: () => ({ body: window }),
         report: (url) => (url.endsWith('/denied') ? { status: 403, body: words } : { body: textOf(url) }),

@@ -8,9 +8,9 @@ import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
 import { tableQuery } from '../../src/warehouse/log/folder/prepare.js';
 import { seeds } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
-import { type OddWebsite, startOddService } from '../given/odd-service.js';
 import { type Row, readTable } from '../given/parquet.js';
 import { holdsHalfAPair, isTime, type Members, poisonedMembers, recordText, windowText } from '../given/poison.js';
+import { type ScriptedWebsite, startService } from '../given/service.js';
 import { findingsOf } from '../given/verified.js';
 import { syncWebsite } from '../given/warehouse.js';
 
@@ -108,11 +108,11 @@ describe('records that the contract accepts or nearly accepts', () => {
 
 async function expectStored(given: Given[]): Promise<void> {
   let truth = new Truth(given, 0);
-  const website: OddWebsite = {
+  const website: ScriptedWebsite = {
     listing: () => ({ body: windowText([...truth.entries.values()].map(({ text }) => text)) }),
     report: (url) => ({ body: truth.reports.get(url)?.text ?? '{}' }),
   };
-  const service = await startOddService({ w: website });
+  const service = await startService({ w: website });
   const warehouse = `${temporaryFolder()}/warehouse`;
   try {
     for (const [night, at] of NIGHTS.entries()) {

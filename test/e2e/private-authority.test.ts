@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
@@ -10,6 +9,7 @@ import { HAS_OPENSSL, makeCertificate } from '../given/certificate.js';
 import { runProcess } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
+import { listenOnLoopback } from '../given/loopback.js';
 
 /** The simulator behind TLS, as behind a company's reverse proxy. */
 async function secured(folder: string): Promise<string> {
@@ -23,9 +23,9 @@ async function secured(folder: string): Promise<string> {
     });
     inner.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close } = await listenOnLoopback(server);
+  onTestFinished(close);
+  return url.replace('http', 'https');
 }
 
 /** A service behind a certificate of an unknown authority, and a sync of it in a process of its own. */

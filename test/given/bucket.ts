@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BucketConfig } from '../../src/base/config/bucket.js';
+import { listenOnLoopback } from './loopback.js';
 
 const ACCESS_KEY = 'AKIDEXAMPLE';
 export const SECRET = 'hush/hush+hush';
@@ -40,12 +40,11 @@ export interface GivenBucket {
 
 export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promise<GivenBucket> {
   const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { url: endpoint, close } = await listenOnLoopback(server);
   const given: GivenBucket = {
     config: {
       url: `s3://lake${prefix}`,
-      endpoint: `http://127.0.0.1:${port}`,
+      endpoint,
       access_key_id: ACCESS_KEY,
       secret_access_key: SECRET,
     },
@@ -55,11 +54,7 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     listing: (xml) => xml,
     isConditional: true,
     now: () => Date.now(),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

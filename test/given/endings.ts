@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { unfinishedJournals } from '../../src/warehouse/journal/folder.js';
 import type { Ended } from './cli.js';
 import { holdOpen } from './holder.js';
-import type { OddAnswer } from './odd-service.js';
+import type { Answer } from './service.js';
 
 /** The pages of each ending's website. */
 export const PAGES = 9;
@@ -27,8 +27,8 @@ export interface Ending {
   sections?: Record<string, Record<string, unknown>>;
   /** What goes before the run. */
   before?: (world: World) => Promise<unknown>;
-  listing?: (window: { skip: number }) => OddAnswer | undefined;
-  report?: (page: number) => OddAnswer | undefined;
+  listing?: (window: { skip: number }) => Answer | undefined;
+  report?: (page: number) => Answer | undefined;
   /** By how many milliseconds the service's clock is ahead. */
   clockAhead?: number;
 }
@@ -40,8 +40,8 @@ export const FACES = {
   3: { lastLine: 'Completed with warnings: ', ping: '/fail', health: { status: 503, says: 'warnings' } },
 } as const;
 
-const REFUSED: OddAnswer = { status: 401, body: '{"error":"unauthorized","message":"No.","status":401}' };
-const BROKEN: OddAnswer = { status: 500, body: 'proxy error' };
+const REFUSED: Answer = { status: 401, body: '{"error":"unauthorized","message":"No.","status":401}' };
+const BROKEN: Answer = { status: 500, body: 'proxy error' };
 
 /** Flips a byte in the middle of the journal that an interrupted run left. */
 async function damage({ warehouse }: World): Promise<void> {

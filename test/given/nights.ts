@@ -1,13 +1,12 @@
 import type { Logger } from '../../src/base/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
-import { exitCodeOf, type WebsiteReceipt } from '../../src/sync/receipt.js';
+import type { WebsiteReceipt } from '../../src/sync/receipt.js';
 import { stateFile } from '../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
-import { sync } from './client-clock.js';
 import { copyOf, temporaryFolder } from './folder.js';
-import { type OddAnswer, startOddService } from './odd-service.js';
 import { type Row, readParquet, readTable } from './parquet.js';
-import { Clock, configFor, givenSchemas, noFollowers } from './warehouse.js';
+import { type Answer, startService } from './service.js';
+import { Clock, noFollowers, syncWebsite } from './warehouse.js';
 
 const WEBSITE = 'w';
 const FIRST_NIGHT_MS = Date.parse('2025-03-01T02:00:00.000Z');
@@ -70,7 +69,7 @@ export class Nights {
   ) {}
 
   async start(onFinished: OnFinished): Promise<void> {
-    const service = await startOddService({
+    const service = await startService({
       [WEBSITE]: { listing: (window) => this.#window(window), report: (url) => this.#report(nameOf(url)) },
     });
     this.#url = service.url;
@@ -90,28 +89,13 @@ export class Nights {
     this.#night = night;
     this.#asked = [];
     this.clock.now = FIRST_NIGHT_MS + this.#snapshots.length * DAY_MS;
-    const config = configFor({
-      baseUrl: this.#url,
-      warehouse: this.warehouse,
-      sections: { quality: { max_reject_ratio: 1 }, ...night.sections },
-    });
-    await givenSchemas(this.warehouse);
-    const receipt = await sync({
-      config: { ...config, websites: [{ id: WEBSITE }] },
-      ...(night.log ? { log: night.log } : {}),
-      effects: { ...this.clock.effects, follow: this.follow },
-    });
-    const [website] = receipt.websites;
-    if (!website?.snapshot_id) throw new Error(`night ${this.#snapshots.length + 1} failed: ${website?.error}`);
-    this.#snapshots.push(website.snapshot_id);
-    return {
-      receipt: website,
-      // Whether a follower lags is another matter.
-      exitCode: exitCodeOf({ ...receipt, followers: [] }, config.quality.max_reject_ratio),
-      asked: this.#asked,
-      changes: await this.#changes(website.snapshot_id),
-      state: await this.#state(website.snapshot_id),
-    };
+    const { warehouse, follow, clock: at } = this;
+    const { sections = {}, log } = night;
+    const { receipt, exitCode } = await syncWebsite({ baseUrl: this.#url, warehouse, at, sections, follow, log });
+    const { snapshot_id: id, error } = receipt;
+    if (!id) throw new Error(`night ${this.#snapshots.length + 1} failed: ${error}`);
+    this.#snapshots.push(id);
+    return { receipt, exitCode, asked: this.#asked, changes: await this.#changes(id), state: await this.#state(id) };
   }
 
   /** A night without a run. */
@@ -134,7 +118,7 @@ export class Nights {
     return (await readTable(this.warehouse, table)).filter((row) => row['snapshot_id'] === newest);
   }
 
-  #window({ skip }: { skip: number }): OddAnswer {
+  #window({ skip }: { skip: number }): Answer {
     const { list, partial = false, pagination, body } = this.#night;
     // No error that is worth another try, nor one that ends the listing for good.
     if (partial && skip > 0) return { status: 418 };
@@ -145,7 +129,7 @@ export class Nights {
     return { body: JSON.stringify({ ...window, ...body }) };
   }
 
-  #report(name: string): OddAnswer {
+  #report(name: string): Answer {
     const { reports = {}, list, onReport } = this.#night;
     this.#asked.push(name);
     onReport?.(this.#asked.length, this.clock);

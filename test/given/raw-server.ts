@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listenOnLoopback } from './loopback.js';
 
 export interface RawRequest {
   /** Path and query as they arrived. */
@@ -36,13 +37,12 @@ export async function startRawServer(answer: RawAnswer): Promise<RawServer> {
       if (text !== undefined) socket.end(text);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await listenOnLoopback(server);
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
+    await close();
   });
-  const address = server.address();
-  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, requests };
+  return { url, requests };
 }
 
 /** An informational answer, after which a client waits for the final one. */

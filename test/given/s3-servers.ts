@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { BucketConfig } from '../../src/base/config/bucket.js';
 import { Bucket } from '../../src/warehouse/bucket/client.js';
+import { listenOnLoopback } from './loopback.js';
 import { CACHE, mayInstallTools } from './packages.js';
 
 const VERSITYGW = 'github.com/versity/versitygw/cmd/versitygw@v1.8.0';
@@ -39,12 +40,8 @@ export async function startRealServer(folder: string): Promise<RealServer> {
   return { config, close: () => void child.kill('SIGKILL') };
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+async function freePort(): Promise<string> {
+  const { url, close } = await listenOnLoopback(createServer());
+  await close();
+  return new URL(url).port;
 }

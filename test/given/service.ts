@@ -1,31 +1,16 @@
-import { buildServer } from '../../src/serve/api/http.js';
-import type { Store } from '../../src/serve/api/store.js';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { paginationOf } from '../../src/serve/api/pagination.js';
 import type { CoverageEntry } from '../../src/source/contract/coverage.js';
 import type { KeyDetails } from '../../src/source/contract/key.js';
 import type { UrlReport } from '../../src/source/contract/report.js';
-import { datedAt } from './client-clock.js';
+import { timeAt } from './client-clock.js';
+import { listenOnLoopback } from './loopback.js';
 
-/** A page as the test wants the service to know it: what is left out is null. */
-export interface GivenPage {
-  url: string;
-  /** Fields of its entry in the listing. */
-  entry?: Partial<CoverageEntry>;
-  /** Fields of its URL report; null: the service answers 404. */
-  report?: Partial<UrlReport> | null;
-}
-
-export interface ScriptedService {
-  baseUrl: string;
-  /** Says what a website's listing holds from now on, in this order. */
-  list(websiteId: string, pages: GivenPage[]): void;
-  /** How many requests it got. */
-  asked(): number;
-  close(): Promise<void>;
-}
-
-/** Any token opens it. */
+/** Any token opens the service. */
 export const TOKEN = 'demo-token';
 
+const NOT_FOUND: Answer = { status: 404, body: '{"error":"not_found","message":"No such website.","status":404}' };
+const DEFAULT_LIMIT = 100;
 const NO_ENTRY: Omit<CoverageEntry, 'url'> = {
   index_summary: null,
   index_coverage_state: null,
@@ -37,23 +22,84 @@ const NO_ENTRY: Omit<CoverageEntry, 'url'> = {
   service_link: null,
 };
 
-/** A service on loopback whose listing the test writes itself, night by night. */
-export async function startScriptedService(): Promise<ScriptedService> {
-  const websites = new Map<string, GivenPage[]>();
-  let baseUrl = '';
-  const app = buildServer(
-    storeOf(websites),
-    datedAt(() => baseUrl),
-  );
-  let asked = 0;
-  app.addHook('onRequest', async () => void asked++);
-  baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
-  return {
-    baseUrl,
-    asked: () => asked,
-    list: (websiteId, pages) => void websites.set(websiteId, pages),
-    close: () => app.close(),
+/** A page as the test wants the service to know it: what is left out is null. */
+export interface GivenPage {
+  url: string;
+  /** Fields of its entry in the listing. */
+  entry?: Partial<CoverageEntry>;
+  /** Fields of its URL report; null: the service answers 404. */
+  report?: Partial<UrlReport> | null;
+}
+
+/** An answer written whole, or a function that does with the response what it likes. */
+export type Answer =
+  | { status?: number; body?: string | Buffer; headers?: Record<string, string> }
+  | ((response: ServerResponse) => void);
+
+/** What is asked of a listing; `number` counts the windows of a website from 1. */
+export interface Window {
+  id: string;
+  skip: number;
+  limit: number | null;
+  number: number;
+}
+
+export interface ScriptedWebsite {
+  listing(window: Window): Answer;
+  /** The report of a page whose host begins with the website's id; without it, every page has an honest one. */
+  report?(url: string): Answer;
+}
+
+export interface ScriptedService {
+  url: string;
+  /** Every request: path and query. */
+  requests: string[];
+  /** Sets what a website's listing holds from now on, in this order; its pages may have any address. */
+  list(websiteId: string, pages: readonly GivenPage[]): void;
+  close(): Promise<void>;
+}
+
+/** A service on loopback whose every answer the test writes itself, night by night. */
+export async function startService(websites: Record<string, ScriptedWebsite> = {}): Promise<ScriptedService> {
+  const scripted = new Map(Object.entries(websites));
+  const listed = new Map<string, readonly GivenPage[]>();
+  const requests: string[] = [];
+  const windows = new Map<string, number>();
+  let url = '';
+  const reportOf = (page: string): Answer => {
+    // The first website that monitors it counts.
+    const given = [...listed.values()].flat().find((one) => one.url === page && one.report !== null);
+    if (given) return { body: JSON.stringify(givenReport(given)) };
+    const website = scripted.get(new URL(page).hostname.split('.')[0] ?? '');
+    if (!website) return NOT_FOUND;
+    return website.report?.(page) ?? { body: JSON.stringify({ url: page, index_summary: 'Indexed' }) };
   };
+  const answerOf = (request: IncomingMessage): Answer => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://scripted');
+    const page = searchParams.get('url');
+    if (page !== null) return reportOf(page);
+    // A website `v1` scripts the key itself.
+    if (pathname === '/v1' && !scripted.has('v1'))
+      return { body: JSON.stringify(keyTo([...scripted.keys(), ...listed.keys()])) };
+    const id = decodeURIComponent(pathname.split('/').at(-1) ?? '');
+    const number = (windows.get(id) ?? 0) + 1;
+    windows.set(id, number);
+    const [skip, limit] = [Number(searchParams.get('skip') ?? 0), searchParams.get('limit')];
+    const window = { id, skip, limit: limit === null ? null : Number(limit), number };
+    const pages = listed.get(id);
+    return pages ? windowOf(pages.map(entryOf), window) : (scripted.get(id)?.listing(window) ?? NOT_FOUND);
+  };
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    response.setHeader('date', new Date(timeAt(url)).toUTCString());
+    const answer = answerOf(request);
+    if (typeof answer === 'function') return answer(response);
+    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers });
+    response.end(answer.body);
+  });
+  const listening = await listenOnLoopback(server);
+  url = listening.url;
+  return { ...listening, requests, list: (websiteId, pages) => void listed.set(websiteId, pages) };
 }
 
 /** An entry of the listing. One without a summary has no inspection data, and so no `canonicals_match`. */
@@ -63,26 +109,7 @@ export function entryOf({ url, entry = {} }: GivenPage): CoverageEntry {
   return { url, ...NO_ENTRY, ...match, ...entry };
 }
 
-/** A store whose listing is what the test writes; any token opens it. */
-export function storeOf(websites: Map<string, GivenPage[]>): Store {
-  return {
-    findKey: async () => keyTo([...websites.keys()]),
-    hasWebsite: async (websiteId) => websites.has(websiteId),
-    listCoverage: async (websiteId, { skip, limit }) => {
-      const pages = websites.get(websiteId) ?? [];
-      return { entries: pages.slice(skip, skip + limit).map(entryOf), count: pages.length };
-    },
-    findReports: async (urls, websiteIds) => {
-      const pages = websiteIds.flatMap((id) => websites.get(id) ?? []);
-      const asked = pages.filter(({ url, report }) => urls.includes(url) && report !== null);
-      // The first website that monitors it counts.
-      const reports = new Map(asked.reverse().map((page) => [page.url, reportOf(page)]));
-      return { reports, elsewhere: new Set() };
-    },
-  };
-}
-
-function reportOf({ url, entry = {}, report = {} }: GivenPage): UrlReport {
+export function givenReport({ url, entry = {}, report = {} }: GivenPage): UrlReport {
   const { index_summary, index_coverage_state } = entry;
   return { url, index_summary, index_coverage_state, ...report };
 }
@@ -94,5 +121,29 @@ export function keyTo(websiteIds: string[]): KeyDetails {
     api_key_label: 'scripted',
     account: { _id: 'account', email: 'account@example.com' },
     websites_access: websiteIds.map((_id) => ({ _id, url: `https://${_id}.example` })),
+  };
+}
+
+export function pagesOf(id: string, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `https://${id}.example/p${at}`);
+}
+
+/** A window as the specification has it, with fields of its pagination object replaced. */
+export function windowOf(
+  entries: readonly (string | object)[],
+  { id, skip, limit }: Omit<Window, 'number'>,
+  replaced: object = {},
+): { body: string } {
+  const size = limit ?? DEFAULT_LIMIT;
+  const urls = entries.slice(skip, skip + size).map((entry) => (typeof entry === 'string' ? { url: entry } : entry));
+  const honest = paginationOf(`/v1/urls/${encodeURIComponent(id)}`, { skip, limit: size }, entries.length);
+  return { body: JSON.stringify({ urls, pagination: { ...honest, ...replaced } }) };
+}
+
+/** Half of a body under the length of the whole, and then nothing: the connection breaks. */
+export function truncated(body: string): (response: ServerResponse) => void {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) });
+    response.write(body.slice(0, body.length / 2), () => setTimeout(() => response.destroy(), 10));
   };
 }

@@ -3,12 +3,12 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, configSchema } from '../../src/base/config/schema.js';
-import { createLogger } from '../../src/base/observe/log.js';
+import { createLogger, type Logger } from '../../src/base/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
-import type { Receipt, WebsiteReceipt } from '../../src/sync/receipt.js';
+import { exitCodeOf, type Receipt, type WebsiteReceipt } from '../../src/sync/receipt.js';
 import { prepareWarehouse } from '../../src/warehouse/log/folder/prepare.js';
 import { sync } from './client-clock.js';
-import { type GivenPage, startScriptedService, TOKEN } from './service.js';
+import { type GivenPage, startService, TOKEN } from './service.js';
 
 /** A run at this time, of the websites that list something then. Every other one stays as it was. */
 export interface Night {
@@ -59,12 +59,12 @@ function keep(path: string, kept: string): void {
 }
 
 async function syncNights(path: string, nights: Night[]): Promise<void> {
-  const service = await startScriptedService();
+  const service = await startService();
   try {
     for (const { at, lists, sections } of nights) {
       for (const [websiteId, pages] of Object.entries(lists)) service.list(websiteId, pages);
       await syncAt({
-        baseUrl: service.baseUrl,
+        baseUrl: service.url,
         warehouse: path,
         at,
         websites: Object.keys(lists),
@@ -80,8 +80,8 @@ export interface GivenSync {
   baseUrl: string;
   /** Folder of the warehouse. */
   warehouse: string;
-  /** When it is for the whole run, such as `2025-03-01T02:00:00Z`. */
-  at: string;
+  /** When it is for the whole run, such as `2025-03-01T02:00:00Z`; or a clock that the test moves. */
+  at: string | Clock;
   /** Ids; all that the service has if left out. */
   websites?: string[];
   /** Sections of the configuration, as they stand in its file. */
@@ -90,6 +90,8 @@ export interface GivenSync {
   followed?: 'followed' | null;
   /** Other followers. */
   follow?: RunEffects['follow'];
+  /** Silent if left out. */
+  log?: Logger | undefined;
 }
 
 let prepared: Promise<string> | null = null;
@@ -113,7 +115,7 @@ export async function givenSchemas(warehouse: string): Promise<void> {
 /** A night: runs a real sync, at a time of the test's choosing, and says what it did. */
 export async function syncAt({ at, websites = [], followed = null, follow, ...given }: GivenSync): Promise<Receipt> {
   await givenSchemas(given.warehouse);
-  const { effects } = new Clock(Date.parse(at));
+  const { effects } = clockOf(at);
   return sync({
     config: configFor(given),
     websites,
@@ -122,22 +124,29 @@ export async function syncAt({ at, websites = [], followed = null, follow, ...gi
 }
 
 /** A sync of the website `w` with its followers, which no reject makes partial. */
-export async function syncWebsite({ at, follow, ...given }: Omit<GivenSync, 'websites' | 'followed'>): Promise<{
+export async function syncWebsite({ at, follow, log, ...given }: Omit<GivenSync, 'websites' | 'followed'>): Promise<{
   receipt: WebsiteReceipt;
+  /** Whether a follower lags aside. */
+  exitCode: number;
   /** Why which follower is behind. */
   lagging: string[];
 }> {
   await givenSchemas(given.warehouse);
   const config = configFor({ ...given, sections: { quality: { max_reject_ratio: 1 }, ...given.sections } });
-  const { effects } = new Clock(Date.parse(at));
-  const receipt = await sync({
+  const run = await sync({
     config: { ...config, websites: [{ id: 'w' }] },
-    effects: { ...effects, ...(follow ? { follow } : {}) },
+    ...(log ? { log } : {}),
+    effects: { ...clockOf(at).effects, ...(follow ? { follow } : {}) },
   });
-  const [website] = receipt.websites;
-  if (!website) throw new Error('the run has no website');
-  const lagging = receipt.followers.flatMap(({ behind, reason }) => (behind > 0 ? [String(reason)] : []));
-  return { receipt: website, lagging };
+  const [receipt] = run.websites;
+  if (!receipt) throw new Error('the run has no website');
+  const exitCode = exitCodeOf({ ...run, followers: [] }, config.quality.max_reject_ratio);
+  const lagging = run.followers.flatMap(({ behind, reason }) => (behind > 0 ? [String(reason)] : []));
+  return { receipt, exitCode, lagging };
+}
+
+function clockOf(at: string | Clock): Clock {
+  return typeof at === 'string' ? new Clock(Date.parse(at)) : at;
 }
 
 /** A configuration for a service that is asked as fast as it answers, and each night for every report. */

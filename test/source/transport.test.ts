@@ -7,6 +7,7 @@ import { Client } from '../../src/source/client.js';
 import { Transport, type TransportOptions } from '../../src/source/transport.js';
 import { casesAtLength, once } from '../given/at-length.js';
 import { failure } from '../given/failure.js';
+import { listenOnLoopback } from '../given/loopback.js';
 import { EARLY_HINTS, http, type RawAnswer, startRawServer, trickle } from '../given/raw-server.js';
 
 const get = (path: string) => ({ method: 'GET' as const, path });
@@ -192,10 +193,9 @@ once('goes through the proxy of HTTPS_PROXY, which never sees the token', async 
     seen.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void proxy.close());
-  const address = proxy.address();
-  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
+  const { url, close } = await listenOnLoopback(proxy);
+  onTestFinished(close);
+  vi.stubEnv('HTTPS_PROXY', url);
   onTestFinished(() => void vi.unstubAllEnvs());
   const client = (baseUrl: string) => {
     const made = new Transport({ baseUrl, token: 'tok-secret', timeout: 5000, connections: 1 });

@@ -9,7 +9,7 @@ import { type Ended, type RunOptions, run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { ENDINGS, type Ending, FACES, PAGES } from '../given/endings.js';
 import { temporaryFolder } from '../given/folder.js';
-import { pagesOf, startOddService, windowOf } from '../given/odd-service.js';
+import { pagesOf, startService, windowOf } from '../given/service.js';
 import { given } from '../given/synced.js';
 import { givenSchemas } from '../given/warehouse.js';
 
@@ -22,7 +22,7 @@ async function worldOf({ listing, report, sections = {}, clockAhead = 0 }: Endin
   const receiver = await startReceiver();
   let [asked, stopAfter] = [0, Number.POSITIVE_INFINITY];
   const stop = { now: () => {} };
-  const service = await startOddService({
+  const service = await startService({
     w: {
       listing: (window) => {
         const date = new Date(Date.now() + clockAhead).toUTCString();

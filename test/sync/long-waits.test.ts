@@ -5,7 +5,7 @@ import { exitCodeOf, type Receipt } from '../../src/sync/receipt.js';
 import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { startSimulator, sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
-import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
+import { pagesOf, type ScriptedWebsite, startService, windowOf } from '../given/service.js';
 import { Clock, configFor, noFollowers } from '../given/warehouse.js';
 
 const HOUR_MS = 3_600_000;
@@ -49,8 +49,8 @@ async function simulated(): Promise<Simulator> {
   return simulator;
 }
 
-async function odd(website: OddWebsite): Promise<string> {
-  const service = await startOddService({ w: website });
+async function odd(website: ScriptedWebsite): Promise<string> {
+  const service = await startService({ w: website });
   onTestFinished(() => service.close());
   return service.url;
 }

@@ -10,11 +10,11 @@ import { readRunFile } from '../../src/warehouse/journal/run-file.js';
 import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
-import { type OddAnswer, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
+import { type Answer, pagesOf, startService, windowOf } from '../given/service.js';
 import { Clock, configFor, givenSchemas, noFollowers } from '../given/warehouse.js';
 
 const PAGES = pagesOf('w', 30);
-const DOWN: OddAnswer = { status: 503, body: '{}' };
+const DOWN: Answer = { status: 503, body: '{}' };
 
 interface Given {
   /** How long the service answers nothing but 503, once it has answered so many requests. */
@@ -45,7 +45,7 @@ class World {
   constructor(private readonly given: Given) {}
 
   async start(): Promise<this> {
-    const service = await startOddService({
+    const service = await startService({
       w: {
         listing: (window) => {
           if (window.limit === 1) this.probes++;
@@ -91,7 +91,7 @@ class World {
     return this.lines.map(({ msg }) => String(msg)).filter((text) => text.includes('outage'));
   }
 
-  #answer(answer: () => OddAnswer): OddAnswer {
+  #answer(answer: () => Answer): Answer {
     const { after, forMs } = this.given.down;
     if (this.#answered >= after) {
       this.#downSince ??= this.clock.now;
@@ -101,7 +101,7 @@ class World {
     return answer();
   }
 
-  #report(url: string): OddAnswer {
+  #report(url: string): Answer {
     if (this.given.poison?.includes(url)) return DOWN;
     this.fetched.set(url, (this.fetched.get(url) ?? 0) + 1);
     return { body: JSON.stringify({ url, index_summary: 'Indexed' }) };

@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
-import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
+import { pagesOf, type ScriptedWebsite, startService, windowOf } from '../given/service.js';
 import { Clock, configFor } from '../given/warehouse.js';
 
 const HUGE = 150;
 
 /** The small website's listing is answered when ten reports of the huge one are. */
-function websites(): Record<string, OddWebsite> {
+function websites(): Record<string, ScriptedWebsite> {
   let answered = 0;
   let answerSmall = () => {};
   // Slow enough that there is something left when the small one begins.
@@ -34,7 +34,7 @@ function websites(): Record<string, OddWebsite> {
 }
 
 test('a huge website and a small one take turns on their key', async () => {
-  const service = await startOddService(websites());
+  const service = await startService(websites());
   onTestFinished(() => service.close());
   const config = configFor({
     baseUrl: service.url,

@@ -19,7 +19,7 @@ import { listTableFiles, stateFolder, tableFile } from '../../../src/warehouse/l
 import { DATA_TABLES } from '../../../src/warehouse/log/folder/tables.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
-import { type GivenPage, startScriptedService } from '../../given/service.js';
+import { type GivenPage, startService } from '../../given/service.js';
 import { type BuiltWarehouse, buildWarehouse, syncAt } from '../../given/warehouse.js';
 import { openReader, rowsOf } from './given.js';
 
@@ -89,12 +89,12 @@ describe('what a reader sees', () => {
   });
 
   testAtLength('is one state of the world, whatever is committed meanwhile', async () => {
-    const service = await startScriptedService();
+    const service = await startService();
     service.list('shop', [page('a', 'Indexed'), page('c', 'Indexed')]);
     const copy = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: [page('a', 'Indexed')] } }]);
     reader = await openReader(copy.path);
     const before = await countOf('coverage');
-    await syncAt({ baseUrl: service.baseUrl, warehouse: copy.path, at: '2025-03-02T02:00:00Z' });
+    await syncAt({ baseUrl: service.url, warehouse: copy.path, at: '2025-03-02T02:00:00Z' });
     expect([before, await countOf('coverage'), await countOf('snapshots'), await countOf('pages')]).toEqual([
       1, 1, 1, 1,
     ]);

@@ -5,7 +5,7 @@ import { contentsOf } from '../../answers/plan/given.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { type OddService, startOddService, windowOf } from '../../given/odd-service.js';
+import { type ScriptedService, startService, windowOf } from '../../given/service.js';
 import { syncWebsite } from '../../given/warehouse.js';
 
 const TOKEN = 'tok-7Kf9-secret-value-0123456789';
@@ -15,11 +15,11 @@ const PAGES = [HOSTILE, ...Array.from({ length: 29 }, (_, at) => `https://w.exam
 const cleanings: (() => void)[] = [];
 let folder: string;
 let config: string;
-let service: OddService;
+let service: ScriptedService;
 
 beforeAll(async () => {
   folder = temporaryFolder((clean) => cleanings.push(clean));
-  service = await startOddService({ w: { listing: (window) => windowOf(PAGES, window) } });
+  service = await startService({ w: { listing: (window) => windowOf(PAGES, window) } });
   await syncWebsite({
     baseUrl: service.url,
     warehouse: join(folder, 'warehouse'),

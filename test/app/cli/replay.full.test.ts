@@ -8,10 +8,10 @@ import { writeConfig } from '../../given/config-file.js';
 import { contentOf, countFiles } from '../../given/content.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { leftBehind } from '../../given/left-behind.js';
-import { type OddService, pagesOf, startOddService, windowOf } from '../../given/odd-service.js';
 import { readTable } from '../../given/parquet.js';
 import { countsIn, mendPayloads, replayIds } from '../../given/quarantine.js';
 import { replayNow } from '../../given/replayed.js';
+import { pagesOf, type ScriptedService, startService, windowOf } from '../../given/service.js';
 import { given, syncNow } from '../../given/synced.js';
 import { findingsOf } from '../../given/verified.js';
 
@@ -33,7 +33,7 @@ const STEPS = [
 const KILLED = ['staged all', 'wrote the marker'];
 
 const clean: (() => void)[] = [];
-let service: OddService;
+let service: ScriptedService;
 let home: string;
 let unbroken: Record<string, string[]>;
 let files: number;
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const pages = pagesOf('w', 12);
   let night = 1;
   const listed = () => pages.map((url, at) => ({ url, index_summary: night === 2 && at < 2 ? 7 : 'Indexed' }));
-  service = await startOddService({ w: { listing: (window) => windowOf(listed(), window) } });
+  service = await startService({ w: { listing: (window) => windowOf(listed(), window) } });
   for (; night <= 2; night++) await syncNow(configIn('first'));
   const first = join(home, 'first', 'warehouse');
   await mendPayloads(first, { '"index_summary":7': '"index_summary":"Not Indexed"' });

@@ -7,7 +7,7 @@ import { casesAtLength, once } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { type ScriptedService, startScriptedService, TOKEN } from '../../given/service.js';
+import { type ScriptedService, startService, TOKEN } from '../../given/service.js';
 
 interface Answer {
   websites?: { website_id: string }[] | string[];
@@ -35,11 +35,11 @@ let cwd: string;
 beforeAll(async () => {
   const folder = () => temporaryFolder((each) => void clean.push(each));
   cwd = folder();
-  service = await startScriptedService();
+  service = await startService();
   clean.push(() => service.close());
   service.list(ID, [{ url: `${NAME}/a` }]);
   const sections = { warehouse: { path: `${cwd}/warehouse` } };
-  const given = { baseUrl: service.baseUrl, token: TOKEN };
+  const given = { baseUrl: service.url, token: TOKEN };
   configs['all'] = writeConfig(folder(), { ...given, sections });
   const named = { websites: [{ id: ID, name: NAME }] as unknown as Record<string, unknown> };
   configs['a list'] = writeConfig(folder(), { ...given, sections: { ...sections, ...named } });

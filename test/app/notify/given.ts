@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 import { createLogger } from '../../../src/base/observe/log.js';
+import { listenOnLoopback } from '../../given/loopback.js';
 import { configFor } from '../../given/warehouse.js';
 
 export interface Got {
@@ -24,17 +25,9 @@ export async function startReceiver() {
       response.writeHead(receiver.status).end();
     });
   });
-  const port = await new Promise<number>((resolve) =>
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address ? address.port : 0);
-    }),
-  );
-  receiver.url = `http://127.0.0.1:${port}`;
-  onTestFinished(() => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
+  const { url, close } = await listenOnLoopback(server);
+  receiver.url = url;
+  onTestFinished(close);
   return receiver;
 }
 
@@ -71,11 +64,9 @@ export async function startMailServer(options: MailServerOptions = {}) {
   });
   // A client that trusts nobody breaks off.
   server.on('error', () => {});
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url } = await listenOnLoopback(server.server);
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  const address = server.server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  return { url: `${options.secure ? 'smtps' : 'smtp'}://127.0.0.1:${port}`, mails, logins };
+  return { url: url.replace('http', options.secure ? 'smtps' : 'smtp'), mails, logins };
 }
 
 /** A configuration with these channels and rules, and a log that the test reads. */

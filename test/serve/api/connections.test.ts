@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConnectionLimits } from '../../../src/serve/api/connections.js';
 import { buildServer } from '../../../src/serve/api/http.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
-import { storeOf } from '../../given/service.js';
 import { connection } from '../client.js';
+import { storeOf } from '../scripted-store.js';
 
 /** Of which both sides hold far less in their buffers. */
 const LONG_BYTES = 32_000_000;

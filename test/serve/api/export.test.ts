@@ -5,7 +5,8 @@ import type { ConnectionLimits } from '../../../src/serve/api/connections.js';
 import { buildServer } from '../../../src/serve/api/http.js';
 import type { Store } from '../../../src/serve/api/store.js';
 import type { CoverageEntry } from '../../../src/source/contract/coverage.js';
-import { entryOf, storeOf } from '../../given/service.js';
+import { entryOf } from '../../given/service.js';
+import { storeOf } from '../scripted-store.js';
 
 const BATCH = Array.from({ length: 1000 }, (_, number) => entryOf({ url: `https://w.example/${number}` }));
 const TURNS = 200;

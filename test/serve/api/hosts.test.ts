@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { addressesIn, isLoopback } from '../../../src/serve/api/addresses.js';
 import { refuseOtherHosts } from '../../../src/serve/api/hosts.js';
 import { buildServer, type ServerOptions } from '../../../src/serve/api/http.js';
-import { storeOf } from '../../given/service.js';
+import { storeOf } from '../scripted-store.js';
 
 function server(setup: ServerOptions['setup'], options: ServerOptions = {}) {
   const app = buildServer(storeOf(new Map([['w', []]])), {

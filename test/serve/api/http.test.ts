@@ -4,7 +4,7 @@ import { buildServer } from '../../../src/serve/api/http.js';
 import { paginationOf } from '../../../src/serve/api/pagination.js';
 import type { Store } from '../../../src/serve/api/store.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
-import { storeOf } from '../../given/service.js';
+import { storeOf } from '../scripted-store.js';
 
 it('answers a page of two websites from the one that the key may read', async () => {
   const shared = { domain: 'shared.example', pages: 30 };

@@ -3,7 +3,7 @@ import { addressesIn } from '../../../src/serve/api/addresses.js';
 import { buildServer } from '../../../src/serve/api/http.js';
 import { requestLog } from '../../../src/serve/api/request-log.js';
 import { TOKENS } from '../../../src/serve/keys/token.js';
-import { storeOf } from '../../given/service.js';
+import { storeOf } from '../scripted-store.js';
 
 const TOKEN = `ih_${'x'.repeat(43)}`;
 

@@ -4,8 +4,9 @@ import { addDashboard, type DashboardOptions } from '../../../src/serve/dashboar
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import type { KeyDetails } from '../../../src/source/contract/key.js';
 import { broken, indexed, out, STRICT } from '../../answers/report/given.js';
-import { type GivenPage, storeOf } from '../../given/service.js';
+import type { GivenPage } from '../../given/service.js';
 import type { Night } from '../../given/warehouse.js';
+import { storeOf } from '../scripted-store.js';
 
 /** The morning after the last night. */
 export const NOW = Date.parse('2025-03-05T08:00:00Z');

@@ -7,7 +7,7 @@ import { urlReportSchema } from '../../../src/source/contract/report.js';
 import { atLength } from '../../given/at-length.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
-import { startScriptedService } from '../../given/service.js';
+import { startService } from '../../given/service.js';
 import { syncAt } from '../../given/warehouse.js';
 
 const PAGES = ['https://www.example.com/a', "https://www.example.com/'%22;drop", 'https://www.example.com/ä?x=%2F&y=1'];
@@ -29,14 +29,14 @@ let served: ServedWarehouse;
 let failures: unknown[];
 
 beforeAll(async () => {
-  const service = await startScriptedService();
+  const service = await startService();
   clean.push(() => service.close());
   const warehouse = warehouseIn(temporaryFolder((each) => clean.push(each)));
   service.list(
     'w',
     PAGES.map((url) => ({ url, entry: { index_summary: 'Indexed', last_crawl_time: '2025-02-01T00:00:00.000Z' } })),
   );
-  await syncAt({ baseUrl: service.baseUrl, warehouse, at: '2025-03-01T02:00:00Z', websites: ['w'] });
+  await syncAt({ baseUrl: service.url, warehouse, at: '2025-03-01T02:00:00Z', websites: ['w'] });
   failures = [];
   const options = { onError: (error: unknown) => failures.push(error) };
   served = await serveWarehouse({

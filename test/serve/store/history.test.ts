@@ -5,7 +5,7 @@ import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/c
 import { Documented } from '../../given/documented.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
-import { type GivenPage, startScriptedService } from '../../given/service.js';
+import { type GivenPage, startService } from '../../given/service.js';
 import { syncAt } from '../../given/warehouse.js';
 
 /** What is there beyond the specification: which nights there are, many reports at once, a whole listing at once. */
@@ -34,7 +34,7 @@ let served: ServedWarehouse;
 let documented: Documented;
 
 beforeAll(async () => {
-  const service = await startScriptedService();
+  const service = await startService();
   clean.push(() => service.close());
   const warehouse = warehouseIn(temporaryFolder((each) => clean.push(each)));
   const night = async (date: string, urls: readonly string[], state: string) => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
       urls.map((url) => page(url, url === FORMULA ? '=1+1' : state)),
     );
     service.list('v', [page(ELSEWHERE, state)]);
-    await syncAt({ baseUrl: service.baseUrl, warehouse, at: `${date}T02:00:00Z`, websites: ['w', 'v'] });
+    await syncAt({ baseUrl: service.url, warehouse, at: `${date}T02:00:00Z`, websites: ['w', 'v'] });
   };
   await night('2025-03-01', PAGES.slice(0, 2), 'first');
   await night('2025-03-02', PAGES, 'second');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/contract/coverage.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
-import { type GivenPage, type ScriptedService, startScriptedService } from '../../given/service.js';
+import { type GivenPage, type ScriptedService, startService } from '../../given/service.js';
 import { syncAt } from '../../given/warehouse.js';
 
 const A = 'https://www.example.com/a';
@@ -31,11 +31,11 @@ function page(url: string, summary: string | null, report: GivenPage['report'] =
 
 async function night(number: number, pages: GivenPage[]): Promise<void> {
   service.list('w', pages);
-  await syncAt({ baseUrl: service.baseUrl, warehouse, at: NIGHTS[number] ?? '', websites: ['w'] });
+  await syncAt({ baseUrl: service.url, warehouse, at: NIGHTS[number] ?? '', websites: ['w'] });
 }
 
 beforeAll(async () => {
-  service = await startScriptedService();
+  service = await startService();
   clean.push(() => service.close());
   warehouse = warehouseIn(temporaryFolder((each) => clean.push(each)));
   await night(0, [page(A, 'Indexed', { page_fetch_status: 'first' }), page(B, null, null)]);
@@ -200,7 +200,7 @@ it('a walk sees one snapshot, whatever is committed meanwhile; a new walk sees t
   const list = async (at: string, summary: string) => {
     service.list('v', [page(A, summary), page(B, summary), page(C, summary)]);
     await syncAt({
-      baseUrl: service.baseUrl,
+      baseUrl: service.url,
       warehouse: other,
       at,
       websites: ['v'],

@@ -6,7 +6,7 @@ import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/c
 import { once, testAtLength } from '../../given/at-length.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
-import { startScriptedService } from '../../given/service.js';
+import { startService } from '../../given/service.js';
 import { syncAt } from '../../given/warehouse.js';
 
 /** Each with a state of its own. */
@@ -26,14 +26,14 @@ const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySch
 let served: ServedWarehouse;
 let warehouse: string;
 beforeAll(async () => {
-  const service = await startScriptedService();
+  const service = await startService();
   const clean: (() => void)[] = [];
   warehouse = warehouseIn(temporaryFolder((remove) => clean.push(remove)));
   service.list(
     'w',
     URLS.map((url) => ({ url, entry: { index_summary: 'Indexed', index_coverage_state: STATES[url] ?? null } })),
   );
-  await syncAt({ baseUrl: service.baseUrl, warehouse, at: '2025-03-01T02:00:00Z', websites: ['w'] });
+  await syncAt({ baseUrl: service.url, warehouse, at: '2025-03-01T02:00:00Z', websites: ['w'] });
   served = await serveWarehouse({ warehouse, now: () => Date.parse('2025-03-02T00:00:00Z'), keys: { k: ['w'] } });
   return async () => {
     await served.close();

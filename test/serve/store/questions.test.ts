@@ -8,8 +8,9 @@ import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { QuestionQueue } from '../../../src/serve/store/question-queue.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { MEMORY_LIMIT, serveWarehouse } from '../../given/served.js';
-import { type GivenPage, keyTo, storeOf } from '../../given/service.js';
+import { type GivenPage, keyTo } from '../../given/service.js';
 import { buildWarehouse } from '../../given/warehouse.js';
+import { storeOf } from '../scripted-store.js';
 
 const NIGHT = '2025-03-01T02:00:00Z';
 /** It would compute for days. */

@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { Purpose } from '../../../src/source/client.js';
 import { GoogleClient } from '../../../src/source/search-console/google-client.js';
 import { temporaryFolder } from '../../given/folder.js';
+import { listenOnLoopback } from '../../given/loopback.js';
 import { Clock } from '../../given/warehouse.js';
 
 const KEYS = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -49,9 +50,7 @@ export async function google(answer: Answer, { signIn = freshToken, file = {} }:
     response.writeHead(status, headers).end(typeof said === 'string' ? said : JSON.stringify(said));
   };
   const server = createServer((request, response) => void reply(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const endpoint = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const { url: endpoint, close } = await listenOnLoopback(server);
   const credentials = credentialsFile({ ...serviceAccount(), token_uri: `${endpoint}/token`, ...file });
   const clock = new Clock();
   const settings = {
@@ -64,8 +63,7 @@ export async function google(answer: Answer, { signIn = freshToken, file = {} }:
   const client = new GoogleClient({ google: settings, timeout: 2000, maxAttempts: 3, effects });
   onTestFinished(async () => {
     await client.close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await close();
   });
   const purpose: Purpose = { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };
   return { client, calls, signIns, clock, purpose, credentials, call: { property: PROPERTY, purpose } };

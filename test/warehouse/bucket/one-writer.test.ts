@@ -10,7 +10,7 @@ import { run, start } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { readTable } from '../../given/parquet.js';
-import { type GivenPage, type ScriptedService, startScriptedService } from '../../given/service.js';
+import { type GivenPage, type ScriptedService, startService } from '../../given/service.js';
 
 /** How often a machine loses its disk. */
 const LOST = 2;
@@ -24,7 +24,7 @@ let server: GivenBucket;
 let service: ScriptedService;
 let nights = 0;
 beforeEach(async () => {
-  [server, service] = await Promise.all([startBucket(), startScriptedService()]);
+  [server, service] = await Promise.all([startBucket(), startService()]);
   service.list('shop', [page('p'), page('q')]);
 });
 afterEach(() => Promise.all([server.close(), service.close()]));
@@ -34,7 +34,7 @@ class Machine {
   readonly folder = temporaryFolder(onTestFinished);
   readonly warehouse = join(this.folder, 'warehouse');
   readonly config = writeConfig(this.folder, {
-    baseUrl: service.baseUrl,
+    baseUrl: service.url,
     websites: ['shop'],
     sections: { bucket: server.config, reports: { max_per_run: 0 } },
   });
@@ -78,7 +78,7 @@ async function takenOver(): Promise<[Machine, Machine]> {
 once('another machine is refused before its first request, with the command that makes it the writer', async () => {
   const [a, b] = [new Machine(), new Machine()];
   expect(await a.night()).toEqual(done);
-  const asked = service.asked();
+  const asked = service.requests.length;
   expect(await b.night()).toEqual(refused('holds another warehouse'));
   // A plain restore does not make it the writer.
   rmSync(b.warehouse, { recursive: true });
@@ -88,7 +88,7 @@ once('another machine is refused before its first request, with the command that
   expect(text).toContain(TAKE_OVER);
   for (const command of ['maintain', 'verify --repair', 'replay'])
     expect([command, (await b.run(command)).code]).toEqual([command, 1]);
-  expect(service.asked()).toBe(asked);
+  expect(service.requests.length).toBe(asked);
   expect(await a.night()).toEqual(done);
   await a.expectWhole(2);
 });
@@ -226,7 +226,7 @@ once('a server that ignores conditions is refused by doctor and at the start', a
   const a = new Machine();
   server.isConditional = false;
   expect(await a.night()).toEqual(refused('conditional writes'));
-  expect(service.asked()).toBe(0);
+  expect(service.requests.length).toBe(0);
   expect((await a.run('doctor')).text).toContain('conditional writes');
 });
 

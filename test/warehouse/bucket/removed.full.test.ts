@@ -5,7 +5,7 @@ import { copiedFiles } from '../../given/bucket-copy.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { type GivenPage, startScriptedService } from '../../given/service.js';
+import { type GivenPage, startService } from '../../given/service.js';
 
 const EVERYTHING = 'select count(*)::int as n, bit_xor(hash(columns(*)::text)) from';
 const page = (name: string): GivenPage => ({ url: `https://a.example/${name}`, entry: { index_summary: 'Indexed' } });
@@ -15,12 +15,12 @@ let config = '';
 
 beforeEach(async () => {
   server = await startBucket({ prefix: '/nights' });
-  const service = await startScriptedService();
+  const service = await startService();
   onTestFinished(async () => {
     await Promise.all([server.close(), service.close()]);
   });
   folder = temporaryFolder();
-  config = writeConfig(folder, { baseUrl: service.baseUrl, sections: { bucket: server.config } });
+  config = writeConfig(folder, { baseUrl: service.url, sections: { bucket: server.config } });
   for (const pages of [[page('p')], [page('p'), page('q')], [page('q')]]) {
     service.list('shop', pages);
     service.list('blog', [page('b')]);

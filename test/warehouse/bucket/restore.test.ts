@@ -7,7 +7,7 @@ import { copiedFiles, copyTo } from '../../given/bucket-copy.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { type GivenPage, type ScriptedService, startScriptedService } from '../../given/service.js';
+import { type GivenPage, type ScriptedService, startService } from '../../given/service.js';
 import { findingsOf } from '../../given/verified.js';
 import { type BuiltWarehouse, buildWarehouse, syncAt } from '../../given/warehouse.js';
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   ]);
   server = await startBucket({ pageSize: 7, prefix: '/nights' });
   await copyTo(server, built.path);
-  service = await startScriptedService();
+  service = await startService();
 });
 afterAll(async () => {
   built.remove();
@@ -40,7 +40,7 @@ beforeEach(() => {
   server.fault = null;
   folder = temporaryFolder();
   const bucket = server.config;
-  config = writeConfig(folder, { baseUrl: service.baseUrl, sections: { bucket } });
+  config = writeConfig(folder, { baseUrl: service.url, sections: { bucket } });
 });
 
 const restore = (...flags: string[]) => run(['restore', '--config', config, ...flags]);
@@ -113,7 +113,7 @@ describe('restore', () => {
 
     service.list(ODD, [page('p'), page('q')]);
     const receipt = await syncAt({
-      baseUrl: service.baseUrl,
+      baseUrl: service.url,
       warehouse: warehouse(),
       at: '2025-03-06T02:00:00Z',
       websites: [ODD],

@@ -12,7 +12,7 @@ import { verify } from '../../../src/warehouse/upkeep/verify/verify.js';
 import { openReader, rowsOf } from '../../answers/query/given.js';
 import { atLength, casesAtLength, once, testAtLength } from '../../given/at-length.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
-import { startScriptedService } from '../../given/service.js';
+import { startService } from '../../given/service.js';
 import { findingsOf } from '../../given/verified.js';
 import { type BuiltWarehouse, buildWarehouse, syncAt } from '../../given/warehouse.js';
 
@@ -108,21 +108,21 @@ testAtLength('waits until there is much to take, and until all of it can be read
 const COMMITS = ['2025-03-01T20:00:00Z', '2025-03-06T02:00:00Z'];
 test.each(atLength(COMMITS.slice(1), COMMITS.slice(0, 1)))('a commit of %s is seen at once', async (at) => {
   const warehouse = await indexed();
-  const service = await startScriptedService();
+  const service = await startService();
   onTestFinished(() => service.close());
   service.list('new', [page('n')]);
-  await syncAt({ baseUrl: service.baseUrl, warehouse, at, websites: ['new'] });
+  await syncAt({ baseUrl: service.url, warehouse, at, websites: ['new'] });
   const query = 'select (select count(*) from snapshots) as snapshots, (select count(*) from runs) as runs';
   expect(await seenIn(warehouse, (reader) => rowsOf(reader, query))).toEqual([{ snapshots: 6, runs: 6 }]);
 });
 
 testAtLength('one state of the world is seen, whatever is committed meanwhile', async () => {
   const warehouse = await indexed();
-  const service = await startScriptedService();
+  const service = await startService();
   onTestFinished(() => service.close());
   service.list('new', [page('n')]);
   const seen = await seenIn(warehouse, async (reader) => {
-    await syncAt({ baseUrl: service.baseUrl, warehouse, at: '2025-03-06T02:00:00Z', websites: ['new'] });
+    await syncAt({ baseUrl: service.url, warehouse, at: '2025-03-06T02:00:00Z', websites: ['new'] });
     await indexed(warehouse, Date.parse('2025-03-07T00:00:00Z'));
     return rowsOf(reader, 'select (select count(*) from runs) as runs, (select count(*) from coverage) as listed');
   });

@@ -14,7 +14,7 @@ import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { readMarkers } from '../../given/markers.js';
 import { countsIn } from '../../given/quarantine.js';
-import { startScriptedService } from '../../given/service.js';
+import { startService } from '../../given/service.js';
 import { newestFile, rewrite } from '../../given/tamper.js';
 import { answersOf, at, buildNights, filesBelow, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
@@ -117,11 +117,11 @@ describe('thinning the Parquet files', () => {
     const [thin, whole] = [copyOf(thinned), copyOf(built.path)];
     await maintainAt(thin, { now: NOW + 2 * HOUR_MS });
     rmSync(join(thin, 'state'), { recursive: true });
-    const service = await startScriptedService();
+    const service = await startService();
     try {
       service.list('shop', [{ url: at('shop', 'a') }, { url: at('shop', 'f') }]);
       for (const warehouse of [thin, whole]) {
-        await syncAt({ baseUrl: service.baseUrl, warehouse, at: '2025-03-31T02:00:00Z', websites: ['shop'] });
+        await syncAt({ baseUrl: service.url, warehouse, at: '2025-03-31T02:00:00Z', websites: ['shop'] });
       }
     } finally {
       await service.close();

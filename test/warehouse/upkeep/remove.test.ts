@@ -11,7 +11,7 @@ import { contentOf } from '../../given/content.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { type Nights, urlOf } from '../../given/nights.js';
 import { seededRandom } from '../../given/random.js';
-import { startScriptedService } from '../../given/service.js';
+import { startService } from '../../given/service.js';
 import { buildNights, filesBelow, maintainAt } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
 import { type BuiltWarehouse, syncAt } from '../../given/warehouse.js';
@@ -92,11 +92,11 @@ describeAtLength('with two websites, `shop` and `blog`,', () => {
       });
     }
     expect(filesBelow(warehouse)).toEqual(before);
-    const service = await startScriptedService();
+    const service = await startService();
     onTestFinished(() => service.close());
     service.list('shop', [{ url: urlOf('a') }]);
     await syncAt({
-      baseUrl: service.baseUrl,
+      baseUrl: service.url,
       warehouse,
       at: '2025-03-21T02:00:00Z',
       websites: ['shop'],
