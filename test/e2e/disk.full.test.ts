@@ -7,7 +7,7 @@ import type { Receipt } from '../../src/sync/receipt.js';
 import { run } from '../given/cli.js';
 import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
-import { SmallDisk } from '../given/small-disk.js';
+import { SmallDisk } from './small-disk.js';
 
 const KIB = 1024;
 const DISK_BYTES = 48e6;

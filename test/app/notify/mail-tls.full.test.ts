@@ -1,22 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { HAS_OPENSSL, makeCertificate } from '../../given/certificate.js';
+import { AUTHORITY, CERTIFICATE } from '../../given/certificate.js';
 import { runProcess } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { startMailServer } from './given.js';
 
-test.runIf(HAS_OPENSSL)('mails and passwords go over TLS, to a server whose authority is trusted', async () => {
-  const folder = temporaryFolder();
-  makeCertificate(folder);
-  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(folder, name)));
-  const servers = [await startMailServer({ key, cert, secure: true }), await startMailServer({ key, cert })];
+test('mails and passwords go over TLS, to a server whose authority is trusted', async () => {
+  const servers = [await startMailServer({ ...CERTIFICATE, secure: true }), await startMailServer(CERTIFICATE)];
   const channels = servers.map(({ url }, at) => ({
     ...{ type: 'email', name: `mail ${at}`, smtp: url, from: 'indexhouse@example.com', to: ['you@example.com'] },
     ...{ user: 'me', password: '$'.concat('{MAIL_PASSWORD}') },
   }));
-  const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', sections: { notify: { channels } } });
+  const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:9', sections: { notify: { channels } } });
   const notify = (env: Record<string, string>) =>
     runProcess(['notify', '--test', '--config', config], { env: { MAIL_PASSWORD: 'secret', ...env } });
 
@@ -27,7 +22,7 @@ test.runIf(HAS_OPENSSL)('mails and passwords go over TLS, to a server whose auth
   );
   expect(servers.flatMap(({ mails, logins }) => [...mails, ...logins])).toEqual([]);
 
-  const { code, stdout } = await notify({ NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') });
+  const { code, stdout } = await notify({ NODE_EXTRA_CA_CERTS: AUTHORITY });
   expect([code, stdout]).toEqual([
     0,
     expect.stringMatching(/^mail 0 \(email\): accepted .*\nmail 1 \(email\): accepted /),
