@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { DEMO_WEBSITE_ID } from '../src/app/demo/simulator/world.js';
+import { packageFolder } from '../src/base/storage/sql.js';
+import { judge, median, print, RUNS, whole } from './figures.js';
+import { runProgram, runScript, type Service, startSimulator, TOKEN } from './processes.js';
+
+/**
+ * Processor time of a first night of 20,000 pages with their reports, ÷ that of a naive script (`naive-script.ts`) which
+ * fetches the same and loads it into DuckDB and Parquet without checks. Both are whole processes, against the same
+ * simulator, at the same concurrency, and take turns.
+ *
+ * Run with: npm run bench:night
+ */
+const PAGES = Number(process.env['BENCH_PAGES'] ?? 20_000);
+const CONCURRENCY = 8;
+const BUILT = join(packageFolder(), 'dist', 'bench');
+const countsOf = z.object({ seconds: z.number() });
+
+async function main(): Promise<void> {
+  const service = await startSimulator(['--pages', String(PAGES), '--rate-limit', 'unlimited']);
+  const pairs: { naive: number; ours: number }[] = [];
+  try {
+    for (let pair = 0; pair < RUNS; pair++) {
+      const ours = pair % 2 === 1 ? await inFolder(service, indexhouse) : null;
+      const naive = await inFolder(service, script);
+      pairs.push({ naive, ours: ours ?? (await inFolder(service, indexhouse)) });
+    }
+  } finally {
+    await service.stop();
+  }
+  const seconds = (side: 'naive' | 'ours') => `${median(pairs.map((pair) => pair[side])).toFixed(2)} s`;
+  print(`${whole(PAGES)} pages: naive script ${seconds('naive')} computing, indexhouse ${seconds('ours')} (medians)`);
+  judge(
+    '  indexhouse ÷ naive script',
+    pairs.map(({ naive, ours }) => ours / naive),
+    null,
+  );
+  print('again: npm run bench:night');
+}
+
+type Side = (service: Service, folder: string, options: Options) => Promise<unknown>;
+interface Options {
+  cwd: string;
+  env: Record<string, string>;
+  hooks: string[];
+}
+
+/** @returns the seconds that one side computed */
+async function inFolder(service: Service, side: Side): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
+  const file = join(folder, 'counts.json');
+  const hooks = ['--import', join(BUILT, 'count-engines.js')];
+  try {
+    await side(service, folder, { cwd: folder, env: { COUNTS_FILE: file }, hooks });
+    return countsOf.parse(JSON.parse(readFileSync(file, 'utf8'))).seconds;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function indexhouse({ url }: Service, folder: string, options: Options): Promise<string> {
+  const config = {
+    api: { base_url: url, token: TOKEN, requests_per_minute: 'unlimited', concurrency: CONCURRENCY },
+    warehouse: { min_free_disk: '1MB' },
+  };
+  writeFileSync(join(folder, 'indexhouse.yaml'), JSON.stringify(config));
+  return runProgram(['sync', '--log-level', 'warn'], options);
+}
+
+function script({ url }: Service, folder: string, options: Options): Promise<string> {
+  mkdirSync(join(folder, 'night'));
+  const args = [url, TOKEN, DEMO_WEBSITE_ID, join(folder, 'night'), String(CONCURRENCY)];
+  return runScript([join(BUILT, 'naive-script.js'), ...args], options);
+}
+
+await main();
