@@ -90,7 +90,20 @@ export function masker(secrets: readonly string[]): (text: string) => string {
     return [anyForm(secret, /^[a-z]+$/i.test(secret) ? BEFORE_VALUE : BEFORE_WORD), escaped(base64(secret))];
   });
   const pattern = new RegExp(forms.join('|'), 'g');
-  return (text) => (known.includes(text) ? MASK : text.replace(pattern, MASK));
+  const plain = known.flatMap((secret) => [secret, base64(secret)]);
+  const encoded = encodedCharacter(known);
+  // Searching for the whole pattern takes as long as parsing the text, and nearly every text holds no secret.
+  const mayHold = (text: string) => plain.some((form) => text.includes(form)) || encoded.test(text);
+  return (text) => {
+    if (known.includes(text)) return MASK;
+    return mayHold(text) ? text.replace(pattern, MASK) : text;
+  };
+}
+
+/** Matches wherever a character of these secrets may be encoded. */
+function encodedCharacter(secrets: readonly string[]): RegExp {
+  const bytes = new Set(Buffer.from(secrets.join('')));
+  return new RegExp(`\\\\|%(?:${[...bytes].map(hexOf).join('|')})`);
 }
 
 /**
@@ -99,13 +112,17 @@ export function masker(secrets: readonly string[]): (text: string) => string {
  */
 function anyForm(text: string, before = BEFORE_WORD): string {
   const forms = [...text].map((character) => {
-    const bytes = [...Buffer.from(character)].map((byte) => `%${anyCase(byte.toString(16).padStart(2, '0'))}`);
+    const bytes = [...Buffer.from(character)].map((byte) => `%${hexOf(byte)}`);
     const unit = anyCase(character.charCodeAt(0).toString(16).padStart(4, '0'));
     const plain = character === '\\' ? '\\\\{1,16}' : `\\\\{0,15}${escaped(character)}`;
     return `(?:${plain}|${bytes.join('')}|\\\\{1,15}u${unit})`;
   });
   if (text.length >= LEAST_UNMISTAKABLE) return forms.join('');
   return `${/^\w/.test(text) ? before : ''}${forms.join('')}${/\w$/.test(text) ? '(?!\\w)' : ''}`;
+}
+
+function hexOf(byte: number): string {
+  return anyCase(byte.toString(16).padStart(2, '0'));
 }
 
 function anyCase(hex: string): string {
