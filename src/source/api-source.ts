@@ -1,8 +1,8 @@
 import type { Config } from '../base/config/schema.js';
 import type { Website } from '../base/config/websites.js';
 import type { Client, Purpose } from './client.js';
-import { listingPath } from './links.js';
-import { fetchReport, type ReportOutcome } from './report.js';
+import { listingPath, reportPath } from './links.js';
+import { judgeReport, outcomeOf, type ReportOutcome } from './report.js';
 import type { ListingSink, Source } from './source.js';
 import { type WalkResult, walkListing } from './walk/walk.js';
 import type { Interrupted } from './walk/walk-state.js';
@@ -20,16 +20,23 @@ export class ApiSource implements Source {
 
   list({ purpose, answered, ...sink }: ListingSink, from: Interrupted | undefined): Promise<WalkResult> {
     const { website, limits } = this;
-    const get = (path: string) => this.client.get(path, purpose).finally(answered);
+    const get = (path: string) => this.client.send({ path }, purpose).finally(answered);
     return walkListing({ ...sink, website, pageSize: limits.page_size, now: this.now, get }, from);
   }
 
-  report(url: string, purpose: Purpose): Promise<ReportOutcome> {
-    return fetchReport(this.client, url, purpose);
+  async report(url: string, purpose: Purpose): Promise<ReportOutcome> {
+    let text: string;
+    try {
+      text = await this.client.send({ path: reportPath(url) }, purpose);
+    } catch (error) {
+      return outcomeOf(error);
+    }
+    const judged = judgeReport(text, url);
+    return judged.outcome === 'rejected' ? { ...judged, payload: this.client.redact(judged.payload) } : judged;
   }
 
   probe(purpose: Purpose): Promise<string> {
-    return this.client.get(listingPath(this.website.id, 0, 1), purpose);
+    return this.client.send({ path: listingPath(this.website.id, 0, 1) }, purpose);
   }
 
   async quotas(): Promise<null> {

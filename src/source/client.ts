@@ -1,18 +1,17 @@
 import { type Effects, realEffects } from '../base/effects.js';
 import { Stopped } from '../base/exit.js';
+import type { HttpAnswer } from '../base/http/exchange.js';
+import { backoffMs, retried } from '../base/http/retry.js';
 import { duration } from '../base/observe/format.js';
 import { masker } from '../base/observe/log.js';
-import { MINUTE_MS } from '../base/time.js';
 import { API_PLACES, SourceError, TooLate } from './errors.js';
 import { failureOf, type Refused } from './failures.js';
 import { type PaceNotice, Pacer, type PacerOptions } from './pace/pacer.js';
 import { Patience } from './pace/patience.js';
 import { readRate, retryAfterMs, ServerClock } from './pace/rate-headers.js';
 import type { Slot } from './pace/slot.js';
-import { type Answer, type Message, Transport, type TransportOptions } from './transport.js';
+import { type Message, Transport, type TransportOptions } from './transport.js';
 
-const FIRST_BACKOFF_MS = 500;
-const MAX_BACKOFF_MS = MINUTE_MS;
 /** The wait after a 429 that names none. */
 const DEFAULT_THROTTLE_MS = 5_000;
 /** A service that throttles one request this often in a row is not going to serve it. */
@@ -50,7 +49,7 @@ export interface Dialect {
   /** Which several clients may share. */
   transport: Transport;
   /** Sends a message with what authorizes it; a second time, which it counts, if that is what the answer asks for. */
-  exchange(message: Message, counts: RequestCounts): Promise<Answer>;
+  exchange(message: Message, counts: RequestCounts): Promise<HttpAnswer>;
   redact(text: string): string;
   failureOf(answer: Refused): SourceError;
   /** How long nothing is sent after a 429. */
@@ -68,7 +67,7 @@ export interface ClientOptions
   signal?: AbortSignal | undefined;
   dialect?: Dialect;
   /** Called with every answer, whatever its status: its headers hold what `get` does not return. */
-  onAnswer?: (answer: Answer) => void;
+  onAnswer?: (answer: HttpAnswer) => void;
 }
 
 /**
@@ -88,7 +87,7 @@ export class Client {
   /** Whether there was a 429, and no probe was answered since. */
   #isRefused = false;
   /** Why no request with this token can succeed any more, whichever website it is for. */
-  #ended: SourceError | null = null;
+  #endedBy: SourceError | null = null;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -105,29 +104,31 @@ export class Client {
     options.signal?.addEventListener('abort', () => this.#transport.abort(), { once: true });
   }
 
-  /** As {@link send}, with the GET method. @param path below the base address, with its query */
-  get(path: string, purpose: Purpose): Promise<string> {
-    return this.send({ method: 'GET', path }, purpose);
-  }
-
   /**
    * The text of a 200 answer.
    *
    * @throws SourceError for any other outcome, after the retries that may help; `Stopped` when the signal fires;
    *   `TooLate` when it cannot be sent by `notAfter`
    */
-  async send(message: Message, purpose: Purpose): Promise<string> {
-    for (let attempt = 1, throttles = 0; ; ) {
-      try {
-        return await this.#sendOnce(message, purpose, attempt + throttles > 1);
-      } catch (error) {
-        if (!(error instanceof SourceError) || !error.retryable) throw error;
-        const tries = error.kind === 'throttled' ? ++throttles : attempt++;
-        const most = error.kind === 'throttled' ? MAX_THROTTLES : (purpose.attempts ?? this.#options.maxAttempts);
-        if (tries >= most) throw error;
-        if (error.kind !== 'throttled') await this.#backOff(tries, error, purpose);
+  send(message: Message, purpose: Purpose): Promise<string> {
+    let throttles = 0;
+    const waitAfter = (error: unknown, tries: number) => {
+      if (!(error instanceof SourceError) || !error.retryable) throw error;
+      if (error.kind === 'throttled') {
+        if (++throttles >= MAX_THROTTLES) throw error;
+        // The pacer knows how long.
+        return 0;
       }
-    }
+      const failures = tries - throttles;
+      if (failures >= (purpose.attempts ?? this.#options.maxAttempts)) throw error;
+      return this.#waitAfter(error, failures, purpose);
+    };
+    return retried(
+      (tries) => this.#sendOnce(message, purpose, tries > 1),
+      waitAfter,
+      this.#effects,
+      this.#options.signal,
+    );
   }
 
   /** Masks this key's token in text from the service: refused text is stored and logged, the token never is. */
@@ -146,21 +147,21 @@ export class Client {
   }
 
   async #sendOnce(message: Message, { lane, counts, notAfter }: Purpose, isRetry: boolean): Promise<string> {
-    if (this.#ended) throw this.#ended;
+    if (this.#endedBy) throw this.#endedBy;
     const slot = await this.#pacer.slot({ lane, notAfter, signal: this.#options.signal });
-    if (this.#ended) {
+    if (this.#endedBy) {
       slot.failed();
-      throw this.#ended;
+      throw this.#endedBy;
     }
     counts.sent++;
     if (isRetry) counts.retried++;
     const sentAt = this.#effects.now();
-    let answer: Answer;
+    let answer: HttpAnswer;
     try {
       const { dialect } = this.#options;
       answer = await (dialect ? dialect.exchange(message, counts) : this.#transport.send(message));
     } catch (error) {
-      this.#ending(error);
+      this.#endIfUnauthorized(error);
       slot.failed();
       if (this.#options.signal?.aborted) throw new Stopped();
       throw error;
@@ -172,7 +173,7 @@ export class Client {
   }
 
   /** Passes the answer's rate headers, or its refusal, to the pacer; ends the key if the wait is too long. */
-  #passOn({ status, headers }: Answer, sentAt: number, slot: Slot): void {
+  #passOn({ status, headers }: HttpAnswer, sentAt: number, slot: Slot): void {
     const now = this.#effects.now();
     if (status !== 429) this.#patience.answered();
     this.#clock.observe(headers.date, sentAt, now, headers.age);
@@ -212,14 +213,13 @@ export class Client {
     this.#options.onNotice?.(notice);
   }
 
-  /** Ends the client by what any other request would meet, too. */
-  #ending<E>(error: E): E {
+  /** Any other request would meet the same error. */
+  #endIfUnauthorized(error: unknown): void {
     if (error instanceof SourceError && error.kind === 'unauthorized') this.#end(error);
-    return error;
   }
 
   #end(error: SourceError): void {
-    this.#ended = error;
+    this.#endedBy = error;
     this.#pacer.end(error);
   }
 
@@ -232,7 +232,7 @@ export class Client {
     return new SourceError('paused', message, { status });
   }
 
-  #textOf({ status, headers, text }: Answer): string {
+  #textOf({ status, headers, text }: HttpAnswer): string {
     const { dialect, places = API_PLACES, token } = this.#options;
     if (status === 200) {
       if (text !== null) return dialect || token.length >= UNMISTAKABLE_CHARACTERS ? this.redact(text) : text;
@@ -244,22 +244,19 @@ export class Client {
     }
     const redacted = { status, text: this.redact(text ?? '') };
     const waitMs = retryAfterMs(headers, this.#clock, this.#effects.now());
-    throw this.#ending(dialect?.failureOf(redacted) ?? failureOf(redacted, waitMs, places));
+    const failure = dialect?.failureOf(redacted) ?? failureOf(redacted, waitMs, places);
+    this.#endIfUnauthorized(failure);
+    throw failure;
   }
 
   /** A `Retry-After` from the service is the minimum. */
-  async #backOff(tries: number, error: SourceError, { notAfter }: Purpose): Promise<void> {
+  #waitAfter(error: SourceError, failures: number, { notAfter }: Purpose): number {
     const asked = error.detail.waitMs ?? 0;
-    const waitMs = Math.max(asked, backoffMs(tries, this.#effects));
+    const waitMs = Math.max(asked, backoffMs(failures, this.#effects));
     const now = this.#effects.now();
     if (asked > 0 && !this.#patience.allows(asked, now)) throw this.#tooLong(asked, error.status ?? 0);
     if (notAfter !== undefined && now + waitMs > notAfter) throw new TooLate();
     if (asked >= REPORTED_FROM_MS) this.#options.onNotice?.({ kind: 'unavailable', waitMs: asked });
-    await this.#effects.sleep(waitMs, this.#options.signal);
+    return waitMs;
   }
-}
-
-/** The wait before another attempt: doubles from half a second, with jitter. */
-export function backoffMs(tries: number, { random }: Effects): number {
-  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (tries - 1)) * (0.5 + random() / 2);
 }

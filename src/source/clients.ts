@@ -11,6 +11,7 @@ import {
   websitesFor,
 } from '../base/config/websites.js';
 import { realEffects } from '../base/effects.js';
+import type { HttpAnswer } from '../base/http/exchange.js';
 import { MINUTE_MS } from '../base/time.js';
 import { issuesOf, jsonOf } from '../base/validate.js';
 import { ApiSource } from './api-source.js';
@@ -24,11 +25,10 @@ import { isReadable } from './search-console/property.js';
 import { SiteFetch } from './search-console/site-fetch.js';
 import { SearchConsoleSource } from './search-console-source.js';
 import type { Source } from './source.js';
-import type { Answer } from './transport.js';
 
 export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal'> {
   /** @param baseUrl of the service that answered */
-  onAnswer?: (answer: Answer, baseUrl: string) => void;
+  onAnswer?: (answer: HttpAnswer, baseUrl: string) => void;
   /** Of indexhouse, for the sites that it reads. */
   version?: string;
   /** @param key the token's configuration key, such as `api.token` */
@@ -85,7 +85,7 @@ export class Clients {
     return {
       ...{ timeout, maxAttempts, effects, signal },
       onNotice: (notice: PaceNotice) => onNotice?.(notice, key),
-      onAnswer: (answer: Answer) => onAnswer?.(answer, baseUrl),
+      onAnswer: (answer: HttpAnswer) => onAnswer?.(answer, baseUrl),
     };
   }
 
@@ -120,7 +120,7 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
  * @throws SourceError
  */
 export async function keyDetails(config: Config, clients: Clients) {
-  const text = await clients.clientOf(apiAccess(config)).get('/v1', uncounted());
+  const text = await clients.clientOf(apiAccess(config)).send({ path: '/v1' }, uncounted());
   const parsed = keyDetailsSchema.safeParse(jsonOf(text));
   if (parsed.success) return { details: parsed.data, schemaProblem: null };
   const [issue] = issuesOf(parsed.error);

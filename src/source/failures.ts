@@ -1,7 +1,7 @@
+import type { HttpAnswer } from '../base/http/exchange.js';
 import { jsonOf } from '../base/validate.js';
 import { errorBodySchema } from './contract/key.js';
 import { type FailureKind, type Places, SourceError } from './errors.js';
-import type { Answer } from './transport.js';
 
 const EXCERPT_LENGTH = 200;
 const KIND_BY_STATUS: Readonly<Record<number, FailureKind>> = {
@@ -16,7 +16,7 @@ const KIND_BY_STATUS: Readonly<Record<number, FailureKind>> = {
 };
 
 /** An answer other than 200, with secrets masked. */
-export type Refused = Pick<Answer, 'status' | 'text'>;
+export type Refused = Pick<HttpAnswer, 'status' | 'text'>;
 
 /**
  * What an answer other than 200 means, with the remedy.

@@ -1,8 +1,6 @@
 import { type Issue, validate } from '../base/validate.js';
-import type { Client, Purpose } from './client.js';
 import { urlReportSchema } from './contract/report.js';
 import { SourceError } from './errors.js';
-import { reportPath } from './links.js';
 import { looksLikeHtml, whyNotJson } from './walk/coverage-window.js';
 
 /** The outcome of requesting one page's report. Every planned report has exactly one. */
@@ -20,21 +18,14 @@ export type ReportOutcome =
   | { outcome: 'rejected'; issues: Issue[]; payload: string };
 
 /**
- * Fetches and validates the report of one page.
+ * What an error says about one page's report.
  *
- * @throws SourceError `unauthorized` or `paused`, because no other page can be fetched either; `Stopped`
+ * @throws the error if no other page can be fetched either: `unauthorized`, `paused`, `Stopped`
  */
-export async function fetchReport(client: Client, url: string, purpose: Purpose): Promise<ReportOutcome> {
-  let text: string;
-  try {
-    text = await client.get(reportPath(url), purpose);
-  } catch (error) {
-    if (!(error instanceof SourceError) || error.kind === 'unauthorized' || error.kind === 'paused') throw error;
-    if (error.kind === 'bad_body') return rejected('invalid_utf8', error.message, '');
-    return { outcome: error.kind === 'not_found' ? 'missing' : 'failed', status: error.status, message: error.message };
-  }
-  const judged = judgeReport(text, url);
-  return judged.outcome === 'rejected' ? { ...judged, payload: client.redact(judged.payload) } : judged;
+export function outcomeOf(error: unknown): ReportOutcome {
+  if (!(error instanceof SourceError) || error.kind === 'unauthorized' || error.kind === 'paused') throw error;
+  if (error.kind === 'bad_body') return rejected('invalid_utf8', error.message, '');
+  return { outcome: error.kind === 'not_found' ? 'missing' : 'failed', status: error.status, message: error.message };
 }
 
 /** Checks the body of a 200 answer against the contract and against the requested page. */

@@ -1,27 +1,11 @@
-import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
-import { createRequire } from 'node:module';
-import type { Dispatcher, EnvHttpProxyAgent, errors, Pool as UndiciPool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { Stopped } from '../base/exit.js';
+import { type AnswerLimits, dispatcherFor, exchange, type HttpAnswer } from '../base/http/exchange.js';
 import { size } from '../base/observe/format.js';
 import { API_PLACES, type Places, SourceError } from './errors.js';
 
-/** Loaded by file: the package's index also loads `fetch`, caches and cookies, which would delay every small sync. */
-const load = createRequire(import.meta.url);
-const Pool: typeof UndiciPool = load('undici/lib/dispatcher/pool.js');
-const { HeadersTimeoutError }: typeof errors = load('undici/lib/core/errors.js');
-
 /** Far above any listing window or report; a body beyond it is an endless one. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-
-/** One complete answer from the service, whatever its status. */
-export interface Answer {
-  status: number;
-  headers: IncomingHttpHeaders;
-  body: Buffer;
-  /** The body, or null if it is not UTF-8; decoded when it is asked for. */
-  readonly text: string | null;
-}
 
 export interface TransportOptions {
   /** Address without a trailing slash; may carry a path prefix. */
@@ -40,11 +24,12 @@ type Known = TransportOptions & { places: Places };
 
 /** One request of any kind. */
 export interface Message {
-  method: 'GET' | 'POST';
+  /** Default: GET. */
+  method?: 'GET' | 'POST';
   /** Below the base address, with its query: `/v1/url-report?url=…` */
   path: string;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | null;
 }
 
 /** Sends single requests to one base address. Redirects are not followed, so the token never leaves that address. */
@@ -54,15 +39,20 @@ export class Transport {
   readonly #headers: Record<string, string>;
   readonly #origin: string;
   readonly #dispatcher: Dispatcher;
-  #ended: Error | null = null;
+  readonly #limits: AnswerLimits;
+  /** Why no request is sent any more. */
+  #closedBy: Error | null = null;
 
   constructor(options: TransportOptions) {
     const base = new URL(options.baseUrl);
-    this.#options = { places: API_PLACES, ...options };
+    const { places = API_PLACES, maxBodyBytes: maxBytes = MAX_BODY_BYTES } = options;
+    this.#options = { ...options, places };
     this.#prefix = base.pathname.replace(/\/+$/, '');
     const authorization = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
     this.#headers = { ...authorization, accept: 'application/json' };
     const { connections, timeout } = options;
+    const [large, slow] = [() => tooLarge(maxBytes, places), () => tooSlow(timeout, places)];
+    this.#limits = { timeout, maxBytes, tooLarge: large, tooSlow: slow };
     const timeouts = { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } };
     this.#origin = base.origin;
     this.#dispatcher = dispatcherFor(base.origin, { connections, ...timeouts });
@@ -72,18 +62,20 @@ export class Transport {
    * @returns the answer, whatever its status
    * @throws SourceError `network`, `timeout`, `too_large`
    */
-  send({ method, path, headers, body }: Message): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      if (this.#ended) return reject(this.#ended);
-      const request = {
-        origin: this.#origin,
-        path: this.#prefix + path,
-        method,
-        headers: headers ? { ...this.#headers, ...headers } : this.#headers,
-        body: body ?? null,
-      };
-      this.#dispatcher.dispatch(request, new AnswerCollector(this.#options, resolve, reject));
-    });
+  async send({ method = 'GET', path, headers, body = null }: Message): Promise<HttpAnswer> {
+    if (this.#closedBy) throw this.#closedBy;
+    const request = {
+      origin: this.#origin,
+      path: this.#prefix + path,
+      method,
+      headers: headers ? { ...this.#headers, ...headers } : this.#headers,
+      body,
+    };
+    try {
+      return await exchange(this.#dispatcher, request, this.#limits);
+    } catch (error) {
+      throw error instanceof Error ? wrapped(error, this.#options) : error;
+    }
   }
 
   /** Aborts the requests in flight, which reject with `Stopped`. */
@@ -96,78 +88,8 @@ export class Transport {
   }
 
   async #destroy(reason: Error): Promise<void> {
-    this.#ended ??= reason;
+    this.#closedBy ??= reason;
     await this.#dispatcher.destroy(reason);
-  }
-}
-
-/** Connects directly, or through the proxy set by `HTTPS_PROXY` and `NO_PROXY`; plain HTTP is for loopback only. */
-export function dispatcherFor(origin: string, options: UndiciPool.Options): Dispatcher {
-  const proxy = process.env['https_proxy'] || process.env['HTTPS_PROXY'];
-  if (!proxy || !origin.startsWith('https:')) return new Pool(origin, options);
-  const { EnvHttpProxyAgent: Agent }: { EnvHttpProxyAgent: typeof EnvHttpProxyAgent } = load('undici');
-  // With the same options, because the default ones wait five minutes for a silent proxy.
-  return new Agent({ ...options, clientFactory: (proxy) => new Pool(proxy, options) });
-}
-
-/**
- * Ends a request after so many milliseconds, unless its final headers come and clear the timer. For one that gets an
- * informational answer (1xx), at each of which undici starts its own timeout again.
- */
-export function endLate(controller: Dispatcher.DispatchController, ms: number): NodeJS.Timeout {
-  return setTimeout(() => controller.abort(new HeadersTimeoutError()), ms).unref();
-}
-
-/** Collects one answer. A handler for `dispatch`, because a stream for each of a million bodies costs a third more. */
-class AnswerCollector implements Dispatcher.DispatchHandler {
-  readonly #chunks: Buffer[] = [];
-  #deadline = 0;
-  #late: NodeJS.Timeout | undefined;
-  #bytes = 0;
-  #status = 0;
-  #headers: IncomingHttpHeaders = {};
-
-  constructor(
-    private readonly options: Known,
-    private readonly resolve: (answer: Answer) => void,
-    private readonly reject: (error: Error) => void,
-  ) {}
-
-  onRequestStart(): void {
-    this.#deadline = performance.now() + this.options.timeout;
-  }
-
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status >= 200) clearTimeout(this.#late);
-    else this.#late ??= endLate(controller, this.#deadline - performance.now());
-    this.#status = status;
-    this.#headers = headers;
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { maxBodyBytes = MAX_BODY_BYTES, timeout, places } = this.options;
-    this.#bytes += chunk.length;
-    this.#chunks.push(chunk);
-    if (this.#bytes > maxBodyBytes) controller.abort(tooLarge(maxBodyBytes, places));
-    // A body that trickles in forever never reaches undici's timeout between two chunks.
-    else if (this.#chunks.length > 1 && performance.now() > this.#deadline) controller.abort(tooSlow(timeout, places));
-  }
-
-  onResponseEnd(): void {
-    const body = this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks);
-    this.resolve({
-      status: this.#status,
-      headers: this.#headers,
-      body,
-      get text() {
-        return isUtf8(body) ? body.toString('utf8') : null;
-      },
-    });
-  }
-
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    clearTimeout(this.#late);
-    this.reject(wrapped(error, this.options));
   }
 }
 

@@ -14,7 +14,7 @@ function given(baseUrl: string, options: Partial<ClientOptions> = {}) {
   const settings = { requestsPerMinute: Number.POSITIVE_INFINITY, concurrency: 4, timeout: 2000, maxAttempts: 3 };
   const client = new Client({ baseUrl, token: TOKEN, ...settings, effects, ...options });
   onTestFinished(() => client.close());
-  return { client, slept: clock.slept, counts, get: (path = '/v1/x') => client.get(path, { lane: '', counts }) };
+  return { client, slept: clock.slept, counts, get: (path = '/v1/x') => client.send({ path }, { lane: '', counts }) };
 }
 
 describe('a request that fails in a way that may pass', () => {
@@ -69,7 +69,7 @@ describe('an answer of 429', () => {
       await clock.effects.sleep(ms);
     };
     const { client, counts } = given(server.url, { concurrency: 3, effects: { ...clock.effects, sleep } });
-    await Promise.all(['/a', '/b', '/c', '/d'].map((path) => client.get(path, { lane: '', counts })));
+    await Promise.all(['/a', '/b', '/c', '/d'].map((path) => client.send({ path }, { lane: '', counts })));
     expect(counts).toMatchObject({ sent: 7, throttled: 3, retried: 3 });
     expect(clock.slept).toEqual([30_000]);
     expect(alone).toEqual([4]);
@@ -79,11 +79,11 @@ describe('an answer of 429', () => {
     const server = await startRawServer(() => http(429, '{}', { 'retry-after': '31536000' }));
     const { client, counts } = given(server.url, { concurrency: 1, requestsPerMinute: 1 });
     const errors = await Promise.all(
-      ['/a', '/b', '/c'].map((path) => failure(client.get(path, { lane: path, counts }))),
+      ['/a', '/b', '/c'].map((path) => failure(client.send({ path }, { lane: path, counts }))),
     );
     expect(errors.map(({ kind }) => kind)).toEqual(['paused', 'paused', 'paused']);
     expect(server.requests).toHaveLength(1);
-    expect(await failure(client.get('/d', { lane: '', counts }))).toBe(errors[0]);
+    expect(await failure(client.send({ path: '/d' }, { lane: '', counts }))).toBe(errors[0]);
   });
 
   it('is given up at last', async () => {

@@ -10,7 +10,7 @@ import { failure } from '../given/failure.js';
 import { listenOnLoopback } from '../given/loopback.js';
 import { EARLY_HINTS, http, type RawAnswer, startRawServer, trickle } from '../given/raw-server.js';
 
-const get = (path: string) => ({ method: 'GET' as const, path });
+const get = (path: string) => ({ path });
 
 const TIMEOUT_MS = 150;
 
@@ -175,8 +175,8 @@ describe('a stop', () => {
     const server = await startRawServer(answer);
     const stop = new AbortController();
     const made = client(server.url.replace('http:', `${scheme}:`), stop);
-    const first = made.get('/a', { lane: '', counts: counts() });
-    const second = made.get('/b', { lane: '', counts: counts() });
+    const first = made.send({ path: '/a' }, { lane: '', counts: counts() });
+    const second = made.send({ path: '/b' }, { lane: '', counts: counts() });
     const ends = Promise.allSettled([first, second]);
     await sleep(80);
     const before = performance.now();

@@ -4,10 +4,10 @@ import { ConfigError, problemText } from '../../base/config/errors.js';
 import type { Config } from '../../base/config/schema.js';
 import { allFrom, apiAccess, namedWebsites, type Website, websitesFor } from '../../base/config/websites.js';
 import { messageOf } from '../../base/exit.js';
+import type { HttpAnswer } from '../../base/http/exchange.js';
 import { size as sized } from '../../base/observe/format.js';
 import { Clients } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
-import type { Answer } from '../../source/transport.js';
 import { type RunEffects, realRunEffects } from '../../sync/context.js';
 import { bucketOf, cacheFolder } from '../../warehouse/bucket/cache.js';
 import { type CheckResult, resultsOf } from './check-result.js';
@@ -113,7 +113,7 @@ async function examineService(
   signal: AbortSignal,
   effects: DoctorEffects,
 ): Promise<{ findings: CheckResult[]; pages: number }> {
-  const seen: Answer[] = [];
+  const seen: HttpAnswer[] = [];
   // No retries, because the question is whether it works now.
   const once = { ...config, api: { ...config.api, max_attempts: 1 } };
   const clients = new Clients(once, { effects, signal, onAnswer: (answer) => seen.push(answer) });
@@ -133,7 +133,7 @@ async function examineService(
 
 const NO_API = { access: [], websites: [], services: [] };
 
-async function examineApi(config: Config, clients: Clients, seen: readonly Answer[]) {
+async function examineApi(config: Config, clients: Clients, seen: readonly HttpAnswer[]) {
   const key = await askForKey(clients, config);
   const websites = await examineWebsites(config, clients, key);
   const services = [apiAccess(config), ...websitesFor(config, key.details)].map((access) => {

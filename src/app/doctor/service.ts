@@ -1,13 +1,13 @@
 import type { Config } from '../../base/config/schema.js';
 import type { Website } from '../../base/config/websites.js';
 import { Stopped } from '../../base/exit.js';
+import type { HttpAnswer } from '../../base/http/exchange.js';
 import type { Client } from '../../source/client.js';
 import { type Clients, keyDetails } from '../../source/clients.js';
 import { type ClockEvidence, judgeClock } from '../../source/clock.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { API_PLACES, type FailureKind, type Places, SourceError } from '../../source/errors.js';
 import { listingPath } from '../../source/links.js';
-import type { Answer } from '../../source/transport.js';
 import { readWindow, type Window } from '../../source/walk/coverage-window.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
@@ -39,7 +39,7 @@ export async function askForKey(clients: Clients, config: Config): Promise<KeyAn
 }
 
 /** Whether something answers at the base address, without redirecting. */
-export function checkBaseUrl({ api }: Config, { error }: KeyAnswer, answer: Answer | null): CheckResult {
+export function checkBaseUrl({ api }: Config, { error }: KeyAnswer, answer: HttpAnswer | null): CheckResult {
   if (error instanceof SourceError && error.kind === 'redirect') {
     const to = answer?.headers.location ?? 'another address';
     return base.error(
@@ -128,7 +128,7 @@ export async function checkWebsite(
   const called = name ? `${name} (${id})` : id;
   try {
     const counts = { sent: 0, throttled: 0, retried: 0 };
-    const window = readWindow(await client.get(listingPath(id, 0, 1), { lane: id, counts }), places.baseUrl);
+    const window = readWindow(await client.send({ path: listingPath(id, 0, 1) }, { lane: id, counts }), places.baseUrl);
     return { finding: judged(called, window), pages: window.pagination.count ?? 0 };
   } catch (error) {
     if (error instanceof Stopped) return failed(called, 'no answer in time', 'Try again later.');

@@ -5,11 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import type { Channel } from '../../base/config/notify.js';
 import { isLoopback } from '../../base/config/scalars.js';
+import { dispatcherFor } from '../../base/http/exchange.js';
 import { SECOND_MS } from '../../base/time.js';
-import { dispatcherFor } from '../../source/transport.js';
 import { jsonOf, type Message, mailOf, slackOf, teamsOf } from './message.js';
 
-/** Loaded by file, as in `source/transport.ts`, because every sync with a channel waits for it. */
+/** Loaded by file, as in `base/http/exchange.ts`, because every sync with a channel waits for it. */
 const request: Dispatcher['request'] = createRequire(import.meta.url)('undici/lib/api/api-request.js');
 /** For each attempt, on every channel. */
 const LIMIT_MS = 10 * SECOND_MS;

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { GoogleConfig } from '../../base/config/google.js';
 import { webhookUrl } from '../../base/config/scalars.js';
 import { type Effects, realEffects } from '../../base/effects.js';
+import type { HttpAnswer } from '../../base/http/exchange.js';
 import { moment } from '../../base/observe/format.js';
 import { masker } from '../../base/observe/log.js';
 import { codeOf } from '../../base/storage/durable.js';
@@ -14,7 +15,7 @@ import { issuesOf, jsonOf } from '../../base/validate.js';
 import type { ClientOptions } from '../client.js';
 import { SourceError } from '../errors.js';
 import { excerpt } from '../failures.js';
-import { type Answer, Transport } from '../transport.js';
+import { Transport } from '../transport.js';
 
 const SCOPE = 'https://www.googleapis.com/auth/webmasters.readonly';
 /** Signs a user in; the token of gcloud's own login does not open this interface. */
@@ -131,7 +132,7 @@ export class Access {
     return { grant_type: JWT_BEARER, assertion: `${signed}.${signature}` };
   }
 
-  #refusal({ status, text, headers }: Answer, now: number): SourceError {
+  #refusal({ status, text, headers }: HttpAnswer, now: number): SourceError {
     const { data } = refusalSchema.safeParse(jsonOf(text ?? ''));
     const words = this.redact(data ? `${data.error}: ${data.error_description}` : (text ?? ''));
     const said = status === 200 ? 'without a token' : excerpt(words);

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { realEffects } from '../../base/effects.js';
+import type { HttpAnswer } from '../../base/http/exchange.js';
 import { MINUTE_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { Client, type Purpose } from '../client.js';
 import { SourceError } from '../errors.js';
 import { excerpt, kindOf, type Refused } from '../failures.js';
-import { type Answer, type Message, Transport } from '../transport.js';
+import { type Message, Transport } from '../transport.js';
 import { Access, GCLOUD_LOGIN, type GoogleClientOptions } from './access.js';
 
 export const INSPECT = '/v1/urlInspection/index:inspect';
@@ -109,7 +110,7 @@ export class GoogleClient {
   }
 
   /** A token may end before its time: it is renewed once. */
-  async #exchange(message: Message, counts: Purpose['counts'], refused?: string): Promise<Answer> {
+  async #exchange(message: Message, counts: Purpose['counts'], refused?: string): Promise<HttpAnswer> {
     const bearer = await this.access.token(refused);
     const project = this.options.google.quota_project ?? this.access.file.quota_project_id;
     const own = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };

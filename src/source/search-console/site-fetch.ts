@@ -2,9 +2,11 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { realEffects } from '../../base/effects.js';
 import { Failure, messageOf, Stopped } from '../../base/exit.js';
-import { backoffMs, type ClientOptions } from '../client.js';
+import type { HttpAnswer } from '../../base/http/exchange.js';
+import { backoffMs, retried } from '../../base/http/retry.js';
+import type { ClientOptions } from '../client.js';
 import { SourceError } from '../errors.js';
-import { type Answer, Transport } from '../transport.js';
+import { Transport } from '../transport.js';
 import { addressOf } from './property.js';
 
 /** What the sitemap protocol allows for one file, unpacked. */
@@ -59,22 +61,25 @@ export class SiteFetch {
   }
 
   /** A server that is busy or breaks off is asked again. */
-  async #ask(url: URL): Promise<Answer> {
+  #ask(url: URL): Promise<HttpAnswer> {
     const { effects = realEffects, signal } = this.options;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const answer = await this.#askOnce(url);
-        if (attempt === ATTEMPTS || (answer.status !== 429 && answer.status < 500)) return answer;
-      } catch (error) {
-        const { kind } = error instanceof SourceError ? error : {};
-        if (kind === 'too_large') throw new SiteError(TOO_LARGE);
-        if (attempt === ATTEMPTS || kind !== 'network') throw error;
-      }
-      await effects.sleep(backoffMs(attempt, effects), signal);
-    }
+    const ask = async (tries: number) => {
+      const answer = await this.#askOnce(url);
+      const { status } = answer;
+      if (tries < ATTEMPTS && (status === 429 || status >= 500))
+        throw new SourceError('server', 'it is busy', { status });
+      return answer;
+    };
+    const waitAfter = (error: unknown, tries: number) => {
+      const { kind } = error instanceof SourceError ? error : {};
+      if (kind === 'too_large') throw new SiteError(TOO_LARGE);
+      if (tries === ATTEMPTS || (kind !== 'network' && kind !== 'server')) throw error;
+      return backoffMs(tries, effects);
+    };
+    return retried(ask, waitAfter, effects, signal);
   }
 
-  async #askOnce({ origin, host, pathname, search }: URL): Promise<Answer> {
+  async #askOnce({ origin, host, pathname, search }: URL): Promise<HttpAnswer> {
     const { origin: instead, version, timeout, signal } = this.options;
     if (signal?.aborted) throw new Stopped();
     const at = { baseUrl: instead ?? origin, places: { baseUrl: 'the site', token: '' } };
@@ -84,7 +89,7 @@ export class SiteFetch {
     const own = { accept: '*/*', 'user-agent': `indexhouse/${version}`, 'accept-encoding': 'gzip' };
     const headers = { ...own, ...(instead && { host }) };
     try {
-      return await transport.send({ method: 'GET', path: pathname + search, headers });
+      return await transport.send({ path: pathname + search, headers });
     } finally {
       signal?.removeEventListener('abort', abort);
       await transport.close();

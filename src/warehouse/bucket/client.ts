@@ -7,10 +7,10 @@ import type { Dispatcher } from 'undici';
 import type { BucketConfig } from '../../base/config/bucket.js';
 import { type Effects, realEffects } from '../../base/effects.js';
 import { Failure } from '../../base/exit.js';
+import { dispatcherFor, exchange, type HttpAnswer } from '../../base/http/exchange.js';
+import { backoffMs, retried } from '../../base/http/retry.js';
 import { codeOf, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../../base/storage/durable.js';
 import { SECOND_MS } from '../../base/time.js';
-import { dispatcherFor } from '../../source/transport.js';
-import { type Answer, Collector } from './answer.js';
 import { BucketError, codeIn, DamagedObjectError, refusal } from './errors.js';
 import { type Listed, readListing } from './listing.js';
 
@@ -19,23 +19,11 @@ const SHA256_OF_NOTHING = createHash('sha256').digest('hex');
 const SENT = 'x-amz-meta-sha256';
 const DEFAULT_REGION = 'us-east-1';
 const CONNECTIONS = 8;
-const FIRST_PAUSE_MS = 250;
+const MAX_TEXT_BYTES = 64e6;
 const NO_LISTING = 'what it answered is not a whole listing; check bucket.endpoint, and the proxies between';
-/** Temporary errors. */
-const PASSING = new Set([429, 500, 502, 503, 504]);
 /** Error codes of undici and Node.js for connection problems. */
 const CONNECTION =
   /^(UND_ERR_|HPE_|E(CONN|PIPE|TIMEDOUT|NOTFOUND|AI_|HOSTUNREACH|NETUNREACH|PROTO)|ERR_(TLS|SSL)|.*(CERT|SIGNATURE))|PREMATURE/;
-const PASSING_CODES = new Set([
-  'RequestTimeout',
-  'OperationAborted',
-  'ConditionalRequestConflict',
-  'IncompleteBody',
-  // The sent bytes are the hashed ones, so the network changed them.
-  'XAmzContentSHA256Mismatch',
-  'BadDigest',
-]);
-
 export interface BucketOptions {
   /** The environment, for what the configuration leaves out: the variables that every tool for S3 reads. */
   env?: Readonly<Record<string, string | undefined>>;
@@ -208,27 +196,30 @@ export class Bucket {
   }
 
   /** Sends a request, and retries it while errors are temporary and attempts are left. */
-  async #again(ask: Ask): Promise<Answer> {
+  #again(ask: Ask): Promise<HttpAnswer> {
     const what = `${ask.method} ${this.url}/${ask.key}`;
-    for (let attempt = 1; ; attempt++) {
-      const isLast = attempt >= this.#attempts;
-      try {
-        const answer = await this.#send(ask);
-        const { status, body } = answer;
-        if (status === 200 || status === 204) return answer;
-        const code = codeIn(body.toString('utf8'));
-        // A missing object and a missing bucket are both 404.
-        if (status === ask.also && code !== 'NoSuchBucket') return answer;
-        if (isLast || !(PASSING.has(status) || PASSING_CODES.has(code))) throw refusal(what, status, code);
-      } catch (error) {
-        if (!(error instanceof Error) || !CONNECTION.test(codeOf(error))) throw error;
-        if (isLast) throw new BucketError(`${what}: ${error.message || codeOf(error)}; ${remedyOf(error)}`);
-      }
-      await this.#effects.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + this.#effects.random()));
-    }
+    const waitAfter = (error: unknown, tries: number) => {
+      if (!(error instanceof BucketError) || !error.isPassing || tries >= this.#attempts) throw error;
+      return backoffMs(tries, this.#effects);
+    };
+    return retried(() => this.#accepted(ask, what), waitAfter, this.#effects);
   }
 
-  async #send({ method, key, query = {}, headers = {}, content, into }: Ask): Promise<Answer> {
+  /** @throws BucketError if there is no connection, or an answer that was not expected */
+  async #accepted(ask: Ask, what: string): Promise<HttpAnswer> {
+    const answer = await this.#send(ask).catch((error) => {
+      if (!CONNECTION.test(codeOf(error))) throw error;
+      throw new BucketError(`${what}: ${error.message || codeOf(error)}; ${remedyOf(error)}`, true);
+    });
+    const { status, body } = answer;
+    if (status === 200 || status === 204) return answer;
+    const code = codeIn(body.toString('utf8'));
+    // A missing object and a missing bucket are both 404.
+    if (status === ask.also && code !== 'NoSuchBucket') return answer;
+    throw refusal(what, status, code);
+  }
+
+  async #send({ method, key, query = {}, headers = {}, content, into }: Ask): Promise<HttpAnswer> {
     const full = key === '' ? this.#path : `${this.#path}/${this.#prefix}${key}`;
     const search = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join('='));
     const path = `${full.split('/').map(encodeURIComponent).join('/')}${search.length > 0 ? `?${search.join('&')}` : ''}`;
@@ -243,11 +234,13 @@ export class Bucket {
     });
     const signed = Object.fromEntries((await signer.sign()).headers);
     const sized = content === undefined ? {} : { 'content-length': String(length) };
-    return new Promise((resolve, reject) => {
-      const request = { origin: this.#server, path, method, headers: { ...signed, ...sized }, body };
-      this.#dispatcher.dispatch(request, new Collector(into, this.#timeout, resolve, reject));
-    });
+    const request = { origin: this.#server, path, method, headers: { ...signed, ...sized }, body };
+    return exchange(this.#dispatcher, request, { timeout: this.#timeout, maxBytes: MAX_TEXT_BYTES, tooLarge, into });
   }
+}
+
+function tooLarge(): BucketError {
+  return new BucketError('the bucket answered more than was asked for');
 }
 
 /** The address of the server that holds a bucket, from the configuration or the environment; undefined: AWS. */

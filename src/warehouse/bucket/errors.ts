@@ -1,7 +1,27 @@
 import { UnreachableError } from '../../base/exit.js';
 
+/** Temporary errors. */
+const PASSING = new Set([429, 500, 502, 503, 504]);
+const PASSING_CODES = new Set([
+  'RequestTimeout',
+  'OperationAborted',
+  'ConditionalRequestConflict',
+  'IncompleteBody',
+  // The sent bytes are the hashed ones, so the network changed them.
+  'XAmzContentSHA256Mismatch',
+  'BadDigest',
+]);
+
 /** The bucket refuses requests or cannot be reached, so nothing else would succeed now. */
-export class BucketError extends UnreachableError {}
+export class BucketError extends UnreachableError {
+  constructor(
+    message: string,
+    /** Whether the same request may succeed in a moment. */
+    readonly isPassing = false,
+  ) {
+    super(message);
+  }
+}
 
 /** An object does not have the bytes that were sent. */
 export class DamagedObjectError extends BucketError {}
@@ -42,5 +62,6 @@ export function codeIn(xml: string): string {
 export function refusal(what: string, status: number, code: string): BucketError {
   const remedy =
     REMEDIES[code] ?? REMEDIES[OF_STATUS[status] ?? ''] ?? 'try again later; if it stays, look at its logs';
-  return new BucketError(`${what}: it answered ${status}${code ? ` ${code}` : ''}; ${remedy}`);
+  const isPassing = PASSING.has(status) || PASSING_CODES.has(code);
+  return new BucketError(`${what}: it answered ${status}${code ? ` ${code}` : ''}; ${remedy}`, isPassing);
 }

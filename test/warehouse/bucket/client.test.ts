@@ -94,7 +94,7 @@ describe('Bucket', () => {
   ] as const)('tries again after %s, with longer pauses', async (fault) => {
     first(3, fault);
     expect(await bucket().put('k', 'text')).toBe(true);
-    expect(pauses).toEqual([250, 500, 1000]);
+    expect(pauses).toEqual([375, 750, 1500]);
     expect(server.requests).toHaveLength(4);
   });
 
