@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { BucketConfig } from '../../src/base/config/bucket.js';
 import { Bucket } from '../../src/warehouse/bucket/client.js';
 import { seeds } from '../given/at-length.js';
@@ -11,18 +11,16 @@ import { run, runProcess, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, folderOnDisk, temporaryFolder } from '../given/folder.js';
 import { hasServer, startRealServer } from '../given/s3-servers.js';
-import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../given/warehouse.js';
 
 const disk = folderOnDisk('s3');
-let built: BuiltWarehouse;
 
-beforeAll(async () => {
+const built = sharedWarehouse(() => {
   const pages = ['p', 'q', 'r'].map((name) => ({ url: `https://a.example/${name}` }));
   const lists = { 'a/b é%*': pages, shop: pages };
-  built = await buildWarehouse(['01', '02', '03'].map((day) => ({ at: `2025-03-${day}T02:00:00Z`, lists })));
+  return buildWarehouse(['01', '02', '03'].map((day) => ({ at: `2025-03-${day}T02:00:00Z`, lists })));
 });
 afterAll(() => {
-  built.remove();
   rmSync(disk, { recursive: true, force: true });
 });
 

@@ -13,6 +13,7 @@ import { syncNow } from '../given/synced.js';
 import { byHyparquet, truthOf } from '../given/truth.js';
 import { findingsOf } from '../given/verified.js';
 
+const WEBSITE = 'a/b c.d';
 const MAX_KILLS = 5;
 const CONCURRENCY = 4;
 const PAGES = atLength(60, 120);
@@ -24,15 +25,16 @@ describe('a sync that is killed at random moments and started again', () => {
     'ends up as if it had not been killed, and asks for nothing twice (seed %i)',
     async (seed, { expect, onTestFinished }) => {
       const random = seededRandom(seed);
-      const simulator = await startSimulator({ seed, nights: 2, websites: [{ id: 'w', pages: PAGES, nasty: true }] });
+      const websites = [{ id: WEBSITE, pages: PAGES, nasty: true }];
+      const simulator = await startSimulator({ seed, nights: 2, websites, prefix: '/tenant/api' });
       const folder = temporaryFolder(onTestFinished);
       const api = { concurrency: CONCURRENCY, page_size: 30, requests_per_minute: 24_000 };
-      const config = writeConfig(folder, { baseUrl: simulator.url, websites: ['w'], sections: { api } });
+      const config = writeConfig(folder, { baseUrl: simulator.url, websites: [WEBSITE], sections: { api } });
       try {
         const kills = await runWithKills(config, random);
         const warehouse = join(folder, 'warehouse');
         expect(await readTable(warehouse, 'snapshots')).toHaveLength(1);
-        expect(await byHyparquet(warehouse, 'w')).toEqual(truthOf(simulator.world, 'w'));
+        expect(await byHyparquet(warehouse, WEBSITE)).toEqual(truthOf(simulator.world, WEBSITE));
         expect(await findingsOf(warehouse)).toEqual([]);
         const twice = [...simulator.requests.reports().values()].reduce((sum, { answered }) => sum + answered - 1, 0);
         expect(twice).toBeLessThanOrEqual(kills * CONCURRENCY);

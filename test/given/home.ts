@@ -17,8 +17,6 @@ export interface HomeSync {
   recoverOnly?: boolean;
   /** Another clock, in milliseconds since 1970. */
   clock?: () => number;
-  /** Bytes that are free, instead of the real ones. */
-  freeDisk?: () => number;
   /** Silent if left out. */
   log?: Logger;
   /** Whether `indexhouse.duckdb` follows (default); what only the Parquet files are asked for is quicker without. */
@@ -64,7 +62,6 @@ export class Home {
     stopAfter,
     recoverOnly = false,
     clock,
-    freeDisk,
     follow = true,
     log,
   }: HomeSync = {}): Promise<Receipt> {
@@ -76,7 +73,6 @@ export class Home {
       effects: {
         ...realRunEffects,
         now: clock ?? (() => Date.now() + laterMs),
-        ...(freeDisk ? { freeDisk: async () => freeDisk() } : {}),
         ...(follow ? {} : { follow: noFollowers }),
       },
     });

@@ -39,7 +39,7 @@ function plain(value: unknown, field: string): unknown {
 }
 
 /** What rows of `coverage` and `url_reports` hold, whoever read them. A page that stands there twice is an error. */
-export function asTruth(coverage: Row[], reports: Row[]): Truth {
+function asTruth(coverage: Row[], reports: Row[]): Truth {
   const fields = [...COVERAGE_FIELDS, 'canonicals_match_present'];
   const truth = {
     coverage: new Map(coverage.map((row) => [String(row['url']), pick(row, fields)])),

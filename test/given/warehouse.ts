@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type Config, configSchema } from '../../src/base/config/schema.js';
 import { createLogger, type Logger } from '../../src/base/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
@@ -45,6 +46,20 @@ export async function buildWarehouse(nights: Night[], followed: 'followed' | nul
     await realRunEffects.follow({ config, warehouse: path, log: createLogger({ level: 'silent' }) });
   }
   return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** The same for all tests of a file or block, built before the first one. */
+export function sharedWarehouse(build: () => Promise<BuiltWarehouse>): { readonly path: string } {
+  let built: BuiltWarehouse | undefined;
+  beforeAll(async () => {
+    built = await build();
+  });
+  afterAll(() => built?.remove());
+  return {
+    get path() {
+      return built?.path ?? expect.fail('it is not built yet');
+    },
+  };
 }
 
 /** Whole or not at all: another process may want it, or keep the same. */

@@ -229,6 +229,24 @@ testAtLength('a full disk is waited for', async () => {
   expect(world.messages).toEqual([expect.stringMatching(/^outage: .*free/), 'the outage of the disk is over']);
 });
 
+testAtLength(
+  'a disk that fills up stops the fetching; what is there is committed, and the next run goes on',
+  async () => {
+    const world = await new World({ down: { after: 99, forMs: 0 } }).start();
+    // The disk is looked at every two seconds; the clock of this run is that fast.
+    const now = () => world.clock.now + world.reportRequests * 3000;
+    const freeDisk = async () => (world.reportRequests > 10 ? -1 : 1e12);
+    const effects = { ...world.clock.effects, follow: noFollowers, now, freeDisk };
+    const { websites } = await world.sync(0, { effects });
+    const end = { status: 'committed', listing_status: 'complete', reports_status: 'interrupted' };
+    expect(websites).toMatchObject([{ ...end, error: expect.stringContaining('min_free_disk') }]);
+    const fetched = websites[0]?.reports.fetched ?? 0;
+    expect([fetched > 0, fetched < 30, websites[0]?.reports.planned]).toEqual([true, true, fetched]);
+    world.clock.now += HOUR_MS;
+    expect((await world.sync(0)).websites).toMatchObject([{ ...COMPLETE, resumed: false }]);
+  },
+);
+
 testAtLength('a run that is stopped while it waits is resumed by the next one', async () => {
   const world = await new World({ down: { after: 15, forMs: HOUR_MS } }).start();
   const stop = new AbortController();

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Reader } from '../../../src/answers/query/reader.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
@@ -12,7 +12,7 @@ import { startBucket } from '../../given/bucket.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
-import { type BuiltWarehouse, buildWarehouse, type Night } from '../../given/warehouse.js';
+import { buildWarehouse, type Night, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call } from '../../serve/assistant/given.js';
 import { SHOP_TOKEN, startDashboard } from '../../serve/dashboard/given.js';
 import { Visitor } from '../../serve/dashboard/visitor.js';
@@ -39,11 +39,7 @@ const nights = Array.from({ length: NIGHTS }, (_, at): Night => {
 });
 const addedSchema = z.object({ note_id: z.string(), listed: z.boolean(), followers: z.array(z.unknown()).nullable() });
 
-let built: BuiltWarehouse;
-beforeAll(async () => {
-  built = await buildWarehouse(nights);
-});
-afterAll(() => built.remove());
+const built = sharedWarehouse(() => buildWarehouse(nights));
 
 /** A warehouse of its own, with a configuration beside it. */
 function given(sections = {}) {

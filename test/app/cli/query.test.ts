@@ -1,30 +1,23 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { analyses } from '../../../src/answers/query/catalog.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { PROGRAM, run, start } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { readParquet } from '../../given/parquet.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { readWorkbook } from '../../given/workbook.js';
 
 /** A URL that the contract takes, and a terminal would obey: C1 control and a mark that turns the reading direction. */
 const HOSTILE = 'https://shop.example/\u009b2J\u202etxt';
 const PLAIN = 'https://shop.example/a';
 
-let warehouse: BuiltWarehouse;
-
-beforeAll(async () => {
+const warehouse = sharedWarehouse(() => {
   const entry = { index_summary: '=cmd, "quoted"', last_crawl_time: '2025-02-28T12:00:00Z' };
-  warehouse = await buildWarehouse([
-    { at: '2025-03-01T02:00:00Z', lists: { shop: [{ url: PLAIN, entry }, { url: HOSTILE }] } },
-  ]);
+  return buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: [{ url: PLAIN, entry }, { url: HOSTILE }] } }]);
 });
-
-afterAll(() => warehouse.remove());
 
 /** What every answer says on stderr, because the nights of these tests are long ago. */
 const OLD = /^indexhouse: this data is \d+ days old, .*\n/;
@@ -132,13 +125,6 @@ describe('the program', () => {
     asking.kill('SIGINT');
     expect(await asking.ended).toMatchObject({ signal: 'SIGINT', stdout: '' });
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  testAtLength('says in one line that stdout takes nothing more', async () => {
-    if (!existsSync('/dev/full')) return;
-    const command = [process.execPath, PROGRAM, 'query', '--sql', 'from range(100000)', '--warehouse', warehouse.path];
-    const { status, stderr } = spawnSync('sh', ['-c', '"$@" > /dev/full', 'sh', ...command], { encoding: 'utf8' });
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/^indexhouse: cannot write to stdout: ENOSPC.*\n$/m)]);
   });
 
   once('exits with 2 where there is no warehouse', async () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nightlySync } from '../../../jobs/nightly-sync.js';
 import { journalFolder } from '../../../src/warehouse/journal/folder.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
@@ -8,15 +8,12 @@ import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { copyOf } from '../../given/folder.js';
 import { given as configOf } from '../../given/synced.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
-let built: BuiltWarehouse;
-
-beforeAll(async () => {
+const built = sharedWarehouse(() => {
   const page = { url: 'https://shop.example/a', entry: { index_summary: 'Indexed' }, report: {} };
-  built = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: [page] } }]);
+  return buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: [page] } }]);
 });
-afterAll(() => built.remove());
 
 function given() {
   const warehouse = copyOf(built.path);

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import {
   type DaemonServiceOptions,
   readInOtherProcess,
@@ -14,16 +14,13 @@ import { run, start } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
-import { type BuiltWarehouse, buildWarehouse, configFor } from '../../given/warehouse.js';
+import { buildWarehouse, configFor, sharedWarehouse } from '../../given/warehouse.js';
 
-let built: BuiltWarehouse;
-
-beforeAll(async () => {
+const built = sharedWarehouse(() => {
   const page = { url: 'https://shop.example/a', entry: { index_summary: 'Indexed' }, report: {} };
   const lists = { shop: [page], blog: [page] };
-  built = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists }]);
+  return buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists }]);
 });
-afterAll(() => built.remove());
 
 async function given(options: Partial<DaemonServiceOptions> = {}) {
   const log = createLogger({ level: 'silent' });

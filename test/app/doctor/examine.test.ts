@@ -9,6 +9,7 @@ import { summedJson } from '../../../src/base/storage/summed-json.js';
 import { realRunEffects } from '../../../src/sync/context.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { once, testAtLength } from '../../given/at-length.js';
+import { run } from '../../given/cli.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { type GivenConfig, writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -169,6 +170,24 @@ describe('doctor', () => {
     const findings = await doctor(config, effects);
     expect(of(findings, 'disk')).toMatchObject([{ level: 'error' }]);
     expect(of(findings, 'memory')).toMatchObject([{ level: 'warning' }]);
+  });
+
+  once('is printed with a remedy below, and exits with 1 if anything is an error', async () => {
+    const { url } = await service();
+    const file = writeConfig(temporaryFolder(), { baseUrl: url, websites: ['site-a', 'site-z'] });
+    const { code, stdout } = await run(['doctor', '--config', file]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✓ config {5}.* is valid\n/);
+    expect(stdout).toMatch(/✗ website {4}site-z: the service answered 404 .*\n +→ Check its id under websites/);
+  });
+
+  once('a configuration that cannot be used is an array of findings, and exit code 2', async () => {
+    const file = join(temporaryFolder(), 'indexhouse.yaml');
+    writeFileSync(file, 'api:\n  base_url: http://example.com\n  tokn: x\n');
+    const { code, stdout } = await run(['doctor', '--config', file, '--json']);
+    const message = expect.stringContaining(`${file}:2:13: api.base_url is not encrypted`);
+    const finding = { check: 'config', level: 'error', message, remedy: expect.any(String) };
+    expect([code, JSON.parse(stdout)]).toEqual([2, expect.arrayContaining([finding])]);
   });
 
   once('a job that does not exist is a finding of the configuration, and nothing is asked', async () => {

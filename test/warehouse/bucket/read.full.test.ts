@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { BucketConfig } from '../../../src/base/config/bucket.js';
 import { startBucket } from '../../given/bucket.js';
 import { copyTo } from '../../given/bucket-copy.js';
@@ -10,7 +10,7 @@ import { run, runProcess, start } from '../../given/cli.js';
 import { folderOnDisk, temporaryFolder } from '../../given/folder.js';
 import { hasServer, startRealServer } from '../../given/s3-servers.js';
 import { buildNights, HOUR_MS, maintainAt } from '../../given/thinned.js';
-import type { BuiltWarehouse } from '../../given/warehouse.js';
+import { sharedWarehouse } from '../../given/warehouse.js';
 
 const TABLES_OF_LOG = [
   'snapshots',
@@ -32,13 +32,9 @@ const TABLES = [
   'rejected_records',
 ];
 const disk = folderOnDisk('read');
-let built: BuiltWarehouse;
 
-beforeAll(async () => {
-  built = await buildNights();
-});
+const built = sharedWarehouse(() => buildNights());
 afterAll(() => {
-  built.remove();
   rmSync(disk, { recursive: true, force: true });
 });
 

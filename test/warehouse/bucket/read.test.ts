@@ -11,7 +11,7 @@ import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import type { GivenPage } from '../../given/service.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const ODD = 'a/b é%*';
 const PAGES = 'select website_id, url, is_indexed from pages order by all';
@@ -24,19 +24,17 @@ const nights = [
   { at: '2025-03-01T02:00:00Z', lists: { [ODD]: [page('p'), page('q')], shop: [page('s')] } },
   { at: '2025-03-02T02:00:00Z', lists: { [ODD]: [page('p'), page('q', 'Not indexed')] } },
 ];
-let built: BuiltWarehouse;
 let server: GivenBucket;
 let caches = '';
 let stored: GivenBucket['objects'];
 
+const built = sharedWarehouse(() => buildWarehouse(nights));
 beforeAll(async () => {
-  built = await buildWarehouse(nights);
   server = await startBucket({ pageSize: 7, prefix: '/nights' });
   await copyTo(server, built.path);
   stored = new Map(server.objects);
 });
 afterAll(async () => {
-  built.remove();
   await server.close();
 });
 beforeEach(() => {

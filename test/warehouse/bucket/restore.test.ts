@@ -9,30 +9,30 @@ import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { type GivenPage, type ScriptedService, startService } from '../../given/service.js';
 import { findingsOf } from '../../given/verified.js';
-import { type BuiltWarehouse, buildWarehouse, syncAt } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse, syncAt } from '../../given/warehouse.js';
 
 const ODD = 'a/b é%*';
 const page = (name: string, summary = 'Indexed'): GivenPage => ({
   url: `https://a.example/${name}`,
   entry: { index_summary: summary, index_coverage_state: summary },
 });
-let built: BuiltWarehouse;
 let server: GivenBucket;
 let service: ScriptedService;
 let folder = '';
 let config = '';
 
-beforeAll(async () => {
-  built = await buildWarehouse([
+const built = sharedWarehouse(() =>
+  buildWarehouse([
     { at: '2025-03-01T02:00:00Z', lists: { [ODD]: [page('p'), page('q')], shop: [page('s')] } },
     { at: '2025-03-05T02:00:00Z', lists: { [ODD]: [page('p'), page('q', 'Not indexed')] } },
-  ]);
+  ]),
+);
+beforeAll(async () => {
   server = await startBucket({ pageSize: 7, prefix: '/nights' });
   await copyTo(server, built.path);
   service = await startService();
 });
 afterAll(async () => {
-  built.remove();
   await service.close();
   await server.close();
 });

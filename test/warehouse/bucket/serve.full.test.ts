@@ -10,25 +10,25 @@ import { type GivenBucket, startBucket } from '../../given/bucket.js';
 import { copyTo, putBack } from '../../given/bucket-copy.js';
 import { temporaryFolder } from '../../given/folder.js';
 import type { GivenPage } from '../../given/service.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const MEMORY_LIMIT = 256e6;
 const page = (name: string): GivenPage => ({ url: `https://a.example/${name}`, entry: { index_summary: 'Indexed' } });
-let built: BuiltWarehouse;
 let server: GivenBucket;
 let stored: GivenBucket['objects'];
 
-beforeAll(async () => {
-  built = await buildWarehouse([
+const built = sharedWarehouse(() =>
+  buildWarehouse([
     { at: '2025-03-01T02:00:00Z', lists: { shop: [page('p')] } },
     { at: '2025-03-02T02:00:00Z', lists: { shop: [page('p'), page('q')] } },
-  ]);
+  ]),
+);
+beforeAll(async () => {
   server = await startBucket({ prefix: '/nights' });
   await copyTo(server, built.path);
   stored = new Map(server.objects);
 });
 afterAll(async () => {
-  built.remove();
   await server.close();
 });
 beforeEach(() => {

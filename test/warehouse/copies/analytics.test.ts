@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { givenNights } from '../../given/nights.js';
 import { countsIn } from '../../given/quarantine.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const MEMORY = 256e6;
 /** What DuckDB 1.0 reads; the newest that it knows. */
@@ -46,24 +46,24 @@ describe('analytics.duckdb', () => {
 });
 
 describe('indexhouse analytics', () => {
-  let built: BuiltWarehouse;
   let folder: string;
   const clean: (() => void)[] = [];
 
-  beforeAll(async () => {
-    built = await buildWarehouse(
+  const built = sharedWarehouse(() =>
+    buildWarehouse(
       [
         { at: '2025-03-01T02:00:00Z', lists: { shop: [{ url: 'https://shop.example/a' }] } },
         { at: '2025-03-02T02:00:00Z', lists: { shop: [{ url: "https://shop.example/it's" }] } },
       ],
       'followed',
-    );
+    ),
+  );
+  beforeAll(async () => {
     folder = temporaryFolder((each) => void clean.push(each));
   });
 
   afterAll(() => {
     for (const each of clean) each();
-    built.remove();
   });
 
   const exported = (out: string, root = '/data/warehouse') =>

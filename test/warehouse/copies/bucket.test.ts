@@ -6,22 +6,22 @@ import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { buildNights, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const ODD = 'a/b é%*';
-let built: BuiltWarehouse;
 let server: GivenBucket;
 
-beforeAll(async () => {
+const built = sharedWarehouse(() => {
   const pages = ['p', 'q'].map((name) => ({ url: `https://a.example/${name}` }));
-  built = await buildWarehouse([
+  return buildWarehouse([
     { at: '2025-03-01T02:00:00Z', lists: { [ODD]: pages, shop: pages } },
     { at: '2025-03-02T02:00:00Z', lists: { [ODD]: pages.slice(1) } },
   ]);
+});
+beforeAll(async () => {
   server = await startBucket({ pageSize: 5, prefix: '/nights' });
 });
 afterAll(async () => {
-  built.remove();
   await server.close();
 });
 beforeEach(() => {

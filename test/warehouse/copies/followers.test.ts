@@ -17,24 +17,22 @@ import { readParquet, readTable } from '../../given/parquet.js';
 import { countsIn } from '../../given/quarantine.js';
 import { rewrite } from '../../given/tamper.js';
 import { buildNights, maintainAt } from '../../given/thinned.js';
-import { type BuiltWarehouse, configFor } from '../../given/warehouse.js';
+import { configFor, sharedWarehouse } from '../../given/warehouse.js';
 
 const TABLES = [...DATA_TABLES, ...MARKER_TABLES, 'runs'] as const;
 type Counts = Record<string, number>;
 const IS_NEVER_BEHIND = { behind: 0, exact: true, held: null, error: null };
 
-let built: BuiltWarehouse;
 let server: GivenBucket;
 /** The rows of its Parquet files. */
 let all: Counts;
 
+const built = sharedWarehouse(() => buildNights([1, 2]));
 beforeAll(async () => {
-  built = await buildNights([1, 2]);
   all = await fileRows(built.path);
   server = await startBucket({ pageSize: 5, prefix: '/nights' });
 });
 afterAll(async () => {
-  built.remove();
   await server.close();
 });
 beforeEach(() => {

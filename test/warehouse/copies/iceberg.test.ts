@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { literal } from '../../../src/base/storage/sql.js';
@@ -24,23 +24,21 @@ import { leftBehind } from '../../given/left-behind.js';
 import { readParquet } from '../../given/parquet.js';
 import { rewrite } from '../../given/tamper.js';
 import { buildNights, HOUR_MS, maintainAt } from '../../given/thinned.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const ODD = 'a/b é%*';
 const DAY_MS = 24 * HOUR_MS;
 /** Shortly after the last of the nights. */
 const NOW = Date.parse('2025-03-03T12:00:00Z');
 const PAGES = ['p', 'q', 'r'].map((name) => ({ url: `https://a.example/${name}` }));
-let built: BuiltWarehouse;
 
-beforeAll(async () => {
-  built = await buildWarehouse([
+const built = sharedWarehouse(() =>
+  buildWarehouse([
     { at: '2025-03-01T02:00:00Z', lists: { [ODD]: PAGES, shop: PAGES } },
     { at: '2025-03-02T02:00:00Z', lists: { [ODD]: PAGES.slice(1), shop: PAGES } },
     { at: '2025-03-03T02:00:00Z', lists: { shop: PAGES.slice(1) } },
-  ]);
-});
-afterAll(() => built.remove());
+  ]),
+);
 
 describe('readers can travel', () => {
   once('to the end of each run of all its websites, and snapshots is published last', async () => {

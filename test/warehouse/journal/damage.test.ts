@@ -1,17 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { judgeReport } from '../../../src/source/report.js';
 import { JournalError } from '../../../src/warehouse/journal/header.js';
-import { ListingJournal, readListing } from '../../../src/warehouse/journal/listing.js';
-import { ReportsJournal, readReports } from '../../../src/warehouse/journal/reports.js';
+import { readListing } from '../../../src/warehouse/journal/listing.js';
+import { readReports } from '../../../src/warehouse/journal/reports.js';
 import { atLength } from '../../given/at-length.js';
-import { FakeListing, pageUrls } from '../../given/fake-listing.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { Walking } from '../../given/walking.js';
-import { emptyJournal } from './given.js';
+import { emptyJournal, NOW, writeListing, writeReports } from './given.js';
 
-const NOW = Date.parse('2026-01-01T00:00:00.000Z');
 const RUNS = atLength(80, 300);
 /** A window's entries come before its own line, which seals them. */
 const END_LINES = 6;
@@ -56,13 +52,7 @@ async function readsTheBeginning(file: string, read: () => Promise<{ bytes: numb
 
 it('whatever is damaged in the reports, nothing is read that was not written', async () => {
   const journal = await emptyJournal(temporaryFolder());
-  const written = new ReportsJournal(journal);
-  for (const url of pageUrls(12)) {
-    const body = JSON.stringify({ url, index_summary: 'Indexed ä😀', days_since_last_crawl: 123 });
-    await written.record({ url, reason: 'new' }, judgeReport(body, url), new Date(NOW));
-  }
-  await written.finish('complete', null);
-  written.close();
+  await writeReports(journal, 12);
   await readsTheBeginning(journal.reports, async () => {
     const { bytes, done } = await readReports(journal);
     return { bytes, isEnded: done !== null };
@@ -71,13 +61,7 @@ it('whatever is damaged in the reports, nothing is read that was not written', a
 
 it('whatever is damaged in the listing, nothing is read that was not written', async () => {
   const journal = await emptyJournal(temporaryFolder());
-  const listing = new FakeListing(pageUrls(20), { cap: 4 });
-  const walking = new Walking(listing.get);
-  const result = await walking.walk();
-  const written = new ListingJournal(journal);
-  for (const window of walking.windows) await written.accept(window, new Date(NOW));
-  await written.finish(result, new Date(NOW), (text) => text);
-  written.close();
+  await writeListing(journal, { pages: 20, cap: 4 });
   await readsTheBeginning(journal.listing, async () => {
     const { bytes, kind } = await readListing(journal, 4, NOW);
     return { bytes, isEnded: kind === 'listed' };

@@ -1,6 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { judgeReport } from '../../../src/source/report.js';
+import { writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readWindow } from '../../../src/source/walk/coverage-window.js';
 import type { AcceptedWindow } from '../../../src/source/walk/walk-state.js';
 import { firstWalk } from '../../../src/source/walk/walk-state.js';
@@ -10,46 +9,22 @@ import { ReportsJournal, readReports } from '../../../src/warehouse/journal/repo
 import { atLength, once } from '../../given/at-length.js';
 import { FakeListing, pageUrls } from '../../given/fake-listing.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { Walking } from '../../given/walking.js';
-import { emptyJournal, openEngine, readByDuckDB } from './given.js';
+import { emptyJournal, NOW, openEngine, readByDuckDB, writeListing, writeReports } from './given.js';
 
-const NOW = Date.parse('2026-01-01T00:00:00.000Z');
 const NEWLINE = 0x0a;
 let journal: JournalFolder;
+beforeEach(async () => {
+  journal = await emptyJournal(temporaryFolder());
+});
 
-async function given(): Promise<JournalFolder> {
-  return emptyJournal(temporaryFolder(onTestFinished));
-}
-
-/** A small listing walked into a journal, in windows of three; one entry is refused. */
-async function walked(folder: JournalFolder): Promise<Buffer> {
-  const listing = new FakeListing(pageUrls(6), { cap: 3 });
-  const walking = new Walking(async (path) =>
-    (await listing.get(path)).replace('page-4","index_summary":null', 'page-4","index_summary":7'),
-  );
-  const result = await walking.walk();
-  const written = new ListingJournal(folder);
-  for (const window of walking.windows) await written.accept(window, new Date(NOW));
-  await written.finish(result, new Date(NOW), (text) => text);
-  written.close();
-  return readFileSync(folder.listing);
-}
-
-async function fetched(folder: JournalFolder): Promise<Buffer> {
-  const written = new ReportsJournal(folder);
-  for (const url of pageUrls(3)) {
-    const body = `{"url":${JSON.stringify(url)},"index_summary":"Indexed ä😀","x":[1]}`;
-    await written.record({ url, reason: 'new' }, judgeReport(body, url), new Date(NOW));
-  }
-  await written.record(
-    { url: 'https://e.com/gone', reason: 'new' },
-    { outcome: 'missing', status: 404, message: 'no' },
-    new Date(NOW),
-  );
-  await written.finish('complete', null);
-  written.close();
-  return readFileSync(folder.reports);
-}
+/** In windows of three; one entry is refused. */
+const walked = (folder: JournalFolder) =>
+  writeListing(folder, {
+    pages: 6,
+    cap: 3,
+    spoil: (body) => body.replace('page-4","index_summary":null', 'page-4","index_summary":7'),
+  });
+const fetched = (folder: JournalFolder) => writeReports(folder, 3);
 
 /** Where a file is cut: around the end of each line, and at each byte or at some of them between. */
 function cutsOf(bytes: Buffer): number[] {
@@ -74,7 +49,6 @@ function linesOf(bytes: Buffer): { kind: string; end: number }[] {
 
 describe('a listing that was cut off', () => {
   it('counts the windows that are whole, wherever the cut is', async () => {
-    journal = await given();
     const whole = await walked(journal);
     const lines = linesOf(whole);
     expect(lines.map(({ kind }) => kind).filter((kind) => kind === 'window').length).toBeGreaterThan(2);
@@ -93,7 +67,6 @@ describe('a listing that was cut off', () => {
   });
 
   once('is written on behind its last whole window, so that DuckDB reads all of it', async () => {
-    journal = await given();
     const engine = await openEngine(journal.path);
     onTestFinished(() => engine.close());
     const whole = await walked(journal);
@@ -125,7 +98,6 @@ describe('a listing that was cut off', () => {
 
 describe('reports that were cut off', () => {
   it('count only whole answers, wherever the cut is', async () => {
-    journal = await given();
     const whole = await fetched(journal);
     const lines = linesOf(whole);
     for (const cut of cutsOf(whole)) {
@@ -139,7 +111,6 @@ describe('reports that were cut off', () => {
   });
 
   once('are written on behind the last whole answer, so that DuckDB reads all of them', async () => {
-    journal = await given();
     const engine = await openEngine(journal.path);
     onTestFinished(() => engine.close());
     const whole = await fetched(journal);
@@ -167,7 +138,6 @@ describe('reports that were cut off', () => {
 });
 
 once('a damaged last line of the reports is left out', async () => {
-  journal = await given();
   const whole = await fetched(journal);
   const last = lineEnds(whole).at(-2) ?? 0;
   const damaged = Buffer.from(whole);

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
@@ -18,7 +18,7 @@ import { readParquet } from '../../given/parquet.js';
 import { serveWarehouse } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
 import { onDuckdb } from '../../given/tamper.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const MEMORY = 256e6;
 const NOW = Date.parse('2025-03-03T00:00:00Z');
@@ -47,19 +47,20 @@ const DAMAGES = {
   },
 };
 
-let built: BuiltWarehouse;
 let files: Record<Kind, string>;
 /** What the whole warehouse answers. */
 let whole: { state: Row[]; plan: unknown; websites: unknown };
 
-beforeAll(async () => {
-  built = await buildWarehouse([
+const built = sharedWarehouse(() =>
+  buildWarehouse([
     {
       at: '2025-03-01T02:00:00Z',
       lists: { shop: [page('a', 'Indexed'), page('b', 'Indexed')], blog: [page('x', 'Indexed')] },
     },
     { at: '2025-03-02T02:00:00Z', lists: { shop: [page('a', 'Not Indexed'), page('c', 'Indexed')] } },
-  ]);
+  ]),
+);
+beforeAll(async () => {
   const markers = await withEngine({ memoryLimit: MEMORY, temporary: `${dirname(built.path)}/tmp` }, (engine) =>
     readMarkers(engine, built.path),
   );
@@ -75,8 +76,6 @@ beforeAll(async () => {
   const [state, plan, status] = [await asked(built.path, STATE), await planOf(built.path), await statusOf(built.path)];
   whole = { state, plan, websites: status.websites };
 });
-
-afterAll(() => built.remove());
 
 async function asked(warehouse: string, sql: string): Promise<Row[]> {
   const reader = await openReader(warehouse);

@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Reader } from '../../../src/answers/query/reader.js';
 import { sha256Of } from '../../../src/base/storage/durable.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
@@ -14,20 +14,18 @@ import { atLength, casesAtLength, once, testAtLength } from '../../given/at-leng
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { startService } from '../../given/service.js';
 import { findingsOf } from '../../given/verified.js';
-import { type BuiltWarehouse, buildWarehouse, syncAt } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse, syncAt } from '../../given/warehouse.js';
 
 const NOW = Date.parse('2025-03-06T00:00:00Z');
 const page = (name: string) => ({ url: `https://shop.example/${name}` });
 const lists = { 'a/b %c': [page('a'), page('b')] };
 
 /** Five nights of a website; the first two nights are in the index. */
-let built: BuiltWarehouse;
 
-beforeAll(async () => {
+const built = sharedWarehouse(() => {
   const nights = [1, 2, 3, 4, 5].map((day) => ({ at: `2025-03-0${day}T02:00:00Z`, lists }));
-  built = await buildWarehouse(nights);
+  return buildWarehouse(nights);
 });
-afterAll(() => built.remove());
 
 async function indexed(warehouse = copyOf(built.path), now = NOW): Promise<string> {
   await updateIndex(warehouse, { memoryLimit: 256e6, temporary: temporaryFolder() }, now, 1);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
@@ -7,7 +7,7 @@ import { leftBehind } from '../../given/left-behind.js';
 import { readMarkers } from '../../given/markers.js';
 import { answersOf, buildNights, HOUR_MS, maintainAt } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
-import type { BuiltWarehouse } from '../../given/warehouse.js';
+import { sharedWarehouse } from '../../given/warehouse.js';
 
 /** Every step behind which a run may die. */
 const STEPS = [
@@ -22,14 +22,10 @@ const RETENTION = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
 /** What an earlier run did, long enough ago, so that there is something to delete; then less is kept. */
 const EARLIER = { retention: { parquet_keep_daily: '14d' }, now: Date.parse('2025-03-20T12:00:00Z') };
 
-let built: BuiltWarehouse;
-
+const built = sharedWarehouse(() => buildNights([1, 9, 16], { withBlog: false, followed: 'followed' }));
 beforeAll(async () => {
-  built = await buildNights([1, 9, 16], { withBlog: false, followed: 'followed' });
   await maintainAt(built.path, EARLIER);
 });
-
-afterAll(() => built.remove());
 
 /** How many files of each kind there are, and what is known by what stays. */
 async function outcomeOf(warehouse: string) {

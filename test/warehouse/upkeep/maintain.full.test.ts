@@ -18,7 +18,7 @@ import { startService } from '../../given/service.js';
 import { newestFile, rewrite } from '../../given/tamper.js';
 import { answersOf, at, buildNights, filesBelow, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
-import { type BuiltWarehouse, syncAt } from '../../given/warehouse.js';
+import { sharedWarehouse, syncAt } from '../../given/warehouse.js';
 
 const MEMORY = 256e6;
 /** Dates whose files stay, and why; see `buildNights`. */
@@ -29,18 +29,16 @@ const STAYS = {
   'blog url_reports': ['2025-03-01', '2025-03-05'],
 };
 
-let built: BuiltWarehouse;
 /** The same after one `maintain`. */
 let thinned: string;
 
+const built = sharedWarehouse(() => buildNights(undefined, { followed: 'followed' }));
 beforeAll(async () => {
-  built = await buildNights(undefined, { followed: 'followed' });
   thinned = copyOf(built.path, () => {});
   await maintainAt(thinned);
 });
 
 afterAll(() => {
-  built.remove();
   rmSync(thinned, { recursive: true, force: true });
 });
 

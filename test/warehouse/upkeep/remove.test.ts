@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
@@ -14,7 +14,7 @@ import { seededRandom } from '../../given/random.js';
 import { startService } from '../../given/service.js';
 import { buildNights, filesBelow, maintainAt } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
-import { type BuiltWarehouse, syncAt } from '../../given/warehouse.js';
+import { sharedWarehouse, syncAt } from '../../given/warehouse.js';
 import { randomNight, removeNow, warehouseOf } from './removed.js';
 
 const BASE_URL = 'http://127.0.0.1:1';
@@ -45,13 +45,8 @@ test.for(seeds(1, 0.16))('a removed snapshot leaves the warehouse as if it had n
 
 describeAtLength('with two websites, `shop` and `blog`,', () => {
   /** Two websites, `shop` and `blog`. */
-  let built: BuiltWarehouse;
 
-  beforeAll(async () => {
-    built = await buildNights([1, 3, 5, 18], { followed: 'followed' });
-  });
-
-  afterAll(() => built.remove());
+  const built = sharedWarehouse(() => buildNights([1, 3, 5, 18], { followed: 'followed' }));
 
   /** A copy of the two websites, and the command with a configuration for it. */
   function given(websites = ['shop'], sections = {}) {

@@ -1,9 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Simulator, startSimulator } from '../../../../src/app/demo/simulator/simulator.js';
 import { rebuildDuckdb } from '../../../../src/warehouse/copies/rebuild.js';
 import { TABLES } from '../../../../src/warehouse/log/folder/tables.js';
 import { exitCodeOf } from '../../../../src/warehouse/upkeep/verify/finding.js';
@@ -12,31 +10,14 @@ import { holdOpen } from '../../../given/holder.js';
 import { Home } from '../../../given/home.js';
 import { leftBehind } from '../../../given/left-behind.js';
 import { hashOf, inDuckdb, newestFile, onDuckdb, rewrite, truth } from '../../../given/tamper.js';
+import { givenTwoNights } from './given.js';
 
 const MEMORY_BYTES = 256e6;
-let simulator: Simulator;
-let root: string;
-let clean: Home;
+const given = givenTwoNights();
 let home: Home;
 let database: string;
-
-beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'indexhouse-repair-'));
-  simulator = await startSimulator({ seed: 6, nights: 2, websites: [{ id: 'w', pages: 20 }] });
-  clean = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w']);
-  for (let night = 0; night < 2; night++) {
-    await clean.sync({ follow: night === 1 });
-    simulator.advance(2);
-  }
-});
-
-afterAll(async () => {
-  await simulator.close();
-  rmSync(root, { recursive: true, force: true });
-});
-
 beforeEach(() => {
-  home = clean.copyTo(mkdtempSync(join(root, 'home-')));
+  home = given.home;
   database = join(home.warehouse, 'indexhouse.duckdb');
 });
 
@@ -85,14 +66,14 @@ describe('verify --repair', () => {
   });
 
   test('keeps what an unfinished run has renamed already, also where its journal cannot be read', async () => {
-    const left = mkdtempSync(join(root, 'home-'));
+    const left = mkdtempSync(join(given.root, 'home-'));
     await leftBehind(
       `${home.folder}/.`,
       ['moved url_reports'],
       () => left,
       () => home.sync({ follow: false }),
     );
-    home = new Home(left, simulator, ['w']);
+    home = new Home(left, given.simulator, ['w']);
     const moved = await newestFile(home.warehouse, 'coverage');
     expect((await home.verify(true)).repaired).toEqual([]);
     writeFileSync(join(home.journal('w'), 'run.json'), 'garbage');

@@ -1,9 +1,7 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Simulator, startSimulator } from '../../../../src/app/demo/simulator/simulator.js';
 import { withEngine } from '../../../../src/base/storage/engine.js';
 import { DATA_TABLES, type DataTable, type Table } from '../../../../src/warehouse/log/folder/tables.js';
 import { exitCodeOf } from '../../../../src/warehouse/upkeep/verify/finding.js';
@@ -11,29 +9,12 @@ import { casesAtLength, once, testAtLength } from '../../../given/at-length.js';
 import { run, start } from '../../../given/cli.js';
 import { Home } from '../../../given/home.js';
 import { hashOf, inDuckdb, newestFile, rewrite } from '../../../given/tamper.js';
+import { givenTwoNights } from './given.js';
 
-let simulator: Simulator;
-let root: string;
-let clean: Home;
+const given = givenTwoNights();
 let home: Home;
-
-beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'indexhouse-verify-'));
-  simulator = await startSimulator({ seed: 6, nights: 2, websites: [{ id: 'w', pages: 20 }] });
-  clean = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w']);
-  for (let night = 0; night < 2; night++) {
-    await clean.sync({ follow: night === 1 });
-    simulator.advance(2);
-  }
-});
-
-afterAll(async () => {
-  await simulator.close();
-  rmSync(root, { recursive: true, force: true });
-});
-
 beforeEach(() => {
-  home = clean.copyTo(mkdtempSync(join(root, 'home-')));
+  home = given.home;
 });
 
 /** What `verify` says, and what it would exit with. */
@@ -71,8 +52,10 @@ const inDatabase = async (statement: string, text: string) => {
 async function miswritten(table: DataTable, query: string, text: string): Promise<string> {
   const file = await newest(table);
   await rewrite(file, query);
-  const [{ rows } = { rows: 0 }] = await withEngine({ memoryLimit: 256e6, temporary: join(root, 'duckdb') }, (engine) =>
-    engine.rows(z.object({ rows: z.int() }), 'select count(*)::integer as rows from read_parquet($file)', { file }),
+  const [{ rows } = { rows: 0 }] = await withEngine(
+    { memoryLimit: 256e6, temporary: join(given.root, 'duckdb') },
+    (engine) =>
+      engine.rows(z.object({ rows: z.int() }), 'select count(*)::integer as rows from read_parquet($file)', { file }),
   );
   const files = `json_merge_patch(files::json, {${table}: {rows: ${rows}, sha256: '${hashOf(file)}'}}::json) as files`;
   await rewrite(await newest('snapshots'), `select * replace (${files}) from self`);
@@ -223,7 +206,7 @@ once('finds that indexhouse.duckdb lacks the newest snapshot: it lags', async ()
 
 testAtLength('a sync that runs meanwhile is no difference', async () => {
   const api = { requests_per_minute: 6000, page_size: 20 };
-  const paced = new Home(home.folder, simulator, ['w'], { api });
+  const paced = new Home(home.folder, given.simulator, ['w'], { api });
   const sync = start(['sync', '--config', paced.config]);
   const seen: unknown[] = [];
   let running = true;
