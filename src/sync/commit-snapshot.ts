@@ -6,7 +6,7 @@ import { DAY_MS, idAfter } from '../base/time.js';
 import { ClockError } from '../source/clock.js';
 import { checkLease } from '../warehouse/bucket/lease.js';
 import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
-import type { Listed } from '../warehouse/journal/listing.js';
+import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { setAsideText } from '../warehouse/journal/set-aside.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/log/commit.js';
 import { DamageError } from '../warehouse/log/folder/damage.js';
@@ -16,7 +16,7 @@ import { filesOf, latestOf } from '../warehouse/log/markers.js';
 import type { CommitFacts } from '../warehouse/log/stage/comparison.js';
 import { type Manifest, stageCommit } from '../warehouse/log/stage/stage.js';
 import { currentState, hasComplete } from '../warehouse/log/state.js';
-import { type Before, type Fetched, journalEngine, type WebsiteRun } from './context.js';
+import { type Before, type FetchedReports, journalEngine, type WebsiteRun } from './context.js';
 import { judgeReports } from './judge-reports.js';
 import { failedReceipt, reasonsIn, type WebsiteReceipt } from './receipt.js';
 
@@ -44,7 +44,7 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   };
 }
 
-export function commitFacts(run: WebsiteRun, listed: Listed, before: Before): CommitFacts {
+export function commitFacts(run: WebsiteRun, listed: JournaledWalk, before: Before): CommitFacts {
   // A walk whose clock was behind is dated right after the latest snapshot.
   const snapshotAt = new Date(Math.max(listed.startedAt, (before.latest?.at ?? 0) + 1));
   return {
@@ -61,7 +61,12 @@ export function commitFacts(run: WebsiteRun, listed: Listed, before: Before): Co
 }
 
 /** Writes every file of the commit from the journal. None is visible yet. */
-export async function stage(run: WebsiteRun, listed: Listed, before: Before, given: Fetched): Promise<Manifest> {
+export async function stage(
+  run: WebsiteRun,
+  listed: JournaledWalk,
+  before: Before,
+  given: FetchedReports,
+): Promise<Manifest> {
   const fetched = await judgeReports(run, before, given);
   run.header = await headerAfter(run, before);
   const { header, requests } = run;
@@ -123,7 +128,7 @@ async function headerAfter({ header, folder }: WebsiteRun, { newest }: Before): 
 }
 
 /** Makes the snapshot visible, and returns its receipt. */
-export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetched): Promise<WebsiteReceipt> {
+export async function commit(run: WebsiteRun, manifest: Manifest, fetched: FetchedReports): Promise<WebsiteReceipt> {
   await checkLease(run);
   await commitStaged(run.warehouse, run.folder, manifest);
   await dropOldStates(run.warehouse, run.website.id, run.effects.now());

@@ -66,7 +66,7 @@ export interface Before {
 }
 
 /** How the fetching of the planned reports ended. */
-export interface Fetched {
+export interface FetchedReports {
   status: ReportsStatus;
   /** Why it ended before the plan did. */
   message: string | null;

@@ -12,7 +12,7 @@ import {
   readReports,
   totalOf,
 } from '../warehouse/journal/reports.js';
-import { type Before, deadlineOf, type Fetched, type WebsiteRun } from './context.js';
+import { type Before, deadlineOf, type FetchedReports, type WebsiteRun } from './context.js';
 import { ReportsDown } from './outage.js';
 import { pageAnsweredBefore } from './plan-reports.js';
 
@@ -30,7 +30,7 @@ const DISK_CHECK_INTERVAL_MS = 2_000;
  *
  * @throws Stopped; SourceError during an outage that is waited for; Error when the journal cannot be written
  */
-export async function fetchReports(run: WebsiteRun, planned: Planned, before: Before): Promise<Fetched> {
+export async function fetchReports(run: WebsiteRun, planned: Planned, before: Before): Promise<FetchedReports> {
   const left = await readReports(run.folder);
   const reused = totalOf(left.counts);
   run.requests.sent += reused;
@@ -42,7 +42,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
     const pages = await pagesLeft(run, planned, left);
     // Frees DuckDB's memory, because fetching may take all night.
     run.journal.close();
-    const end = await new ReportFetch(run, journal, before).run(pages);
+    const end = await new ReportFetch(run, journal, before).fetch(pages);
     if (end.cause && run.outage.isWaitedFor(end.cause, deadlineOf(run), run.website)) throw end.cause;
     const status = end.status === 'complete' ? statusOf(planned) : end.status;
     await journal.finish(status, end.message);
@@ -70,7 +70,7 @@ async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLef
 }
 
 type Pages = ReturnType<typeof readPlan>;
-type End = Pick<Fetched, 'status' | 'message'> & { cause?: Error };
+type End = Pick<FetchedReports, 'status' | 'message'> & { cause?: Error };
 
 /** What made several reports in a row fail. */
 type Blame = 'pages' | 'reports' | 'service' | 'unknown';
@@ -96,17 +96,17 @@ class ReportFetch {
   #ahead: PlannedPage[] = [];
 
   constructor(
-    private readonly run_: WebsiteRun,
+    private readonly run: WebsiteRun,
     private readonly journal: ReportsJournal,
     private readonly before: Before,
   ) {
-    this.#deadline = deadlineOf(run_);
-    this.#purpose = { lane: run_.website.id, counts: run_.requests, notAfter: this.#deadline };
+    this.#deadline = deadlineOf(run);
+    this.#purpose = { lane: run.website.id, counts: run.requests, notAfter: this.#deadline };
     this.#purposeOnce = { ...this.#purpose, attempts: 1 };
   }
 
   /** Workers take the pages one by one, so that memory does not grow with the plan. */
-  async run(pages: Pages | null): Promise<End> {
+  async fetch(pages: Pages | null): Promise<End> {
     // Before the first request, because the disk may be full already.
     await this.#checkLimits();
     if (pages && !this.#end) await this.#checkOutage(pages);
@@ -115,7 +115,7 @@ class ReportFetch {
   }
 
   async #fetchAll(pages: Pages): Promise<void> {
-    const workers = Array.from({ length: this.run_.source.limits.concurrency }, () => this.#work(pages));
+    const workers = Array.from({ length: this.run.source.limits.concurrency }, () => this.#work(pages));
     const ended = await Promise.allSettled(workers);
     await pages.return(undefined);
     if (!this.#end?.cause) await this.#settle();
@@ -124,7 +124,7 @@ class ReportFetch {
   }
 
   async #work(pages: Pages): Promise<void> {
-    const { source, clock } = this.run_;
+    const { source, clock } = this.run;
     try {
       for (;;) {
         if (this.#isCheckDue) await this.#checkLimits();
@@ -132,7 +132,7 @@ class ReportFetch {
         const page = this.#ahead.shift() ?? (await pages.next()).value;
         if (!page) return;
         const purpose = this.#doubtful.length >= FAILED_IN_A_ROW ? this.#purposeOnce : this.#purpose;
-        const outcome = await source.report(page.url, purpose).finally(() => clock.check(this.run_));
+        const outcome = await source.report(page.url, purpose).finally(() => clock.check(this.run));
         if (outcome === null) this.#isSpent = true;
         else if (isTransient(outcome)) await this.#doubt(page, outcome);
         else {
@@ -150,7 +150,7 @@ class ReportFetch {
    * reason.
    */
   async #checkOutage(pages: Pages): Promise<void> {
-    const { outage, website, source } = this.run_;
+    const { outage, website, source } = this.run;
     const known = outage.ofService(website);
     if (!known) return;
     for (let skip = known.waits * FAILED_FROM_THE_START; skip >= 0; skip--) {
@@ -177,7 +177,7 @@ class ReportFetch {
    * listing is answered, else of the service. Then none of the failures is recorded, and each report is requested again.
    */
   async #doubt(page: PlannedPage, outcome: ReportOutcome & { outcome: 'failed' }): Promise<void> {
-    if (this.#doubtful.length === 0) this.#doubtedAt = this.run_.effects.now();
+    if (this.#doubtful.length === 0) this.#doubtedAt = this.run.effects.now();
     this.#doubtful.push([page, outcome]);
     if (this.#doubtful.length < FAILED_IN_A_ROW || this.#end) return;
     // One probe is enough for all workers that fail meanwhile.
@@ -190,10 +190,10 @@ class ReportFetch {
   }
 
   async #whoIsToBlame(): Promise<Blame> {
-    const { source } = this.run_;
+    const { source } = this.run;
     if (this.#witness === undefined) {
-      this.#witness = await pageAnsweredBefore(this.run_, this.before);
-      this.run_.journal.close();
+      this.#witness = await pageAnsweredBefore(this.run, this.before);
+      this.run.journal.close();
     }
     const asked = this.#witness ? await source.report(this.#witness, this.#purpose) : undefined;
     if (asked !== undefined && !(asked && isTransient(asked))) return 'pages';
@@ -219,10 +219,10 @@ class ReportFetch {
   }
 
   async #record(page: PlannedPage, outcome: ReportOutcome): Promise<void> {
-    const { effects, progress } = this.run_;
+    const { effects, progress } = this.run;
     if (outcome.outcome === 'fetched') this.#witness = page.url;
     await this.journal.record(page, outcome, new Date(effects.now()));
-    progress.ended(this.run_, outcome.outcome === 'failed');
+    progress.ended(this.run, outcome.outcome === 'failed');
     this.#countRejects(outcome);
   }
 
@@ -240,16 +240,16 @@ class ReportFetch {
 
   /** Cheap, because it is called for each page. */
   get #isCheckDue(): boolean {
-    const now = this.run_.effects.now();
+    const now = this.run.effects.now();
     return now >= this.#deadline || now - this.#diskCheckedAt >= DISK_CHECK_INTERVAL_MS;
   }
 
   async #checkLimits(): Promise<void> {
-    const { effects, config, warehouse } = this.run_;
+    const { effects, config, warehouse } = this.run;
     const now = effects.now();
     if (now >= this.#deadline) {
       // To a clock that is ahead, every deadline has passed.
-      await this.run_.clock.confirm(this.run_);
+      await this.run.clock.confirm(this.run);
       this.#end ??= { status: 'deadline', message: 'reports.deadline was reached' };
     }
     if (now - this.#diskCheckedAt < DISK_CHECK_INTERVAL_MS) return;

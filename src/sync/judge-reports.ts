@@ -3,7 +3,7 @@ import { count, moment } from '../base/observe/format.js';
 import { sql } from '../base/storage/sql.js';
 import { totalOf } from '../warehouse/journal/reports.js';
 import { viewPreviousState } from '../warehouse/log/stage/comparison.js';
-import type { Before, Fetched, WebsiteRun } from './context.js';
+import type { Before, FetchedReports, WebsiteRun } from './context.js';
 
 /** Fewer failed reports are the fault of their pages, whatever their share. */
 const LEAST_FAILED = 3;
@@ -13,14 +13,14 @@ const NEARLY_ALL = 0.9;
 const failuresRow = z.object({ unknown_pages: z.int(), since: z.string(), message: z.string().nullable() });
 
 /** What was fetched, with the status `failed` if too many reports failed, whatever ended the fetching. */
-export async function judgeReports(run: WebsiteRun, before: Before, fetched: Fetched): Promise<Fetched> {
+export async function judgeReports(run: WebsiteRun, before: Before, fetched: FetchedReports): Promise<FetchedReports> {
   const { counts, status } = fetched;
   if (status === 'failed' || status === 'interrupted') return fetched;
   const reason = await whyFailed(run, before, counts);
   return reason === null ? fetched : { ...fetched, status: 'failed', message: reason };
 }
 
-async function whyFailed(run: WebsiteRun, before: Before, counts: Fetched['counts']): Promise<string | null> {
+async function whyFailed(run: WebsiteRun, before: Before, counts: FetchedReports['counts']): Promise<string | null> {
   const { failed, missing } = counts;
   const all = totalOf(counts);
   const haveFailed = failed >= LEAST_FAILED && failed > run.config.quality.max_failed_ratio * all;

@@ -5,7 +5,7 @@ import type { Engine } from '../base/storage/engine.js';
 import { sql } from '../base/storage/sql.js';
 import { addressOf } from '../source/search-console/property.js';
 import type { Quota } from '../source/source.js';
-import type { Listed } from '../warehouse/journal/listing.js';
+import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { type Planned, readPlanned, writePlanned } from '../warehouse/journal/plan.js';
 import { setMaxReports, setPlanOrder } from '../warehouse/journal/plan-order.js';
 import { tableQuery } from '../warehouse/log/folder/prepare.js';
@@ -21,7 +21,7 @@ const INSPECTIONS = ['day_began', 'property_of', 'inspections_left', 'inspection
 const wantedRow = z.object({ wanted: z.coerce.number() });
 
 /** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
-export async function plan(run: WebsiteRun, listed: Listed, before: Before): Promise<Planned> {
+export async function plan(run: WebsiteRun, listed: JournaledWalk, before: Before): Promise<Planned> {
   const made = await readPlanned(run.folder);
   if (made) return made;
   if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: null };
@@ -34,7 +34,7 @@ export async function plan(run: WebsiteRun, listed: Listed, before: Before): Pro
   return planned;
 }
 
-async function viewListing(engine: Engine, run: WebsiteRun, listed: Listed, before: Before): Promise<void> {
+async function viewListing(engine: Engine, run: WebsiteRun, listed: JournaledWalk, before: Before): Promise<void> {
   const facts = commitFacts(run, listed, before);
   await setCommitFacts(engine, facts);
   await keepOddRecords(engine);

@@ -8,7 +8,7 @@ import type { Source } from '../source/source.js';
 import type { latestOf } from '../warehouse/log/markers.js';
 
 /** Of a website's run, whose latest snapshot may not be known yet. */
-interface Judged {
+interface ClockedRun {
   website: Website;
   source: Source;
   latest?: ReturnType<typeof latestOf>;
@@ -22,7 +22,7 @@ export class RunClock {
   constructor(private readonly context: { config: Config; effects: Effects; log: Logger }) {}
 
   /** @throws ClockError if the clock contradicts the service's or the newest snapshot */
-  check({ website, source, latest = null }: Judged): void {
+  check({ website, source, latest = null }: ClockedRun): void {
     const { config, effects, log } = this.context;
     const services = [{ baseUrl: website.baseUrl, ahead: source.client.clockAhead }];
     const found = judgeClock({ now: effects.now(), limit: config.sync.max_clock_skew, services, latest });
@@ -33,7 +33,7 @@ export class RunClock {
   }
 
   /** Like `check`, after a request if the service has not answered any yet. Whatever it answers has a date. */
-  async confirm(run: Judged & { requests: RequestCounts }): Promise<void> {
+  async confirm(run: ClockedRun & { requests: RequestCounts }): Promise<void> {
     const purpose = { lane: run.website.id, counts: run.requests, attempts: 1 };
     if (run.source.client.clockAhead === null) await run.source.probe(purpose).catch(() => {});
     this.check(run);

@@ -7,7 +7,7 @@ import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
 import { wellFormedJson } from '../warehouse/journal/embed.js';
 import { readLines } from '../warehouse/journal/lines.js';
-import { type Listed, ListingJournal, readListing } from '../warehouse/journal/listing.js';
+import { type JournaledWalk, ListingJournal, readListing } from '../warehouse/journal/listing.js';
 import { type WalkFingerprint, walkFingerprint } from '../warehouse/log/stage/journal-views.js';
 import { deadlineOf, type WebsiteRun } from './context.js';
 
@@ -20,7 +20,7 @@ const sightedPage = z.looseObject({ url: z.string() });
  *
  * @throws SourceError if no listing is available, or in an outage to wait for; `Stopped`; JournalError
  */
-export async function walk(run: WebsiteRun): Promise<Listed> {
+export async function walk(run: WebsiteRun): Promise<JournaledWalk> {
   const { api } = run.config;
   const left = await readListing(run.folder, api.page_size, run.effects.now());
   // Each window in the journal was a request of this run, whichever process sent it.

@@ -12,7 +12,7 @@ import { backoffMs, retried } from '../../base/http/retry.js';
 import { codeOf, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../../base/storage/durable.js';
 import { SECOND_MS } from '../../base/time.js';
 import { BucketError, codeIn, DamagedObjectError, refusal } from './errors.js';
-import { type Listed, readListing } from './listing.js';
+import { type ListedObject, readListing } from './listing.js';
 
 const SHA256_OF_NOTHING = createHash('sha256').digest('hex');
 /** The SHA-256 that an object was sent with. */
@@ -40,7 +40,7 @@ export interface BucketOptions {
 export type Content = string | Uint8Array | { file: string; sha256?: string | undefined };
 
 /** The object under a key. */
-export interface Found {
+export interface StoredObject {
   body: Buffer;
   /** Milliseconds since it was written, by the server's own clock. */
   ageMs: number;
@@ -116,7 +116,7 @@ export class Bucket {
   }
 
   /** @returns null if there is no such object */
-  async get(key: string): Promise<Found | null> {
+  async get(key: string): Promise<StoredObject | null> {
     const { status, body, headers } = await this.#again({ method: 'GET', key, also: 404 });
     if (status === 404) return null;
     const timeOf = (name: string) => Date.parse(String(headers[name] ?? ''));
@@ -149,7 +149,7 @@ export class Bucket {
   }
 
   /** All objects whose key begins with the prefix, ordered by key. */
-  async *list(prefix: string): AsyncGenerator<Listed> {
+  async *list(prefix: string): AsyncGenerator<ListedObject> {
     let token: string | null = null;
     do {
       const query = {

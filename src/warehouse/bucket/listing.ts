@@ -1,5 +1,5 @@
 /** An object in a listing. */
-export interface Listed {
+export interface ListedObject {
   key: string;
   /** Bytes. */
   size: number;
@@ -19,7 +19,7 @@ const WHOLE = /^\s*(<\?xml[^>]*\?>\s*)?<ListBucketResult[\s>].*<\/ListBucketResu
  *
  * @returns null if it is anything else, or not whole
  */
-export function readListing(xml: string): { objects: Listed[]; next: string | null } | null {
+export function readListing(xml: string): { objects: ListedObject[]; next: string | null } | null {
   if (!WHOLE.test(xml)) return null;
   const objects = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one = '']) => ({
     key: decodeURIComponent(textOf(one, 'Key').replaceAll('+', ' ')),

@@ -7,13 +7,13 @@ import type { Bucket } from './client.js';
 import { each } from './each.js';
 import { DamagedObjectError } from './errors.js';
 import { fileOfKey, idOfKey } from './keys.js';
-import type { Listed } from './listing.js';
+import type { ListedObject } from './listing.js';
 
 /** The small tables of the log, in the order in which their files are put in place: none refers to a later one. */
 const TABLES = ['tombstones', 'snapshots', 'replays', 'runs', 'note_log'] as const;
 
 /** A file of the log that a folder lacks, or has with other bytes. */
-export interface Row extends Pick<Listed, 'key' | 'modified'> {
+export interface Row extends Pick<ListedObject, 'key' | 'modified'> {
   file: string;
   /** Where it is until its data are there. */
   incoming: string;
@@ -61,7 +61,7 @@ export async function compareRows(
 }
 
 /** A fetched file has the time of its object. One that was written here has the bytes that the bucket names. */
-async function isSame(file: string, { size, modified, etag }: Listed): Promise<boolean> {
+async function isSame(file: string, { size, modified, etag }: ListedObject): Promise<boolean> {
   const found = await statIfThere(file);
   if (found?.size !== size) return false;
   return found.mtimeMs === Date.parse(modified) || (await md5Of(file)) === etag;

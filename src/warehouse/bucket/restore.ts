@@ -36,16 +36,16 @@ export interface FetchOptions {
   /** Whether the folder only copies the bucket: files that this no longer has go, data files an hour later. */
   isCopy?: boolean;
   /** Called after each file, with what is fetched so far. */
-  onProgress?: ((progress: Progress) => void) | undefined;
+  onProgress?: ((progress: RestoreProgress) => void) | undefined;
 }
 
-export interface Progress {
+export interface RestoreProgress {
   files: number;
   /** Files to fetch. */
   of: number;
 }
 
-export interface Fetched {
+export interface RestoredFiles {
   /** Files fetched now. */
   files: number;
   bytes: number;
@@ -66,7 +66,7 @@ export interface Fetched {
  * @returns null if the bucket holds no warehouse
  * @throws BucketError
  */
-export async function restore(bucket: Bucket, folder: string, options: FetchOptions): Promise<Fetched | null> {
+export async function restore(bucket: Bucket, folder: string, options: FetchOptions): Promise<RestoredFiles | null> {
   const first = await fetchOnce(bucket, folder, options);
   if (!first || first.damaged.length === 0) return first;
   // `maintain` or `remove` may have changed something since it was listed.
@@ -74,7 +74,7 @@ export async function restore(bucket: Bucket, folder: string, options: FetchOpti
   return again && { ...again, files: first.files + again.files, bytes: first.bytes + again.bytes };
 }
 
-async function fetchOnce(bucket: Bucket, folder: string, options: FetchOptions): Promise<Fetched | null> {
+async function fetchOnce(bucket: Bucket, folder: string, options: FetchOptions): Promise<RestoredFiles | null> {
   const identity = await bucket.get('warehouse.json');
   if (identity === null) return null;
   if (!parseIdentity(String(identity.body))) throw new DamagedObjectError(`${bucket.url}/warehouse.json is damaged`);
@@ -108,7 +108,7 @@ interface Wanted {
 
 /** One run of `restore`. */
 class Fetching {
-  readonly #fetched: Fetched = { files: 0, bytes: 0, left: 0, history_from: null, damaged: [] };
+  readonly #fetched: RestoredFiles = { files: 0, bytes: 0, left: 0, history_from: null, damaged: [] };
 
   constructor(
     private readonly bucket: Bucket,
@@ -117,7 +117,7 @@ class Fetching {
     private readonly from: string,
   ) {}
 
-  async fetch(lacking: readonly Row[], gone: readonly string[], isFirst: boolean): Promise<Fetched> {
+  async fetch(lacking: readonly Row[], gone: readonly string[], isFirst: boolean): Promise<RestoredFiles> {
     const rows = await fetchRows(this.bucket, lacking);
     const { markers, tombstones } = await this.#log(gone);
     const fetchedNow = new Set(rows.map(({ key }) => idOfKey(key)));

@@ -9,7 +9,7 @@ import type { Bucket } from './client.js';
 import { BucketError } from './errors.js';
 import { idOfKey } from './keys.js';
 import { commitsIn, LeaseError, unknownMarkers, WriterLease } from './lease.js';
-import { type Fetched, type FetchOptions, restore } from './restore.js';
+import { type FetchOptions, type RestoredFiles, restore } from './restore.js';
 
 /** What is set aside of a folder: the log, in one piece and first, and what is derived from it. */
 const SET_ASIDE = [
@@ -23,7 +23,7 @@ const SET_ASIDE = [
   'iceberg',
 ];
 
-export interface TakenOver extends Fetched {
+export interface TakenOver extends RestoredFiles {
   /** The folder below the warehouse with what only this machine had; null if it had nothing of its own. */
   set_aside: string | null;
 }

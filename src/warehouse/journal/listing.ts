@@ -25,7 +25,7 @@ const WALK_RESUME_WITHIN_MS = 10 * MINUTE_MS;
 const MAX_DRIFT = 100;
 
 /** The walk as it ended, read from the journal. */
-export interface Listed {
+export interface JournaledWalk {
   walk: number;
   walks: number;
   complete: boolean;
@@ -150,7 +150,7 @@ function brokenWindow(
 
 /** What an interrupted listing left: the first `bytes` of its file are intact, with the checksum `crc`. */
 export type ListingLeft = { bytes: number; crc: number; windows: number } & (
-  | { kind: 'listed'; listed: Listed }
+  | { kind: 'listed'; listed: JournaledWalk }
   | { kind: 'walking'; from: Interrupted | undefined }
 );
 
@@ -176,7 +176,7 @@ export async function readListing(folder: JournalFolder, pageSize: number, now: 
 
 /** Takes line after line for as long as they are intact. */
 class ListingReading {
-  listed: Listed | null = null;
+  listed: JournaledWalk | null = null;
   /** Offset after the last valid seal. */
   bytes = 0;
   crc: number;

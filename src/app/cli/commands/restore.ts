@@ -6,7 +6,7 @@ import { safe, safeLines } from '../../../base/observe/terminal.js';
 import { exists, makeFolder } from '../../../base/storage/durable.js';
 import { damageIn } from '../../../warehouse/bucket/cache.js';
 import { type Bucket, withBucket } from '../../../warehouse/bucket/client.js';
-import { type Fetched, type FetchOptions, restore } from '../../../warehouse/bucket/restore.js';
+import { type FetchOptions, type RestoredFiles, restore } from '../../../warehouse/bucket/restore.js';
 import { takeOver } from '../../../warehouse/bucket/take-over.js';
 import { removeDatabase } from '../../../warehouse/copies/native-file.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
@@ -53,7 +53,7 @@ async function restoreFrom(bucket: Bucket, warehouse: string, options: FetchOpti
   try {
     await dropIndex(warehouse);
     const before = await readRestored(warehouse);
-    const fetched: (Fetched & { set_aside?: string | null }) | null = flags.takeOver
+    const fetched: (RestoredFiles & { set_aside?: string | null }) | null = flags.takeOver
       ? await takeOver(bucket, warehouse, options)
       : await restore(bucket, warehouse, options);
     if (fetched === null) return nothingThere(bucket, flags, io);

@@ -29,7 +29,7 @@ export function simulatedLimiter({ limit, kind, headers, windowMs, clock }: Simu
     clock,
     newMeter: () => {
       if (kind === 'sliding') return new SlidingLog(limit, windowMs);
-      if (kind === 'bucket') return new Bucket(limit, windowMs);
+      if (kind === 'bucket') return new TokenBucket(limit, windowMs);
       return new FixedWindow(limit, (now) => (kind === 'clock' ? nextBoundary(now, windowMs) : now + windowMs));
     },
     resetOf: (resets, now) => (headers === 'off' ? null : { ...resets, window: now + windowMs }[headers]),
@@ -63,7 +63,7 @@ class SlidingLog implements Meter {
   }
 }
 
-class Bucket implements Meter {
+class TokenBucket implements Meter {
   #level: number;
   #at = Number.NEGATIVE_INFINITY;
 
