@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { servedError } from '../../source/contract/served.js';
+import { servedError } from './served.js';
 
 const text = { type: 'string' };
 const whole = { type: 'integer', minimum: 0 };

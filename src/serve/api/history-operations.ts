@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ABSOLUTE_URL } from '../../source/contract/fields.js';
-import { servedResults, servedSnapshots } from '../../source/contract/served.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
 import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { errorBody, ServiceError } from './errors.js';
 import { momentOf, momentParameters } from './listing-query.js';
 import { noReport, showing, UNUSABLE_URL, websiteParameters } from './operations.js';
 import { paginationOf, windowOf, windowQuery } from './pagination.js';
+import { servedResults, servedSnapshots } from './served.js';
 import type { FoundReports } from './store.js';
 
 const MAX_URLS = 100;

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { timestamp } from '../../source/contract/fields.js';
-import { servedSchemas } from '../../source/contract/served.js';
 import { ANSWERS, CACHE_HEADERS, ERRORS_ANYWHERE, HEADERS, type HeaderName } from './answers.js';
+import { servedSchemas } from './served.js';
 
 /** What decides which headers answers have. */
 export interface Described {

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ABSOLUTE_URL } from '../../source/contract/fields.js';
-import { servedKey, servedReport, servedWindow } from '../../source/contract/served.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
 import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
@@ -15,6 +14,7 @@ import {
   momentParameters,
 } from './listing-query.js';
 import { paginationOf, type WindowBounds, type WindowQuery, windowOf, windowQuery } from './pagination.js';
+import { servedKey, servedReport, servedWindow } from './served.js';
 import type { FoundReports, ListingWindow, ShownState } from './store.js';
 
 /** The three operations of the specification, by the sections of its chapter 4. */

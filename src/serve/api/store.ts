@@ -1,9 +1,9 @@
 import type { CoverageEntry } from '../../source/contract/coverage.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import type { UrlReport } from '../../source/contract/report.js';
-import type { ServedSnapshot } from '../../source/contract/served.js';
 import type { ListingQuery, Moment } from './listing-query.js';
 import type { WindowBounds } from './pagination.js';
+import type { ServedSnapshot } from './served.js';
 
 /** Whose request it is, and whether the client still waits for the answer. */
 export interface RequestContext {

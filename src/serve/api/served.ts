@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { coverageEntrySchema, coverageWindowSchema } from './coverage.js';
-import { integer, text, timestamp, truth } from './fields.js';
-import { errorBodySchema, keyDetailsSchema } from './key.js';
-import { urlReportSchema } from './report.js';
+import { coverageEntrySchema, coverageWindowSchema } from '../../source/contract/coverage.js';
+import { integer, text, timestamp, truth } from '../../source/contract/fields.js';
+import { errorBodySchema, keyDetailsSchema } from '../../source/contract/key.js';
+import { urlReportSchema } from '../../source/contract/report.js';
 
 const count = integer.nonnegative();
 
