@@ -1,5 +1,4 @@
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { Stopped, UsageError } from '../../base/exit.js';
 import { WarehouseError } from '../../warehouse/log/folder/prepare.js';
 import { ServiceError } from '../api/errors.js';
@@ -41,7 +40,7 @@ export function assistantServer(client: Client, observer: Observer): McpServer {
   for (const tool of TOOLS) {
     const { name, title, description, input: inputSchema, output: outputSchema } = tool;
     const config = { title, description, inputSchema, outputSchema, annotations: READS_ONLY };
-    server.registerTool(name, config, (given: unknown, { signal }) => {
+    server.registerTool(name, config, (given: unknown, { mcpReq: { signal } }) => {
       const answered = answer(tool, { client, given, signal, onError: observer.onError });
       observer.onCall?.(answered);
       return answered;

@@ -1,4 +1,4 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Client } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { analyses } from '../../../src/answers/query/catalog.js';
 import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { readStatus } from '../../../answers/status/status.js';
 import { packageVersion } from '../../../base/version.js';
 import { assistantServer } from '../../../serve/assistant/server.js';
@@ -36,10 +37,12 @@ async function answerUntilClosed(options: Reading, flags: ReadFlags, io: Io): Pr
     onError: (error) => log.error({ err: error }, 'a question could not be answered'),
     onCall: (answer) => void answering.add(answer.finally(() => answering.delete(answer))),
   });
+  // The transport would drop what is unanswered at the end of stdin, so it does not get to see that end.
+  const input = io.stdin.pipe(new PassThrough(), { end: false });
   try {
     await stoppable(io, async (signal) => {
       const gone = Promise.race([once(io.stdin, 'end', { signal }), once(io.stdin, 'close', { signal })]);
-      await server.connect(new StdioServerTransport(io.stdin, io.stdout));
+      await server.connect(new StdioServerTransport(input, io.stdout));
       log.info({ warehouse: cache?.url ?? warehouse }, 'answering on stdin and stdout');
       await gone.catch(() => null);
       // A call begins, and an answer is written, after what is under way now.
@@ -52,6 +55,7 @@ async function answerUntilClosed(options: Reading, flags: ReadFlags, io: Io): Pr
     });
   } finally {
     clearInterval(refresh);
+    io.stdin.unpipe(input).pause();
     await server.close();
     client.close();
   }
