@@ -1,12 +1,26 @@
-const WINDOW_MS = 60_000;
+import { LRUCache } from 'lru-cache';
 
-/** Counts the requests of each key. */
+const WINDOW_MS = 60_000;
+/** Of how many clients the requests are counted; beyond that, the one that was idle for longest starts anew. */
+const MOST_CLIENTS = 10_000;
+
+/** Counts the requests of each client: a key, or for wrong keys the network that they come from. */
 export interface Limiter {
-  /** Spends one request of a key's allowance; the headers belong on the answer either way. */
-  take(keyId: string): { allowed: boolean; headers: Record<string, string> };
+  /** Spends one request of a client's allowance. */
+  take(client: string): Allowance;
+  /** What `take` would answer now, without spending anything. */
+  peek(client: string): Allowance;
 }
 
-/** What one key has used. Times are milliseconds since 1970. */
+export interface Allowance {
+  allowed: boolean;
+  /** They belong on the answer either way. */
+  headers: Record<string, string>;
+  /** Whole seconds until the next request is allowed; 0 if this one was. */
+  waitSeconds: number;
+}
+
+/** What one client has used. Times are milliseconds since 1970. */
 export interface Meter {
   /** Requests that are left at this moment; not always a whole number in a bucket. */
   left(now: number): number;
@@ -24,13 +38,13 @@ export interface Resets {
 export interface LimiterOptions {
   /** Milliseconds since 1970. */
   clock?: (() => number) | undefined;
-  /** How requests are counted. Default: in windows of a minute that begin with a key's first request. */
+  /** How requests are counted. Default: in windows of a minute that begin with a client's first request. */
   newMeter?: () => Meter;
   /** What the headers give as the reset; null: there are none. Default: the end of the window. */
   resetOf?: (resets: Resets, now: number) => number | null;
 }
 
-/** Limits the requests of each key. A refused one costs nothing: a client that waits for the reset is served then. */
+/** Limits the requests of each client. A refused one costs nothing: a client that waits for the reset is served then. */
 export function limiterOf(
   limit: number,
   {
@@ -39,20 +53,20 @@ export function limiterOf(
     resetOf = ({ boundary }) => boundary,
   }: LimiterOptions = {},
 ): Limiter {
-  const meters = new Map<string, Meter>();
-  return {
-    take: (keyId) => {
-      const now = clock();
-      const meter = meters.get(keyId) ?? newMeter();
-      meters.set(keyId, meter);
-      const allowed = meter.left(now) >= 1;
-      if (allowed) meter.take(now);
-      const resets = meter.resets(now);
-      const resetAt = resetOf(resets, now);
-      const standing = resetAt === null ? {} : rateHeaders(limit, Math.floor(meter.left(now)), resetAt);
-      return { allowed, headers: { ...standing, ...(allowed ? {} : retryAfter(resets.next - now)) } };
-    },
+  const meters = new LRUCache<string, Meter>({ max: MOST_CLIENTS });
+  const allowance = (client: string, isSpent: boolean): Allowance => {
+    const now = clock();
+    const meter = meters.get(client) ?? newMeter();
+    const allowed = meter.left(now) >= 1;
+    if (isSpent) meters.set(client, meter);
+    if (isSpent && allowed) meter.take(now);
+    const resets = meter.resets(now);
+    const resetAt = resetOf(resets, now);
+    const standing = resetAt === null ? {} : rateHeaders(limit, Math.floor(meter.left(now)), resetAt);
+    const waitSeconds = allowed ? 0 : Math.max(1, Math.ceil((resets.next - now) / 1000));
+    return { allowed, waitSeconds, headers: { ...standing, ...(allowed ? {} : { 'retry-after': `${waitSeconds}` }) } };
   };
+  return { take: (client) => allowance(client, true), peek: (client) => allowance(client, false) };
 }
 
 export class FixedWindow implements Meter {
@@ -89,8 +103,4 @@ function rateHeaders(limit: number, remaining: number, resetAt: number): Record<
     'x-ratelimit-remaining': String(remaining),
     'x-ratelimit-reset': String(Math.ceil(resetAt / 1000)),
   };
-}
-
-function retryAfter(waitMs: number): Record<string, string> {
-  return { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) };
 }

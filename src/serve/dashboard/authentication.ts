@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { duration } from '../../base/observe/format.js';
 import type { KeyDetails } from '../../source/contract/key.js';
+import { networkOf } from '../api/addresses.js';
 import { ServiceError } from '../api/errors.js';
+import { type Allowance, type Limiter, limiterOf } from '../api/rate-limit.js';
 
 const SESSION_COOKIE = 'indexhouse_session';
 /** Says only that the form was ours. */
@@ -11,6 +13,8 @@ const FORM_COOKIE = 'indexhouse_form';
 const MOST_TOKEN_CHARACTERS = 4000;
 const SESSION_SECONDS = 12 * 60 * 60;
 const ID_BYTES = 32;
+/** Per network of the client. */
+const WRONG_KEYS_A_MINUTE = 10;
 /** Per key: a script that signs in again and again replaces its own oldest sessions, and no others. */
 const MOST_SESSIONS_OF_A_KEY = 100;
 
@@ -22,20 +26,18 @@ export interface AuthenticationOptions {
   base: string;
   /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. */
   secureCookie: boolean;
-  /** Counts wrong keys by the address that they come from; `increment: false` only reads the count. */
-  countWrong(request: FastifyRequest, options?: { increment: boolean }): Promise<WrongKeys>;
 }
-
-type WrongKeys = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>;
 
 const signInForm = z.object({ token: z.string().max(MOST_TOKEN_CHARACTERS), to: z.string().optional() });
 
 /** Sign-in with an API key, the session that follows, and sign-out. */
 export class Authentication {
   readonly #sessions: Sessions;
+  readonly #wrongKeys: Limiter;
 
   constructor(private readonly options: AuthenticationOptions) {
     this.#sessions = new Sessions(options.now);
+    this.#wrongKeys = limiterOf(WRONG_KEYS_A_MINUTE, { clock: options.now });
   }
 
   /** The key that a request is signed in with, as it is now; null if signed out. */
@@ -62,10 +64,11 @@ export class Authentication {
     if (!form.success) throw new ServiceError(400, 'An API key is needed to sign in.');
     const to = inside(form.data.to, this.options.base);
     const token = form.data.token.trim();
-    refuseGuesses(await this.options.countWrong(request, { increment: false }), 1);
+    const client = networkOf(request.ip);
+    refuseGuesses(this.#wrongKeys.peek(client));
     const key = token === '' ? null : await this.options.findKey(token);
     if (key === null) {
-      refuseGuesses(await this.options.countWrong(request), 0);
+      refuseGuesses(this.#wrongKeys.take(client));
       return { to, key };
     }
     this.#close(request);
@@ -105,12 +108,10 @@ function cookieOf({ server, headers }: FastifyRequest, name: string): string | n
   return server.parseCookie(headers.cookie ?? '')[name] ?? null;
 }
 
-/** @param needed how many more wrong keys must be allowed */
-function refuseGuesses(wrong: WrongKeys, needed: number): void {
-  if (wrong.isAllowed || (!wrong.isExceeded && wrong.remaining >= needed)) return;
-  const seconds = Math.max(1, wrong.ttlInSeconds);
-  const headers = { 'retry-after': String(seconds) };
-  throw new ServiceError(429, `Too many wrong keys: try again in ${duration(seconds * 1000)}.`, headers);
+function refuseGuesses({ allowed, waitSeconds }: Allowance): void {
+  if (allowed) return;
+  const message = `Too many wrong keys: try again in ${duration(waitSeconds * 1000)}.`;
+  throw new ServiceError(429, message, { 'retry-after': String(waitSeconds) });
 }
 
 /** A path within the dashboard, whatever was requested: signing in never redirects to another site. */

@@ -1,5 +1,4 @@
 import cookies from '@fastify/cookie';
-import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Html } from '../../answers/html/html.js';
@@ -34,9 +33,6 @@ import { readQuery } from './query.js';
 const MOST_FORM_BYTES = 65_536;
 /** Percent-encoded again, such a path still fits into the headers of a request. */
 const MOST_PATH_CHARACTERS = 12_000;
-/** Per client address. */
-const WRONG_KEYS_A_MINUTE = 10;
-const MINUTE_MS = 60_000;
 /** Without a website: the list of all. */
 const websiteParameters = z.object({ websiteId: z.string().default('') });
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -89,9 +85,7 @@ export function addDashboard(app: FastifyInstance, options: DashboardOptions): v
   void app.register(
     async (scope) => {
       await scope.register(cookies);
-      await scope.register(rateLimit, { global: false });
-      const countWrong = scope.createRateLimit({ max: WRONG_KEYS_A_MINUTE, timeWindow: MINUTE_MS });
-      const authentication = new Authentication({ findKey, now, base, secureCookie, countWrong });
+      const authentication = new Authentication({ findKey, now, base, secureCookie });
       scope.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
       acceptForms(scope);
       const site = { base, authentication, options };

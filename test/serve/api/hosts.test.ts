@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addressesIn, isLoopback } from '../../../src/serve/api/addresses.js';
+import { addressesIn, isLoopback, networkOf } from '../../../src/serve/api/addresses.js';
 import { refuseOtherHosts } from '../../../src/serve/api/hosts.js';
 import { buildServer, type ServerOptions } from '../../../src/serve/api/http.js';
 import { storeOf } from '../scripted-store.js';
@@ -65,4 +65,16 @@ it('knows addresses by their ranges, as IPv6 writes them too', () => {
   const known = ['10.1.2.3', '::ffff:10.1.2.3', '2001:db8::7', '192.0.2.1'];
   expect(known.filter(isKnown)).toEqual(known);
   expect(['11.0.0.1', '192.0.2.2', '2001:db9::1', 'x', '', '::ffff:11.0.0.1'].filter(isKnown)).toEqual([]);
+});
+
+it('counts IPv6 clients by their network, and IPv4 clients by their address however it is written', () => {
+  const sameClient = [
+    ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '0:0:0:0:0:ffff:192.0.2.1'],
+    ['192.0.2.2'],
+    ['2001:db8::1', '2001:DB8:0:0:ffff::2', '2001:0db8:0000:0000:1:2:3:4', '2001:db8::1%eth0'],
+    ['2001:db8:0:1::1'],
+    ['::1', '::2'],
+  ].map((addresses) => new Set(addresses.map(networkOf)));
+  expect(sameClient.map(({ size }) => size)).toEqual([1, 1, 1, 1, 1]);
+  expect(new Set(sameClient.flatMap((networks) => [...networks])).size).toBe(5);
 });

@@ -1,5 +1,5 @@
 import { type LimiterKind, type RateHeaders, simulatedLimiter } from '../../../src/app/demo/simulator/limiters.js';
-import type { Limiter } from '../../../src/serve/api/rate-limit.js';
+import type { Allowance, Limiter } from '../../../src/serve/api/rate-limit.js';
 import { type PaceNotice, Pacer } from '../../../src/source/pace/pacer.js';
 import { readRate, retryAfterMs, ServerClock } from '../../../src/source/pace/rate-headers.js';
 import { VirtualTime } from './virtual-time.js';
@@ -31,7 +31,7 @@ export class PacedKey {
   /** Requests that the service answered, and refused with 429. */
   readonly ours = { answered: 0, refused: 0 };
   readonly others = { answered: 0, refused: 0 };
-  limiter: Limiter;
+  limiter: { take(client: string): Pick<Allowance, 'allowed' | 'headers'> };
   readonly #clock = new ServerClock();
   #draws: number;
 
