@@ -10,7 +10,7 @@ import { readReport } from '../../src/answers/report/report.js';
 import { ofSnapshot, snapshotRow } from '../../src/app/notify/rules.js';
 import { sql } from '../../src/base/storage/sql.js';
 import { atLength, seeds } from '../given/at-length.js';
-import { start } from '../given/cli.js';
+import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type Row, readTable } from '../given/parquet.js';
 import { randomWarehouse } from '../given/random-world.js';
@@ -23,7 +23,7 @@ import { type Answer, rowsOf, shownText, Visitor } from '../serve/dashboard/visi
 import { type IndexTruth, moved, movedIn, snapshotsOf } from './index-truth.js';
 import { analysisRows, openReader } from './query/given.js';
 
-const NIGHTS = 16;
+const NIGHTS = 13;
 /** The last seven dates, some in the middle, and all. */
 const PERIODS = [
   [6, 0],
@@ -188,7 +188,7 @@ describe.each(seeds(1, 0.25))('in world %i', (seed) => {
   test('as the newest state, in a workbook, in the metrics and in a notice', async () => {
     const { since, until, fellOut, indexed, now } = truthOf(6, 0);
     const out = join(temporaryFolder(), 'fell.xlsx');
-    const { code } = await start(['query', 'deindexed_pages', '--warehouse', warehouse.path, '--out', out]).ended;
+    const { code } = await run(['query', 'deindexed_pages', '--warehouse', warehouse.path, '--out', out]);
     expect(code).toBe(0);
     const { about, heads, rows, links } = await readWorkbook(readFileSync(out));
     expect([rows.length, links.length, about.get('Rows')]).toEqual([
@@ -202,15 +202,14 @@ describe.each(seeds(1, 0.25))('in world %i', (seed) => {
     const overview = await visitor.get('/dashboard/websites/shop');
     expect(shownText(overview.text)).toContain(`${pages(fellOut.length)} fell out of the index`);
     expect(shownText(overview.text)).toContain(`${indexed.length} of `);
-    const terminal = await start(['report', '--warehouse', warehouse.path, '--out', join(temporaryFolder(), 'r.html')])
-      .ended;
+    const terminal = await run(['report', '--warehouse', warehouse.path, '--out', join(temporaryFolder(), 'r.html')]);
     expect(terminal.stdout).toMatch(new RegExp(`fell out +${fellOut.length}\\b`));
     const websites = rowsOf(await visitor.get('/dashboard/'), 'websites');
     expect(websites.map(([name, , count]) => [name, count])).toContainEqual([
       'https://shop.example',
       `${indexed.length}`,
     ]);
-    const { stdout: metrics } = await start(['status', '--metrics', '--warehouse', warehouse.path]).ended;
+    const { stdout: metrics } = await run(['status', '--metrics', '--warehouse', warehouse.path]);
     const series = metrics
       .split('\n')
       .filter((line) => /^indexhouse_pages\{website_id="shop".*verdict="Indexed"/.test(line));

@@ -7,16 +7,21 @@ import { createLogger } from '../../src/base/observe/log.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
 import { realRunEffects } from '../../src/sync/context.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
-import { atLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { startSimulator, sync } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
 import { leftBehind } from '../given/left-behind.js';
+import type { StopAfter } from '../given/synced.js';
 import { findingsOf } from '../given/verified.js';
 import { givenSchemas, noFollowers } from '../given/warehouse.js';
 import { type GivenProperty, givenProperty, PROPERTY } from './given-property.js';
 
 const STEPS = ['listed', 'wrote the plan', 'fetched', 'staged all'];
+const STOPPED: [state: string, stopAfter: StopAfter][] = [
+  ['in the listing', { pages: 1 }],
+  ['in the inspections', { reports: 11 }],
+];
 
 /** Moments of inspections are our own, too. */
 async function contentOfNights({ warehouse }: GivenProperty): Promise<Record<string, string[]>> {
@@ -48,10 +53,7 @@ describe('a night of Search Console that is interrupted', () => {
     given = await givenProperty(() => {}, { entry: { inspections_per_day: 30 }, inspectionsPerDay: 10_000 });
     await given.sync();
     given.pass(2);
-    for (const [state, stopAfter] of [
-      ['in the listing', { pages: 1 }],
-      ['in the inspections', { reports: 11 }],
-    ] as const) {
+    for (const [state, stopAfter] of atLength(STOPPED.slice(1), STOPPED)) {
       const died = given.copyTo(join(root, state));
       await expect(died.sync(stopAfter)).rejects.toThrow('resumes the run');
     }
@@ -70,7 +72,7 @@ describe('a night of Search Console that is interrupted', () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  test.each(atLength(['in the inspections', 'fetched'], ['in the listing', 'in the inspections', ...STEPS]))(
+  test.each(atLength(['in the inspections'], [...STOPPED.map(([state]) => state), ...STEPS]))(
     'ends as if it had not been: %s',
     async (state) => {
       const died = given.at(join(root, state));
@@ -97,7 +99,7 @@ describe('a property', () => {
     expect(stdout).toMatch(/pages, 2\d not inspected yet\. Up to 40 inspections a night, in about/);
   });
 
-  test('whose day another tool used up ends the night as budget, with what it got', async () => {
+  testAtLength('whose day another tool used up ends the night as budget, with what it got', async () => {
     const given = await givenProperty(onTestFinished, { inspectionsPerDay: 50, usedElsewhere: 35 });
     const { reports_status, reports, requests } = await given.sync();
     expect({ reports_status, reports }).toMatchObject({
@@ -107,7 +109,7 @@ describe('a property', () => {
     expect(requests.throttled).toBeLessThan(12);
   });
 
-  test('has its night after an inspect that was killed, which is committed with what it paid for', async () => {
+  testAtLength('has its night after an inspect that was killed, which is committed with what it paid for', async () => {
     const given = await givenProperty(onTestFinished, { entry: { inspections_per_day: 40 } });
     await given.sync();
     given.pass();
@@ -153,7 +155,7 @@ describe('a property', () => {
     ]);
   });
 
-  test('lives in one warehouse with a website of the API', async () => {
+  testAtLength('lives in one warehouse with a website of the API', async () => {
     const given = await givenProperty(onTestFinished);
     const api = await startSimulator({ websites: [{ id: 'a', pages: 30 }], clock: given.now });
     onTestFinished(() => api.close());

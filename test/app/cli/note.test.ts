@@ -7,7 +7,7 @@ import { Reader } from '../../../src/answers/query/reader.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
-import { testAtLength } from '../../given/at-length.js';
+import { atLength, testAtLength } from '../../given/at-length.js';
 import { startBucket } from '../../given/bucket.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
@@ -39,7 +39,7 @@ const nights = Array.from({ length: NIGHTS }, (_, at): Night => {
 });
 const addedSchema = z.object({ note_id: z.string(), listed: z.boolean(), followers: z.array(z.unknown()).nullable() });
 
-const built = sharedWarehouse(() => buildWarehouse(nights));
+const built = sharedWarehouse(() => buildWarehouse(atLength(nights.slice(-2), nights)));
 
 /** A warehouse of its own, with a configuration beside it. */
 function given(sections = {}) {

@@ -147,21 +147,15 @@ once('finds nothing in a warehouse as it should be', async () => {
   expect(verified.rows).toBeGreaterThan(60);
 });
 
-test.for(
-  casesAtLength(
-    CASES,
-    'a flipped byte',
-    'a summary that does not add up',
-    'a page that left the index, not recorded',
-    'a state that is altered',
-    'garbage as indexhouse.duckdb',
-  ),
-)('finds %s', async ([, tamper, code, levels]) => {
-  const text = await tamper();
-  const found = await verdict();
-  expect(found).toMatchObject({ code, text: expect.stringContaining(text) });
-  if (levels) expect(found.levels).toEqual(levels);
-});
+test.for(casesAtLength(CASES, 'a flipped byte', 'a page that left the index, not recorded', 'a state that is altered'))(
+  'finds %s',
+  async ([, tamper, code, levels]) => {
+    const text = await tamper();
+    const found = await verdict();
+    expect(found).toMatchObject({ code, text: expect.stringContaining(text) });
+    if (levels) expect(found.levels).toEqual(levels);
+  },
+);
 
 testAtLength('names a deleted marker by its run and its data as orphans, and --repair keeps them', async () => {
   const marker = await newest('snapshots');
