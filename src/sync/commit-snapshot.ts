@@ -7,7 +7,6 @@ import { ClockError } from '../source/clock.js';
 import { checkLease } from '../warehouse/bucket/lease.js';
 import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
-import { setAsideText } from '../warehouse/journal/set-aside.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/log/commit.js';
 import { DamageError } from '../warehouse/log/folder/damage.js';
 import { calendarDate } from '../warehouse/log/folder/dates.js';
@@ -17,6 +16,7 @@ import type { CommitFacts } from '../warehouse/log/stage/comparison.js';
 import { type Manifest, stageCommit } from '../warehouse/log/stage/stage.js';
 import { currentState, hasComplete } from '../warehouse/log/state.js';
 import { type Before, type FetchedReports, journalEngine, type WebsiteRun } from './context.js';
+import { setAsideText } from './journal/set-aside.js';
 import { judgeReports } from './judge-reports.js';
 import { failedReceipt, reasonsIn, type WebsiteReceipt } from './receipt.js';
 

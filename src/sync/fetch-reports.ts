@@ -5,14 +5,9 @@ import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import type { ReportOutcome } from '../source/report.js';
 import { type Planned, type PlannedPage, readPlan } from '../warehouse/journal/plan.js';
-import {
-  ReportsJournal,
-  type ReportsLeft,
-  type ReportsStatus,
-  readReports,
-  totalOf,
-} from '../warehouse/journal/reports.js';
+import { type ReportsLeft, type ReportsStatus, readReports, totalOf } from '../warehouse/journal/reports.js';
 import { type Before, deadlineOf, type FetchedReports, type WebsiteRun } from './context.js';
+import { ReportsJournal } from './journal/write-reports.js';
 import { ReportsDown } from './outage.js';
 import { pageAnsweredBefore } from './plan-reports.js';
 

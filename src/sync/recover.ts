@@ -12,8 +12,7 @@ import { type JournalFolder, unfinishedJournals } from '../warehouse/journal/fol
 import { JournalError, lastActivity, type RunHeader, readHeader, type SetAside } from '../warehouse/journal/header.js';
 import { readListing } from '../warehouse/journal/listing.js';
 import { readPlanned } from '../warehouse/journal/plan.js';
-import { ReportsJournal, readReports, totalOf } from '../warehouse/journal/reports.js';
-import { setAsideIfDamaged, setAsideText } from '../warehouse/journal/set-aside.js';
+import { readReports, totalOf } from '../warehouse/journal/reports.js';
 import { commitStaged, dropJournal, isStagedWhole } from '../warehouse/log/commit.js';
 import { listTableFiles } from '../warehouse/log/folder/layout.js';
 import { markerPaths, markersOf } from '../warehouse/log/markers.js';
@@ -21,6 +20,8 @@ import { OpenWarehouse } from '../warehouse/log/open.js';
 import { readManifest } from '../warehouse/log/stage/stage.js';
 import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
 import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
+import { setAsideIfDamaged, setAsideText } from './journal/set-aside.js';
+import { ReportsJournal } from './journal/write-reports.js';
 import { failedReceipt, logProblems, type WebsiteReceipt } from './receipt.js';
 import { recoverReplays } from './replay.js';
 

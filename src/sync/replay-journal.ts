@@ -5,10 +5,10 @@ import { sql } from '../base/storage/sql.js';
 import { jsonOf } from '../base/validate.js';
 import { judgeReport, type ReportOutcome } from '../source/report.js';
 import { type JudgedEntry, judgeEntry } from '../source/walk/coverage-window.js';
-import { journalLine, storable, stringified } from '../warehouse/journal/embed.js';
 import type { JournalFolder } from '../warehouse/journal/folder.js';
-import { entryText } from '../warehouse/journal/listing.js';
-import { ReportsJournal } from '../warehouse/journal/reports.js';
+import { journalLine, storable, stringified } from './journal/embed.js';
+import { entryText } from './journal/write-listing.js';
+import { ReportsJournal } from './journal/write-reports.js';
 
 /** The journal of a replay is one walk, whatever walk its entries came from. */
 export const REPLAY_WALK = 1;

@@ -5,11 +5,12 @@ import { AppendFile } from '../base/storage/durable.js';
 import { sql } from '../base/storage/sql.js';
 import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
-import { wellFormedJson } from '../warehouse/journal/embed.js';
 import { readLines } from '../warehouse/journal/lines.js';
-import { type JournaledWalk, ListingJournal, readListing } from '../warehouse/journal/listing.js';
+import { type JournaledWalk, readListing } from '../warehouse/journal/listing.js';
 import { type WalkFingerprint, walkFingerprint } from '../warehouse/log/stage/journal-views.js';
 import { deadlineOf, type WebsiteRun } from './context.js';
+import { wellFormedJson } from './journal/embed.js';
+import { ListingJournal } from './journal/write-listing.js';
 
 /** A line of what `sync/list/sighted_pages` gives. Members that are null say nothing. */
 const sightedPage = z.looseObject({ url: z.string() });

@@ -1,11 +1,7 @@
 import { z } from 'zod';
-import { AppendFile, sizeOf } from '../../base/storage/durable.js';
+import { sizeOf } from '../../base/storage/durable.js';
 import { MINUTE_MS } from '../../base/time.js';
-import type { SourceError } from '../../source/errors.js';
-import { BadWindow, type Drift, type JudgedEntry } from '../../source/walk/coverage-window.js';
-import type { WalkResult } from '../../source/walk/walk.js';
 import {
-  type AcceptedWindow,
   type Interrupted,
   newRecentUrls,
   remember,
@@ -13,16 +9,13 @@ import {
   type WalkState,
   walkStateSchema,
 } from '../../source/walk/walk-state.js';
-import { endingWith, journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
 import { type JournalLine, readLines } from './lines.js';
-import { openSeal, passOver, seal, seedOf } from './seal.js';
+import { openSeal, passOver, seedOf } from './seal.js';
 
 /** A walk that was interrupted for longer starts over: too much of the listing may have moved. */
 const WALK_RESUME_WITHIN_MS = 10 * MINUTE_MS;
-/** Drift kept per window; a hostile service can send any number of unknown fields. */
-const MAX_DRIFT = 100;
 
 /** The walk as it ended, read from the journal. */
 export interface JournaledWalk {
@@ -46,107 +39,6 @@ const listedLine = z.object({
 });
 const entryLine = z.object({ kind: z.enum(['entry', 'reject']), walk: z.int(), url: z.string().nullish() });
 const anyLine = z.union([windowLine, listedLine, entryLine]);
-
-/**
- * Writes the listing's journal. The entries of a window come before the window's own line, in one write: a window
- * whose line is missing was never accepted.
- */
-export class ListingJournal {
-  readonly #file: AppendFile;
-  /** Checksum of all that is written so far: each seal covers everything before it. */
-  #crc: number;
-
-  /** @param left what an interrupted run left; anything after it is cut off */
-  constructor(folder: JournalFolder, left?: Pick<ListingLeft, 'bytes' | 'crc'>) {
-    this.#file = new AppendFile(folder.listing, left?.bytes ?? 0);
-    this.#crc = left?.crc ?? seedOf(folder);
-  }
-
-  accept({ keep, fresh, drift, state }: AcceptedWindow, at: Date): Promise<void> {
-    const place = { walk: state.walk, window: state.windows };
-    const entries = fresh.map((entry, index) => entryText(entry, { ...place, position: keep + index }));
-    const window = { kind: 'window', ...place, keep, at: at.toISOString(), drift: drift.slice(0, MAX_DRIFT), state };
-    return this.#append(entries.join(''), window);
-  }
-
-  /** Ends the journal; keeps the text of a window that broke the contract as a whole, if one ended the walk. */
-  async finish(result: WalkResult, at: Date, redact: (text: string) => string): Promise<void> {
-    const { kept, walks, complete, reason } = result;
-    const { walk, count, startedAt } = kept;
-    const broken = result.error ? brokenWindow(result.error, kept, at, redact) : null;
-    if (broken) await this.#append(broken.entries, broken.window);
-    await this.#append('', { kind: 'listed', walk, walks, complete, reason, count, startedAt });
-  }
-
-  /** @param lines complete lines, which the seal of `last` covers */
-  #append(lines: string, last: object): Promise<void> {
-    const sealed = seal(`${lines}${wellFormedJson(last)}`, this.#crc);
-    this.#crc = sealed.crc;
-    return this.#file.append(`${sealed.text}\n`);
-  }
-
-  close(): void {
-    this.#file.close();
-  }
-}
-
-interface Place {
-  walk: number;
-  window: number;
-  position: number;
-}
-
-/** The line of one entry, accepted or refused. */
-export function entryText(entry: JudgedEntry, place: Place): string {
-  const { verdict, url, payload } = entry;
-  const text = stringified(payload);
-  const unstorable = storable(text);
-  if (!verdict.accepted || unstorable) {
-    const issues = verdict.accepted ? [unstorable] : verdict.issues;
-    return journalLine({
-      kind: 'reject',
-      ...place,
-      url: payloadUrl(url),
-      issues: wellFormedJson(issues),
-      payload: payloadText(text),
-    });
-  }
-  const present = Object.hasOwn(verdict.record, 'canonicals_match');
-  const absent = verdict.absent.filter((field) => field !== 'canonicals_match' || hasInspectionData(verdict.record));
-  const line = endingWith(text, 'entry', {
-    ...{ kind: 'entry', ...place, url },
-    ...(present ? {} : { canonicals_match_present: false }),
-    ...(absent.length > 0 ? { absent } : {}),
-    ...(verdict.extra ? { extra: JSON.stringify(verdict.extra) } : {}),
-  });
-  return `${line}\n`;
-}
-
-/** `canonicals_match` is omitted for pages without inspection data; elsewhere its absence is drift. */
-function hasInspectionData(record: { index_summary?: string | null | undefined }): boolean {
-  return typeof record.index_summary === 'string';
-}
-
-function brokenWindow(
-  error: SourceError,
-  state: WalkState,
-  at: Date,
-  redact: (text: string) => string,
-): { entries: string; window: object } | null {
-  if (!(error instanceof BadWindow)) return null;
-  const place = { walk: state.walk, window: state.windows + 1, position: state.kept };
-  const reject = {
-    kind: 'reject',
-    ...place,
-    url: null,
-    issues: wellFormedJson(error.issues),
-    payload: payloadText(redact(error.text)),
-  };
-  const drift: Drift[] = [];
-  const after = { ...state, windows: state.windows + 1, kept: state.kept + 1 };
-  const window = { kind: 'window', ...place, keep: state.kept, at: at.toISOString(), drift, state: after };
-  return { entries: journalLine(reject), window };
-}
 
 /** What an interrupted listing left: the first `bytes` of its file are intact, with the checksum `crc`. */
 export type ListingLeft = { bytes: number; crc: number; windows: number } & (

@@ -2,11 +2,17 @@ import { rename } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { exists, makeFolder, sizeOf, syncFolder } from '../../base/storage/durable.js';
 import { encodeId } from '../../base/storage/names.js';
-import { damagedFolder, type JournalFolder } from './folder.js';
-import { JournalError, type RunHeader, readHeader, type SetAside, writeHeader } from './header.js';
-import { readListing } from './listing.js';
-import { checkPlan } from './plan.js';
-import { readReports } from './reports.js';
+import { damagedFolder, type JournalFolder } from '../../warehouse/journal/folder.js';
+import {
+  JournalError,
+  type RunHeader,
+  readHeader,
+  type SetAside,
+  writeHeader,
+} from '../../warehouse/journal/header.js';
+import { readListing } from '../../warehouse/journal/listing.js';
+import { checkPlan } from '../../warehouse/journal/plan.js';
+import { readReports } from '../../warehouse/journal/reports.js';
 
 export interface SetAsideInput {
   warehouse: string;
