@@ -46,7 +46,7 @@ async function commitNight(engine: Engine, history: GeneratedNights, night: numb
 }
 
 function markerOf(history: GeneratedNights, night: number): string {
-  const { commitId: id, date } = stageInput(history, night).facts;
+  const { snapshotId: id, date } = stageInput(history, night).facts;
   return tableFile(history.warehouse, 'snapshots', { websiteId: WEBSITE_ID, date, id });
 }
 

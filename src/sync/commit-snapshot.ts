@@ -38,7 +38,7 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   return {
     state: await currentState(warehouse, markers, journalEngine(run)),
     hadComplete: hasComplete(markers),
-    newest: markers.at(-1)?.commitId ?? null,
+    newest: markers.at(-1)?.snapshotId ?? null,
     latest: latestOf(markers),
     recentReports: reports.filter((_, at) => areWhole[at]),
   };
@@ -48,14 +48,12 @@ export function commitFacts(run: WebsiteRun, listed: JournaledWalk, before: Befo
   // A walk whose clock was behind is dated right after the latest snapshot.
   const snapshotAt = new Date(Math.max(listed.startedAt, (before.latest?.at ?? 0) + 1));
   return {
-    commitId: run.header.snapshot_id,
     snapshotId: run.header.snapshot_id,
     websiteId: run.header.website_id,
     snapshotAt,
     date: calendarDate(snapshotAt, run.config.warehouse.time_zone),
     listingComplete: listed.complete,
     hadComplete: before.hadComplete,
-    isReplay: false,
     byInspection: run.source.byInspection,
   };
 }

@@ -43,7 +43,7 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: JournaledWal
     const query = journalQuery(table, facts) ?? tableQuery(run.warehouse, table, []);
     await engine.view(`now_${table}`, query);
   }
-  await viewComparison(engine, facts);
+  await viewComparison(engine);
 }
 
 async function writePlan(engine: Engine, run: WebsiteRun, before: Before): Promise<Planned> {

@@ -1,6 +1,5 @@
 import { basename, dirname } from 'node:path';
 import { validate as isUuid } from 'uuid';
-import { z } from 'zod';
 import { duration } from '../base/observe/format.js';
 import { withRemedy } from '../base/storage/disk-error.js';
 import { exists } from '../base/storage/durable.js';
@@ -15,7 +14,7 @@ import { readPlanned } from '../warehouse/journal/plan.js';
 import { readReports, totalOf } from '../warehouse/journal/reports.js';
 import { commitStaged, dropJournal, isStagedWhole } from '../warehouse/log/commit.js';
 import { listTableFiles } from '../warehouse/log/folder/layout.js';
-import { markerPaths, markersOf } from '../warehouse/log/markers.js';
+import { markersOf } from '../warehouse/log/markers.js';
 import { OpenWarehouse } from '../warehouse/log/open.js';
 import { readManifest } from '../warehouse/log/stage/stage.js';
 import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
@@ -23,7 +22,6 @@ import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
 import { setAsideIfDamaged, setAsideText } from './journal/set-aside.js';
 import { ReportsJournal } from './journal/write-reports.js';
 import { failedReceipt, logProblems, type WebsiteReceipt } from './receipt.js';
-import { recoverReplays } from './replay.js';
 
 /** What earlier runs left. */
 export interface Recovered {
@@ -63,7 +61,6 @@ export interface RecoverDeps {
  *   `runs`.
  */
 export async function recover(context: RunContext, deps: RecoverDeps): Promise<Recovered> {
-  await recoverReplays(context);
   const recovered: Recovered = { runId: null, unfinished: [], receipts: [], older: [], setAside: new Map() };
   // Other folders are not ours.
   const journals = (await unfinishedJournals(context.warehouse)).filter(({ runId }) => isUuid(runId));
@@ -197,10 +194,7 @@ async function headerIfWhole(folder: JournalFolder): Promise<RunHeader | null> {
 async function snapshotOfRun({ warehouse, config }: RunContext, folder: JournalFolder): Promise<string | null> {
   return withEngine(engineOptions(config, folder.temporary), async (engine) => {
     const log = await OpenWarehouse.read(engine, warehouse);
-    const files = markerPaths(markersOf(log.markers, folder.websiteId), 'snapshots');
-    const of = `select snapshot_id from (${log.query('snapshots', files)}) where run_id = $run_id`;
-    const [row] = await engine.rows(z.object({ snapshot_id: z.string() }), of, { run_id: folder.runId });
-    return row?.snapshot_id ?? null;
+    return markersOf(log.markers, folder.websiteId).find(({ runId }) => runId === folder.runId)?.snapshotId ?? null;
   });
 }
 

@@ -24,7 +24,6 @@ const COMMANDS = [
   'analytics --out views.duckdb',
   'keys list',
   'note --list',
-  'replay',
   'maintain',
   'backup copy',
   'restore --if-missing --from s3://lake/nights',

@@ -10,7 +10,7 @@ const OF_THE_RUN = /^(run_id|requests_\w+|utilisation|resumed|version|files|erro
 /** Why a report was asked for. */
 const PLANNED = /^(reason|reports_by_reason|reports_wanted)$/;
 /** In `page_changes`, of a page that was crawled, both are the service's; every other id is ours. */
-const ID = /(^|_)(snapshot_id|commit_id)$/;
+const ID = /(^|_)snapshot_id$/;
 
 /**
  * What a warehouse holds, so that two warehouses that saw the same are equal: snapshots are named by their place in the
@@ -18,8 +18,7 @@ const ID = /(^|_)(snapshot_id|commit_id)$/;
  * and only the plans may differ.
  */
 export async function contentOf(warehouse: string, onOneClock = false): Promise<Record<string, string[]>> {
-  const commits = [...(await readTable(warehouse, 'snapshots')), ...(await readTable(warehouse, 'replays'))];
-  const ids = commits.map(({ replay_id, snapshot_id }) => String(replay_id ?? snapshot_id)).sort();
+  const ids = (await readTable(warehouse, 'snapshots')).map(({ snapshot_id }) => String(snapshot_id)).sort();
   const comparable = (row: Row) => comparableRow(row, ids, onOneClock);
   const content: Record<string, string[]> = {};
   for (const table of ['snapshots', ...DATA_TABLES] satisfies Table[]) {

@@ -8,14 +8,11 @@ import { addNote } from '../../src/warehouse/upkeep/note.js';
 import { copyOf } from './folder.js';
 import { commitInspected } from './inspected.js';
 import { givenNights, type Night, urlOf } from './nights.js';
-import { mendPayloads } from './quarantine.js';
-import { replayNow } from './replayed.js';
 import { maintainAt } from './thinned.js';
 import { configFor } from './warehouse.js';
 
 export type Codec = 'zstd' | 'snappy' | 'gzip';
 
-const MENDED = { '"index_summary":7': '"index_summary":"Not Indexed"' };
 const MEMORY_BYTES = 256e6;
 
 /** Paths that are hard to write down, in a shell, in SQL, in CSV, and in JSON. */
@@ -71,10 +68,8 @@ export async function givenEveryTable(
   const { warehouse } = nights;
   if (sources === 'both')
     await commitInspected(warehouse, [{ lists: ['/ä'], clicks: { '/ä': 7 } }], { compression: codec });
-  await mendPayloads(warehouse, MENDED, `format parquet, compression ${codec}, dictionary_size_limit 0`);
   await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
-  await replayNow(config);
   const noted = { websites: ['w'], note_date: '2025-03-01', directory: '/straße/', note: HOSTILE_NAMES.join(' ') };
   const log = createLogger({ level: 'silent' });
   const { note_id } = await addNote(config, { ...noted, removes: null }, log);
@@ -87,10 +82,9 @@ export async function givenEveryTable(
 /** What to take away from such a warehouse, so that it is as it was at another time. */
 const LATER = {
   'with nothing in it': () => ['.'],
-  'after one night': (nights: string[]) => ['replays', 'tombstones', 'note_log', ...nights.slice(1)],
-  'after a replay': () => ['tombstones'],
-  'after maintain': () => ['replays'],
-  'after both': () => [],
+  'after one night': (nights: string[]) => ['tombstones', 'note_log', ...nights.slice(1)],
+  'after two nights': () => ['tombstones'],
+  'after maintain': () => [],
 } as const satisfies Record<string, (nights: string[]) => string[]>;
 export const MOMENTS = Object.keys(LATER) as (keyof typeof LATER)[];
 

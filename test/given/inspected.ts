@@ -53,8 +53,8 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
     warehouse,
     folder,
     facts: {
-      ...{ commitId: snapshot_id, snapshotId: snapshot_id, websiteId: given.site, snapshotAt: at, date },
-      ...{ listingComplete: true, hadComplete: night > 0, isReplay: false, byInspection: true },
+      ...{ snapshotId: snapshot_id, websiteId: given.site, snapshotAt: at, date },
+      ...{ listingComplete: true, hadComplete: night > 0, byInspection: true },
     },
     walk: 1,
     previousState: night > 0 ? stateFile(warehouse, given.site, idOf(night - 1, 2, given.site)) : null,

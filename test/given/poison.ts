@@ -72,7 +72,7 @@ const VALUES = [
   ...[`"${'x'.repeat(20_000)}"`, `${'['.repeat(300)}${']'.repeat(300)}`, '"\\"a\\":1"', '{"url":"x"}'],
 ];
 const KEYS = [
-  ...['""', '" "', '"URL"', '"Url"', '"Index_Summary"', '"__proto__"', '"constructor"', '"toString"', '"commit_id"'],
+  ...['""', '" "', '"URL"', '"Url"', '"Index_Summary"', '"__proto__"', '"constructor"', '"toString"', '"snapshot_id"'],
   ...['"k"', '"K"', '"\u00e9"', '"e\u0301"', '"a.b"', '"$.x"', '"\\"q\\""', '"\\u0000"', '"a\\u0000b"', '"a\\u0000c"'],
   ...['"entry"', '"kind"', '"extra"', '"\\ud83d\\ude00"', '"\\ud800"', '"\\n"', '"\\\\"', '"\'; drop table coverage"'],
 ];

@@ -90,8 +90,8 @@ export async function answersOf(warehouse: string, keptCommits: readonly string[
     quarantine: 'select * from quarantine',
     drift: 'select * from drift_observations',
     runs: 'select * from runs',
-    coverage: `select * from coverage where commit_id in (${kept})`,
-    url_reports: `select * from url_reports where commit_id in (${kept})`,
+    coverage: `select * from coverage where snapshot_id in (${kept})`,
+    url_reports: `select * from url_reports where snapshot_id in (${kept})`,
     newest_reports: `select url_reports.* from url_reports join page_state
       on page_state.url = url_reports.url and report_snapshot_id = url_reports.snapshot_id`,
   };

@@ -11,11 +11,9 @@ import { openReader, rowsOf } from '../answers/query/given.js';
 import { temporaryFolder } from '../given/folder.js';
 import { icebergMetadata, publishIceberg } from '../given/iceberg.js';
 import { CACHE, mayInstallTools } from '../given/packages.js';
-import { mendPayloads } from '../given/quarantine.js';
 import { randomWarehouse } from '../given/random-world.js';
-import { replayNow } from '../given/replayed.js';
 import { maintainAt } from '../given/thinned.js';
-import { type BuiltWarehouse, configFor } from '../given/warehouse.js';
+import type { BuiltWarehouse } from '../given/warehouse.js';
 import { lakeAnalyses, queryAnswer, sorted } from './lake.js';
 import { installPython, type PythonPackages, pythonPath } from './packages.js';
 
@@ -54,7 +52,6 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
   beforeAll(async () => {
     built = await randomWarehouse(4, NIGHTS, PAGES, WEBSITES);
     clean.push(built.remove);
-    await mendPayloads(built.path, { '"index_summary":5': '"index_summary":"Not Indexed"' });
     await publishIceberg(built.path);
   });
 
@@ -94,12 +91,10 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
     },
   );
 
-  describe('after replays and retention', () => {
+  describe('after retention', () => {
     let reader: Reader;
 
     beforeAll(async () => {
-      const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse: built.path });
-      expect((await replayNow(config)).snapshots.length).toBeGreaterThan(0);
       const newest = icebergMetadata(built.path, 'snapshots').snapshots.at(-1)?.['timestamp-ms'] ?? 0;
       const retention = { parquet_keep_daily: '10d', parquet_then: 'weekly' };
       const { parquet } = await maintainAt(built.path, { retention, now: newest + DAY_MS });

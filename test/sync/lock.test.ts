@@ -14,7 +14,7 @@ describe('the run lock', () => {
   once('is held by one at a time in a process, and free again after its release', async () => {
     const warehouse = temporaryFolder();
     const lock = await RunLock.take(warehouse, 'sync');
-    await expect(RunLock.take(warehouse, 'replay')).rejects.toThrow(BusyError);
+    await expect(RunLock.take(warehouse, 'maintain')).rejects.toThrow(BusyError);
     lock.release();
     (await RunLock.take(warehouse, 'sync')).release();
     expect(readdirSync(warehouse)).toEqual(['run.lock.duckdb']);

@@ -41,7 +41,7 @@ chosen as (
   where
     listing_status = 'complete'
     -- Retention has removed the rows of these listings.
-    and snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
+    and snapshot_id not in (select snapshot_id from tombstones where table_name = 'coverage')
     and is_website(website_id, $website::varchar)
   group by website_id, side, directory
 ),
@@ -49,7 +49,7 @@ sides as (
   select *, if($other::varchar is null, snapshot_date::varchar, coalesce(directory, '(all)')) as label
   from chosen
   -- indexhouse.duckdb drops rows by date.
-  where not has_rows or snapshot_id in (select commit_id from coverage where commit_id in (select snapshot_id from chosen))
+  where not has_rows or snapshot_id in (select snapshot_id from coverage where snapshot_id in (select snapshot_id from chosen))
 ),
 listed as (
   select

@@ -50,7 +50,7 @@ moves as materialized (
   from page_changes
   join counted_in using (snapshot_id)
   where change in ('indexed', 'deindexed', 'data_lost', 'appeared', 'disappeared', 'coverage_state')
-  group by website_id, listing_id, commit_id, url
+  group by website_id, listing_id, snapshot_id, url
 ),
 -- How a page's move changes the number of indexed pages and of pages in two states.
 steps as materialized (

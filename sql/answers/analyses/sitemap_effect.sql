@@ -28,7 +28,7 @@ with listings as (
   where
     is_website(website_id, $website::varchar)
     -- Retention has removed the rows of these listings.
-    and snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
+    and snapshot_id not in (select snapshot_id from tombstones where table_name = 'coverage')
 ),
 moves as materialized (
   select

@@ -1,11 +1,9 @@
--- What was quarantined in the period and why: the first problem of each record. `replayed` counts records accepted
--- since.
+-- What was quarantined in the period and why: the first problem of each record.
 select
   source,
   coalesce(json_extract_string(issues, '$[0].path'), '') as field,
   coalesce(json_extract_string(issues, '$[0].message'), 'no reason was recorded') as message,
   count(*) as records,
-  count(*) filter (replayed) as replayed,
   (count(*) over ()) as total
 from quarantine
 where

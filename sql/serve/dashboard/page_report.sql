@@ -5,5 +5,5 @@ where
   website_id = $website::varchar
   and snapshot_id = $snapshot::varchar
   and url = $url::varchar
-order by fetched_at desc, commit_id desc
+order by fetched_at desc, snapshot_id desc
 limit 1

@@ -17,4 +17,4 @@ where
   and url < $to_url::varchar
   and url in (select unnest($urls))
   and ($until::bigint is null or epoch_ms(fetched_at) <= $until::bigint)
-qualify row_number() over (partition by url order by fetched_at desc, commit_id desc) = 1
+qualify row_number() over (partition by url order by fetched_at desc, snapshot_id desc) = 1

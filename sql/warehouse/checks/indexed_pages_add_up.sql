@@ -1,8 +1,7 @@
 -- The indexed pages of a complete listing are those of the one before, plus what `page_changes` says since; in the order
 -- of the commits, whatever the clock said. The check first compares sums of the pages' hashes in buckets, which needs no join, and then goes page by page through the
 -- buckets that differ: a page in both listings has no other change than the one between them, a page that appeared had
--- none before, and a page that is no longer listed left the index at most once. Rows of a replay may be older than what
--- was known by then, and record no change.
+-- none before, and a page that is no longer listed left the index at most once.
 with listings as (
   select
     website_id,
@@ -16,8 +15,8 @@ compared as (
   from listings
   where
     before_id is not null
-    and snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
-    and before_id not in (select commit_id from tombstones where table_name = 'coverage')
+    and snapshot_id not in (select snapshot_id from tombstones where table_name = 'coverage')
+    and before_id not in (select snapshot_id from tombstones where table_name = 'coverage')
 ),
 since_before as (
   select snapshots.snapshot_id, compared.snapshot_id as listing_id
@@ -53,17 +52,13 @@ different as materialized (
   having sum(pages) <> 0
 ),
 earlier as (
-  select listing_id, url, (index_summary is not distinct from 'Indexed')::integer as indexed, commit_id = before_id as is_own
+  select listing_id, url, (index_summary is not distinct from 'Indexed')::integer as indexed
   from coverage
   join compared on compared.before_id = coverage.snapshot_id
   join different on listing_id = compared.snapshot_id and bucket = hash(url) % 1024
 ),
 later as (
-  select
-    listing_id,
-    url,
-    (index_summary is not distinct from 'Indexed')::integer as indexed,
-    commit_id = listing_id as is_own
+  select listing_id, url, (index_summary is not distinct from 'Indexed')::integer as indexed
   from coverage
   join different on listing_id = snapshot_id and bucket = hash(url) % 1024
 )
@@ -79,9 +74,7 @@ full join later using (listing_id, url)
 left join steps using (listing_id, url)
 join compared on compared.snapshot_id = listing_id
 where
-  coalesce(earlier.is_own, true)
-  and coalesce(later.is_own, true)
-  and case
+  case
     when earlier.url is null then appeared and later.indexed <> coalesce(step, 0)
     when later.url is null then earlier.indexed + coalesce(step, 0) not in (0, 1)
     else later.indexed - earlier.indexed <> coalesce(step, 0)

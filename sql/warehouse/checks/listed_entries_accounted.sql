@@ -10,14 +10,14 @@ from (
     coalesce(rejected_rows.rows, 0) as rejected
   from snapshots
   left join (
-    select commit_id, count(*) as rows from coverage group by commit_id
+    select snapshot_id, count(*) as rows from coverage group by snapshot_id
     union all
-    select distinct commit_id, rows from tombstones where table_name = 'coverage'
+    select distinct snapshot_id, rows from tombstones where table_name = 'coverage'
   ) as coverage_rows
-    on coverage_rows.commit_id = snapshots.snapshot_id
+    on coverage_rows.snapshot_id = snapshots.snapshot_id
   left join (
-    select commit_id, count(*) as rows from rejected_records where source = 'coverage' group by commit_id
+    select snapshot_id, count(*) as rows from rejected_records where source = 'coverage' group by snapshot_id
   ) as rejected_rows
-    on rejected_rows.commit_id = snapshots.snapshot_id
+    on rejected_rows.snapshot_id = snapshots.snapshot_id
 )
 where pages_listed <> accepted + rejected or pages_rejected <> rejected

@@ -15,24 +15,24 @@ from (
     coalesce(rejects.rows, 0) as rejected
   from snapshots
   left join (
-    select commit_id, count(*) as rows from url_reports group by commit_id
+    select snapshot_id, count(*) as rows from url_reports group by snapshot_id
     union all
-    select distinct commit_id, rows from tombstones where table_name = 'url_reports'
+    select distinct snapshot_id, rows from tombstones where table_name = 'url_reports'
   ) as reports
-    on reports.commit_id = snapshots.snapshot_id
+    on reports.snapshot_id = snapshots.snapshot_id
   left join (
     select
-      commit_id,
+      snapshot_id,
       count(*) filter (outcome = 'missing') as missing,
       count(*) filter (outcome = 'failed') as failed
     from report_failures
-    group by commit_id
+    group by snapshot_id
   ) as failures
-    on failures.commit_id = snapshots.snapshot_id
+    on failures.snapshot_id = snapshots.snapshot_id
   left join (
-    select commit_id, count(*) as rows from rejected_records where source = 'url_report' group by commit_id
+    select snapshot_id, count(*) as rows from rejected_records where source = 'url_report' group by snapshot_id
   ) as rejects
-    on rejects.commit_id = snapshots.snapshot_id
+    on rejects.snapshot_id = snapshots.snapshot_id
 )
 where
   reports_planned <> fetched + missing + failed + rejected

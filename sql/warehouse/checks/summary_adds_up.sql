@@ -9,14 +9,14 @@ with rejected as (
 compared as (
   select website_id, snapshot_id, index_summary, index_coverage_state, canonicals_match, sum(pages) as more
   from (
-    select website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match, pages
+    select website_id, snapshot_id, index_summary, index_coverage_state, canonicals_match, pages
     from coverage_summary
     union all
-    select website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match, -count(*)
+    select website_id, snapshot_id, index_summary, index_coverage_state, canonicals_match, -count(*)
     from coverage
     group by all
   )
-  where commit_id = snapshot_id and commit_id not in (select commit_id from tombstones where table_name = 'coverage')
+  where snapshot_id not in (select snapshot_id from tombstones where table_name = 'coverage')
   group by all
 )
 select

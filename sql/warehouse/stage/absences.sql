@@ -1,8 +1,7 @@
 -- Absence counts only in complete listings; a quarantined URL is present. A page disappears from the listing with the
 -- first one that lacks it. It is given up (`disappeared_at`) when two in a row lacked it, or one did and its report
 -- answers 404; a fetched report resets that count. An inspection is answered whether or not a page exists, so it only
--- confirms the absence. A replay does not affect this: its records are older than listings
--- that may have lacked the page since.
+-- confirms the absence.
 create or replace temp view absences as
 select
   *,
@@ -19,10 +18,8 @@ from (
     attempt.outcome,
     attempt.attempted_at,
     coalesce(attempt.outcome = 'fetched', false) as answered,
-    present or (answered and not getvariable('is_replay') and not getvariable('by_inspection')) as here,
-    -- This answer is the latest about the page's report: no later attempt failed.
-    answered and (not getvariable('is_replay') or coalesce(was_last_failure_at <= attempted_at, true)) as settled,
-    not present and known and getvariable('listing_complete') and not getvariable('is_replay') as absent,
+    present or (answered and not getvariable('by_inspection')) as here,
+    not present and known and getvariable('listing_complete') as absent,
     case
       when here then 0
       when getvariable('listing_complete') then was_absences + 1

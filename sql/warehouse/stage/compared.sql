@@ -1,20 +1,10 @@
--- Each page as this commit lists it, beside its own last known listing. A replay says what a page was listed as, not
--- that it was there: the quarantined entry has already shown that. In a replay, only a page that nothing before had is
--- new. A page that came, or came back, in a quarantined entry appears with the first readable entry after it.
+-- Each page as this commit lists it, beside its own last known listing. A page that came, or came back, in a quarantined
+-- entry appears with the first readable entry after it.
 -- `unlisted_since` is the night of the complete listing that lacked the page.
 create or replace temp view compared as
 select
   *,
-  case
-    when getvariable('is_replay') then
-      listed and coalesce(
-        listed_at >= was_unlisted_since,
-        was_listed_snapshot_id is null and getvariable('had_complete')
-          and (not known or was_first_seen_at >= listed_at)
-      )
-    else
-      listed and (is_new or was_unlisted_since is not null)
-  end as appeared,
+  listed and (is_new or was_unlisted_since is not null) as appeared,
   listed and was_listed_snapshot_id is not null and (
     index_summary is distinct from was_index_summary
     or index_coverage_state is distinct from was_index_coverage_state
@@ -29,13 +19,10 @@ from (
   select
     coalesce(was_url, now.url) as url,
     coalesce(now.listed, false) as listed,
-    not getvariable('is_replay') and now.url is not null as present,
+    now.url is not null as present,
     was_url is not null as known,
     was_url is null and getvariable('had_complete') as is_new,
-    case
-      when getvariable('is_replay') then greatest(now.listed_at, was_last_seen_at)
-      else coalesce(now.listed_at, now.quarantined_at)
-    end as seen_at,
+    coalesce(now.listed_at, now.quarantined_at) as seen_at,
     now.* exclude (url, listed, quarantined_at),
     was.* replace (
       coalesce(was_absences, 0) as was_absences,

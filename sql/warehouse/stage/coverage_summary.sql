@@ -1,20 +1,16 @@
--- Summarises a commit's listing. A page whose record is quarantined counts with its last known state; a replay takes that
--- back for the pages that it accepts. Only the 500 largest directories are named, so that the summary of a site with one
+-- Summarises a commit's listing. A page whose record is quarantined
+-- counts with its last known state. Only the 500 largest directories are named, so that the summary of a site with one
 -- directory per page is not as long as its listing. Views as for `compared`.
 with kept as (
   select distinct url
   from ranged_rejected_records
-  where source = 'coverage' and not getvariable('is_replay')
-  union
-  select url
-  from ranged_coverage
-  where getvariable('is_replay')
+  where source = 'coverage'
 ),
 listed as (
   select url, index_summary, index_coverage_state, canonicals_match, 1 as pages
   from ranged_coverage
   union all
-  select url, index_summary, index_coverage_state, canonicals_match, if(getvariable('is_replay'), -1, 1)
+  select url, index_summary, index_coverage_state, canonicals_match, 1
   from ranged_state
   semi join kept using (url)
   where listed_snapshot_id is not null and unlisted_since is null

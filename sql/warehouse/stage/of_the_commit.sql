@@ -1,7 +1,6 @@
 -- The rows of a table, each with the commit that it belongs to. The columns are added after sorting, so that sorting
 -- does not have to move them.
 select
-  getvariable('commit_id')::varchar as commit_id,
   getvariable('snapshot_id')::varchar as snapshot_id,
   getvariable('website_id')::varchar as website_id,
   getvariable('snapshot_at')::timestamptz as snapshot_at,

@@ -28,33 +28,30 @@ select
   if(answered, report.sitemaps, was_report_sitemaps) as report_sitemaps,
   if(answered, report.inspection_date, was_report_inspection_date) as report_inspection_date,
   if(answered, report.page_detection, was_report_page_detection) as report_page_detection,
-  -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it. A
-  -- replayed report may be older than the listing that wants one, and a replayed listing older than the report.
+  -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it.
   case
     -- A state that just changed is looked at again, until it stays.
     when getvariable('by_inspection') then
       if(answered, if(changed and was_index_summary is not null, 'changed', null), was_report_wanted)
-    when answered and not coalesce(getvariable('is_replay') and report.fetched_at < was_listed_at, false) then null
-    when getvariable('is_replay') and was_report_fetched_at > now.listed_at then was_report_wanted
+    when answered then null
     when changed or was_report_wanted = 'changed' then 'changed'
     when recrawled or was_report_wanted = 'recrawled' then 'recrawled'
   end as report_wanted,
   now.absences,
   case
-    when settled then 0
-    when outcome is not null and not answered then was_consecutive_failures + 1
+    when answered then 0
+    when outcome is not null then was_consecutive_failures + 1
     else was_consecutive_failures
   end::integer as consecutive_failures,
   case
-    when settled then null
-    when outcome is not null and not answered then attempted_at
+    when answered then null
+    when outcome is not null then attempted_at
     else was_last_failure_at
   end as last_failure_at,
   now.disappeared_at,
   case
-    when listed and (not getvariable('is_replay') or coalesce(now.listed_at >= was_unlisted_since, true)) then null
+    when listed then null
     when present and not listed and is_new then seen_at
-    -- A replayed entry from before the last absence is not a return.
     when absent and (was_unlisted_since is null or was_absences = 0) then getvariable('snapshot_at')
     else was_unlisted_since
   end as unlisted_since,

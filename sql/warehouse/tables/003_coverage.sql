@@ -1,7 +1,6 @@
 -- The coverage listing: one row per snapshot and page, with the ten fields as the service sent them.
 create table coverage (
   -- The compression of texts is fixed, because trying every method takes a quarter of the time to write them.
-  commit_id varchar not null using compression 'dictionary',
   snapshot_id varchar not null using compression 'dictionary',
   website_id varchar not null using compression 'dictionary',
   snapshot_at timestamptz not null,

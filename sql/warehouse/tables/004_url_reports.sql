@@ -1,7 +1,6 @@
 -- URL reports: one row per snapshot and page, with the 27 fields as the service sent them.
 create table url_reports (
   -- The compression of URLs is fixed, because trying every method takes a tenth of the time to write them.
-  commit_id varchar not null,
   snapshot_id varchar not null,
   website_id varchar not null,
   snapshot_at timestamptz not null,

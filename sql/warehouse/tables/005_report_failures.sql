@@ -1,6 +1,5 @@
 -- Planned reports that have no row: the page has no report (`missing`, 404) or the request failed (`failed`).
 create table report_failures (
-  commit_id varchar not null,
   snapshot_id varchar not null,
   website_id varchar not null,
   snapshot_at timestamptz not null,

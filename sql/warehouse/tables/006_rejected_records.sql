@@ -1,6 +1,5 @@
 -- Quarantine: records that break the contract, with their original text and what is wrong with them.
 create table rejected_records (
-  commit_id varchar not null,
   snapshot_id varchar not null,
   website_id varchar not null,
   snapshot_at timestamptz not null,

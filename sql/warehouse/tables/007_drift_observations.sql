@@ -1,6 +1,5 @@
 -- What the contract accepts but does not foresee, counted once per snapshot.
 create table drift_observations (
-  commit_id varchar not null,
   snapshot_id varchar not null,
   website_id varchar not null,
   snapshot_at timestamptz not null,

@@ -1,6 +1,5 @@
 -- What changed about a page since its last known listing or report.
 create table page_changes (
-  commit_id varchar not null,
   snapshot_id varchar not null,
   website_id varchar not null,
   snapshot_at timestamptz not null,

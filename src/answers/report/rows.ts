@@ -247,7 +247,6 @@ export const rejectedRow = z.object({
   field: text,
   message: text,
   records: whole,
-  replayed: whole,
   total: whole,
 });
 export type RejectedRow = z.infer<typeof rejectedRow>;

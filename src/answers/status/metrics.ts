@@ -50,7 +50,7 @@ const OF_A_RUN: Gauges<NonNullable<WebsiteStatus['last_run']>> = {
 };
 
 const OF_A_QUARANTINE: Gauges<Status['quarantine'][number]> = {
-  quarantine_records: ['Records in quarantine that no replay has committed.', ({ waiting }) => waiting],
+  quarantine_records: ['Records of the newest snapshot that are in quarantine.', ({ records }) => records],
 };
 
 const OF_A_FOLLOWER: Gauges<Status['followers'][number]> = {

@@ -8,7 +8,7 @@ import { type Follower, type FollowerLag, lagText } from '../../warehouse/copies
 import { journalsSetAside } from '../../warehouse/journal/folder.js';
 import { NO_WEBSITE, type RunFileContent, readRunFile, type Waiting } from '../../warehouse/journal/run-file.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
-import type { Marker } from '../../warehouse/log/markers.js';
+import { type Marker, newestMarkers } from '../../warehouse/log/markers.js';
 import { unfinishedRemoval } from '../../warehouse/log/removal.js';
 import { exitCodeOf, type Problem, type ProblemKind, problemsOf } from '../../warehouse/log/verdict.js';
 import { staleText } from './data-age.js';
@@ -118,22 +118,11 @@ export function judged(found: Found, input: Pick<StatusInput, 'maxRejectRatio' |
   return { ...found, warnings: findings.map(({ message }) => message), exit_code: exitCodeOf(findings) };
 }
 
-/** Counts the quarantined records of each website that has some, from the markers alone. */
-function quarantineOf(markers: readonly Marker[]) {
-  const counts = new Map<string, { records: number; replayed: number }>();
-  for (const { kind, websiteId, files } of markers) {
-    const rows = (table: string) => files[table]?.rows ?? 0;
-    const count = counts.get(websiteId) ?? { records: 0, replayed: 0 };
-    if (kind === 'snapshot') count.records += rows('rejected_records');
-    else count.replayed += rows('coverage') + rows('url_reports');
-    counts.set(websiteId, count);
-  }
-  return (
-    [...counts]
-      .filter(([, { records }]) => records > 0)
-      // What no replay has committed is still waiting.
-      .map(([website_id, count]) => ({ website_id, ...count, waiting: count.records - count.replayed }))
-  );
+/** The websites of whose newest snapshot some records are in quarantine, and how many, from the markers alone. */
+function quarantineOf(markers: readonly Marker[]): { website_id: string; records: number }[] {
+  return newestMarkers(markers)
+    .map(({ websiteId, files }) => ({ website_id: websiteId, records: files['rejected_records']?.rows ?? 0 }))
+    .filter(({ records }) => records > 0);
 }
 
 /** Clocks of two machines may differ by this much. */

@@ -9,7 +9,7 @@ const MOST_WARNINGS = 50;
 
 const websiteOutput = z.looseObject({
   website_id: z.string(),
-  quarantined: z.number().describe('Records that wait in quarantine.'),
+  quarantined: z.number().describe('Records of its newest snapshot that are in quarantine.'),
 });
 
 export const statusTool = toolOf({
@@ -38,11 +38,11 @@ export const statusTool = toolOf({
     const status = await client.status();
     const asked = status.websites.filter(({ website_id }) => only === null || website_id === only);
     const shown = asked.slice(offset, offset + MOST_WEBSITES);
-    const waitingOf = new Map(status.quarantine.map(({ website_id, waiting }) => [website_id, waiting]));
+    const quarantined = new Map(status.quarantine.map(({ website_id, records }) => [website_id, records]));
     const next = offset + shown.length;
     const { warnings, checked_at, running } = status;
     const content = {
-      websites: shown.map((row) => ({ ...row, quarantined: waitingOf.get(row.website_id) ?? 0 })),
+      websites: shown.map((row) => ({ ...row, quarantined: quarantined.get(row.website_id) ?? 0 })),
       total: asked.length,
       next_offset: next < asked.length ? next : null,
       warnings: warnings.slice(0, MOST_WARNINGS),

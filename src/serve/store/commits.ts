@@ -5,7 +5,7 @@ import type { Moment } from '../api/listing-query.js';
 export interface ServedCommits {
   /** The newest of them: with the same moment, it names the same commits forever. */
   version: string;
-  /** The last complete listing and what came after it: later ones that are partial, and replays of all these. */
+  /** The last complete listing and what came after it: later ones that are partial. */
   listing: Marker[];
   /** Earlier commits, for pages whose entry in the listing is in quarantine. */
   earlier: Marker[];
@@ -14,8 +14,7 @@ export interface ServedCommits {
 /**
  * Finds the commits of one website that a request sees: what had been observed by then.
  *
- * A listing belongs to the date on which it began, and was observed when its last entry was. A replay was observed with
- * its snapshot. A listing whose rows retention dropped is ignored.
+ * A listing belongs to the date on which it began, and was observed when its last entry was. A listing whose rows retention dropped is ignored.
  *
  * A client in the middle of a walk names the newest commit that its first window showed. It continues with the same
  * listing, even if retention dropped that meanwhile, because the files stay for an hour.
@@ -31,25 +30,16 @@ export async function commitsAt(
   version: string | null,
   wasListedBy: (snapshot: Marker, time: Date) => Promise<boolean>,
 ): Promise<ServedCommits | null> {
-  const upTo = version === null ? markers : restored(markers.filter(({ commitId }) => commitId <= version));
-  const snapshots = upTo.filter(
-    (marker) => marker.kind === 'snapshot' && !isDropped(marker) && hadBegun(marker, moment),
-  );
+  const upTo = version === null ? markers : restored(markers.filter(({ snapshotId }) => snapshotId <= version));
+  const snapshots = upTo.filter((marker) => !isDropped(marker) && hadBegun(marker, moment));
   if (moment && 'time' in moment) await dropUnfinished(snapshots, moment.time, wasListedBy);
-  const ids = new Set(snapshots.map(({ snapshotId }) => snapshotId));
-  const visible = upTo.filter((marker) => ids.has(marker.snapshotId) && !isDropped(marker));
-  const newest = visible.at(-1);
+  const newest = snapshots.at(-1);
   if (!newest) return null;
   const base = Math.max(
     0,
     snapshots.findLastIndex(({ listingComplete }) => listingComplete),
   );
-  const since = new Set(snapshots.slice(base).map(({ snapshotId }) => snapshotId));
-  return {
-    version: newest.commitId,
-    listing: visible.filter(({ snapshotId }) => since.has(snapshotId)),
-    earlier: visible.filter(({ snapshotId }) => !since.has(snapshotId)),
-  };
+  return { version: newest.snapshotId, listing: snapshots.slice(base), earlier: snapshots.slice(0, base) };
 }
 
 /** Restores what retention dropped since the last complete listing, because the walk may have begun before that. */

@@ -152,7 +152,7 @@ export function rangeOf(urls: readonly string[]): { from_url: string; to_url: st
 
 /** Identifies a listing, whatever is committed since. */
 function keyOf({ listing, earlier }: ServedCommits): string {
-  return [...listing, ...earlier.slice(-1)].map(({ commitId }) => commitId).join(' ');
+  return [...listing, ...earlier.slice(-1)].map(({ snapshotId }) => snapshotId).join(' ');
 }
 
 /** Of the files of earlier commits, newest first, those that list a page that is now only in quarantine. */

@@ -13,7 +13,7 @@ import { explained, UnreadableError } from './unreadable.js';
 const LOOK_INTERVAL_MS = 1000;
 const LOOK_INTERVAL_TIMES = 10;
 /** Tables whose files change what a reader sees when they appear or disappear. */
-const WATCHED_TABLES = ['snapshots', 'replays', 'runs', 'note_log', 'tombstones'] as const;
+const WATCHED_TABLES = ['snapshots', 'runs', 'note_log', 'tombstones'] as const;
 
 export interface LiveReaderOptions extends ReaderOptions {
   /** For a question, its wait included. */

@@ -5,7 +5,7 @@ import { sql } from '../../base/storage/sql.js';
 import type { CoverageEntry } from '../../source/contract/coverage.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import type { UrlReport } from '../../source/contract/report.js';
-import { filesOf, type Marker, markerPaths } from '../../warehouse/log/markers.js';
+import { filesOf, type Marker } from '../../warehouse/log/markers.js';
 import { ServiceError } from '../api/errors.js';
 import type { ListingQuery, Moment } from '../api/listing-query.js';
 import type { WindowBounds } from '../api/pagination.js';
@@ -158,7 +158,7 @@ export class WarehouseStore implements Store {
 
   /** @throws ServiceError 404 for a state that the website does not have */
   async #seen(reader: Reader, markers: readonly Marker[], { moment, version }: StateQuery): Promise<Seen | null> {
-    if (version !== null && !markers.some(({ commitId }) => commitId === version)) throw noSuchState();
+    if (version !== null && !markers.some(({ snapshotId }) => snapshotId === version)) throw noSuchState();
     const commits = await commitsAt(markers, moment, version, async (snapshot, time) => {
       const coverage = filesOf(this.options.warehouse, [snapshot], 'coverage');
       if (coverage.length === 0) return true;
@@ -232,9 +232,10 @@ async function snapshotsIn(
   markers: readonly Marker[],
   { skip, limit }: WindowBounds,
 ): Promise<SnapshotWindow> {
-  const kept = markers.filter(({ kind, dropped }) => kind === 'snapshot' && !Object.hasOwn(dropped, 'coverage'));
+  const kept = markers.filter(({ dropped }) => !Object.hasOwn(dropped, 'coverage'));
   const shown = kept.toReversed().slice(skip, skip + limit);
-  const files = reader.filled('snapshots', markerPaths(shown, 'snapshots'));
+  const paths = shown.map(({ path }) => path);
+  const files = reader.filled('snapshots', paths);
   const rows = await reader.engine.rows(statusRow, sql('serve/store/snapshot_statuses'), { files });
   const statusOf = new Map(rows.map(({ snapshot_id, ...status }) => [snapshot_id, status]));
   const snapshots = shown.map(({ snapshotId, snapshotAt, date, files }) => ({

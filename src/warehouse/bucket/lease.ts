@@ -14,7 +14,6 @@ import { SECOND_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { warehouseFolder } from '../log/folder/layout.js';
 import { identityOf } from '../log/folder/prepare.js';
-import { MARKER_TABLES } from '../log/folder/tables.js';
 import { readBucketRemoval } from '../log/removal.js';
 import { type Bucket, type BucketOptions, withBucket } from './client.js';
 import { BucketError } from './errors.js';
@@ -259,7 +258,7 @@ async function checkCommits(bucket: Bucket, warehouse: string): Promise<void> {
 }
 
 async function markerKeys(bucket: Bucket): Promise<string[]> {
-  return (await Promise.all(MARKER_TABLES.map((table) => bucket.keys(`parquet/${table}/`)))).flat();
+  return bucket.keys('parquet/snapshots/');
 }
 
 /** Ids of the commits whose marker is in the bucket. */

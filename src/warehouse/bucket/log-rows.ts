@@ -10,7 +10,7 @@ import { fileOfKey, idOfKey } from './keys.js';
 import type { ListedObject } from './listing.js';
 
 /** The small tables of the log, in the order in which their files are put in place: none refers to a later one. */
-const TABLES = ['tombstones', 'snapshots', 'replays', 'runs', 'note_log'] as const;
+const TABLES = ['tombstones', 'snapshots', 'runs', 'note_log'] as const;
 
 /** A file of the log that a folder lacks, or has with other bytes. */
 export interface Row extends Pick<ListedObject, 'key' | 'modified'> {

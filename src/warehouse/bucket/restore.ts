@@ -180,8 +180,8 @@ class Fetching {
     );
     // They are put in place all the same: whoever needs them must not take them for absent.
     for (const { path } of damaged) this.#fetched.damaged.push(keyOf(incoming, path));
-    const replaced = new Set([...gone.map(idOfKey), ...come.markers.map(({ commitId }) => commitId)]);
-    const kept = here.markers.filter(({ commitId }) => !replaced.has(commitId));
+    const replaced = new Set([...gone.map(idOfKey), ...come.markers.map(({ snapshotId }) => snapshotId)]);
+    const kept = here.markers.filter(({ snapshotId }) => !replaced.has(snapshotId));
     return {
       markers: [...kept, ...come.markers].sort(byCommit),
       tombstones: [...here.tombstones, ...come.tombstones],
@@ -275,11 +275,11 @@ async function filesIn(folder: string): Promise<string[]> {
 
 /** The data files of these commits, but for those that a tombstone put out of use. */
 function dataOf(folder: string, markers: readonly Marker[], tombstones: readonly Tombstone[]) {
-  const dropped = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
+  const dropped = new Set(tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
   return markers.flatMap((marker) =>
     DATA_TABLES.flatMap((table) => {
       const sha256 = { ...marker.files, ...marker.absent }[table]?.sha256;
-      if (sha256 === undefined || dropped.has(`${table} ${marker.commitId}`)) return [];
+      if (sha256 === undefined || dropped.has(`${table} ${marker.snapshotId}`)) return [];
       return [{ marker, table, file: fileOf(folder, marker, table), sha256 }];
     }),
   );

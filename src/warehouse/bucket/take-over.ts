@@ -1,10 +1,9 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exists, makeFolder, syncFolder } from '../../base/storage/durable.js';
-import { unfinishedJournals, unfinishedReplays } from '../journal/folder.js';
+import { unfinishedJournals } from '../journal/folder.js';
 import { listTableFiles, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { identityOf, parseIdentity } from '../log/folder/prepare.js';
-import { MARKER_TABLES } from '../log/folder/tables.js';
 import type { Bucket } from './client.js';
 import { BucketError } from './errors.js';
 import { idOfKey } from './keys.js';
@@ -12,16 +11,7 @@ import { commitsIn, LeaseError, unknownMarkers, WriterLease } from './lease.js';
 import { type FetchOptions, type RestoredFiles, restore } from './restore.js';
 
 /** What is set aside of a folder: the log, in one piece and first, and what is derived from it. */
-const SET_ASIDE = [
-  'parquet',
-  'runs',
-  'replays',
-  'state',
-  'restored.json',
-  'bucket-removal.json',
-  'indexhouse.duckdb',
-  'iceberg',
-];
+const SET_ASIDE = ['parquet', 'runs', 'state', 'restored.json', 'bucket-removal.json', 'indexhouse.duckdb', 'iceberg'];
 
 export interface TakenOver extends RestoredFiles {
   /** The folder below the warehouse with what only this machine had; null if it had nothing of its own. */
@@ -67,8 +57,7 @@ export async function takeOver(
 /** Removes markers of the writer before this one that arrived after this one's next commit. */
 async function removeLate(bucket: Bucket, warehouse: string): Promise<void> {
   const newest = new Map<string, string>();
-  const files = await Promise.all(MARKER_TABLES.map((table) => listTableFiles(warehouse, table)));
-  for (const file of files.flat()) {
+  for (const file of await listTableFiles(warehouse, 'snapshots')) {
     const [website, id] = [websiteOf(file), idOfKey(file)];
     if (id > (newest.get(website) ?? '')) newest.set(website, id);
   }
@@ -79,8 +68,8 @@ async function removeLate(bucket: Bucket, warehouse: string): Promise<void> {
 
 async function setAsideOwn(bucket: Bucket, warehouse: string, now: Date): Promise<string | null> {
   const known = await commitsIn(bucket);
-  const files = (await Promise.all(MARKER_TABLES.map((table) => listTableFiles(warehouse, table)))).flat();
-  const unfinished = [...(await unfinishedJournals(warehouse)), ...(await unfinishedReplays(warehouse))];
+  const files = await listTableFiles(warehouse, 'snapshots');
+  const unfinished = await unfinishedJournals(warehouse);
   if (unfinished.length === 0 && files.every((file) => known.has(idOfKey(file)))) return null;
   const folder = join('set-aside', now.toISOString().replaceAll(':', '-'));
   await makeFolder(join(warehouse, folder));

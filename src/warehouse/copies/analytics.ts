@@ -6,21 +6,12 @@ import { exists, readIfThere, writeDurably } from '../../base/storage/durable.js
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { identifier, literal, sql } from '../../base/storage/sql.js';
 import { hasTableFile, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
-import {
-  columnsOf,
-  createTables,
-  DATA_TABLES,
-  isThinned,
-  MARKER_TABLES,
-  type Table,
-  viewStatements,
-} from '../log/folder/tables.js';
+import { columnsOf, createTables, DATA_TABLES, isThinned, type Table, viewStatements } from '../log/folder/tables.js';
 import type { FollowerState } from './follower.js';
 import { removeDatabase, replaceDatabase } from './native-file.js';
 
 /** The oldest format that DuckDB 1.5 still writes for every reader since 1.0. */
 const STORAGE_VERSION = 'v1.0.0';
-const COMMITS = 'select snapshot_id from snapshots union all select replay_id from replays';
 
 const TEXT = join('schema', 'analytics.sql');
 
@@ -99,14 +90,14 @@ async function replaceReadParquet(engine: Engine): Promise<void> {
  */
 export async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {
   const views: string[] = [];
-  for (const table of [...MARKER_TABLES, 'runs', 'note_log', 'tombstones'] as const) {
+  for (const table of ['snapshots', 'runs', 'note_log', 'tombstones'] as const) {
     views.push(`create or replace view ${table} as select ${shownColumns(table)} from ${await source(place, table)}`);
   }
   for (const table of DATA_TABLES) {
-    const dropped = `select commit_id from tombstones where table_name = ${literal(table)}`;
+    const dropped = `select snapshot_id from tombstones where table_name = ${literal(table)}`;
     views.push(`create or replace view ${table} as
 select ${shownColumns(table)} from ${await source(place, table)}
-where commit_id in (${COMMITS})${isThinned(table) ? `\n  and commit_id not in (${dropped})` : ''}`);
+where snapshot_id in (select snapshot_id from snapshots)${isThinned(table) ? `\n  and snapshot_id not in (${dropped})` : ''}`);
   }
   return [...views, await stateView(place), ...viewStatements()];
 }
@@ -129,8 +120,8 @@ async function stateView({ warehouse, root }: AnalyticsPlace): Promise<string> {
   return `create or replace view page_state as
 select ${shownColumns('page_state')} from ${readParquet(files, ', filename = true')}
 where parse_filename(filename, true) in (
-  select max(id)
-  from (select website_id, snapshot_id as id from snapshots union all select website_id, replay_id from replays)
+  select max(snapshot_id)
+  from snapshots
   group by website_id
 )`;
 }

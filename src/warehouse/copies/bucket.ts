@@ -10,7 +10,7 @@ import { escaped, fileOfKey, idOfKey, keyOf } from '../bucket/keys.js';
 import { commitsIn, sendIdentity, withBucketOf } from '../bucket/lease.js';
 import { GRACE_MS } from '../log/commit.js';
 import { listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
-import { LOOSE_TABLES, MARKER_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
+import { LOOSE_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
 import { dataFilesOf } from '../log/markers.js';
 import type { OpenWarehouse } from '../log/open.js';
 import { readBucketRemoval } from '../log/removal.js';
@@ -82,7 +82,7 @@ export class BucketCopy implements CheckedCopy {
     crashPoint('sent the tombstones');
     // Files that a restored warehouse lacks have no tombstone, and are kept here.
     const due = tombstones.filter(({ tombstone_id }) => old.has(tombstone_id));
-    const gone = new Set(due.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
+    const gone = new Set(due.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
     for (const table of THINNED_TABLES) {
       const keys = await this.bucket.keys(`parquet/${table}/`);
       for (const key of keys) if (gone.has(`${table} ${idOfKey(key)}`)) await this.bucket.remove(key);
@@ -109,7 +109,7 @@ export class BucketCopy implements CheckedCopy {
       const remedy = '`indexhouse verify --repair` lets the next sync send it again';
       differences.push({ level: 'difference', message: `${this.title}/${key} ${what}`, remedy, remove });
     };
-    const byId = new Map(markers.map((marker) => [marker.commitId, marker]));
+    const byId = new Map(markers.map((marker) => [marker.snapshotId, marker]));
     const there = new Set<string>();
     const fetched = join(engine.temporary, 'fetched');
     for (const prefix of ['warehouse.json', 'parquet/', 'state/']) {
@@ -196,5 +196,5 @@ export class BucketCopy implements CheckedCopy {
 }
 
 function isMarker(key: string): boolean {
-  return MARKER_TABLES.some((table) => key.startsWith(`parquet/${table}/`));
+  return key.startsWith('parquet/snapshots/');
 }

@@ -8,8 +8,8 @@ import { columnsOf, rowsDiffer } from '../../base/storage/rows-differ.js';
 import { literal } from '../../base/storage/sql.js';
 import { findDamaged } from '../log/folder/damage.js';
 import { listTableFiles, warehouseFolder } from '../log/folder/layout.js';
-import { DATA_TABLES, LOOSE_TABLES, MARKER_TABLES, type Table } from '../log/folder/tables.js';
-import { filesOf, markerPaths } from '../log/markers.js';
+import { DATA_TABLES, LOOSE_TABLES, type Table } from '../log/folder/tables.js';
+import { filesOf } from '../log/markers.js';
 import { OpenWarehouse } from '../log/open.js';
 import { findStates } from '../log/state.js';
 import { type Compared, type Difference, lagging } from './follower.js';
@@ -74,10 +74,16 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   // The next sync rebuilds it, so there is nothing to compare.
   if (await isOutdated(engine, log, 'follower.')) return [lagging('indexhouse.duckdb still holds what was removed')];
   const taken = await knownCommits(engine, 'follower.');
-  const has = markers.filter(({ commitId }) => taken.has(commitId));
+  const has = markers.filter(({ snapshotId }) => taken.has(snapshotId));
   const compared: [Table, string][] = [
     ...DATA_TABLES.map((table): [Table, string] => [table, log.query(table, filesOf(log.path, has, table))]),
-    ...MARKER_TABLES.map((table): [Table, string] => [table, log.query(table, markerPaths(has, table))]),
+    [
+      'snapshots',
+      log.query(
+        'snapshots',
+        has.map(({ path }) => path),
+      ),
+    ],
     ['tombstones', log.query('tombstones', log.tombstoneFiles)],
   ];
   const lags: [number, (rows: number) => Difference][] = [

@@ -10,7 +10,7 @@ import { literal } from '../../base/storage/sql.js';
 import { readReadable } from '../log/folder/damage.js';
 import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { createTables, LOOSE_TABLES, type Table, viewStatements } from '../log/folder/tables.js';
-import { dataFilesOf, type Marker, tableOf } from '../log/markers.js';
+import { dataFilesOf, type Marker } from '../log/markers.js';
 import type { OpenWarehouse } from '../log/open.js';
 import { type Commit, catchUp, type FollowerState, type LogCopy } from './follower.js';
 import { knownCommits, lackingTombstones, removeDatabase } from './native-file.js';
@@ -131,7 +131,7 @@ class DuckdbFile implements LogCopy {
       await insert(engine, 'page_state', state);
     }
     crashPoint('followed the data');
-    await insert(engine, tableOf(marker), marker.path);
+    await insert(engine, 'snapshots', marker.path);
     crashPoint('followed the marker');
   }
 

@@ -34,7 +34,7 @@ export interface FollowerState {
 /** How far a follower is, as `status` determines it without writing to it. */
 export interface FollowerLag {
   name: string;
-  /** Snapshots, and replays of them, that it lacks. */
+  /** Snapshots that it lacks. */
   behind: number;
   /** False if the number is unknown: all commits count then, or, if the file is locked, those newer than the file. */
   exact: boolean;
@@ -127,7 +127,7 @@ export interface Commit {
 export interface LogCopy {
   /** What messages call it. */
   readonly title: string;
-  /** Ids of the commits that it holds, of snapshots and of replays. */
+  /** Ids of the snapshots that it holds. */
   known(): Promise<ReadonlySet<string>>;
   /** Copies a commit that it lacks, replacing whatever an interrupted attempt left. @throws UnreachableError */
   take(commit: Commit): Promise<void>;
@@ -160,7 +160,7 @@ export function followerOf(name: string, withCopy: WithCopy, after?: string): Fo
       const lag = { name, held: null };
       try {
         const known = await withCopy(log, (copy) => copy.known(), true);
-        const lacks = lackingIn(known, log.markers).map(({ commitId }) => commitId);
+        const lacks = lackingIn(known, log.markers).map(({ snapshotId }) => snapshotId);
         return { ...lag, behind: lacks.length, exact: true, error: null, lacks };
       } catch (error) {
         return { ...lag, behind: log.markers.length, exact: false, error: messageOf(error) };

@@ -28,8 +28,8 @@ export async function isOutdated(engine: Engine, log: OpenWarehouse, prefix = ''
 /** Of how many commits a file holds rows that a tombstone put out of use. */
 async function countTombstoned(engine: Engine, log: OpenWarehouse, prefix = ''): Promise<number> {
   if (log.tombstoneFiles.length === 0) return 0;
-  const query = `select count(distinct commit_id) as rows from (${lackingTombstones(log, prefix)})
-    where commit_id in (select id from (${commitsIn(prefix)}))`;
+  const query = `select count(distinct snapshot_id) as rows from (${lackingTombstones(log, prefix)})
+    where snapshot_id in (select id from (${commitsIn(prefix)}))`;
   return (await engine.rows(countRow, query))[0]?.rows ?? 0;
 }
 
@@ -39,14 +39,14 @@ export function lackingTombstones(log: OpenWarehouse, prefix = ''): string {
   return `select * from (${all}) anti join ${prefix}tombstones using (tombstone_id)`;
 }
 
-/** The ids of the commits, snapshots and replays, that a native DuckDB file holds; `prefix` as for `isOutdated`. */
+/** The ids of the snapshots that a native DuckDB file holds; `prefix` as for `isOutdated`. */
 export async function knownCommits(engine: Engine, prefix = ''): Promise<Set<string>> {
   const rows = await engine.rows(z.object({ id: z.string() }), commitsIn(prefix));
   return new Set(rows.map(({ id }) => id));
 }
 
 function commitsIn(prefix: string): string {
-  return `select snapshot_id as id from ${prefix}snapshots union all select replay_id from ${prefix}replays`;
+  return `select snapshot_id as id from ${prefix}snapshots`;
 }
 
 /**

@@ -27,11 +27,6 @@ export function journalFolder(warehouse: string, runId: string, websiteId: strin
   return folderAt(runsFolder(warehouse), runId, websiteId);
 }
 
-/** The folder in which a replay keeps what is not committed yet: beside the runs, because it is never resumed. */
-export function replayFolder(warehouse: string, replayId: string, websiteId: string): JournalFolder {
-  return folderAt(replaysFolder(warehouse), replayId, websiteId);
-}
-
 function folderAt(root: string, runId: string, websiteId: string) {
   const path = join(root, runId, encodeId(websiteId));
   return {
@@ -79,15 +74,6 @@ export async function journalsSetAside(warehouse: string): Promise<string[]> {
 /** The journals of runs that are not finished, oldest run first (run ids sort by time). */
 export async function unfinishedJournals(warehouse: string): Promise<JournalFolder[]> {
   return (await foldersIn(runsFolder(warehouse))).filter(({ runId }) => runId !== DAMAGED);
-}
-
-/** What interrupted replays left, oldest first; `runId` is the replay's id. */
-export function unfinishedReplays(warehouse: string): Promise<JournalFolder[]> {
-  return foldersIn(replaysFolder(warehouse));
-}
-
-function replaysFolder(warehouse: string): string {
-  return join(warehouse, 'replays');
 }
 
 async function foldersIn(root: string): Promise<JournalFolder[]> {

@@ -7,11 +7,11 @@ import type { Marker } from './markers.js';
 export class CheckpointError extends Failure {}
 
 /**
- * `parquet/checkpoints/website=<id>/date=<date>/<commit_id>.parquet`: the state after that commit, kept in the log
+ * `parquet/checkpoints/website=<id>/date=<date>/<snapshot_id>.parquet`: the state after that commit, kept in the log
  * because files that it is derived from were put out of use.
  */
-export function checkpointFile(warehouse: string, { websiteId, date, commitId }: Marker): string {
-  return tableFile(warehouse, 'checkpoints', { websiteId, date, id: commitId });
+export function checkpointFile(warehouse: string, { websiteId, date, snapshotId }: Marker): string {
+  return tableFile(warehouse, 'checkpoints', { websiteId, date, id: snapshotId });
 }
 
 /** What a state is built from. */

@@ -27,10 +27,10 @@ export async function commitStaged(warehouse: string, folder: JournalFolder, man
   }
   for (const to of new Set(moves.map((move) => dirname(move.to)))) await syncFolder(to);
 
-  if (manifest.marker === 'snapshots') await makeRoom(warehouse, manifest.date);
-  await publishOnce(stagedFile(folder, manifest.marker), tableFile(warehouse, manifest.marker, place));
+  await makeRoom(warehouse, manifest.date);
+  await publishOnce(stagedFile(folder, 'snapshots'), tableFile(warehouse, 'snapshots', place));
   crashPoint('wrote the marker');
-  if (manifest.marker === 'snapshots') await recordRun(warehouse, folder, manifest);
+  await recordRun(warehouse, folder, manifest);
   crashPoint('recorded the run');
   await dropJournal(folder);
   crashPoint('dropped the journal');
@@ -42,7 +42,7 @@ function movesOf(warehouse: string, folder: JournalFolder, manifest: Manifest): 
   const data = DATA_TABLES.filter((table) => Object.hasOwn(manifest.files, table));
   return [
     ...data.map((table) => ({ from: stagedFile(folder, table), to: tableFile(warehouse, table, place) })),
-    { from: stagedFile(folder, 'page_state'), to: stateFile(warehouse, manifest.website_id, manifest.commit_id) },
+    { from: stagedFile(folder, 'page_state'), to: stateFile(warehouse, manifest.website_id, manifest.snapshot_id) },
   ];
 }
 
@@ -51,11 +51,9 @@ export async function isStagedWhole(warehouse: string, folder: JournalFolder, ma
   const place = placeOf(manifest);
   const files = [
     ...movesOf(warehouse, folder, manifest),
-    { from: stagedFile(folder, manifest.marker), to: tableFile(warehouse, manifest.marker, place) },
+    { from: stagedFile(folder, 'snapshots'), to: tableFile(warehouse, 'snapshots', place) },
+    { from: stagedFile(folder, 'runs'), to: tableFile(warehouse, 'runs', { ...place, id: folder.runId }) },
   ];
-  if (manifest.marker === 'snapshots') {
-    files.push({ from: stagedFile(folder, 'runs'), to: tableFile(warehouse, 'runs', { ...place, id: folder.runId }) });
-  }
   for (const { from, to } of files) {
     const table = basename(from, '.staged');
     const file = (await exists(from)) ? from : to;
@@ -127,7 +125,7 @@ export async function dropSuperseded(files: readonly string[], now: number): Pro
 }
 
 function placeOf(manifest: Manifest): { websiteId: string; date: string; id: string } {
-  return { websiteId: manifest.website_id, date: manifest.date, id: manifest.commit_id };
+  return { websiteId: manifest.website_id, date: manifest.date, id: manifest.snapshot_id };
 }
 
 async function moveOnce(from: string, to: string): Promise<void> {

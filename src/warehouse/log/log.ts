@@ -5,26 +5,15 @@ import { type DamagedFile, readReadable } from './folder/damage.js';
 import { listTableFiles, websiteOf } from './folder/layout.js';
 import { tableQuery } from './folder/prepare.js';
 import { checkRows } from './folder/sums.js';
-import type { MarkerTable } from './folder/tables.js';
 import type { MarkerIndex } from './marker-index.js';
-import {
-  byCommit,
-  KINDS,
-  type Kind,
-  type Marker,
-  markersIn,
-  OF_KIND,
-  readKind,
-  without,
-  withoutAbsent,
-} from './markers.js';
+import { byCommit, type Marker, type MarkerPlace, markersIn, readMarkers, without, withoutAbsent } from './markers.js';
 
 const tombstoneRow = z.object({
   /** Shared by all files that one run of `maintain` put out of use for a website. */
   tombstone_id: z.string(),
   tombstoned_at: z.string(),
   table_name: z.string(),
-  commit_id: z.string(),
+  snapshot_id: z.string(),
   /** The commit whose state was saved first, because the log can no longer produce it; and the SHA-256 of that file. */
   checkpoint_id: z.string(),
   checkpoint_sha256: z.string(),
@@ -34,7 +23,7 @@ export type Tombstone = z.infer<typeof tombstoneRow>;
 
 /** What the log holds, as far as it can be read. */
 export interface Log {
-  /** Markers of snapshots and replays, oldest commit first. */
+  /** Markers, oldest commit first. */
   markers: Marker[];
   /** Markers and tombstones that cannot be read. */
   damaged: DamagedFile[];
@@ -44,7 +33,7 @@ export interface Log {
 }
 
 /**
- * Reads all markers, of snapshots and of replays, oldest commit first, as far as they can be read.
+ * Reads all markers, oldest commit first, as far as they can be read.
  *
  * @param schemas the folder whose empty files define the columns of each table
  * @param websiteId left out: all websites
@@ -59,7 +48,7 @@ export async function readLog(
 }
 
 /** The files of the markers, tombstones and notes that existed at one moment. */
-export interface ListedLog extends Record<MarkerTable | 'tombstones' | 'note_log', string[]> {
+export interface ListedLog extends Record<'snapshots' | 'tombstones' | 'note_log', string[]> {
   /** Holds the snapshots that are not listed. */
   index: MarkerIndex | null;
 }
@@ -68,21 +57,18 @@ export async function listLog(
   warehouse: string,
   { websiteId, index = null }: { websiteId?: string | undefined; index?: MarkerIndex | null },
 ): Promise<ListedLog> {
-  // Replays come first, so that none is seen without its snapshot; tombstones last, because they are written after
-  // their commits.
-  const replays = await listTableFiles(warehouse, 'replays', { websiteId });
+  // Tombstones last, because they are written after their commits.
   const snapshots = await listTableFiles(warehouse, 'snapshots', { websiteId, from: index?.before });
   const tombstones = await listTableFiles(warehouse, 'tombstones', { websiteId });
   const note_log = await listTableFiles(warehouse, 'note_log', { websiteId });
-  return { replays, snapshots, tombstones, note_log, index };
+  return { snapshots, tombstones, note_log, index };
 }
 
 /** The listed files of the matching websites only. */
 export function listedOf(listed: ListedLog, isAsked: (websiteId: string) => boolean): ListedLog {
   const own = (files: string[]) => files.filter((file) => isAsked(websiteOf(file)));
-  const { replays, snapshots, tombstones, note_log, index } = listed;
-  const rest = { tombstones: own(tombstones), note_log: own(note_log), index };
-  return { replays: own(replays), snapshots: own(snapshots), ...rest };
+  const { snapshots, tombstones, note_log, index } = listed;
+  return { snapshots: own(snapshots), tombstones: own(tombstones), note_log: own(note_log), index };
 }
 
 /**
@@ -93,36 +79,30 @@ export function listedOf(listed: ListedLog, isAsked: (websiteId: string) => bool
  */
 export async function readListed(
   engine: Engine,
-  { warehouse, schemas }: Omit<Kind, 'kind'>,
+  { warehouse, schemas }: MarkerPlace,
   { index, tombstones: files, ...listed }: ListedLog,
   websiteIds: readonly string[] | null = null,
 ): Promise<Log> {
   const markers: Marker[] = [];
-  const damaged: DamagedFile[] = [];
   if (index && websiteIds?.length !== 0) {
     const where = websiteIds === null ? 'true' : `website_id in (${websiteIds.map(literal).join(', ')})`;
-    markers.push(
-      ...(await markersIn(engine, { warehouse, schemas, kind: 'snapshot' }, [index.files.snapshots], where)),
-    );
+    markers.push(...(await markersIn(engine, { warehouse, schemas }, [index.files.snapshots], where)));
   }
-  for (const kind of KINDS) {
-    const read = await readKind(engine, { warehouse, schemas, kind }, listed[OF_KIND[kind].table]);
-    markers.push(...read.markers);
-    damaged.push(...read.damaged);
-  }
+  const own = await readMarkers(engine, { warehouse, schemas }, listed.snapshots);
+  markers.push(...own.markers);
   const read = async (some: readonly string[]) => {
     await checkRows(engine, some);
     return engine.rows(
       tombstoneRow,
-      `${tableQuery(schemas, 'tombstones', some)} order by tombstone_id, table_name, commit_id`,
+      `${tableQuery(schemas, 'tombstones', some)} order by tombstone_id, table_name, snapshot_id`,
     );
   };
   const { value: tombstones, readable, damaged: others } = await readReadable(engine, 'tombstones', files, read);
   const there = await withoutAbsent(warehouse, markers);
-  const dropped = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
+  const dropped = new Set(tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
   return {
     markers: without(there, dropped, 'dropped').sort(byCommit),
-    damaged: [...damaged, ...others],
+    damaged: [...own.damaged, ...others],
     tombstones,
     tombstoneFiles: [...readable],
   };

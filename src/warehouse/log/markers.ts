@@ -6,21 +6,18 @@ import { type LogFolder, listTableFiles, stateFile, tableFile } from './folder/l
 import { tableQuery } from './folder/prepare.js';
 import { readRestored } from './folder/restored.js';
 import { checkRows, OTHER_ROWS } from './folder/sums.js';
-import { DATA_TABLES, type DataTable, type MarkerTable, THINNED_TABLES } from './folder/tables.js';
+import { DATA_TABLES, type DataTable, THINNED_TABLES } from './folder/tables.js';
 
 /** By table, the state included. */
 export const filesSchema = z.record(z.string(), z.object({ rows: z.int(), bytes: z.int(), sha256: z.string() }));
 export type CommittedFiles = z.infer<typeof filesSchema>;
 
 const markerRow = z.object({
-  /** The snapshot's id, or the replay's. */
-  commitId: z.string(),
-  /** For a replay, the snapshot whose rejected records it replayed. */
   snapshotId: z.string(),
-  /** The run that committed it; for a replay, its own id. */
+  /** The run that committed it. */
   runId: z.string(),
   websiteId: z.string(),
-  /** Null if it had none, and for a replay. */
+  /** Null if it had none. */
   websiteName: z.string().nullable(),
   /** ISO 8601. */
   snapshotAt: z.string(),
@@ -34,36 +31,8 @@ const markerRow = z.object({
   files: z.string().transform((text) => filesSchema.parse(JSON.parse(text))),
 });
 
-/** How the two kinds of markers differ. A replay is never a listing by itself. */
-export const OF_KIND = {
-  snapshot: {
-    table: 'snapshots',
-    id: 'snapshot_id',
-    run: 'run_id',
-    name: 'website_name',
-    complete: "listing_status = 'complete'",
-    inspected: "coalesce(source = 'google', false)",
-    at: 'finished_at',
-  },
-  replay: {
-    table: 'replays',
-    id: 'replay_id',
-    run: 'replay_id',
-    name: 'null::varchar',
-    complete: 'false',
-    inspected: 'false',
-    at: 'replayed_at',
-  },
-} as const satisfies Record<
-  string,
-  { table: MarkerTable } & Record<'id' | 'run' | 'name' | 'complete' | 'inspected' | 'at', string>
->;
-export type MarkerKind = keyof typeof OF_KIND;
-export const KINDS = ['replay', 'snapshot'] as const;
-
 /** A commit that the warehouse holds. What has no marker does not exist. */
 export interface Marker extends z.infer<typeof markerRow> {
-  kind: MarkerKind;
   /** Files that a tombstone put out of use; they may have been deleted. */
   dropped: CommittedFiles;
   /** Files that were left in the bucket when the warehouse was restored from there. */
@@ -72,15 +41,16 @@ export interface Marker extends z.infer<typeof markerRow> {
   path: string;
 }
 
-/** Oldest first: commit ids sort by time. */
+/** Oldest first: ids of snapshots sort by time. */
 export function byCommit(one: Marker, other: Marker): number {
-  return one.commitId < other.commitId ? -1 : 1;
+  return one.snapshotId < other.snapshotId ? -1 : 1;
 }
 
-export interface Kind {
+/** Where markers are read. */
+export interface MarkerPlace {
   warehouse: string;
+  /** The folder whose empty files define the columns of each table. */
   schemas: string;
-  kind: MarkerKind;
 }
 
 interface MarkersRead {
@@ -89,34 +59,33 @@ interface MarkersRead {
   damaged: DamagedFile[];
 }
 
-/** Whether all of these markers of snapshots can be read. */
+/** Whether all of these markers can be read. */
 export async function areWhole(engine: Engine, warehouse: string, paths: string[]): Promise<boolean> {
-  return (await readKind(engine, { warehouse, schemas: warehouse, kind: 'snapshot' }, paths)).damaged.length === 0;
+  return (await readMarkers(engine, { warehouse, schemas: warehouse }, paths)).damaged.length === 0;
 }
 
-/** Reads markers of one kind together, or one by one if one of them cannot be read. */
-export async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<MarkersRead> {
-  const { kind } = of;
+/** Reads markers together, or one by one if one of them cannot be read. */
+export async function readMarkers(engine: Engine, place: MarkerPlace, paths: string[]): Promise<MarkersRead> {
   try {
-    return { markers: await readMarkerFiles(engine, of, paths), damaged: [] };
+    return { markers: await readMarkerFiles(engine, place, paths), damaged: [] };
   } catch (error) {
     if (paths.length > 1) {
       const read: MarkersRead[] = [];
-      for (const path of paths) read.push(await readKind(engine, of, [path]));
+      for (const path of paths) read.push(await readMarkers(engine, place, [path]));
       return { markers: read.flatMap(({ markers }) => markers), damaged: read.flatMap(({ damaged }) => damaged) };
     }
     const [path = ''] = paths;
     const said = firstLine(error);
     const reason = (await whyNotParquet(path)) ?? (said === OTHER_ROWS ? said : `cannot be read: ${said}`);
-    return { markers: [], damaged: [damagedFile(OF_KIND[kind].table, path, reason)] };
+    return { markers: [], damaged: [damagedFile('snapshots', path, reason)] };
   }
 }
 
 /** @throws Error if a file cannot be read, or holds the marker of another commit */
-async function readMarkerFiles(engine: Engine, of: Kind, paths: string[]): Promise<Marker[]> {
+async function readMarkerFiles(engine: Engine, place: MarkerPlace, paths: string[]): Promise<Marker[]> {
   if (paths.length === 0) return [];
   const there = new Set(paths);
-  const markers = await markersIn(engine, of, paths);
+  const markers = await markersIn(engine, place, paths);
   const foreign = markers.find(({ path }) => !there.delete(path));
   if (foreign) throw new Error(`it is the marker that belongs to ${foreign.path}`);
   await checkRows(engine, paths);
@@ -126,21 +95,20 @@ async function readMarkerFiles(engine: Engine, of: Kind, paths: string[]): Promi
 /** The markers whose rows are in these files. */
 export async function markersIn(
   engine: Engine,
-  { warehouse, schemas, kind }: Kind,
+  { warehouse, schemas }: MarkerPlace,
   files: string[],
   where = 'true',
 ): Promise<Marker[]> {
-  const { table, id, run, name, complete, inspected, at } = OF_KIND[kind];
   const rows = await engine.rows(
     markerRow,
-    `select ${id} as "commitId", snapshot_id as "snapshotId", ${run} as "runId",
-       website_id as "websiteId", ${name} as "websiteName", snapshot_at as "snapshotAt",
-       snapshot_date as "date", ${at} as "committedAt", ${complete} as "listingComplete", ${inspected} as "byInspection", files
-     from (${tableQuery(schemas, table, files)}) where ${where}`,
+    `select snapshot_id as "snapshotId", run_id as "runId", website_id as "websiteId", website_name as "websiteName",
+       snapshot_at as "snapshotAt", snapshot_date as "date", finished_at as "committedAt",
+       listing_status = 'complete' as "listingComplete", coalesce(source = 'google', false) as "byInspection", files
+     from (${tableQuery(schemas, 'snapshots', files)}) where ${where}`,
   );
   return rows.map((row) => {
-    const path = tableFile(warehouse, table, { ...row, id: row.commitId });
-    return { ...row, kind, dropped: {}, absent: {}, path };
+    const path = tableFile(warehouse, 'snapshots', { ...row, id: row.snapshotId });
+    return { ...row, dropped: {}, absent: {}, path };
   });
 }
 
@@ -153,7 +121,7 @@ export async function withoutAbsent(warehouse: string, markers: Marker[]): Promi
   for (const table of THINNED_TABLES) {
     const there = new Set(await listTableFiles(warehouse, table));
     for (const marker of markers.filter(({ date }) => date < from)) {
-      if (!there.has(fileOf(warehouse, marker, table))) absent.add(`${table} ${marker.commitId}`);
+      if (!there.has(fileOf(warehouse, marker, table))) absent.add(`${table} ${marker.snapshotId}`);
     }
   }
   return without(markers, absent, 'absent');
@@ -163,7 +131,7 @@ export async function withoutAbsent(warehouse: string, markers: Marker[]): Promi
 export function without(markers: readonly Marker[], named: ReadonlySet<string>, as: 'dropped' | 'absent'): Marker[] {
   if (named.size === 0) return [...markers];
   return markers.map((marker) => {
-    const isNamed = ([table]: [string, unknown]) => named.has(`${table} ${marker.commitId}`);
+    const isNamed = ([table]: [string, unknown]) => named.has(`${table} ${marker.snapshotId}`);
     const all = Object.entries(marker.files);
     const files = Object.fromEntries(all.filter((entry) => !isNamed(entry)));
     return { ...marker, files, [as]: { ...marker[as], ...Object.fromEntries(all.filter(isNamed)) } };
@@ -173,16 +141,6 @@ export function without(markers: readonly Marker[], named: ReadonlySet<string>, 
 /** The markers of one website, oldest first. */
 export function markersOf(markers: readonly Marker[], websiteId: string): Marker[] {
   return markers.filter((marker) => marker.websiteId === websiteId);
-}
-
-/** The table that a marker's own row belongs to. */
-export function tableOf(marker: Marker): MarkerTable {
-  return OF_KIND[marker.kind].table;
-}
-
-/** The markers' own files in one table. */
-export function markerPaths(markers: readonly Marker[], table: MarkerTable): string[] {
-  return markers.filter((marker) => tableOf(marker) === table).map(({ path }) => path);
 }
 
 /** When the latest of these commits was taken, in milliseconds since 1970, and its snapshot; null if there is none. */
@@ -198,12 +156,12 @@ export function newestMarkers(markers: readonly Marker[]): Marker[] {
 
 /** The commits that are not among these ids, in order. */
 export function lackingIn(known: ReadonlySet<string>, markers: readonly Marker[]): Marker[] {
-  return markers.filter(({ commitId }) => !known.has(commitId));
+  return markers.filter(({ snapshotId }) => !known.has(snapshotId));
 }
 
 /** The file of one table in a commit, whether it has one or not. */
 export function fileOf(warehouse: string, marker: Marker, table: LogFolder): string {
-  return tableFile(warehouse, table, { ...marker, id: marker.commitId });
+  return tableFile(warehouse, table, { ...marker, id: marker.snapshotId });
 }
 
 /** The files of one table in these commits. */
@@ -220,5 +178,5 @@ export function dataFilesOf(warehouse: string, marker: Marker): [DataTable, stri
 
 /** The state file that follows this commit; it may be missing, and is then rebuilt. */
 export function stateFileOf(warehouse: string, marker: Marker): string {
-  return stateFile(warehouse, marker.websiteId, marker.commitId);
+  return stateFile(warehouse, marker.websiteId, marker.snapshotId);
 }

@@ -19,7 +19,7 @@ import { checkRows } from './folder/sums.js';
 import { DATA_TABLES, hasRowPerFile, isLogTable, type Table } from './folder/tables.js';
 import { type ListedLog, type Log, listedOf, listLog, readListed, type Tombstone } from './log.js';
 import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
-import { byCommit, filesOf, type Marker, markerPaths } from './markers.js';
+import { byCommit, filesOf, type Marker } from './markers.js';
 import { listOwnLog } from './own-log.js';
 
 const namedRow = z.object({ id: z.string(), name: z.string().nullable(), snapshotAt: z.string() });
@@ -167,7 +167,7 @@ export class OpenWarehouse implements Log {
     }
     if (index === null) {
       const damaged = this.damaged.filter((file) => file.table === table && isAsked(file.websiteId));
-      return [...markerPaths(markers, table), ...damaged.map(({ path }) => path)];
+      return [...markers.map(({ path }) => path), ...damaged.map(({ path }) => path)];
     }
     const listed = listedOf(this.listed, isAsked)[table];
     return table === 'snapshots' ? [index.files.snapshots, ...listed] : listed;
@@ -175,9 +175,8 @@ export class OpenWarehouse implements Log {
 
   /** The websites that have a snapshot, for each name that they ever had, the newest last; and its newest snapshot. */
   async named(): Promise<z.infer<typeof namedRow>[]> {
-    const snapshots = this.markers.filter(({ kind }) => kind === 'snapshot');
     const named = ({ websiteId: id, websiteName: name, snapshotAt }: Marker) => ({ id, name, snapshotAt });
-    if (!this.#loaded) return snapshots.map(named);
+    if (!this.#loaded) return this.markers.map(named);
     const names = 'select website_id as id, website_name as name, arg_max(snapshot_at, snapshot_id) as "snapshotAt"';
     const { value } = await this.#readable('snapshots', (files) => {
       const from = `(${this.query('snapshots', files)}) group by all order by max(snapshot_id)`;

@@ -19,12 +19,12 @@ export async function listOwnLog(
   const whole = await readIndex(path);
   const index = whole && (await ownIndex(engine, whole, websites, temporary));
   const runs: string[] = [];
-  const listed: ListedLog = { replays: [], snapshots: [], tombstones: [], note_log: [], index };
+  const listed: ListedLog = { snapshots: [], tombstones: [], note_log: [], index };
   for (const websiteId of websites) {
     // Before the markers, so that every run's snapshot is among them.
     runs.push(...(await listTableFiles(path, 'runs', { websiteId, from: index?.before })));
     const own = await listLog(path, { websiteId, index });
-    for (const table of ['replays', 'snapshots', 'tombstones', 'note_log'] as const) listed[table].push(...own[table]);
+    for (const table of ['snapshots', 'tombstones', 'note_log'] as const) listed[table].push(...own[table]);
   }
   return { runs, listed };
 }

@@ -16,9 +16,9 @@ import {
 import { encodeId } from '../../base/storage/names.js';
 import { jsonOf } from '../../base/validate.js';
 import { namesIn, scratchFolder, warehouseFolder } from './folder/layout.js';
-import { DATA_TABLES, MARKER_TABLES } from './folder/tables.js';
+import { DATA_TABLES } from './folder/tables.js';
 
-const JOURNALS = ['runs', join('runs', 'damaged'), 'replays'];
+const JOURNALS = ['runs', join('runs', 'damaged')];
 
 const planSchema = z.object({
   /** What it is about; more of it is only shown. */
@@ -130,7 +130,7 @@ export async function stageBucketRemoval(warehouse: string, folder: string, step
 /** Every folder that belongs to a website, its markers first. */
 export async function foldersOf(warehouse: string, websiteId: string): Promise<string[]> {
   const name = encodeId(websiteId);
-  const tables = [...MARKER_TABLES, 'runs', 'note_log', 'tombstones', 'checkpoints', ...DATA_TABLES];
+  const tables = ['snapshots', 'runs', 'note_log', 'tombstones', 'checkpoints', ...DATA_TABLES];
   const runs = await Promise.all(JOURNALS.map((root) => namesIn(join(warehouse, root))));
   return [
     ...tables.map((table) => join('parquet', table, `website=${name}`)),

@@ -126,7 +126,7 @@ async function keepState(warehouse: string, made: string, target: string): Promi
 }
 
 /**
- * Replays the log of a website, commit by commit, from its beginning or the newest checkpoint, into the state after the
+ * Follows the log of a website, commit by commit, from its beginning or the newest checkpoint, to the state after the
  * last of these commits.
  *
  * @param markers all of this website, oldest first
@@ -143,14 +143,14 @@ export async function rebuildState(
 ): Promise<void> {
   const { checkpoint, included } = base ?? (await stateBase(warehouse, markers));
   await withEngine(options, async (engine) => {
-    const replayed = new StateReplay(engine, warehouse, options.temporary);
-    await replayed.prepare();
+    const rebuilding = new StateRebuild(engine, warehouse, options.temporary);
+    await rebuilding.prepare();
     let state = checkpoint;
     for (const [at, marker] of markers.entries()) {
       if (at < included) continue;
       const before: string | null = state;
       const find = () => damagedOf(engine, warehouse, markers.slice(included));
-      state = await needing(find, () => replayed.follow(marker, markers.slice(0, at), before, onCompared));
+      state = await needing(find, () => rebuilding.follow(marker, markers.slice(0, at), before, onCompared));
       if (before !== null && before !== checkpoint) await rm(before);
     }
     if (state === null) return;
@@ -162,7 +162,7 @@ export async function rebuildState(
   });
 }
 
-/** Called for each replayed commit, while the engine's views compare it with the state before it. */
+/** Called for each commit, while the engine's views compare it with the state before it. */
 export type OnCompared = (engine: Engine, marker: Marker, bounds: string[]) => Promise<void>;
 
 /** What a state is derived from: the views of `sql/warehouse/stage`, and the tables whose files they read. */
@@ -176,7 +176,7 @@ const FOLLOWED = {
 const VIEWS: Readonly<Record<string, Table>> = { ...FOLLOWED, previous_state: 'page_state' };
 
 /** Builds one state after another: the views are created once, and read other files for each commit. */
-class StateReplay {
+class StateRebuild {
   #schemas = '';
 
   constructor(
@@ -208,8 +208,8 @@ class StateReplay {
     for (const [view, table] of Object.entries(FOLLOWED)) {
       await this.#setFiles(view, table, filesOf(this.warehouse, [marker], table));
     }
-    await viewComparison(this.engine, facts);
-    const file = join(this.temporary, `state.${marker.commitId}`);
+    await viewComparison(this.engine);
+    const file = join(this.temporary, `state.${marker.snapshotId}`);
     const bounds = await rangeBounds(this.engine);
     await onCompared?.(this.engine, marker, bounds);
     await copyState(this.engine, file, bounds);
@@ -224,15 +224,12 @@ class StateReplay {
 /** The facts of a commit that the log holds, given the ones before it. */
 export function factsOf(marker: Marker, earlier: readonly Marker[]): CommitFacts {
   return {
-    commitId: marker.commitId,
     snapshotId: marker.snapshotId,
     websiteId: marker.websiteId,
     snapshotAt: new Date(marker.snapshotAt),
     date: marker.date,
     listingComplete: marker.listingComplete,
-    // The records of a replay were received with its snapshot, so only earlier listings can lack the page.
-    hadComplete: hasComplete(earlier.filter(({ commitId }) => commitId < marker.snapshotId)),
-    isReplay: marker.kind === 'replay',
+    hadComplete: hasComplete(earlier),
     byInspection: marker.byInspection,
   };
 }

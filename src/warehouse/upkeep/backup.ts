@@ -4,10 +4,10 @@ import { Failure } from '../../base/exit.js';
 import { exists, ifThere, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../../base/storage/durable.js';
 import { type LogFolder, listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
 import { checkWarehouseThere } from '../log/folder/prepare.js';
-import { DATA_TABLES, MARKER_TABLES } from '../log/folder/tables.js';
+import { DATA_TABLES } from '../log/folder/tables.js';
 
 /** What makes commits visible. Listed before the data, so that everything visible in the copy has its data there. */
-const LOG_FOLDERS: readonly LogFolder[] = ['tombstones', ...MARKER_TABLES, 'runs', 'note_log'];
+const LOG_FOLDERS: readonly LogFolder[] = ['tombstones', 'snapshots', 'runs', 'note_log'];
 
 export interface BackupReceipt {
   folder: string;
@@ -33,7 +33,7 @@ export async function backUp(warehouse: string, folder: string, { keys = false }
   const receipt: BackupReceipt = { folder, files: 0, bytes: 0, unchanged: 0, gone: 0 };
   const logFiles = await filesOf(warehouse, LOG_FOLDERS);
   const there = new Set(logFiles.map((file) => relative(warehouse, file)));
-  const gone = (await filesOf(folder, MARKER_TABLES)).find((file) => !there.has(relative(folder, file)));
+  const gone = (await filesOf(folder, ['snapshots'])).find((file) => !there.has(relative(folder, file)));
   if (gone) throw new Failure(`${gone} is no longer in the warehouse: back up to a new folder, and run verify here`);
   const data = await filesOf(warehouse, ['checkpoints', ...DATA_TABLES]);
   const { identity, keys: keyFile, notices, restored } = warehouseFolder(warehouse);

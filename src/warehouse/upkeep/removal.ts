@@ -38,18 +38,20 @@ export async function removeDue(log: OpenWarehouse, { now, dryRun }: { now: numb
 
 /** Finds files by the names in markers: nothing else is ever deleted, whatever a tombstone says. */
 async function leftoversOf({ path, markers, tombstones }: OpenWarehouse, now: number) {
-  const since = new Map(tombstones.map((one) => [`${one.table_name} ${one.commit_id}`, Date.parse(one.tombstoned_at)]));
+  const since = new Map(
+    tombstones.map((one) => [`${one.table_name} ${one.snapshot_id}`, Date.parse(one.tombstoned_at)]),
+  );
   const leftovers = [];
   const dropped = markers.flatMap((marker) =>
     THINNED_TABLES.filter((table) => Object.hasOwn(marker.dropped, table)).map((table) => ({ marker, table })),
   );
   for (const { marker, table } of dropped) {
-    const { websiteId, commitId } = marker;
+    const { websiteId, snapshotId } = marker;
     const file = fileOf(path, marker, table);
     const found = await stat(file).catch(() => null);
     if (!found) continue;
     await stateBase(path, markersOf(markers, websiteId));
-    const at = since.get(`${table} ${commitId}`) ?? Number.POSITIVE_INFINITY;
+    const at = since.get(`${table} ${snapshotId}`) ?? Number.POSITIVE_INFINITY;
     leftovers.push({ file, bytes: found.size, isDue: now - at >= GRACE_MS });
   }
   return leftovers;
@@ -87,7 +89,6 @@ export async function writeTombstone(input: TombstoneInput): Promise<void> {
     website_id: websiteId,
     tombstoned_at: new Date(now).toISOString(),
     table_name: files.map(({ table }) => table),
-    commit_id: files.map(({ marker }) => marker.commitId),
     snapshot_id: files.map(({ marker }) => marker.snapshotId),
     snapshot_at: files.map(({ marker }) => marker.snapshotAt),
     snapshot_date: files.map(({ marker }) => marker.date),
@@ -141,7 +142,7 @@ export async function keepState(
     await publish(made, file);
   }
   crashPoint('wrote the checkpoint');
-  return { id: newest.commitId, sha256: await sha256Of(file) };
+  return { id: newest.snapshotId, sha256: await sha256Of(file) };
 }
 
 /** Deletes checkpoints that are followed by two newer ones, an hour later, because a reader may still use one. */

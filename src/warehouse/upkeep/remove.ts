@@ -9,7 +9,7 @@ import { literal } from '../../base/storage/sql.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { checkLease } from '../bucket/lease.js';
 import { followAll } from '../copies/follow.js';
-import { journalFolder, unfinishedJournals, unfinishedReplays } from '../journal/folder.js';
+import { journalFolder, unfinishedJournals } from '../journal/folder.js';
 import { CheckpointError, stateBase } from '../log/checkpoints.js';
 import { commitStaged, isStagedWhole } from '../log/commit.js';
 import { DamageError } from '../log/folder/damage.js';
@@ -76,13 +76,13 @@ export async function remove({ config, target, confirm, log }: RemoveOptions) {
 
 /** What was staged when its process died was compared with the log as it is now. */
 async function commitAllStaged(warehouse: string): Promise<void> {
-  for (const folder of [...(await unfinishedReplays(warehouse)), ...(await unfinishedJournals(warehouse))]) {
+  for (const folder of await unfinishedJournals(warehouse)) {
     const manifest = await readManifest(folder);
     if (manifest && (await isStagedWhole(warehouse, folder, manifest))) await commitStaged(warehouse, folder, manifest);
   }
 }
 
-/** What is to go: a website, or a snapshot with its replays. */
+/** What is to go: a website, or a snapshot. */
 interface Going {
   log: OpenWarehouse;
   websiteId: string;
@@ -101,13 +101,15 @@ async function goingIn(log: OpenWarehouse, { website, snapshot = '' }: RemoveOpt
     return { log, websiteId, snapshotId: null, own: markersOf(log.markers, websiteId), earlier: [], later: [] };
   }
   if (log.damaged.length > 0) throw new DamageError(log.damaged);
-  const all = log.markers.filter(({ kind }) => kind === 'snapshot');
-  const known = all.map(({ commitId, date, websiteId }) => ({ id: commitId, name: `${date}  ${websiteId}` }));
+  const known = log.markers.map(({ snapshotId, date, websiteId }) => ({
+    id: snapshotId,
+    name: `${date}  ${websiteId}`,
+  }));
   const [snapshotId = ''] = idsOf('snapshot', [snapshot], known, 'the warehouse');
   const own = log.markers.filter((marker) => marker.snapshotId === snapshotId);
   const websiteId = own[0]?.websiteId ?? '';
   const rest = markersOf(log.markers, websiteId).filter((marker) => !own.includes(marker));
-  const earlier = rest.filter(({ commitId }) => commitId < snapshotId);
+  const earlier = rest.filter((marker) => marker.snapshotId < snapshotId);
   const going = { log, websiteId, snapshotId, own, earlier, later: rest.slice(earlier.length) };
   await baseOf(going);
   return going;
@@ -138,11 +140,11 @@ function removalOf({ websiteId, snapshotId, own, later }: Going) {
   return {
     website_id: websiteId,
     snapshot_id: snapshotId,
-    snapshots: own.filter(({ kind }) => kind === 'snapshot').length,
+    snapshots: own.length,
     first_date: dates.at(0) ?? null,
     last_date: dates.at(-1) ?? null,
     tables: tables.filter(({ files }) => files > 0),
-    /** Later snapshots and replays, whose changes are derived again. */
+    /** Later snapshots, whose changes are derived again. */
     derived_again: later.length,
   };
 }
@@ -162,7 +164,7 @@ async function removeNow(going: Going, { warehouse, bucket }: Config): Promise<R
 
 /** Every file of a snapshot, its markers first, and the states and checkpoints that were derived with it. */
 async function filesOf({ log, websiteId, snapshotId, own, earlier, later }: Going): Promise<string[]> {
-  const newest = [...earlier, ...later].at(-1)?.commitId;
+  const newest = [...earlier, ...later].at(-1)?.snapshotId;
   const runs = own.map(({ runId }) => runId);
   const states = stateFolder(log.path, websiteId);
   const checkpoints = await listTableFiles(log.path, 'checkpoints', { websiteId });
@@ -190,7 +192,7 @@ async function derivedAgain(going: Going, { folder, ...warehouse }: { folder: st
   const onCompared: OnCompared = async (engine, marker, bounds) => {
     if (!later.includes(marker)) return;
     const derive = async (table: 'page_changes' | 'coverage_summary', copy: (file: string) => Promise<number>) => {
-      const made = `${marker.commitId}.${table}`;
+      const made = `${marker.snapshotId}.${table}`;
       const rows = await copy(join(folder, made));
       const facts = rows > 0 ? await factsOf(join(folder, made), rows) : undefined;
       if (facts?.sha256 === marker.files[table]?.sha256) return;
@@ -211,7 +213,7 @@ async function derivedAgain(going: Going, { folder, ...warehouse }: { folder: st
     if (page_state.sha256 !== newest.files['page_state']?.sha256)
       rewritten.set(newest, { ...rewritten.get(newest), page_state });
     for (const [marker, facts] of rewritten) {
-      const made = `${marker.commitId}.marker`;
+      const made = `${marker.snapshotId}.marker`;
       const files = literal(JSON.stringify({ ...marker.files, ...marker.dropped, ...facts }));
       const old = `read_parquet(${literal(marker.path)}, hive_partitioning = false)`;
       const format = parquetFormat(compression);

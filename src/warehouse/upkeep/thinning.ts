@@ -26,19 +26,10 @@ export interface ThinningRule {
  * - `last_of_period`: the last complete snapshot of its week or month that has rows of the table; without a complete
  *   one, the last.
  * - `newest_listing`: the website's newest complete listing.
- * - `replayed`: rows of a replay, from which the view `quarantine` knows what was replayed.
  * - `last_listings`: pages that are monitored were not listed since.
  * - `newest_reports`: it holds the newest report of a page.
  */
-const FATES = [
-  'goes',
-  'recent',
-  'last_of_period',
-  'newest_listing',
-  'replayed',
-  'last_listings',
-  'newest_reports',
-] as const;
+const FATES = ['goes', 'recent', 'last_of_period', 'newest_listing', 'last_listings', 'newest_reports'] as const;
 export type Fate = (typeof FATES)[number];
 
 /**
@@ -48,11 +39,9 @@ export type Fate = (typeof FATES)[number];
  */
 export function thin(markers: readonly Marker[], table: ThinnedTable, rule: ThinningRule): Map<Marker, Fate> {
   const having = markers.filter((marker) => Object.hasOwn(marker.files, table));
-  const snapshots = having.filter(({ kind }) => kind === 'snapshot');
   const newest = markers.findLast(({ listingComplete }) => listingComplete);
-  const last = lastOfEachPeriod(snapshots, rule.period);
+  const last = lastOfEachPeriod(having, rule.period);
   const fateOf = (marker: Marker): Fate => {
-    if (marker.kind === 'replay') return 'replayed';
     if (marker.date >= rule.dailyFrom) return 'recent';
     if (table === 'coverage' && marker === newest) return 'newest_listing';
     return last.has(marker) ? 'last_of_period' : 'goes';
@@ -104,7 +93,7 @@ export async function planFiles(input: PlanInput): Promise<PlannedFile[]> {
     const candidates = [...fates].flatMap(([marker, fate]) => (fate === 'goes' ? [marker] : []));
     const needed = await neededCommits(input, table, candidates);
     for (const [marker, fate] of fates) {
-      const isNeeded = fate === 'goes' && needed.has(marker.commitId);
+      const isNeeded = fate === 'goes' && needed.has(marker.snapshotId);
       const file = fileOf(input.log.path, marker, table);
       const { size: bytes } = await stat(file);
       const rows = marker.files[table]?.rows ?? 0;
@@ -128,8 +117,8 @@ async function neededCommits(
   if (candidates.length === 0) return new Set();
   await engine.view(`candidates_${table}`, log.query(table, filesOf(log.path, candidates, table)));
   await engine.view('page_state', log.query('page_state', [state]));
-  const rows = await engine.rows(z.object({ commit_id: z.string() }), sql(NEEDED[table].statement));
-  return new Set(rows.map(({ commit_id }) => commit_id));
+  const rows = await engine.rows(z.object({ snapshot_id: z.string() }), sql(NEEDED[table].statement));
+  return new Set(rows.map(({ snapshot_id }) => snapshot_id));
 }
 
 /** What happened to the files of one website, by table, as `maintain --json` prints it. */

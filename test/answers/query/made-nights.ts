@@ -64,7 +64,7 @@ export class MadeNights {
     const changes = nights.flatMap(({ date, changes }) =>
       changes.map(({ url, change, from, to }) => {
         const ids = idsOf(date);
-        return { ...ids, commit_id: date, observed_at: ids.snapshot_at, url, change, from_value: from, to_value: to };
+        return { ...ids, snapshot_id: date, observed_at: ids.snapshot_at, url, change, from_value: from, to_value: to };
       }),
     );
     await this.#fill('snapshots', snapshots);

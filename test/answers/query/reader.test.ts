@@ -68,7 +68,6 @@ describe('what a reader sees', () => {
     expect(names).toEqual(
       [
         'snapshots',
-        'replays',
         'runs',
         'note_log',
         'tombstones',
@@ -127,7 +126,7 @@ describe('what a reader sees', () => {
     expect(await rowsOf(reader, 'from page_state order by url')).toEqual(before);
     expect(await rowsOf(reader, 'select count(*) as n from pages')).toEqual([{ n: 2 }]);
     expect(before.map(({ absences }) => absences)).toEqual([0, 1]);
-    expect(rebuilt).toEqual([`shop ${join(states, `${reader.markers.at(-1)?.commitId}.parquet`)}`]);
+    expect(rebuilt).toEqual([`shop ${join(states, `${reader.markers.at(-1)?.snapshotId}.parquet`)}`]);
     reader.close();
     reader = await Reader.open({ warehouse: warehouse.path, memoryLimit: 256e6, onRebuilt });
     expect(await rowsOf(reader, 'from page_state order by url')).toEqual(before);
@@ -149,7 +148,7 @@ describe('what a reader sees', () => {
     const copy = copyOf(warehouse.path);
     rmSync(join(copy, 'schema'), { recursive: true });
     reader = await openReader(copy);
-    expect([await countOf('coverage'), await countOf('replays'), await countOf('pages')]).toEqual([3, 0, 2]);
+    expect([await countOf('coverage'), await countOf('tombstones'), await countOf('pages')]).toEqual([3, 0, 2]);
   });
 
   once('is empty where the warehouse is', async () => {

@@ -23,7 +23,7 @@ it.each([
     for (const [index, { at, sample }] of observed.entries()) {
       await engine.run(
         `insert into drift_observations by name
-         select $index::varchar as commit_id, $index::varchar as snapshot_id, 'w' as website_id, $at::timestamptz as snapshot_at,
+         select $index::varchar as snapshot_id, 'w' as website_id, $at::timestamptz as snapshot_at,
            $at::date as snapshot_date, 'coverage' as source, 'absent_field' as kind, 'f' as field, 1 as occurrences,
            $sample::varchar as sample`,
         { index, at, sample },

@@ -19,7 +19,6 @@ const COMMANDS: [name: string, words: string[]][] = [
   ['sync', ['--json', '--max-reports', '0']],
   ['report', ['--json', '--out', 'report.html']],
   ['keys add', ['--json', '--label', 'reader']],
-  ['replay', ['--json']],
   ['note', ['--json', '2025-03-01', 'Relaunch']],
 ];
 /** The websites of one are made, not looked up, and one takes a website away from the others. */
@@ -79,11 +78,11 @@ test.each(casesAtLength(COMMANDS, 'plan', 'keys add'))('%s takes a website by it
     ...['--website', NAME, '--log-level', 'warn'],
   );
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('indexhouse: ') });
-  expect(idsIn(stdout)).toEqual(command === 'replay' ? [] : [ID]);
+  expect(idsIn(stdout)).toEqual([ID]);
   await ran('keys revoke', 'a list', 'reader');
 });
 
-test.each(casesAtLength(COMMANDS, 'sync', 'report', 'replay'))(
+test.each(casesAtLength(COMMANDS, 'sync', 'report'))(
   '%s refuses one that is unknown, and lists what is like it',
   async (command, words) => {
     const refused = await ran(command, 'a list', ...words, '--website', 'https://shp.example');

@@ -33,10 +33,9 @@ it('a warehouse that is made from a served warehouse holds the same, field by fi
   const receipt = await syncAt({ baseUrl, warehouse: second, at: now.toISOString(), websites: ['shop'], sections });
   expect(receipt.websites[0]).toMatchObject({ listing_status: 'complete' });
 
-  const coverage =
-    'select * exclude (commit_id, snapshot_id, snapshot_at, snapshot_date, listed_at) from coverage order by url';
+  const coverage = 'select * exclude (snapshot_id, snapshot_at, snapshot_date, listed_at) from coverage order by url';
   const reports =
-    'select * exclude (commit_id, snapshot_id, snapshot_at, snapshot_date, fetched_at) from url_reports order by url';
+    'select * exclude (snapshot_id, snapshot_at, snapshot_date, fetched_at) from url_reports order by url';
   for (const query of [coverage, reports]) {
     const kept = await rowsOf(first, query);
     expect(kept.length).toBeGreaterThan(40);

@@ -310,7 +310,6 @@ describe('commands that write', () => {
     ['plan'],
     ['schedule'],
     ['maintain'],
-    ['replay'],
     ['backup', 'copy'],
     ['notify'],
     ['restore'],

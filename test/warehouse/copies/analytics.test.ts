@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { exportAnalytics } from '../../../src/warehouse/copies/export-analytics.js';
+import { countsIn } from '../../given/counts.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { givenNights } from '../../given/nights.js';
-import { countsIn } from '../../given/quarantine.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const MEMORY = 256e6;

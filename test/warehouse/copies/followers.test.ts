@@ -7,19 +7,19 @@ import { withEngine } from '../../../src/base/storage/engine.js';
 import { follow, followersOf } from '../../../src/warehouse/copies/follow.js';
 import type { Compared, FollowerLag } from '../../../src/warehouse/copies/follower.js';
 import { listTableFiles, namesIn, stateFolder } from '../../../src/warehouse/log/folder/layout.js';
-import { DATA_TABLES, MARKER_TABLES } from '../../../src/warehouse/log/folder/tables.js';
+import { DATA_TABLES } from '../../../src/warehouse/log/folder/tables.js';
 import { OpenWarehouse } from '../../../src/warehouse/log/open.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { type GivenBucket, startBucket } from '../../given/bucket.js';
+import { countsIn } from '../../given/counts.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { icebergFiles, icebergSizes } from '../../given/iceberg.js';
 import { readParquet, readTable } from '../../given/parquet.js';
-import { countsIn } from '../../given/quarantine.js';
 import { rewrite } from '../../given/tamper.js';
 import { buildNights, maintainAt } from '../../given/thinned.js';
 import { configFor, sharedWarehouse } from '../../given/warehouse.js';
 
-const TABLES = [...DATA_TABLES, ...MARKER_TABLES, 'runs'] as const;
+const TABLES = [...DATA_TABLES, 'snapshots', 'runs'] as const;
 type Counts = Record<string, number>;
 const IS_NEVER_BEHIND = { behind: 0, exact: true, held: null, error: null };
 
@@ -301,5 +301,5 @@ async function fileRows(folder: string, dropped: ReadonlySet<string> = new Set()
 
 async function droppedIn(warehouse: string): Promise<ReadonlySet<string>> {
   const tombstones = await readTable(warehouse, 'tombstones');
-  return new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
+  return new Set(tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
 }

@@ -64,7 +64,7 @@ beforeAll(async () => {
   const markers = await withEngine({ memoryLimit: MEMORY, temporary: `${dirname(built.path)}/tmp` }, (engine) =>
     readMarkers(engine, built.path),
   );
-  const id = markers.filter(({ websiteId }) => websiteId === 'shop').at(-1)?.commitId ?? '';
+  const id = markers.filter(({ websiteId }) => websiteId === 'shop').at(-1)?.snapshotId ?? '';
   const place = { websiteId: 'shop', date: '2025-03-02', id };
   const [ran] = await asked(built.path, `select run_id from runs where snapshot_id = '${id}'`);
   files = {

@@ -53,7 +53,7 @@ test.each(casesAtLength(SPOILT, 'torn'))(
     spoil(await stateIn(home.warehouse));
     const receipt = await home.sync();
     expect(receipt.websites).toMatchObject([{ status: 'committed' }]);
-    // `verify` replays the whole log, so a comparison with anything else would be a difference.
+    // `verify` follows the whole log, so a comparison with anything else would be a difference.
     expect(await findingsOf(home.warehouse)).toEqual([]);
   },
 );

@@ -1,26 +1,19 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { createLogger } from '../../../src/base/observe/log.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { sql } from '../../../src/base/storage/sql.js';
-import { replay } from '../../../src/sync/replay.js';
-import { rebuildDuckdb } from '../../../src/warehouse/copies/rebuild.js';
 import { createTables } from '../../../src/warehouse/log/folder/tables.js';
-import { once, testAtLength } from '../../given/at-length.js';
+import { once } from '../../given/at-length.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { givenNights, type Nights } from '../../given/nights.js';
 import { readTable } from '../../given/parquet.js';
-import { mendPayloads } from '../../given/quarantine.js';
-import { findingsOf } from '../../given/verified.js';
-import { configFor } from '../../given/warehouse.js';
 
 const MEMORY = 256e6;
 const LISTING_ONLY = { reports: { max_per_run: 0 } };
 const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed', canonicals_match: true };
 const CRAWLED = { last_crawl_time: '2025-02-20T00:00:00.000Z', days_since_last_crawl: 9 };
-/** Refused, until the payload is mended into one that is not. */
+/** Refused. */
 const BROKEN = { index_summary: 7 };
-const MENDED = { '"index_summary":7': '"index_summary":"Indexed"' };
 
 /** Two nights: pages with and without a directory, one that was never inspected, and one in quarantine. */
 async function twoNights(): Promise<Nights> {
@@ -50,21 +43,6 @@ describe('the summary of a snapshot', () => {
     const { warehouse } = await twoNights();
     expect(await summaryRows(warehouse)).toEqual(LISTED);
   });
-
-  testAtLength('is changed by a replay', async () => {
-    const { warehouse } = await twoNights();
-    await mendPayloads(warehouse, MENDED);
-    const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse });
-    const log = createLogger({ level: 'silent' });
-    const { signal } = new AbortController();
-    await replay({ config, version: 'test', log, websites: [], since: null, dryRun: false, signal });
-    expect((await summaryRows(warehouse)).slice(LISTED.length)).toEqual([
-      ['/blog/', 'Indexed', null, 1],
-      ['/blog/', 'Not Indexed', null, -1],
-    ]);
-    await rebuildDuckdb({ warehouse, memoryLimit: MEMORY });
-    expect(await findingsOf(warehouse)).toEqual([]);
-  });
 });
 
 once('what is beyond the 500 largest directories is put together', async () => {
@@ -73,12 +51,11 @@ once('what is beyond the 500 largest directories is put together', async () => {
     await engine.run(sql('warehouse/macros/001_directory_of'));
     await engine.run(
       `insert into coverage by name
-       select 'c' as commit_id, 'c' as snapshot_id, 'w' as website_id, now() as snapshot_at, current_date as snapshot_date,
+       select 'c' as snapshot_id, 'w' as website_id, now() as snapshot_at, current_date as snapshot_date,
          now() as listed_at, format('https://w.example/{}/{}', range % 700, range) as url,
          false as canonicals_match_present
        from range(1500)`,
     );
-    await engine.set({ is_replay: false });
     for (const table of ['coverage', 'rejected_records'])
       await engine.run(`create view ranged_${table} as from ${table}`);
     await engine.run('create view ranged_state as from page_state');

@@ -31,7 +31,7 @@ beforeAll(async () => {
 async function outcomeOf(warehouse: string) {
   const options = { memoryLimit: 256e6, temporary: temporaryFolder() };
   const markers = await withEngine(options, (engine) => readMarkers(engine, warehouse));
-  const kept = markers.filter(({ dropped }) => Object.keys(dropped).length === 0).map(({ commitId }) => commitId);
+  const kept = markers.filter(({ dropped }) => Object.keys(dropped).length === 0).map(({ snapshotId }) => snapshotId);
   const files = await Promise.all(
     (['coverage', 'url_reports', 'snapshots'] as const).map((table) => listTableFiles(warehouse, table)),
   );

@@ -10,10 +10,10 @@ import { filesOf, type Marker, markersOf } from '../../../src/warehouse/log/mark
 import { exitCodeOf } from '../../../src/warehouse/upkeep/maintain.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
+import { countsIn } from '../../given/counts.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { readMarkers } from '../../given/markers.js';
-import { countsIn } from '../../given/quarantine.js';
 import { startService } from '../../given/service.js';
 import { newestFile, rewrite } from '../../given/tamper.js';
 import { answersOf, at, buildNights, filesBelow, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
@@ -60,7 +60,7 @@ async function datesSeen(warehouse: string): Promise<Record<string, string[]>> {
 
 async function keptCommits(warehouse: string): Promise<string[]> {
   const markers = await markersIn(warehouse);
-  return markers.filter(({ dropped }) => Object.keys(dropped).length === 0).map(({ commitId }) => commitId);
+  return markers.filter(({ dropped }) => Object.keys(dropped).length === 0).map(({ snapshotId }) => snapshotId);
 }
 
 const fileCount = async (warehouse: string, table: ThinnedTable) => (await listTableFiles(warehouse, table)).length;
@@ -186,7 +186,7 @@ describe('a warehouse that is not as it should be', () => {
   test('with a state that is not what the log gives is left as it is', async () => {
     const warehouse = copyOf(built.path);
     const newest = markersOf(await markersIn(warehouse), 'shop').at(-1);
-    const state = join(warehouse, 'state', 'website=shop', `${newest?.commitId}.parquet`);
+    const state = join(warehouse, 'state', 'website=shop', `${newest?.snapshotId}.parquet`);
     await rewrite(state, 'select * replace (absences + 1 as absences) from self');
     await expect(maintainAt(warehouse)).rejects.toThrow('verify --repair');
     expect(await listTableFiles(warehouse, 'tombstones')).toEqual([]);

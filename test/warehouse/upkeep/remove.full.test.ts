@@ -11,9 +11,8 @@ import { Home } from '../../given/home.js';
 import { leftBehind } from '../../given/left-behind.js';
 import type { Nights } from '../../given/nights.js';
 import { seededRandom } from '../../given/random.js';
-import { replayNow } from '../../given/replayed.js';
+import { maintainAt } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
-import { configFor } from '../../given/warehouse.js';
 import { randomNight, removeNow, warehouseOf } from './removed.js';
 
 /** What followers do after it is tested with them. */
@@ -54,7 +53,7 @@ describe('a removal that dies', () => {
       const folder = folderOf(step);
       if (step === 'prepared the removal') expect(await contentOf(folder)).toEqual(before);
       if (at % 2 === 0 || step === 'prepared the removal') await removeNow(folder, target);
-      else await replayNow(configFor({ baseUrl: 'http://127.0.0.1:1', warehouse: folder }));
+      else await maintainAt(folder, { retention: {}, now: Date.now() });
       expect([step, await findingsOf(folder), readdirSync(folder).includes('removal')]).toEqual([step, [], false]);
       expect([step, await contentOf(folder)]).toEqual([step, after]);
     }
@@ -66,7 +65,7 @@ describe('a removal that dies', () => {
     async (step) => {
       const sections = { warehouse: { path: copyOf(built.warehouse) }, iceberg: { enabled: true } };
       const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:1', websites: ['w'], sections });
-      await run(['replay', '--config', config]);
+      await run(['maintain', '--config', config]);
       const command = ['remove', '--snapshot', built.snapshot(2), '--yes', '--config', config];
       const died = await runProcess(command, { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
       expect(died).toMatchObject({ signal: 'SIGKILL' });

@@ -1,13 +1,9 @@
 import { createLogger } from '../../../src/base/observe/log.js';
 import { type RemoveOptions, remove } from '../../../src/warehouse/upkeep/remove.js';
-import { givenNights, type Night, type Nights } from '../../given/nights.js';
-import { mendPayloads } from '../../given/quarantine.js';
-import { replayNow } from '../../given/replayed.js';
+import { givenNights, type Night } from '../../given/nights.js';
 import { configFor } from '../../given/warehouse.js';
 
 type OnFinished = Parameters<typeof givenNights>[0];
-/** Text that an older contract refused. */
-export const ODD = '"page_fetch_status":7';
 
 export function removeNow(warehouse: string, target: RemoveOptions['target'], sections = {}) {
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
@@ -15,24 +11,17 @@ export function removeNow(warehouse: string, target: RemoveOptions['target'], se
 }
 
 /**
- * A warehouse after these nights; what was quarantined is replayed after the one before the last. Reports are asked for
- * where a page is listed, so that the same ones are asked for whatever was there before.
+ * A warehouse after these nights. Reports are requested only where a page is listed, so that the same ones are asked for whatever was there before.
  */
 export async function warehouseOf(nights: readonly Night[], without: readonly number[], onFinished: OnFinished) {
   const made = await givenNights(onFinished);
   const names = new Set(nights.flatMap(({ list }) => Object.keys(list)));
   for (const [at, night] of nights.entries()) {
-    if (at === nights.length - 1 && without.length < nights.length) await replayed(made);
     const never = [...names].filter((name) => !Object.hasOwn(night.list, name)).map((name) => `/${name}`);
     if (without.includes(at + 1)) made.skip();
     else await made.night({ ...night, sections: { reports: { priority: { never } } } });
   }
   return made;
-}
-
-async function replayed({ warehouse }: Nights): Promise<void> {
-  await mendPayloads(warehouse, { [ODD]: '"page_fetch_status":"Soft 404"' });
-  await replayNow(configFor({ baseUrl: 'http://127.0.0.1:1', warehouse }));
 }
 
 /** Answers that are not tried again, which would take a random time. */

@@ -2,13 +2,11 @@ import { expect, test } from 'vitest';
 import type { Marker } from '../../../src/warehouse/log/markers.js';
 import { thin } from '../../../src/warehouse/upkeep/thinning.js';
 
-/** Commits by their dates; `partial` and `replay` behind the date say what is special about one. */
+/** Commits by their dates; `partial` behind a date marks a partial listing. */
 function markersOn(...commits: string[]): Marker[] {
   return commits.map((commit, at) => {
     const [date = '', what = ''] = commit.split(' ');
     return {
-      kind: what === 'replay' ? 'replay' : 'snapshot',
-      commitId: `id-${at}`,
       snapshotId: `id-${at}`,
       runId: `id-${at}`,
       websiteId: 'w',
@@ -55,9 +53,9 @@ const CASES: [what: string, commits: string[], fates: string[], period?: 'weekly
     ['goes', 'recent', 'recent'],
   ],
   [
-    'the newest complete listing stays, however old it is, and rows that were replayed',
-    ['2025-03-03', '2025-03-04', '2025-03-04 replay', '2025-03-05 partial'],
-    ['goes', 'newest_listing', 'replayed', 'goes'],
+    'the newest complete listing stays, however old it is',
+    ['2025-03-03', '2025-03-04', '2025-03-05 partial'],
+    ['goes', 'newest_listing', 'goes'],
   ],
 ];
 

@@ -42,7 +42,6 @@ export const REJECTED_COLUMNS: readonly Column<RejectedRow>[] = [
   { head: 'Field', cell: ({ field }) => orUnknown(field && text(field)) },
   { head: 'From', cell: ({ source }) => source.replaceAll('_', ' ') },
   number('Records', ({ records }) => records),
-  number('Replayed', ({ replayed }) => replayed),
 ];
 
 /** What the service sent that its contract does not foresee. */

@@ -40,7 +40,6 @@ const BECAUSE: Record<MaintainReceipt['parquet'][number]['kept'][number]['reason
   recent: 'not old enough',
   last_of_period: 'last of its week or month',
   newest_listing: 'newest complete listing',
-  replayed: 'replayed',
   last_listings: 'last listing of a page',
   newest_reports: 'newest report of a page',
 };

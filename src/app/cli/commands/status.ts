@@ -51,7 +51,7 @@ function printed(status: Status, width: number | undefined): string {
       .filter(({ name, error }) => name !== 'analytics' && error === null)
       .map((follower) => followerLine(follower)),
     ...websites.flatMap(notInspectedLine),
-    ...quarantine.filter(({ waiting }) => waiting > 0).map((one) => quarantineLine(one, status)),
+    ...quarantine.map((one) => quarantineLine(one, status)),
     ...driftLines(new_drift, status),
     ...notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
     ...warnings.map((warning) => `! ${warning}`),
@@ -124,9 +124,9 @@ function followerLine(follower: FollowerLag): string {
   return `${title} ${far}${held ? `, held by ${held.holder} (${held.access})` : ''}.`;
 }
 
-function quarantineLine({ website_id, waiting }: Status['quarantine'][number], status: Status): string {
-  const records = waiting === 1 ? '1 record waits' : `${count(waiting)} records wait`;
-  return `${nameIn(status, website_id)}: ${records} in quarantine; after an upgrade, \`indexhouse replay\` commits those that are valid now.`;
+function quarantineLine({ website_id, records }: Status['quarantine'][number], status: Status): string {
+  const rejected = `${counted(records, 'record')} of the newest snapshot ${records === 1 ? 'is' : 'are'} in quarantine`;
+  return `${nameIn(status, website_id)}: ${rejected}; the view \`quarantine\` has the reasons.`;
 }
 
 /** The line of a channel that has refused no notices; other channels get a warning. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { JOB_NAMES } from '../../daemon/job.js';
 import type { Define } from '../command.js';
-import { calendarDate, wholeNumber } from './flag-values.js';
+import { wholeNumber } from './flag-values.js';
 
 const WEBSITES = ['-w, --website <id...>', 'only these websites, by id or name'] as const;
 
@@ -28,15 +28,6 @@ Examples:
 
 SIGTERM or Ctrl-C stops it cleanly: a sync that is running leaves a journal, and the next one resumes it.`;
 
-const REPLAY_HELP = `
-Records that break the API's contract are quarantined with their original text. After an upgrade whose contract accepts
-them, this command commits them under their original date, once and without a request. The originals stay in
-rejected_records.
-
-Examples:
-  indexhouse replay --dry-run             what would be committed now
-  indexhouse replay --since 2026-11-01    only snapshots of this date and later`;
-
 /** The commands that fetch, or estimate what fetching costs. */
 export function runCommands(define: Define): Command[] {
   return [
@@ -62,12 +53,6 @@ export function runCommands(define: Define): Command[] {
       )
       .option('--host <address>', 'address for --port; beyond loopback /metrics needs a key', '127.0.0.1')
       .addHelpText('after', SCHEDULE_HELP),
-    define('replay', () => import('../commands/replay.js'))
-      .description('validate quarantined records again and commit what is valid now, without a request')
-      .option(...WEBSITES)
-      .option('--since <date>', 'only snapshots of this date or later, such as 2026-11-01', calendarDate)
-      .option('--dry-run', 'only show what would be committed')
-      .addHelpText('after', REPLAY_HELP),
   ];
 }
 

@@ -108,7 +108,7 @@ export async function askChanges(reader: Reader, selection: Parameters, paging: 
 
 /** The newest dates on which a website has snapshots, newest first. */
 export function newestDates(markers: readonly Marker[], website: string, nights: number): string[] {
-  const dates = markersOf(markers, website).flatMap(({ kind, date }) => (kind === 'snapshot' ? [date] : []));
+  const dates = markersOf(markers, website).map(({ date }) => date);
   return [...new Set(dates)].sort().reverse().slice(0, nights);
 }
 

@@ -6,8 +6,8 @@ import { crashPoint } from '../../../base/storage/crash-point.js';
 import { identifier } from '../../../base/storage/sql.js';
 import { withBucketOf } from '../../bucket/lease.js';
 import { websiteOf } from '../../log/folder/layout.js';
-import { columnsOf, DATA_TABLES, LOOSE_TABLES, MARKER_TABLES, type Table } from '../../log/folder/tables.js';
-import { dataFilesOf, fileOf, newestMarkers, stateFileOf, tableOf } from '../../log/markers.js';
+import { columnsOf, DATA_TABLES, LOOSE_TABLES, type Table } from '../../log/folder/tables.js';
+import { dataFilesOf, fileOf, newestMarkers, stateFileOf } from '../../log/markers.js';
 import type { OpenWarehouse } from '../../log/open.js';
 import { AWAITED } from '../bucket.js';
 import { type CheckedCopy, type Commit, type Difference, lagging, removedIn } from '../follower.js';
@@ -17,15 +17,7 @@ import { IcebergTable, type NamedFile, type TableFile } from './table.js';
 
 const DATE_FOLDER = /[/\\]date=(\d{4}-\d{2}-\d{2})[/\\]/;
 /** In the order in which they are published: what a row of `snapshots` names comes before it. */
-export const PUBLISHED = [
-  ...DATA_TABLES,
-  'page_state',
-  'runs',
-  'note_log',
-  'tombstones',
-  'replays',
-  'snapshots',
-] as const;
+export const PUBLISHED = [...DATA_TABLES, 'page_state', 'runs', 'note_log', 'tombstones', 'snapshots'] as const;
 
 const countsRow = z.object({ rows: z.coerce.number(), nulls: z.array(z.coerce.number()) });
 
@@ -50,7 +42,7 @@ export function withIcebergTables<T>(
 
 /**
  * Publishes the log as Apache Iceberg tables: metadata under `iceberg/<table>/metadata` that names the Parquet files
- * where they are. The commits of a run or a replay become one Iceberg snapshot of each table in which they have rows.
+ * where they are. The commits of a run become one Iceberg snapshot of each table in which they have rows.
  */
 export class IcebergTables implements CheckedCopy {
   readonly title = 'the Iceberg tables';
@@ -90,14 +82,14 @@ export class IcebergTables implements CheckedCopy {
   /** None if a table is missing: every commit is taken again, and tables that already have it do not change. */
   async known(): Promise<ReadonlySet<string>> {
     if ([...this.tables.values()].some(({ isNew }) => isNew)) return new Set();
-    return new Set([...(await this.#idsIn('snapshots')), ...(await this.#idsIn('replays'))]);
+    return new Set(await this.#idsIn('snapshots'));
   }
 
   async drop({ tombstones, tombstoneFiles, markers }: OpenWarehouse): Promise<void> {
     const taken = new Set(await this.#idsIn('tombstones'));
-    const byId = new Map(markers.map((marker) => [marker.commitId, marker]));
-    for (const { tombstone_id, table_name, commit_id } of tombstones) {
-      const marker = byId.get(commit_id);
+    const byId = new Map(markers.map((marker) => [marker.snapshotId, marker]));
+    for (const { tombstone_id, table_name, snapshot_id } of tombstones) {
+      const marker = byId.get(snapshot_id);
       const table = DATA_TABLES.find((name) => name === table_name);
       if (taken.has(tombstone_id) || !marker || !table) continue;
       this.#table(table).remove(this.#named(fileOf(this.log.path, marker, table)));
@@ -109,7 +101,7 @@ export class IcebergTables implements CheckedCopy {
   async take({ marker, state }: Commit): Promise<void> {
     const files: [Table, string][] = dataFilesOf(this.log.path, marker);
     if (state !== null) files.push(['page_state', state]);
-    files.push([tableOf(marker), marker.path]);
+    files.push(['snapshots', marker.path]);
     // For all files first: if one cannot be read, the whole commit is left out.
     const described: [Table, TableFile][] = [];
     for (const [table, path] of files) described.push([table, await this.#describe(table, path)]);
@@ -139,7 +131,7 @@ export class IcebergTables implements CheckedCopy {
   async differences(log: OpenWarehouse): Promise<Difference[]> {
     const known = await this.known();
     const messages: string[] = [];
-    for (const table of [...DATA_TABLES, ...MARKER_TABLES]) {
+    for (const table of [...DATA_TABLES, 'snapshots'] as const) {
       const expected = log.files(table).filter((path) => known.has(idOf(path)));
       const there = new Set((await this.#table(table).files()).map(({ address }) => address));
       const lacking = expected.filter((path) => !there.delete(this.#named(path).address));

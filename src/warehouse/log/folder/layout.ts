@@ -53,7 +53,7 @@ export function websiteOf(path: string): string {
 /** What has files in the log: the tables, and checkpoints. */
 export type LogFolder = Table | 'checkpoints';
 
-/** `parquet/<table>/website=<id>/date=<date>/<commit_id>.parquet` */
+/** `parquet/<table>/website=<id>/date=<date>/<snapshot_id>.parquet` */
 export function tableFile(
   warehouse: string,
   table: LogFolder,
@@ -62,9 +62,9 @@ export function tableFile(
   return join(warehouse, 'parquet', table, `website=${encodeId(websiteId)}`, `date=${date}`, `${id}.parquet`);
 }
 
-/** `state/website=<id>/<commit_id>.parquet` */
-export function stateFile(warehouse: string, websiteId: string, commitId: string): string {
-  return join(stateFolder(warehouse, websiteId), `${commitId}.parquet`);
+/** `state/website=<id>/<snapshot_id>.parquet` */
+export function stateFile(warehouse: string, websiteId: string, snapshotId: string): string {
+  return join(stateFolder(warehouse, websiteId), `${snapshotId}.parquet`);
 }
 
 export function stateFolder(warehouse: string, websiteId: string): string {

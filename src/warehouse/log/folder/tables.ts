@@ -20,10 +20,6 @@ export const DATA_TABLES = [
 ] as const;
 export type DataTable = (typeof DATA_TABLES)[number];
 
-/** Tables whose files are markers: each makes one commit visible. */
-export const MARKER_TABLES = ['snapshots', 'replays'] as const;
-export type MarkerTable = (typeof MARKER_TABLES)[number];
-
 /** The tables whose old rows retention may drop. All others are kept for good. */
 export const THINNED_TABLES = ['coverage', 'url_reports'] as const satisfies DataTable[];
 export type ThinnedTable = (typeof THINNED_TABLES)[number];
@@ -32,7 +28,8 @@ export function isThinned(table: Table): table is ThinnedTable {
   return THINNED_TABLES.some((thinned) => thinned === table);
 }
 
-export const TABLES = [...MARKER_TABLES, 'runs', 'note_log', 'tombstones', ...DATA_TABLES, 'page_state'] as const;
+/** All tables. Each file of `snapshots` is a marker, which makes one commit visible. */
+export const TABLES = ['snapshots', 'runs', 'note_log', 'tombstones', ...DATA_TABLES, 'page_state'] as const;
 export type Table = (typeof TABLES)[number];
 
 /** Tables whose rows belong to no commit, each in a file of its own; and the column after which that is named. */
@@ -43,8 +40,8 @@ export const LOOSE_TABLES = [
 export type LooseTable = (typeof LOOSE_TABLES)[number][0];
 
 /** Whether each file of a table holds one row: nearly every query of such a table reads all of them. */
-export function hasRowPerFile(table: Table): table is LooseTable | MarkerTable {
-  return [...MARKER_TABLES, ...LOOSE_TABLES.map(([loose]) => loose)].some((one) => one === table);
+export function hasRowPerFile(table: Table): table is LooseTable | 'snapshots' {
+  return table === 'snapshots' || LOOSE_TABLES.some(([loose]) => loose === table);
 }
 
 /** Whether a table is part of the log itself: its files have a sum of their own rows. */

@@ -7,7 +7,6 @@ import { columnsOf, type DataTable } from '../folder/tables.js';
 
 /** What a commit is: its ids, and what the comparison with earlier commits needs to know. */
 export interface CommitFacts {
-  commitId: string;
   snapshotId: string;
   websiteId: string;
   snapshotAt: Date;
@@ -18,10 +17,6 @@ export interface CommitFacts {
    * Whether an earlier commit of this website has a complete listing. Without one, no page counts as having appeared.
    */
   hadComplete: boolean;
-  /**
-   * Whether it holds quarantined records of an earlier snapshot, which may be older than what is known of their pages.
-   */
-  isReplay: boolean;
   /** Whether the state of a page is what its last inspection says: tonight's, or an earlier one. */
   byInspection: boolean;
 }
@@ -29,13 +24,11 @@ export interface CommitFacts {
 /** Passes the facts of a commit to the statements of `sql/warehouse/stage` and `sql/warehouse/plan`. */
 export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promise<void> {
   await engine.set({
-    commit_id: facts.commitId,
     snapshot_id: facts.snapshotId,
     website_id: facts.websiteId,
     snapshot_date: facts.date,
     listing_complete: facts.listingComplete,
     had_complete: facts.hadComplete,
-    is_replay: facts.isReplay,
     by_inspection: facts.byInspection,
   });
   await engine.setTimes({ snapshot_at: facts.snapshotAt });
@@ -51,7 +44,7 @@ const BYTES_PER_ROW = 2_500;
 const LEAST_ROWS_PER_RANGE = 50_000;
 const PART_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
 
-/** The tables of a commit that are compared, range by range. For a replay, only newer rows are compared. */
+/** The tables of a commit that are compared, range by range. */
 export const COMPARED = [
   'coverage',
   'url_reports',
@@ -60,33 +53,28 @@ export const COMPARED = [
   'page_traffic',
 ] as const satisfies DataTable[];
 /** In a journal, these have one value for all rows. */
-const OF_THE_COMMIT = ['commit_id', 'snapshot_id', 'website_id', 'snapshot_at', 'snapshot_date'];
+const OF_THE_COMMIT = ['snapshot_id', 'website_id', 'snapshot_at', 'snapshot_date'];
 
-/** Engines that have the views of the comparison, and whether the views are those for a replay. */
-const viewed = new WeakMap<Engine, boolean>();
+/** Engines that have the views of the comparison. */
+const viewed = new WeakSet<Engine>();
 
 /**
  * Creates the views that compare this commit with the previous state, once per engine. They read `now_coverage`,
  * `now_url_reports`, `now_report_failures`, `now_rejected_records` and `previous_state`. These may come from a journal
  * or from the warehouse, and may be replaced later, so the same statements also rebuild a state.
  */
-export async function viewComparison(engine: Engine, { isReplay }: CommitFacts): Promise<void> {
+export async function viewComparison(engine: Engine): Promise<void> {
   await engine.set({ range_from: null, range_to: null });
-  if (viewed.get(engine) === isReplay) return;
-  const newer: Record<string, string> = {
-    coverage: `(${sql('warehouse/stage/newer_coverage')})`,
-    url_reports: `(${sql('warehouse/stage/newer_url_reports')})`,
-  };
+  if (viewed.has(engine)) return;
   await engine.run(sql('warehouse/stage/in_range'));
   for (const table of COMPARED) {
-    const from = (isReplay && newer[table]) || `now_${table}`;
-    await engine.view(`ranged_${table}`, `select ${comparable(table)} from ${from} where in_range(url)`);
+    await engine.view(`ranged_${table}`, `select ${comparable(table)} from now_${table} where in_range(url)`);
   }
   await engine.view('ranged_state', 'select * from previous_state where in_range(url)');
   await engine.run(sql('warehouse/stage/compared'));
   await engine.run(sql('warehouse/stage/report_attempts'));
   await engine.run(sql('warehouse/stage/absences'));
-  viewed.set(engine, isReplay);
+  viewed.add(engine);
 }
 
 /**

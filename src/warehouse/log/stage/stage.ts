@@ -10,7 +10,7 @@ import { parseLine } from '../../journal/lines.js';
 import { openSeal, seal, seedOf } from '../../journal/seal.js';
 import { tableQuery } from '../folder/prepare.js';
 import { copyRows } from '../folder/sums.js';
-import { type DataTable, MARKER_TABLES, type MarkerTable, rowsQuery } from '../folder/tables.js';
+import { type DataTable, rowsQuery } from '../folder/tables.js';
 import { type CommittedFiles, filesSchema } from '../markers.js';
 import { copyState } from '../state.js';
 import {
@@ -48,11 +48,9 @@ const FROM_THE_JOURNAL = [
 const manifestSchema = z.object({
   website_id: z.string(),
   date: z.string(),
-  commit_id: z.string(),
+  snapshot_id: z.string(),
   files: filesSchema,
-  /** The table of the marker. */
-  marker: z.enum(MARKER_TABLES).default('snapshots'),
-  /** The columns of the marker's row and of the row of `runs`; a replay has none there. */
+  /** The columns of the marker's row and of the row of `runs`. */
   snapshot: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
   run: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
   /** SHA-256 of the other staged files: the marker and the run's row. */
@@ -72,10 +70,7 @@ export interface StageInput {
   previousState: string | null;
   compression: 'zstd' | 'snappy' | 'gzip';
   engine: EngineOptions;
-  /**
-   * The rows of the marker and of `runs`, without the counts, which are taken from the staged files. A replay has no
-   * row in `runs`.
-   */
+  /** The rows of the marker and of `runs`, without the counts, which are taken from the staged files. */
   snapshot: Record<string, Scalar>;
   run: Record<string, Scalar>;
   /** Where a damaged journal is kept, if the commit is recovered from part of it. */
@@ -122,7 +117,7 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   }
   // DuckDB knows the sizes of the staged files.
   await engine.run('reset disabled_optimizers');
-  await viewComparison(engine, input.facts);
+  await viewComparison(engine);
   const summary = stagedFile(folder, 'coverage_summary');
   rows.set('coverage_summary', await copySummary(engine, summary, input.compression));
   const bounds = await rangeBounds(engine);
@@ -200,14 +195,13 @@ async function writeManifest(
   for (const [table, count] of rows) {
     if (count > 0 || table === 'page_state') files[table] = await factsOf(stagedFile(input.folder, table), count);
   }
-  const { websiteId, date, commitId, isReplay } = input.facts;
-  const marker = isReplay ? 'replays' : 'snapshots';
-  const snapshot = { ...input.snapshot, ...(await countStaged(engine, marker)), files: JSON.stringify(files) };
-  await stageRow(engine, marker, snapshot, input);
-  if (!isReplay) await stageRow(engine, 'runs', input.run, input);
+  const { websiteId, date, snapshotId } = input.facts;
+  const snapshot = { ...input.snapshot, ...(await countStaged(engine)), files: JSON.stringify(files) };
+  await stageRow(engine, 'snapshots', snapshot, input);
+  await stageRow(engine, 'runs', input.run, input);
   // The manifest says that every file is complete, so the files reach the disk first.
   const others: Record<string, string> = {};
-  for (const table of [marker, ...(isReplay ? [] : ['runs'])]) {
+  for (const table of ['snapshots', 'runs']) {
     others[table] = await sha256Of(stagedFile(input.folder, table));
   }
   for (const table of [...Object.keys(files), ...Object.keys(others)]) {
@@ -216,9 +210,8 @@ async function writeManifest(
   const manifest: Manifest = {
     website_id: websiteId,
     date,
-    commit_id: commitId,
+    snapshot_id: snapshotId,
     files,
-    marker,
     snapshot,
     run: input.run,
     others,
@@ -236,19 +229,17 @@ export async function factsOf(file: string, rows: number): Promise<CommittedFile
   return { rows, bytes: await sizeOf(file), sha256: await sha256Of(file) };
 }
 
-const COUNTED_BY = { snapshots: 'warehouse/stage/counts', replays: 'warehouse/stage/replay_counts' } as const;
-
 /** The counts by the columns of the marker that hold them; counts by reason are JSON. */
-async function countStaged(engine: Engine, marker: MarkerTable): Promise<Record<string, number | string>> {
+async function countStaged(engine: Engine): Promise<Record<string, number | string>> {
   const counted = z.record(z.string(), z.union([z.int(), z.string()]));
-  const [counts] = await engine.rows(counted, sql(COUNTED_BY[marker]));
+  const [counts] = await engine.rows(counted, sql('warehouse/stage/counts'));
   return counts ?? {};
 }
 
 /** Writes the one-row file of a marker. */
 export async function stageRow(
   engine: Engine,
-  table: MarkerTable | 'runs',
+  table: 'snapshots' | 'runs',
   row: Record<string, Scalar>,
   { folder, compression }: Pick<StageInput, 'folder' | 'compression'>,
 ): Promise<void> {

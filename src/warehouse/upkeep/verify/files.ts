@@ -76,7 +76,7 @@ export async function checkCheckpoints({ path, markers, tombstones }: OpenWareho
   const findings: Finding[] = [];
   const sums = new Map(tombstones.map(({ checkpoint_id, checkpoint_sha256 }) => [checkpoint_id, checkpoint_sha256]));
   for (const marker of markers) {
-    const expected = sums.get(marker.commitId);
+    const expected = sums.get(marker.snapshotId);
     const file = checkpointFile(path, marker);
     if (expected === undefined || !(await exists(file)) || (await sha256Of(file)) === expected) continue;
     findings.push(damaged(`the checkpoint ${file} was changed: its SHA-256 differs`));

@@ -2,11 +2,11 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../../../base/storage/engine.js';
 import { encodeId } from '../../../base/storage/names.js';
-import { type JournalFolder, unfinishedJournals, unfinishedReplays } from '../../journal/folder.js';
+import { type JournalFolder, unfinishedJournals } from '../../journal/folder.js';
 import { readHeader } from '../../journal/header.js';
 import { findDamaged, without } from '../../log/folder/damage.js';
 import { listTableFiles, namesIn } from '../../log/folder/layout.js';
-import { DATA_TABLES, MARKER_TABLES } from '../../log/folder/tables.js';
+import { DATA_TABLES } from '../../log/folder/tables.js';
 import type { OpenWarehouse } from '../../log/open.js';
 import { damaged, type Finding } from './finding.js';
 
@@ -38,8 +38,7 @@ export async function lostMarkers(
 }
 
 async function markedIds(warehouse: string): Promise<Set<string>> {
-  const markers = await Promise.all(MARKER_TABLES.map((table) => listTableFiles(warehouse, table)));
-  return new Set(markers.flat().map((file) => basename(file, '.parquet')));
+  return new Set((await listTableFiles(warehouse, 'snapshots')).map((file) => basename(file, '.parquet')));
 }
 
 async function dataFiles(warehouse: string): Promise<string[]> {
@@ -60,7 +59,6 @@ async function aboutToBeMarked(warehouse: string): Promise<{ ids: Set<string>; u
     if (id === undefined) unknown.push(join('/', `website=${encodeId(folder.websiteId)}`, '/'));
     else if (id !== null) ids.add(id);
   }
-  for (const { runId } of await unfinishedReplays(warehouse)) ids.add(runId);
   return { ids, unknown };
 }
 

@@ -17,7 +17,7 @@ export interface WrongState {
   message: string;
 }
 
-/** Replays the log of each website and compares the result with its state file. */
+/** Rebuilds the state of each website from the log and compares the result with its state file. */
 export async function checkStates(engine: Engine, log: OpenWarehouse, options: EngineOptions): Promise<WrongState[]> {
   const { path: warehouse, markers } = log;
   const wrong: WrongState[] = [];

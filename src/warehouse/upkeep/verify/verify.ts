@@ -10,10 +10,10 @@ import { dropScratch, scratchFolder } from '../../log/folder/layout.js';
 import { checkWarehouseThere } from '../../log/folder/prepare.js';
 import { historyNotice, readRestored } from '../../log/folder/restored.js';
 import { forgetChecked } from '../../log/folder/sums.js';
-import { DATA_TABLES, MARKER_TABLES, macroStatements } from '../../log/folder/tables.js';
+import { DATA_TABLES, macroStatements } from '../../log/folder/tables.js';
 import { RunLock } from '../../log/lock.js';
 import { dropIndex } from '../../log/marker-index.js';
-import { filesOf, type Marker, markerPaths, markersOf } from '../../log/markers.js';
+import { filesOf, type Marker, markersOf } from '../../log/markers.js';
 import { OpenWarehouse } from '../../log/open.js';
 import { unfinishedRemoval } from '../../log/removal.js';
 import { rebuildState } from '../../log/state.js';
@@ -76,8 +76,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     const log = await OpenWarehouse.read(engine, options.warehouse, options.engine.temporary);
     const { markers, damaged: unreadable } = log;
     const { whole, files, rows, findings } = await checkFiles(engine, options.warehouse, markers);
-    const snapshots = markers.filter(({ kind }) => kind === 'snapshot').length;
-    const verified: Verified = { snapshots, files, rows, findings, repaired: [] };
+    const verified: Verified = { snapshots: markers.length, files, rows, findings, repaired: [] };
     findings.push(...unreadable.map(({ path, reason }) => damaged(`the marker ${path} ${reason}`)));
     const runs = await readRuns(engine, log);
     findings.push(...runs.findings, ...(await checkRows(engine, log, whole, runs)));
@@ -116,7 +115,8 @@ async function checkRows(
   runs: RunsRead,
 ): Promise<Finding[]> {
   for (const table of DATA_TABLES) await engine.view(table, log.query(table, filesOf(log.path, whole, table)));
-  for (const table of MARKER_TABLES) await engine.view(table, log.query(table, markerPaths(whole, table)));
+  const paths = whole.map(({ path }) => path);
+  await engine.view('snapshots', log.query('snapshots', paths));
   await engine.view('tombstones', log.query('tombstones', log.tombstoneFiles));
   await engine.set({ unfinished: runs.unfinished });
   await engine.view('runs', log.query('runs', runs.files));

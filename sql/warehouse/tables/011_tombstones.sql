@@ -6,7 +6,6 @@ create table tombstones (
   website_id varchar not null,
   tombstoned_at timestamptz not null,
   table_name varchar not null,
-  commit_id varchar not null,
   snapshot_id varchar not null,
   snapshot_at timestamptz not null,
   snapshot_date date not null,

@@ -1,9 +1,7 @@
 -- The listing of each commit, counted, so that trends read a few rows instead of every page of every snapshot.
 -- `directory` is the first directory of the URL's path, `/` for pages at the root, or `(other)` beyond the 500 largest
--- of the commit. A page whose record is quarantined counts with its last known state. A replay's commit has rows for what
--- it changes (`pages` may be negative), so the sums over a `snapshot_id` are those of its listing.
+-- of the commit. A page whose record is quarantined counts with its last known state.
 create table coverage_summary (
-  commit_id varchar not null,
   snapshot_id varchar not null,
   website_id varchar not null,
   snapshot_at timestamptz not null,
