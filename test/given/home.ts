@@ -1,20 +1,25 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
+import type { Simulation } from '../../src/app/demo/simulator/simulation.js';
 import type { Logger } from '../../src/base/observe/log.js';
-import { realRunEffects } from '../../src/sync/context.js';
+import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
 import type { Receipt, WebsiteReceipt } from '../../src/sync/receipt.js';
+import { journalFolder } from '../../src/warehouse/journal/folder.js';
 import type { Finding, Verified } from '../../src/warehouse/upkeep/verify/finding.js';
-import { writeConfig } from './config-file.js';
+import { type GivenConfig, writeConfig } from './config-file.js';
 import { type StopAfter, syncNow } from './synced.js';
 import { findingsOf, verified } from './verified.js';
 import { givenSchemas, noFollowers } from './warehouse.js';
+
+type Websites = NonNullable<GivenConfig['websites']>;
 
 export interface HomeSync {
   /** How much later than now it is. */
   laterMs?: number;
   stopAfter?: StopAfter;
   recoverOnly?: boolean;
+  /** Pages to be inspected now, by website. */
+  asked?: ReadonlyMap<string, string[]>;
   /** Another clock, in milliseconds since 1970. */
   clock?: () => number;
   /** Silent if left out. */
@@ -30,16 +35,17 @@ export class Home {
 
   constructor(
     readonly folder: string,
-    readonly simulator: Simulator,
-    readonly websites: string[],
+    readonly simulator: Simulation & { url: string },
+    readonly websites: Websites,
     readonly sections: Record<string, Record<string, unknown>> = {},
+    readonly effects: RunEffects = realRunEffects,
   ) {
     this.warehouse = join(folder, 'warehouse');
     this.config = this.configure(websites);
   }
 
   /** Writes the configuration again, for other websites. */
-  configure(websites: string[]): string {
+  configure(websites: Websites): string {
     const api = { concurrency: 4, page_size: 20, ...this.sections['api'] };
     // Each night asks for every report again, unless a test says otherwise.
     const reports = { refresh_after: '0d', ...this.sections['reports'] };
@@ -54,13 +60,19 @@ export class Home {
   /** The same in another folder. */
   copyTo(folder: string): Home {
     cpSync(this.folder, folder, { recursive: true });
-    return new Home(folder, this.simulator, this.websites, this.sections);
+    return this.at(folder);
+  }
+
+  /** Another folder of it, which is there already. */
+  at(folder: string): Home {
+    return new Home(folder, this.simulator, this.websites, this.sections, this.effects);
   }
 
   async sync({
     laterMs = 0,
     stopAfter,
     recoverOnly = false,
+    asked,
     clock,
     follow = true,
     log,
@@ -69,10 +81,11 @@ export class Home {
     return syncNow(this.config, {
       stopAfter,
       recoverOnly,
+      asked,
       ...(log ? { log } : {}),
       effects: {
-        ...realRunEffects,
-        now: clock ?? (() => Date.now() + laterMs),
+        ...this.effects,
+        now: clock ?? (() => this.effects.now() + laterMs),
         ...(follow ? {} : { follow: noFollowers }),
       },
     });
@@ -99,7 +112,7 @@ export class Home {
   journal(website: string): string {
     const runs = this.unfinished();
     if (runs.length !== 1) throw new Error(`${runs.length} unfinished runs`);
-    return join(this.warehouse, 'runs', `${runs[0]}`, website);
+    return journalFolder(this.warehouse, `${runs[0]}`, website).path;
   }
 
   unfinished(): string[] {
@@ -110,7 +123,8 @@ export class Home {
   journaled(website: string): string[] {
     const file = join(this.journal(website), 'reports.ndjson');
     const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-    return lines.filter((line) => line.startsWith('{"kind":"')).map((line) => String(JSON.parse(line).url));
+    const answers = lines.filter((line) => /^\{"kind":"(?!done")/.test(line));
+    return answers.map((line) => String(JSON.parse(line).url));
   }
 
   /** URLs whose report the service was asked for. */

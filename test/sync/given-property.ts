@@ -1,19 +1,10 @@
-import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import {
-  type SearchConsole,
-  type SearchConsoleOptions,
-  startSearchConsole,
-} from '../../src/app/demo/search-console/search-console.js';
+import { type SearchConsoleOptions, startSearchConsole } from '../../src/app/demo/search-console/search-console.js';
 import { DAY_MS } from '../../src/base/time.js';
-import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
-import type { WebsiteReceipt } from '../../src/sync/receipt.js';
-import { journalFolder } from '../../src/warehouse/journal/folder.js';
-import { writeConfig } from '../given/config-file.js';
+import { realRunEffects } from '../../src/sync/context.js';
 import { temporaryFolder } from '../given/folder.js';
-import { type StopAfter, syncNow } from '../given/synced.js';
-import { givenSchemas, noFollowers } from '../given/warehouse.js';
+import { Home } from '../given/home.js';
+import { noFollowers } from '../given/warehouse.js';
 
 export const PROPERTY = 'sc-domain:example.com';
 const FIRST_NIGHT_MS = Date.parse('2026-01-01T10:00:00.000Z');
@@ -50,83 +41,13 @@ export async function givenProperty(onFinished: OnFinished, { pages = 120, entry
     await setImmediate();
     passed += Math.max(0, until - now());
   };
-  const pass = (days: number) => {
+  const pass = (days = 1) => {
     passed += days * DAY_MS;
     service.advance(days);
   };
   const websites = [{ id: PROPERTY, source: 'google', ...entry }];
-  const given = {
-    service,
-    effects: { ...realRunEffects, now, sleep, follow: noFollowers },
-    pass,
-    websites,
-    sections: { google },
-  };
-  return new GivenProperty(temporaryFolder(onFinished), given);
-}
-
-export class GivenProperty {
-  readonly warehouse: string;
-  readonly config: string;
-
-  constructor(
-    readonly folder: string,
-    private readonly given: {
-      service: SearchConsole;
-      effects: RunEffects;
-      pass(days: number): void;
-      websites: { id: string; [key: string]: string }[];
-      sections: Record<string, object>;
-    },
-  ) {
-    this.warehouse = join(folder, 'warehouse');
-    const { service, websites, sections } = given;
-    this.config = writeConfig(folder, { baseUrl: service.url, websites, sections });
-  }
-
-  get service(): SearchConsole {
-    return this.given.service;
-  }
-
-  pass(days = 1): void {
-    this.given.pass(days);
-  }
-
-  copyTo(folder: string): GivenProperty {
-    cpSync(this.folder, folder, { recursive: true });
-    return this.at(folder);
-  }
-
-  /** Another folder of it. */
-  at(folder: string): GivenProperty {
-    return new GivenProperty(folder, this.given);
-  }
-
-  /** With another website in the same configuration. */
-  beside(website: { id: string; [key: string]: string }): GivenProperty {
-    return new GivenProperty(this.folder, { ...this.given, websites: [...this.given.websites, website] });
-  }
-
-  get now(): () => number {
-    return this.given.effects.now;
-  }
-
-  /** What the only unfinished run has inspected. */
-  journaled(): string[] {
-    const [run = ''] = readdirSync(join(this.warehouse, 'runs')).filter((name) => name !== 'damaged');
-    const { reports } = journalFolder(this.warehouse, run, PROPERTY);
-    const lines = existsSync(reports) ? readFileSync(reports, 'utf8').split('\n') : [];
-    return lines.flatMap((line) => (line.startsWith('{"kind":"fetched"') ? String(JSON.parse(line).url) : []));
-  }
-
-  async sync(stopAfter: StopAfter = {}): Promise<WebsiteReceipt> {
-    const [receipt] = await this.syncAll(stopAfter);
-    if (!receipt) throw new Error('no website in the receipt');
-    return receipt;
-  }
-
-  async syncAll(stopAfter: StopAfter = {}, asked?: ReadonlyMap<string, string[]>): Promise<WebsiteReceipt[]> {
-    await givenSchemas(this.warehouse);
-    return (await syncNow(this.config, { stopAfter, asked, effects: this.given.effects })).websites;
-  }
+  const effects = { ...realRunEffects, now, sleep, follow: noFollowers };
+  const sections = { google, reports: { refresh_after: '30d' } };
+  const home = new Home(temporaryFolder(onFinished), service, websites, sections, effects);
+  return { home, service, pass, now };
 }

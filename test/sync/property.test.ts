@@ -11,11 +11,11 @@ import { atLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { startSimulator, sync } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
+import type { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
 import type { StopAfter } from '../given/synced.js';
-import { findingsOf } from '../given/verified.js';
 import { givenSchemas, noFollowers } from '../given/warehouse.js';
-import { type GivenProperty, givenProperty, PROPERTY } from './given-property.js';
+import { givenProperty, PROPERTY } from './given-property.js';
 
 const STEPS = ['listed', 'wrote the plan', 'fetched', 'staged all'];
 const STOPPED: [state: string, stopAfter: StopAfter][] = [
@@ -24,13 +24,13 @@ const STOPPED: [state: string, stopAfter: StopAfter][] = [
 ];
 
 /** Moments of inspections are our own, too. */
-async function contentOfNights({ warehouse }: GivenProperty): Promise<Record<string, string[]>> {
+async function contentOfNights({ warehouse }: Home): Promise<Record<string, string[]>> {
   const content = await contentOf(warehouse);
   const own = (row: string) => row.replace(/"(inspected_at|(?:report_)?inspection_date)":"[^"]*"/g, '"$1":true');
   return Object.fromEntries(Object.entries(content).map(([table, rows]) => [table, rows.map(own).sort()]));
 }
 
-async function asked({ warehouse }: GivenProperty, sql: string) {
+async function asked({ warehouse }: Home, sql: string) {
   const reader = await openReader(warehouse);
   try {
     return await rowsOf(reader, sql);
@@ -39,30 +39,30 @@ async function asked({ warehouse }: GivenProperty, sql: string) {
   }
 }
 
-async function wrong({ warehouse }: GivenProperty) {
-  return (await findingsOf(warehouse)).filter(({ level }) => level !== 'lag');
+async function wrong(home: Home) {
+  return (await home.wrong()).filter(({ level }) => level !== 'lag');
 }
 
 describe('a night of Search Console that is interrupted', () => {
   let root: string;
-  let given: GivenProperty;
+  let given: Awaited<ReturnType<typeof givenProperty>>;
   let unbroken: Record<string, string[]>;
 
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), 'indexhouse-property-'));
     given = await givenProperty(() => {}, { entry: { inspections_per_day: 30 }, inspectionsPerDay: 10_000 });
-    await given.sync();
+    await given.home.syncOne();
     given.pass(2);
     for (const [state, stopAfter] of atLength(STOPPED.slice(1), STOPPED)) {
-      const died = given.copyTo(join(root, state));
-      await expect(died.sync(stopAfter)).rejects.toThrow('resumes the run');
+      const died = given.home.copyTo(join(root, state));
+      await expect(died.syncOne({ stopAfter })).rejects.toThrow('resumes the run');
     }
-    const whole = given.copyTo(join(root, 'whole'));
+    const whole = given.home.copyTo(join(root, 'whole'));
     await leftBehind(
       whole.folder,
       STEPS,
       (step) => join(root, step),
-      () => whole.sync(),
+      () => whole.syncOne(),
     );
     unbroken = await contentOfNights(whole);
   });
@@ -75,10 +75,10 @@ describe('a night of Search Console that is interrupted', () => {
   test.each(atLength(['in the inspections'], [...STOPPED.map(([state]) => state), ...STEPS]))(
     'ends as if it had not been: %s',
     async (state) => {
-      const died = given.at(join(root, state));
-      const paid = died.journaled();
+      const died = given.home.at(join(root, state));
+      const paid = died.journaled(PROPERTY);
       given.service.inspected.clear();
-      expect(await died.sync()).toMatchObject({ status: 'committed', resumed: true });
+      expect(await died.syncOne()).toMatchObject({ status: 'committed', resumed: true });
       expect([...given.service.inspected.keys()].filter((url) => paid.includes(url))).toEqual([]);
       expect(given.service.inspected.size + paid.length).toBe(30);
       expect(await contentOfNights(died)).toEqual(unbroken);
@@ -88,20 +88,23 @@ describe('a night of Search Console that is interrupted', () => {
 
 describe('a property', () => {
   test('says nothing new on its first night, and its day of inspections is counted in the warehouse', async () => {
-    const given = await givenProperty(onTestFinished, { entry: { inspections_per_day: 40 } });
-    expect(await given.sync()).toMatchObject({ reports_status: 'budget', reports: { fetched: 40, failed: 0 } });
-    expect(await given.sync()).toMatchObject({ listing_status: 'complete', reports: { planned: 0, left: 64 } });
-    expect(await asked(given, 'from drift_observations')).toEqual([]);
-    given.pass();
-    expect(await given.sync()).toMatchObject({ reports: { fetched: 40, by_reason: { oldest: expect.anything() } } });
-    expect(await wrong(given)).toEqual([]);
-    const { stdout } = await run(['plan', '-c', given.config]);
+    const { home, pass } = await givenProperty(onTestFinished, { entry: { inspections_per_day: 40 } });
+    expect(await home.syncOne()).toMatchObject({ reports_status: 'budget', reports: { fetched: 40, failed: 0 } });
+    expect(await home.syncOne()).toMatchObject({ listing_status: 'complete', reports: { planned: 0, left: 64 } });
+    expect(await asked(home, 'from drift_observations')).toEqual([]);
+    pass();
+    expect(await home.syncOne()).toMatchObject({ reports: { fetched: 40, by_reason: { oldest: expect.anything() } } });
+    expect(await wrong(home)).toEqual([]);
+    const { stdout } = await run(['plan', '-c', home.config]);
     expect(stdout).toMatch(/pages, 2\d not inspected yet\. Up to 40 inspections a night, in about/);
   });
 
   testAtLength('whose day another tool used up ends the night as budget, with what it got', async () => {
-    const given = await givenProperty(onTestFinished, { inspectionsPerDay: 50, usedElsewhere: 35 });
-    const { reports_status, reports, requests } = await given.sync();
+    const { home } = await givenProperty(onTestFinished, {
+      inspectionsPerDay: 50,
+      usedElsewhere: 35,
+    });
+    const { reports_status, reports, requests } = await home.syncOne();
     expect({ reports_status, reports }).toMatchObject({
       reports_status: 'budget',
       reports: { fetched: 15, failed: 0 },
@@ -110,15 +113,17 @@ describe('a property', () => {
   });
 
   testAtLength('has its night after an inspect that was killed, which is committed with what it paid for', async () => {
-    const given = await givenProperty(onTestFinished, { entry: { inspections_per_day: 40 } });
-    await given.sync();
-    given.pass();
-    const pages = [...given.service.inspected.keys()].slice(0, 20);
-    await expect(given.syncAll({ reports: 5 }, new Map([[PROPERTY, pages]]))).rejects.toThrow('stopped before the end');
-    const paid = given.journaled().length;
-    const { resumed, reports } = await given.sync();
+    const { home, service, pass } = await givenProperty(onTestFinished, { entry: { inspections_per_day: 40 } });
+    await home.syncOne();
+    pass();
+    const pages = [...service.inspected.keys()].slice(0, 20);
+    await expect(home.syncOne({ stopAfter: { reports: 5 }, asked: new Map([[PROPERTY, pages]]) })).rejects.toThrow(
+      'stopped before the end',
+    );
+    const paid = home.journaled(PROPERTY).length;
+    const { resumed, reports } = await home.syncOne();
     expect([resumed, reports.by_reason.asked, reports.fetched]).toEqual([false, 0, 40 - paid]);
-    expect(await asked(given, 'select reports_status, reports_fetched from snapshots order by snapshot_id')).toEqual([
+    expect(await asked(home, 'select reports_status, reports_fetched from snapshots order by snapshot_id')).toEqual([
       { reports_status: 'budget', reports_fetched: 40 },
       { reports_status: 'interrupted', reports_fetched: paid },
       { reports_status: 'budget', reports_fetched: 40 - paid },
@@ -126,26 +131,26 @@ describe('a property', () => {
   });
 
   test('takes no page away when a sitemap cannot be read, and says which', async () => {
-    const given = await givenProperty(onTestFinished);
-    const { pages } = await given.sync();
-    given.pass();
-    given.service.setFaults({ '500': 1 }, ['web']);
-    const { listing_status, error } = await given.sync();
+    const { home, service, pass } = await givenProperty(onTestFinished);
+    const { pages } = await home.syncOne();
+    pass();
+    service.setFaults({ '500': 1 }, ['web']);
+    const { listing_status, error } = await home.syncOne();
     expect([listing_status, error]).toEqual(['partial', expect.stringContaining('robots.txt answered 500')]);
-    const gone = await asked(given, "from page_changes where change = 'disappeared'");
+    const gone = await asked(home, "from page_changes where change = 'disappeared'");
     expect([gone, pages.listed]).toEqual([[], 104]);
   });
 
   test('waits for an outage to pass, and says when it is over', async () => {
-    const given = await givenProperty(onTestFinished);
-    await givenSchemas(given.warehouse);
-    given.service.setFaults({ '503': 1 });
+    const { home, service, now } = await givenProperty(onTestFinished);
+    await givenSchemas(home.warehouse);
+    service.setFaults({ '503': 1 });
     const lines: string[] = [];
-    const sleep = async (ms: number) => given.service.setFaults(ms < MINUTE_MS ? { '503': 1 } : {});
+    const sleep = async (ms: number) => service.setFaults(ms < MINUTE_MS ? { '503': 1 } : {});
     const receipt = await sync({
-      config: await loadConfig({ file: given.config, env: {}, cwd: '/' }),
+      config: await loadConfig({ file: home.config, env: {}, cwd: '/' }),
       log: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line).msg) } }),
-      effects: { ...realRunEffects, now: given.now, sleep, follow: noFollowers },
+      effects: { ...realRunEffects, now: now, sleep, follow: noFollowers },
       retryFor: HOUR_MS,
     });
     expect(receipt.websites).toMatchObject([{ status: 'committed', reports_status: 'complete' }]);
@@ -156,18 +161,18 @@ describe('a property', () => {
   });
 
   testAtLength('lives in one warehouse with a website of the API', async () => {
-    const given = await givenProperty(onTestFinished);
-    const api = await startSimulator({ websites: [{ id: 'a', pages: 30 }], clock: given.now });
+    const { home, now } = await givenProperty(onTestFinished);
+    const api = await startSimulator({ websites: [{ id: 'a', pages: 30 }], clock: now });
     onTestFinished(() => api.close());
-    const both = given.beside({ id: 'a', base_url: api.url, token: 'demo-token' });
-    expect(await both.syncAll()).toMatchObject([
+    home.configure([...home.websites, { id: 'a', base_url: api.url, token: 'demo-token' }]);
+    expect((await home.sync()).websites).toMatchObject([
       { website_id: PROPERTY, status: 'committed', pages: { listed: 104 } },
       { website_id: 'a', status: 'committed', pages: { listed: 30 } },
     ]);
-    expect(await asked(given, 'select website_id, source from snapshots order by all')).toEqual([
+    expect(await asked(home, 'select website_id, source from snapshots order by all')).toEqual([
       { website_id: 'a', source: 'api' },
       { website_id: PROPERTY, source: 'google' },
     ]);
-    expect(await wrong(given)).toEqual([]);
+    expect(await wrong(home)).toEqual([]);
   });
 });

@@ -14,9 +14,9 @@ import { readTable } from '../../given/parquet.js';
 
 /** A field for seconds may stand before the five. */
 const EVERY_SECOND = '* * * * * *';
-const NIGHTS = 40;
+const NIGHTS = 30;
 /** Nights until everything is loaded, compiled and cached. */
-const WARM_UP = 20;
+const WARM_UP = 15;
 /** More than that is a leak: it is a heap after a collection. */
 const GROWTH_BYTES = 1.2e6;
 
