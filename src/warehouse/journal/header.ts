@@ -1,10 +1,9 @@
-import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { Failure } from '../../base/exit.js';
-import { makeFolder, readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { makeFolder, readIfThere, statIfThere } from '../../base/storage/durable.js';
 import { jsonOf } from '../../base/validate.js';
 import type { JournalFolder } from './folder.js';
-import { openSeal, seal, seedOf } from './seal.js';
+import { readSealed, writeSealed } from './seal.js';
 
 /** Increased when the meaning of a journal's files changes; a journal of another format is set aside. */
 const JOURNAL_FORMAT = 2;
@@ -40,8 +39,7 @@ export class JournalError extends Failure {}
 
 export async function writeHeader(folder: JournalFolder, header: RunHeader): Promise<void> {
   await makeFolder(folder.path);
-  const text = JSON.stringify({ ...header, journal_format: JOURNAL_FORMAT });
-  await writeDurably(folder.header, `${seal(text, seedOf(folder)).text}\n`);
+  await writeSealed(folder, folder.header, { ...header, journal_format: JOURNAL_FORMAT });
 }
 
 /**
@@ -50,30 +48,22 @@ export async function writeHeader(folder: JournalFolder, header: RunHeader): Pro
  * @throws JournalError if the header is damaged, of another journal or of another version
  */
 export async function readHeader(folder: JournalFolder): Promise<RunHeader | null> {
-  const text = await readIfThere(folder.header);
-  if (text === null) return null;
-  const { data: other } = z.object({ journal_format: z.int() }).safeParse(jsonOf(text));
-  if (other && other.journal_format !== JOURNAL_FORMAT) {
-    const what = `has journal format ${other.journal_format}; this version has ${JOURNAL_FORMAT}`;
-    throw new JournalError(`${folder.header} ${what}`);
-  }
-  const parsed = headerSchema.safeParse(jsonOf(text));
-  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder));
-  if (!parsed.success || !isWhole) throw new JournalError(`${folder.header} is damaged`);
-  const { data } = parsed;
-  if (data.run_id === folder.runId && data.website_id === folder.websiteId) return data;
+  const header = await readSealed(folder, folder.header, headerSchema);
+  if (header === null) return null;
+  if (header === undefined) throw new JournalError(await damageOf(folder));
+  if (header.run_id === folder.runId && header.website_id === folder.websiteId) return header;
   throw new JournalError(`${folder.header} belongs to another run or website`);
+}
+
+async function damageOf({ header }: JournalFolder): Promise<string> {
+  const { data: other } = z.object({ journal_format: z.int() }).safeParse(jsonOf((await readIfThere(header)) ?? ''));
+  if (!other || other.journal_format === JOURNAL_FORMAT) return `${header} is damaged`;
+  return `${header} has journal format ${other.journal_format}; this version has ${JOURNAL_FORMAT}`;
 }
 
 /** When the run last wrote something, in milliseconds since 1970. */
 export async function lastActivity(folder: JournalFolder): Promise<number> {
   const files = [folder.header, folder.listing, folder.plan, folder.reports];
-  const times = await Promise.all(
-    files.map((file) =>
-      stat(file)
-        .then(({ mtimeMs }) => mtimeMs)
-        .catch(() => 0),
-    ),
-  );
-  return Math.max(...times);
+  const found = await Promise.all(files.map((file) => statIfThere(file).catch(() => null)));
+  return Math.max(...found.map((file) => file?.mtimeMs ?? 0));
 }

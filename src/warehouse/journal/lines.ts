@@ -68,7 +68,7 @@ export async function* chunksOf(file: string): AsyncGenerator<Buffer> {
 }
 
 /** The value of a line, or undefined if it is damaged. */
-export function parseLine<T>(text: string | null, schema: z.ZodType<T>): T | undefined {
+function parseLine<T>(text: string | null, schema: z.ZodType<T>): T | undefined {
   if (text === null) return undefined;
   try {
     const parsed = schema.safeParse(JSON.parse(text));

@@ -53,13 +53,12 @@ export type ListingLeft = { bytes: number; crc: number; windows: number } & (
  * @throws JournalError if anything else is damaged
  */
 export async function readListing(folder: JournalFolder, pageSize: number, now: number): Promise<ListingLeft> {
-  const reader = new ListingReader(pageSize);
-  const reading = new ListingReading(reader, seedOf(folder));
+  const reader = new ListingReader(pageSize, seedOf(folder));
   for await (const line of readLines(folder.listing, anyLine)) {
-    const damage = reading.line(line);
+    const damage = reader.line(line);
     if (damage !== null) throw new JournalError(`${folder.listing} is damaged: ${damage}`);
   }
-  const { listed, bytes, crc, windows } = reading;
+  const { listed, bytes, crc, windows } = reader;
   if (listed && (await sizeOf(folder.listing)) > bytes)
     throw new JournalError(`${folder.listing} is damaged: there is data after its end`);
   const left = { bytes, crc, windows };
@@ -67,20 +66,27 @@ export async function readListing(folder: JournalFolder, pageSize: number, now: 
 }
 
 /** Takes line after line for as long as they are intact. */
-class ListingReading {
+class ListingReader {
   listed: JournaledWalk | null = null;
-  /** Offset after the last valid seal. */
+  /** Offset after the last valid seal, and the checksum up to there. */
   bytes = 0;
   crc: number;
   windows = 0;
+  /** The checksum of all lines so far. */
   #running: number;
+  #recent;
+  /** Entries that no window has sealed yet. */
+  #pending: { url: string | null }[] = [];
+  #last: { state: WalkState; at: number } | null = null;
+  #finished: WalkState | null = null;
 
   constructor(
-    private readonly reader: ListingReader,
+    private readonly pageSize: number,
     seed: number,
   ) {
     this.crc = seed;
     this.#running = seed;
+    this.#recent = newRecentUrls(pageSize);
   }
 
   /** @returns what is wrong, or null */
@@ -88,7 +94,7 @@ class ListingReading {
     if (this.listed) return `line ${number} comes after its end`;
     if (value.kind === 'entry' || value.kind === 'reject') {
       this.#running = passOver(text, this.#running);
-      this.reader.entry(value.url ?? null);
+      this.#pending.push({ url: value.url ?? null });
       return null;
     }
     const { isWhole, crc } = openSeal(text, this.#running);
@@ -97,29 +103,11 @@ class ListingReading {
     this.crc = crc;
     this.bytes = end;
     if (value.kind === 'listed') this.listed = value;
-    if (value.kind === 'window') {
-      this.reader.window(value.state, value.keep, Date.parse(value.at));
-      this.windows++;
-    }
+    if (value.kind === 'window') this.#window(value);
     return null;
   }
-}
 
-class ListingReader {
-  #recent;
-  #pending: { url: string | null }[] = [];
-  #last: { state: WalkState; at: number } | null = null;
-  #finished: WalkState | null = null;
-
-  constructor(private readonly pageSize: number) {
-    this.#recent = newRecentUrls(pageSize);
-  }
-
-  entry(url: string | null): void {
-    this.#pending.push({ url });
-  }
-
-  window(state: WalkState, keep: number, at: number): void {
+  #window({ state, keep, at }: z.infer<typeof windowLine>): void {
     const before = this.#last?.state;
     if (before && before.walk !== state.walk) {
       this.#recent = newRecentUrls(this.pageSize);
@@ -127,15 +115,15 @@ class ListingReader {
     }
     remember(this.#recent, before?.walk === state.walk ? before.kept : 0, { keep, fresh: this.#pending });
     this.#pending = [];
-    this.#last = { state, at };
+    this.#last = { state, at: Date.parse(at) };
+    this.windows++;
   }
 
   interrupted(now: number): Interrupted | undefined {
     if (!this.#last) return undefined;
     const { state, at } = this.#last;
-    const stale = now - at > WALK_RESUME_WITHIN_MS;
-    const from = stale ? { ...restartedWalk(state, now), doubt: null, previous: null, finished: 0 } : state;
-    const recent = stale ? newRecentUrls(this.pageSize) : this.#recent;
-    return { state: from, recent, finished: stale ? null : this.#finished };
+    if (now - at <= WALK_RESUME_WITHIN_MS) return { state, recent: this.#recent, finished: this.#finished };
+    const from = { ...restartedWalk(state, now), doubt: null, previous: null, finished: 0 };
+    return { state: from, recent: newRecentUrls(this.pageSize), finished: null };
   }
 }

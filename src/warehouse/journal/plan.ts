@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { exists, readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { exists } from '../../base/storage/durable.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
-import { chunksOf, parseLine, readLines } from './lines.js';
-import { openSeal, seal, seedOf } from './seal.js';
+import { chunksOf, readLines } from './lines.js';
+import { readSealed, writeSealed } from './seal.js';
 
 /** Why a report is fetched, the most informative first; SQL statements see it as the variable `reasons`. */
 export const REASONS = [
@@ -50,8 +50,7 @@ export type PlannedPage = z.infer<typeof planLine>;
 
 /** Records that the plan is complete. */
 export async function writePlanned(folder: JournalFolder, { planned, wanted }: Planned): Promise<void> {
-  const text = JSON.stringify({ planned, wanted, plan_crc: await checksumOf(folder.plan) });
-  await writeDurably(folder.planned, `${seal(text, seedOf(folder)).text}\n`);
+  await writeSealed(folder, folder.planned, { planned, wanted, plan_crc: await checksumOf(folder.plan) });
 }
 
 /**
@@ -59,12 +58,11 @@ export async function writePlanned(folder: JournalFolder, { planned, wanted }: P
  *
  * @throws JournalError if the plan is damaged
  */
-export async function readPlanned(folder: JournalFolder): Promise<Planned | null> {
-  const stored = await readStored(folder);
-  if (stored === null) return null;
-  const { planned, wanted } = stored;
-  if (planned > 0 && !(await exists(folder.plan))) throw new JournalError(`${folder.plan} is missing`);
-  return { planned, wanted };
+export async function readPlanned(folder: JournalFolder): Promise<z.infer<typeof storedSchema> | null> {
+  const stored = await readSealed(folder, folder.planned, storedSchema);
+  if (stored === undefined) throw new JournalError(`${folder.planned} is damaged`);
+  if (stored && stored.planned > 0 && !(await exists(folder.plan))) throw new JournalError(`${folder.plan} is missing`);
+  return stored;
 }
 
 /**
@@ -73,19 +71,9 @@ export async function readPlanned(folder: JournalFolder): Promise<Planned | null
  * @throws JournalError if it is damaged
  */
 export async function checkPlan(folder: JournalFolder): Promise<void> {
-  await readPlanned(folder);
-  const stored = await readStored(folder);
+  const stored = await readPlanned(folder);
   if (stored && stored.plan_crc !== (await checksumOf(folder.plan)))
     throw new JournalError(`${folder.plan} is damaged`);
-}
-
-async function readStored(folder: JournalFolder): Promise<z.infer<typeof storedSchema> | null> {
-  const text = await readIfThere(folder.planned);
-  if (text === null) return null;
-  const stored = parseLine(text, storedSchema);
-  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder));
-  if (stored && isWhole) return stored;
-  throw new JournalError(`${folder.planned} is damaged`);
 }
 
 /** The checksum of a file's bytes; a missing one counts as empty. */

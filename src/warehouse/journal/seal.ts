@@ -1,4 +1,7 @@
 import { crc32 } from 'node:zlib';
+import type { z } from 'zod';
+import { readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { jsonOf } from '../../base/validate.js';
 import type { JournalFolder } from './folder.js';
 
 /** What a sealed text ends with. Inside a JSON text its quotes would be escaped, so no record can end like this. */
@@ -38,4 +41,20 @@ export function openSeal(text: string, crc: number): Opened {
 /** The checksum including a line that has no seal of its own, because the seal of a later one covers it. */
 export function passOver(text: string, crc: number): number {
   return crc32(`${text}\n`, crc);
+}
+
+/** Writes an object to a small file of a journal, whole or not at all. */
+export function writeSealed(folder: JournalFolder, file: string, value: object): Promise<void> {
+  return writeDurably(file, `${seal(JSON.stringify(value), seedOf(folder)).text}\n`);
+}
+
+/** @returns what `writeSealed` wrote; null if the file is missing, undefined if it is damaged */
+export async function readSealed<T>(
+  folder: JournalFolder,
+  file: string,
+  schema: z.ZodType<T>,
+): Promise<T | null | undefined> {
+  const text = await readIfThere(file);
+  if (text === null) return null;
+  return openSeal(text.trimEnd(), seedOf(folder)).isWhole ? schema.safeParse(jsonOf(text)).data : undefined;
 }

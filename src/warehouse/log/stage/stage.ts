@@ -2,12 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { crashPoint } from '../../../base/storage/crash-point.js';
-import { makeFolder, readIfThere, sha256Of, sizeOf, syncFile, writeDurably } from '../../../base/storage/durable.js';
+import { makeFolder, sha256Of, sizeOf, syncFile } from '../../../base/storage/durable.js';
 import type { Engine, EngineOptions, Scalar } from '../../../base/storage/engine.js';
 import { sql } from '../../../base/storage/sql.js';
 import type { JournalFolder } from '../../journal/folder.js';
-import { parseLine } from '../../journal/lines.js';
-import { openSeal, seal, seedOf } from '../../journal/seal.js';
+import { readSealed, writeSealed } from '../../journal/seal.js';
 import { tableQuery } from '../folder/prepare.js';
 import { copyRows } from '../folder/sums.js';
 import { type DataTable, rowsQuery } from '../folder/tables.js';
@@ -218,8 +217,7 @@ async function writeManifest(
     ...(input.setAside === undefined ? {} : { set_aside: input.setAside }),
   };
   crashPoint('staged all');
-  const text = seal(JSON.stringify(manifest), seedOf(input.folder)).text;
-  await writeDurably(input.folder.manifest, `${text}\n`);
+  await writeSealed(input.folder, input.folder.manifest, manifest);
   crashPoint('wrote the manifest');
   return manifest;
 }
@@ -252,9 +250,5 @@ export async function stageRow(
  * counts as missing: nothing is visible without the marker, and the same files can be staged from the journal again.
  */
 export async function readManifest(folder: JournalFolder): Promise<Manifest | null> {
-  const text = await readIfThere(folder.manifest);
-  if (text === null) return null;
-  const manifest = parseLine(text, manifestSchema);
-  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder));
-  return manifest && isWhole ? manifest : null;
+  return (await readSealed(folder, folder.manifest, manifestSchema)) ?? null;
 }
