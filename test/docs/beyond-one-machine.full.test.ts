@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { analysisRows, openReader } from '../answers/query/given.js';
 import { PROGRAM } from '../given/cli.js';
-import { folderOnDisk } from '../given/folder.js';
+import { afterAllTests, folderOnDisk } from '../given/folder.js';
 import { CACHE } from '../given/packages.js';
 import { hasServer, startRealServer } from '../given/s3-servers.js';
 
@@ -18,16 +18,16 @@ const [FILL = '', CLICKHOUSE = '', SPARK = ''] = [...GUIDE.matchAll(/```sh\n([\s
 const MISSING = /No matching distribution.*|JAVA_HOME is not set|unresolved dependency.*/;
 
 describe.runIf(hasServer())('the commands of the guide, from a laptop to a cluster', () => {
-  const clean: (() => void | Promise<void>)[] = [];
+  const clean = afterAllTests();
   const cwd = folderOnDisk('lake');
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    clean.push(() => rmSync(cwd, { recursive: true, force: true }));
+    clean(() => rmSync(cwd, { recursive: true, force: true }));
     const simulator = await startSimulator({ websites: [{ id: 'a/b %é', pages: PAGES }] });
-    clean.push(() => simulator.close());
+    clean(() => simulator.close());
     const { config, close } = await startRealServer(join(cwd, 'server'));
-    clean.push(close);
+    clean(close);
     // What makes `node .` the program in this folder, too.
     writeFileSync(join(cwd, 'package.json'), JSON.stringify({ main: PROGRAM }));
     symlinkSync(join(packageFolder(), 'sql'), join(cwd, 'sql'));
@@ -45,10 +45,6 @@ describe.runIf(hasServer())('the commands of the guide, from a laptop to a clust
     };
     const { exitCode, stderr } = await bash(FILL);
     if (exitCode !== 0) throw new Error(stderr);
-  });
-
-  afterAll(async () => {
-    for (const each of clean.reverse()) await each();
   });
 
   test.for([

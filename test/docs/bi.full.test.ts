@@ -6,11 +6,11 @@ import { Engine, withEngine } from '../../src/base/storage/engine.js';
 import { literal, packageFolder } from '../../src/base/storage/sql.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
 import { asOf, givenEveryTable, MOMENTS } from '../given/every-table.js';
-import { temporaryFolder } from '../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../given/folder.js';
 
 const GUIDES = join(packageFolder(), 'docs', 'bi');
 const FILES = readdirSync(GUIDES);
-const clean: (() => void | Promise<void>)[] = [];
+const clean = afterAllTests();
 
 const WITH_SQL = FILES.filter((file) => statementsOf(file).length > 0);
 /** Of the first night no row counts once its listing is out of use. */
@@ -44,7 +44,7 @@ function byDay(engine: Engine, statement = ''): Promise<{ date: string; pages: n
 
 describe('the guides in docs/bi', () => {
   beforeAll(async () => {
-    const onFinished = (each: () => void | Promise<void>) => void clean.push(each);
+    const onFinished = (each: () => void | Promise<void>) => void clean(each);
     warehouse = await givenEveryTable('zstd', onFinished);
     const file = join(warehouse, 'analytics.duckdb');
     views = await Engine.open({ file, readOnly: true, memoryLimit: 256e6, temporary: temporaryFolder(onFinished) });
@@ -53,7 +53,6 @@ describe('the guides in docs/bi', () => {
 
   afterAll(async () => {
     views.close();
-    for (const each of clean.reverse()) await each();
   });
 
   test.each(WITH_SQL)('%s holds SQL that runs as it stands there', async (file) => {

@@ -5,7 +5,7 @@ import type { Receipt } from '../../src/sync/receipt.js';
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { type Ended, run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
-import { temporaryFolder } from '../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../given/folder.js';
 import { type Row, readTable } from '../given/parquet.js';
 import {
   type Answer,
@@ -145,7 +145,7 @@ let service: ScriptedService;
 let warehouse: string;
 let ended: Ended;
 let receipt: Receipt;
-const clean: (() => void)[] = [];
+const clean = afterAllTests();
 
 beforeAll(async () => {
   const websites: Record<string, ScriptedWebsite | null> = {
@@ -155,7 +155,7 @@ beforeAll(async () => {
   };
   const known = Object.entries(websites).flatMap(([id, website]) => (website ? [[id, website] as const] : []));
   service = await startService(Object.fromEntries(known));
-  const folder = temporaryFolder((each) => clean.push(each));
+  const folder = temporaryFolder(clean);
   const api = { page_size: 3, max_attempts: 2, timeout: '60s', concurrency: 4 };
   const given = { baseUrl: service.url, token: TOKEN, websites: Object.keys(websites), sections: { api } };
   warehouse = join(folder, 'warehouse');
@@ -165,7 +165,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.close();
-  for (const each of clean) each();
 });
 
 const of = (id: string) => receipt.websites.find(({ website_id }) => website_id === id);

@@ -5,7 +5,7 @@ import { type Simulator, startSimulator } from '../../src/app/demo/simulator/sim
 import { exitCodeOf } from '../../src/sync/receipt.js';
 import { runProcess } from '../given/cli.js';
 import { contentOf, countFiles } from '../given/content.js';
-import { temporaryFolder } from '../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
 
@@ -35,7 +35,7 @@ const STEPS = [
 const KILLED = ['fetched', 'moved coverage', 'wrote the marker', 'followed the data'];
 
 const PAGES = 80;
-const clean: (() => void)[] = [];
+const clean = afterAllTests();
 let simulator: Simulator;
 let root: string;
 let first: Home;
@@ -43,7 +43,7 @@ let unbroken: Record<string, string[]>;
 let unbrokenFiles: number;
 
 beforeAll(async () => {
-  root = temporaryFolder((each) => void clean.push(each));
+  root = temporaryFolder(clean);
   simulator = await startSimulator({ seed: 3, nights: 5, websites: [{ id: 'w', pages: PAGES }] });
   first = homeIn('first');
   await first.sync({ follow: false });
@@ -58,7 +58,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await simulator.close();
-  for (const each of clean) each();
 });
 
 describe('a sync that dies behind a step and is recovered', () => {

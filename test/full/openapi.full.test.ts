@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../given/client-clock.js';
-import { folderOnDisk } from '../given/folder.js';
+import { afterAllTests, folderOnDisk } from '../given/folder.js';
 import { installed, mayInstallTools } from '../given/packages.js';
 import { serveWarehouse, warehouseIn } from '../given/served.js';
 import { syncAt } from '../given/warehouse.js';
@@ -34,7 +34,8 @@ export { count, next, first, state, days, sitemaps, websites, status };
 `;
 
 const folder = folderOnDisk('full');
-const clean: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
+const clean = afterAllTests();
+clean(() => rmSync(folder, { recursive: true, force: true }));
 const MAY_INSTALL = mayInstallTools();
 const HAS_TOOLS = MAY_INSTALL && installed(folder, PACKAGES);
 const urls: Record<string, string> = {};
@@ -46,7 +47,7 @@ beforeAll(async () => {
     { id: 'blog', pages: 3 },
   ];
   const simulator = await startSimulator({ websites, nights: 10, keys });
-  clean.push(() => simulator.close());
+  clean(() => simulator.close());
   const warehouse = warehouseIn(folder);
   const now = simulator.world.now;
   await syncAt({ baseUrl: simulator.url, warehouse, at: now.toISOString(), sections: { api: { token: TOKEN } } });
@@ -56,11 +57,8 @@ beforeAll(async () => {
     keys: { [TOKEN]: ['shop', 'blog'] },
     options: { rateLimit: 1_000_000 },
   });
-  clean.push(() => served.close());
+  clean(() => served.close());
   Object.assign(urls, { simulate: simulator.url, serve: served.baseUrl });
-});
-afterAll(async () => {
-  for (const each of clean.reverse()) await each();
 });
 
 describe.each(['serve', 'simulate'])('the OpenAPI document of %s', (name) => {

@@ -1,3 +1,4 @@
+import { paginationOf } from '../../src/serve/api/pagination.js';
 import type { Pagination } from '../../src/source/contract/coverage.js';
 
 /** How a fake listing departs from the specification. */
@@ -44,7 +45,7 @@ export class FakeListing {
     const limit = Math.min(cap, Number(query.get('limit') ?? DEFAULT_LIMIT));
     const skip = ignoresSkip ? 0 : Number(query.get('skip') ?? 0);
     const urls = this.pages.slice(skip, skip + limit).map(entryOf);
-    const honest = honestPagination(skip, limit, this.pages.length);
+    const honest = paginationOf('/v1/urls/w', { skip, limit }, this.pages.length);
     return JSON.stringify({ urls, pagination: pagination ? pagination(honest, { skip, limit }) : honest });
   };
 }
@@ -55,18 +56,4 @@ export function pageUrls(count: number, from = 0): string[] {
 
 export function entryOf(url: string) {
   return { url, index_summary: null, service_link: 'https://app.example.com/r' };
-}
-
-function honestPagination(skip: number, limit: number, count: number): Pagination {
-  const end = skip + limit >= count;
-  return {
-    next_page: end ? null : `/v1/urls/w?skip=${skip + limit}&limit=${limit}`,
-    prev_page: skip === 0 ? null : `/v1/urls/w?skip=${Math.max(0, skip - limit)}&limit=${limit}`,
-    end,
-    count,
-    skip,
-    limit,
-    current_page: Math.floor(skip / limit) + 1,
-    total_page: Math.max(1, Math.ceil(count / limit)),
-  };
 }

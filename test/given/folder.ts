@@ -1,9 +1,18 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 
 type OnFinished = (clean: () => void) => void;
+
+/** Takes what is to be cleaned up after the last test of a file or block, the latest first. */
+export function afterAllTests(): (clean: () => unknown) => void {
+  const all: (() => unknown)[] = [];
+  afterAll(async () => {
+    for (const each of all.reverse()) await each();
+  });
+  return (clean) => void all.push(clean);
+}
 
 /** A new folder that goes when the test ends. Tests that run side by side hand in their own `onTestFinished`. */
 export function temporaryFolder(onFinished: OnFinished = onTestFinished): string {

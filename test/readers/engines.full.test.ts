@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/answers/query/reader.js';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { literal, packageFolder } from '../../src/base/storage/sql.js';
 import { rowsOf } from '../answers/query/given.js';
 import { asOf, filesOfTable, givenEveryTable, MOMENTS } from '../given/every-table.js';
-import { temporaryFolder } from '../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../given/folder.js';
 import { mayInstallTools } from '../given/packages.js';
 import type { Row } from '../given/parquet.js';
 import { byDuckdb, type Column, canonical, documentedColumns, fingerprint } from '../given/readers.js';
@@ -62,16 +62,12 @@ describe.runIf(ARE_THERE).each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec
 });
 
 describe.runIf(ARE_THERE)('the guides', () => {
-  const clean: (() => void | Promise<void>)[] = [];
+  const clean = afterAllTests();
   /** A warehouse in which every table has rows. */
   let every: string;
 
   beforeAll(async () => {
-    every = await givenEveryTable('zstd', (each) => clean.push(each));
-  });
-
-  afterAll(async () => {
-    for (const each of clean.reverse()) await each();
+    every = await givenEveryTable('zstd', clean);
   });
 
   test('DuckDB 1.1 opens analytics.duckdb, and every view answers as in DuckDB of today', async () => {

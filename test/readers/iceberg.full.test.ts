@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { z } from 'zod';
 import { type Reader, withReader } from '../../src/answers/query/reader.js';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { literal } from '../../src/base/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
-import { temporaryFolder } from '../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../given/folder.js';
 import { icebergMetadata, publishIceberg } from '../given/iceberg.js';
 import { CACHE, mayInstallTools } from '../given/packages.js';
 import { randomWarehouse } from '../given/random-world.js';
@@ -46,17 +46,13 @@ const THERE = mayInstallTools()
   : [];
 
 describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tables', () => {
-  const clean: (() => void | Promise<void>)[] = [];
+  const clean = afterAllTests();
   let built: BuiltWarehouse;
 
   beforeAll(async () => {
     built = await randomWarehouse(4, NIGHTS, PAGES, WEBSITES);
-    clean.push(built.remove);
+    clean(built.remove);
     await publishIceberg(built.path);
-  });
-
-  afterAll(async () => {
-    for (const each of clean.reverse()) await each();
   });
 
   test.for(THERE)('%s travels to what the log held at a time', async (engine, context) => {
@@ -101,7 +97,7 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
       expect(parquet.length).toBeGreaterThan(WEBSITES.length);
       await publishIceberg(built.path);
       reader = await openReader(built.path);
-      clean.push(() => reader.close());
+      clean(() => reader.close());
     });
 
     test.for(THERE)('%s finds what is left', async (engine, context) => {

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { contentsOf } from '../../answers/plan/given.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../../given/folder.js';
 import { type ScriptedService, startService, windowOf } from '../../given/service.js';
 import { syncWebsite } from '../../given/warehouse.js';
 
@@ -12,14 +12,15 @@ const TOKEN = 'tok-7Kf9-secret-value-0123456789';
 const HOSTILE = 'https://w.example/"a",b\u009b31m\u202e=1';
 const PAGES = [HOSTILE, ...Array.from({ length: 29 }, (_, at) => `https://w.example/p${at}`)];
 
-const cleanings: (() => void)[] = [];
+const clean = afterAllTests();
 let folder: string;
 let config: string;
 let service: ScriptedService;
 
 beforeAll(async () => {
-  folder = temporaryFolder((clean) => cleanings.push(clean));
+  folder = temporaryFolder(clean);
   service = await startService({ w: { listing: (window) => windowOf(PAGES, window) } });
+  clean(() => service.close());
   await syncWebsite({
     baseUrl: service.url,
     warehouse: join(folder, 'warehouse'),
@@ -29,11 +30,6 @@ beforeAll(async () => {
   const sections = { api: { requests_per_minute: 10 }, reports: { max_per_run: 20 } };
   config = writeConfig(folder, { baseUrl: service.url, token: TOKEN, websites: ['w'], sections });
   service.requests.length = 0;
-});
-
-afterAll(async () => {
-  await service.close();
-  for (const clean of cleanings) clean();
 });
 
 describe('indexhouse plan', () => {

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { processIo } from '../../../src/app/cli/io.js';
 import { buildProgram } from '../../../src/app/cli/program.js';
 import { websiteIds } from '../../../src/base/config/websites.js';
 import { casesAtLength, once } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../../given/folder.js';
 import { type ScriptedService, startService, TOKEN } from '../../given/service.js';
 
 interface Answer {
@@ -26,16 +26,16 @@ const OTHERS = ['simulate', 'remove'];
 const ID = 'shop';
 const NAME = 'https://shop.example';
 
-const clean: (() => unknown)[] = [];
+const clean = afterAllTests();
 const configs: Record<string, string> = {};
 let service: ScriptedService;
 let cwd: string;
 
 beforeAll(async () => {
-  const folder = () => temporaryFolder((each) => void clean.push(each));
+  const folder = () => temporaryFolder(clean);
   cwd = folder();
   service = await startService();
-  clean.push(() => service.close());
+  clean(() => service.close());
   service.list(ID, [{ url: `${NAME}/a` }]);
   const sections = { warehouse: { path: `${cwd}/warehouse` } };
   const given = { baseUrl: service.url, token: TOKEN };
@@ -44,9 +44,6 @@ beforeAll(async () => {
   configs['a list'] = writeConfig(folder(), { ...given, sections: { ...sections, ...named } });
   expect(await ran('sync', 'all', '--max-reports', '0')).toMatchObject({ code: 0 });
   service.list('blog', [{ url: 'https://blog.example/a' }]);
-});
-afterAll(async () => {
-  for (const each of clean.reverse()) await each();
 });
 
 function ran(command: string, config: string, ...words: string[]) {

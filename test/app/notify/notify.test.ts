@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { notifiedRun, sendNotices } from '../../../src/app/notify/notify.js';
 import { BusyError } from '../../../src/base/exit.js';
 import type { Receipt } from '../../../src/sync/receipt.js';
@@ -9,7 +9,7 @@ import { atLength, describeAtLength, once, testAtLength } from '../../given/at-l
 import { run } from '../../given/cli.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../../given/folder.js';
 import { Home, type HomeSync } from '../../given/home.js';
 import { givenNights, type Nights, urlOf } from '../../given/nights.js';
 import { startMailServer, startReceiver, withChannels } from './given.js';
@@ -30,14 +30,11 @@ function noticesIn(body: string | undefined) {
   return new Map<string, Record<string, unknown>>(notices.map((notice: { kind: string }) => [notice.kind, notice]));
 }
 
-const clean: (() => void | Promise<void>)[] = [];
+const clean = afterAllTests();
 let first: Nights;
 beforeAll(async () => {
-  first = await givenNights((each) => void clean.push(each));
+  first = await givenNights(clean);
   await first.night({ list: pages('a', 30, INDEXED) });
-});
-afterAll(async () => {
-  for (const each of clean) await each();
 });
 
 /** One webhook that gets what `sendNotices` sends about these nights; how many days later than the last one. */

@@ -2,18 +2,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Engine } from '../../../src/base/storage/engine.js';
 import type { Value } from '../../../src/base/storage/values.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../../given/folder.js';
 
-const clean: (() => void)[] = [];
+const clean = afterAllTests();
 let engine: Engine;
 
 beforeAll(async () => {
-  engine = await Engine.open({ memoryLimit: 256e6, temporary: temporaryFolder((each) => clean.push(each)) });
+  engine = await Engine.open({ memoryLimit: 256e6, temporary: temporaryFolder(clean) });
 });
 
-afterAll(() => {
+afterAll(async () => {
   engine.close();
-  for (const each of clean) each();
 });
 
 it.each<[string, Value]>([

@@ -7,23 +7,22 @@ import type { JournalFolder } from '../../../src/warehouse/journal/folder.js';
 import { readPlan } from '../../../src/warehouse/journal/plan.js';
 import { readReports } from '../../../src/warehouse/journal/reports.js';
 import { once } from '../../given/at-length.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../../given/folder.js';
 import { emptyJournal, openEngine, readByDuckDB } from './given.js';
 
 const URL_ASKED = 'https://www.example.com/a?b=%2F&c=ä';
 const AT = new Date('2026-01-01T00:00:00.000Z');
-const clean: (() => void)[] = [];
+const clean = afterAllTests();
 let engine: Engine;
 let journal: JournalFolder;
 
 beforeAll(async () => {
-  const folder = temporaryFolder((each) => clean.push(each));
+  const folder = temporaryFolder(clean);
   engine = await openEngine(folder);
   journal = await emptyJournal(folder);
 });
-afterAll(() => {
+afterAll(async () => {
   engine.close();
-  for (const each of clean) each();
 });
 
 async function journaled(outcomes: ReportOutcome[]) {

@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { exportAnalytics } from '../../../src/warehouse/copies/export-analytics.js';
 import { countsIn } from '../../given/counts.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { givenNights } from '../../given/nights.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
@@ -47,7 +47,7 @@ describe('analytics.duckdb', () => {
 
 describe('indexhouse analytics', () => {
   let folder: string;
-  const clean: (() => void)[] = [];
+  const clean = afterAllTests();
 
   const built = sharedWarehouse(() =>
     buildWarehouse(
@@ -59,11 +59,7 @@ describe('indexhouse analytics', () => {
     ),
   );
   beforeAll(async () => {
-    folder = temporaryFolder((each) => void clean.push(each));
-  });
-
-  afterAll(() => {
-    for (const each of clean) each();
+    folder = temporaryFolder(clean);
   });
 
   const exported = (out: string, root = '/data/warehouse') =>
