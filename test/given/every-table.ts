@@ -50,7 +50,12 @@ function nightsOf(): Night[] {
       },
     },
     {
-      list: { a: { index_summary: 7 }, b: { index_summary: 7 }, none: { index_summary: 'Indexed' }, lists: {} },
+      list: {
+        a: { index_summary: 'Not Indexed' },
+        b: { index_summary: 7 },
+        none: { index_summary: 'Indexed' },
+        lists: {},
+      },
       reports: { b: { sitemaps: ['no URL'] }, lists: { sitemaps: null, blocked_by_robots_txt: 'Yes' } },
     },
   ];
