@@ -2,12 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withEngine } from '../src/base/storage/engine.js';
+import { JournalEngine, viewJournal } from '../src/sync/stage/journal-views.js';
+import { type StageInput, stageCommit } from '../src/sync/stage/stage.js';
 import { followDuckdb } from '../src/warehouse/copies/rebuild.js';
 import type { JournalFolder } from '../src/warehouse/journal/folder.js';
 import { commitStaged } from '../src/warehouse/log/commit.js';
 import { scratchFolder } from '../src/warehouse/log/folder/layout.js';
-import { viewJournal } from '../src/warehouse/log/stage/journal-views.js';
-import { parquetFormat, type StageInput, stageCommit } from '../src/warehouse/log/stage/stage.js';
+import { parquetFormat } from '../src/warehouse/log/stage/commit-files.js';
 import { judge, median, print, RUNS, whole } from './figures.js';
 import { generateHistory } from './generate-history.js';
 import {
@@ -72,7 +73,12 @@ async function commitNight(
   { parts, beforeItsJournalGoes }: { parts: Parts; beforeItsJournalGoes: () => Promise<void> },
 ): Promise<void> {
   const restore = costCopies(parts);
-  const manifest = await costing(parts, 'stage', () => stageCommit(input));
+  const journal = new JournalEngine(input.folder, engineOptions(input.folder.temporary));
+  const manifest = await costing(parts, 'stage', async () => {
+    const staged = await journal.use(1, (engine) => stageCommit(engine, input));
+    journal.close();
+    return staged;
+  });
   restore();
   await beforeItsJournalGoes();
   await costing(parts, 'renames', () => commitStaged(warehouse, input.folder, manifest));

@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from 'node:fs';
 import { type Engine, withEngine } from '../src/base/storage/engine.js';
+import { stageCommit } from '../src/sync/stage/stage.js';
 import { commitStaged } from '../src/warehouse/log/commit.js';
 import { scratchFolder, tableFile } from '../src/warehouse/log/folder/layout.js';
 import { prepareWarehouse } from '../src/warehouse/log/folder/prepare.js';
-import { stageViews } from '../src/warehouse/log/stage/stage.js';
 import { print } from './figures.js';
 import {
   engineOptions,
@@ -40,7 +40,7 @@ async function commitNight(engine: Engine, history: GeneratedNights, night: numb
   const input = stageInput(history, night);
   await makeNight(engine, night);
   await viewNight(engine);
-  await commitStaged(history.warehouse, input.folder, await stageViews(engine, input));
+  await commitStaged(history.warehouse, input.folder, await stageCommit(engine, input));
   // It would be kept for an hour, and so the state of every night.
   if (input.previousState) rmSync(input.previousState);
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { makeFolder } from '../src/base/storage/durable.js';
 import type { Engine, EngineOptions } from '../src/base/storage/engine.js';
 import { packageFolder } from '../src/base/storage/sql.js';
+import { setContract } from '../src/sync/stage/journal-views.js';
+import type { StageInput } from '../src/sync/stage/stage.js';
 import { type JournalFolder, journalFolder } from '../src/warehouse/journal/folder.js';
 import { stateFile } from '../src/warehouse/log/folder/layout.js';
-import { setContract } from '../src/warehouse/log/stage/journal-views.js';
-import type { StageInput } from '../src/warehouse/log/stage/stage.js';
 
 export const WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';
 /** Bytes: what readers have with the default configuration, and what a sync has. */
@@ -74,10 +74,8 @@ export function stageInput({ warehouse }: GeneratedNights, night: number): Stage
       hadComplete: night > 0,
       byInspection: false,
     },
-    walk: 1,
     previousState: night > 0 ? stateFile(warehouse, WEBSITE_ID, snapshotId(night - 1)) : null,
     compression: 'zstd',
-    engine: engineOptions(folder.temporary),
     snapshot: {
       ...ids,
       ...requests,

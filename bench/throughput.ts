@@ -16,8 +16,8 @@ import { fetchReports } from '../src/sync/fetch-reports.js';
 import { Outage } from '../src/sync/outage.js';
 import { RunClock } from '../src/sync/run-clock.js';
 import { RunProgress } from '../src/sync/run-progress.js';
+import { JournalEngine } from '../src/sync/stage/journal-views.js';
 import { journalFolder } from '../src/warehouse/journal/folder.js';
-import { JournalEngine } from '../src/warehouse/log/stage/journal-views.js';
 import { judge, median, print, whole } from './figures.js';
 import { type Service, startBenchService, startSimulator, TOKEN } from './processes.js';
 

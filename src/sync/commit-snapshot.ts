@@ -12,13 +12,14 @@ import { DamageError } from '../warehouse/log/folder/damage.js';
 import { calendarDate } from '../warehouse/log/folder/dates.js';
 import { readLog } from '../warehouse/log/log.js';
 import { filesOf, latestOf } from '../warehouse/log/markers.js';
+import type { Manifest } from '../warehouse/log/stage/commit-files.js';
 import type { CommitFacts } from '../warehouse/log/stage/comparison.js';
-import { type Manifest, stageCommit } from '../warehouse/log/stage/stage.js';
 import { currentState, hasComplete } from '../warehouse/log/state.js';
 import { type Before, type FetchedReports, journalEngine, type WebsiteRun } from './context.js';
 import { setAsideText } from './journal/set-aside.js';
 import { judgeReports } from './judge-reports.js';
 import { failedReceipt, reasonsIn, type WebsiteReceipt } from './receipt.js';
+import { stageCommit } from './stage/stage.js';
 
 /**
  * Reads what is committed of a website, from markers alone. A missing state file is rebuilt.
@@ -78,10 +79,8 @@ export async function stage(
     warehouse: run.warehouse,
     folder: run.folder,
     facts,
-    walk: listed.walk,
     previousState: before.state,
     compression: run.config.warehouse.parquet_compression,
-    engine: journalEngine(run),
     snapshot: {
       ...ids,
       website_name: header.website_name,
@@ -114,7 +113,12 @@ export async function stage(
     },
     setAside: header.set_aside?.folder,
   };
-  return stageCommit(input, run.journal);
+  try {
+    return await run.journal.use(listed.walk, (engine) => stageCommit(engine, input));
+  } finally {
+    // The commit deletes its folder.
+    run.journal.close();
+  }
 }
 
 /** Commits sort by their ids, so one whose clock was behind needs a new id. */

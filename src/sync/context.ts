@@ -13,10 +13,10 @@ import type { JournalFolder } from '../warehouse/journal/folder.js';
 import type { RunHeader } from '../warehouse/journal/header.js';
 import type { ReportCounts, ReportsStatus } from '../warehouse/journal/reports.js';
 import type { latestOf } from '../warehouse/log/markers.js';
-import type { JournalEngine } from '../warehouse/log/stage/journal-views.js';
 import type { Outage } from './outage.js';
 import type { RunClock } from './run-clock.js';
 import type { RunProgress } from './run-progress.js';
+import type { JournalEngine } from './stage/journal-views.js';
 
 /** What a run needs from the machine, passed in so that tests can replace it. */
 export interface RunEffects extends Effects {

@@ -40,7 +40,7 @@ async function whyFailed(run: WebsiteRun, before: Before, counts: FetchedReports
 async function failuresOf(run: WebsiteRun, { state }: Before): Promise<z.infer<typeof failuresRow>> {
   return run.journal.use(null, async (engine) => {
     await viewPreviousState(engine, run.warehouse, state);
-    const [row] = await engine.rows(failuresRow, sql('warehouse/stage/report_failures_counted'));
+    const [row] = await engine.rows(failuresRow, sql('sync/stage/report_failures_counted'));
     return failuresRow.parse(row);
   });
 }

@@ -10,10 +10,10 @@ import { type Planned, readPlanned, writePlanned } from '../warehouse/journal/pl
 import { setMaxReports, setPlanOrder } from '../warehouse/journal/plan-order.js';
 import { tableQuery } from '../warehouse/log/folder/prepare.js';
 import { COMPARED, setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/log/stage/comparison.js';
-import { keepOddRecords } from '../warehouse/log/stage/journal-views.js';
-import { journalQuery } from '../warehouse/log/stage/stage.js';
 import { commitFacts } from './commit-snapshot.js';
 import type { Before, WebsiteRun } from './context.js';
+import { keepOddRecords } from './stage/journal-views.js';
+import { journalQuery } from './stage/stage.js';
 
 /** The statements that `inspection_plan` builds on, in order. */
 const INSPECTIONS = ['day_began', 'property_of', 'inspections_left', 'inspections_due'];

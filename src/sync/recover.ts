@@ -16,7 +16,7 @@ import { commitStaged, dropJournal, isStagedWhole } from '../warehouse/log/commi
 import { listTableFiles } from '../warehouse/log/folder/layout.js';
 import { markersOf } from '../warehouse/log/markers.js';
 import { OpenWarehouse } from '../warehouse/log/open.js';
-import { readManifest } from '../warehouse/log/stage/stage.js';
+import { readManifest } from '../warehouse/log/stage/commit-files.js';
 import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
 import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
 import { setAsideIfDamaged, setAsideText } from './journal/set-aside.js';

@@ -16,7 +16,6 @@ import { type RunFile, stopReason, type Waiting } from '../warehouse/journal/run
 import { dropScratch, newestFile, websitesIn } from '../warehouse/log/folder/layout.js';
 import { prepareWarehouse } from '../warehouse/log/folder/prepare.js';
 import { RunLock } from '../warehouse/log/lock.js';
-import { JournalEngine } from '../warehouse/log/stage/journal-views.js';
 import { keptForNextTime, recordFailure } from './commit-snapshot.js';
 import {
   deadlineOf,
@@ -32,6 +31,7 @@ import { recordedRun } from './recorded-run.js';
 import { endedWebsites, recover } from './recover.js';
 import { RunClock } from './run-clock.js';
 import { RunProgress, reportPace } from './run-progress.js';
+import { JournalEngine } from './stage/journal-views.js';
 import { syncWebsite } from './sync-website.js';
 
 /** In bytes. Sorting a listing uses all the memory that it is given, without being faster. */

@@ -7,10 +7,10 @@ import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
 import { readLines } from '../warehouse/journal/lines.js';
 import { type JournaledWalk, readListing } from '../warehouse/journal/listing.js';
-import { type WalkFingerprint, walkFingerprint } from '../warehouse/log/stage/journal-views.js';
 import { deadlineOf, type WebsiteRun } from './context.js';
 import { wellFormedJson } from './journal/embed.js';
 import { ListingJournal } from './journal/write-listing.js';
+import { type WalkFingerprint, walkFingerprint } from './stage/journal-views.js';
 
 /** A line of what `sync/list/sighted_pages` gives. Members that are null say nothing. */
 const sightedPage = z.looseObject({ url: z.string() });

@@ -1,8 +1,9 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
+import { JournalEngine } from '../../src/sync/stage/journal-views.js';
+import { stageCommit } from '../../src/sync/stage/stage.js';
 import { journalFolder } from '../../src/warehouse/journal/folder.js';
 import { commitStaged } from '../../src/warehouse/log/commit.js';
 import { stateFile } from '../../src/warehouse/log/folder/layout.js';
-import { stageCommit } from '../../src/warehouse/log/stage/stage.js';
 import { givenSchemas } from './warehouse.js';
 
 export const SITE = 'sc-domain:w.example';
@@ -49,24 +50,25 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
   const ids = { run_id: folder.runId, website_id: given.site, snapshot_id };
   const requests = { requests_sent: 1, requests_throttled: 0, requests_retried: 0 };
   const times = { finished_at: at.toISOString(), snapshot_date: date };
-  const manifest = await stageCommit({
+  const input = {
     warehouse,
     folder,
     facts: {
       ...{ snapshotId: snapshot_id, websiteId: given.site, snapshotAt: at, date },
       ...{ listingComplete: true, hadComplete: night > 0, byInspection: true },
     },
-    walk: 1,
     previousState: night > 0 ? stateFile(warehouse, given.site, idOf(night - 1, 2, given.site)) : null,
     compression: given.compression,
-    engine: { memoryLimit: 256e6, temporary: folder.temporary },
     snapshot: {
       ...{ ...ids, ...requests, ...times, snapshot_at: at.toISOString(), source: 'google', version: 'test' },
       ...{ website_name: 'w.example', listing_status: 'complete', reports_status: 'budget', walks: 1, resumed: false },
       ...{ pages_expected: null, utilisation: null, reports_wanted: null },
     },
     run: { ...ids, ...requests, ...times, started_at: at.toISOString(), outcome: 'committed', error: null },
-  });
+  };
+  const journal = new JournalEngine(folder, { memoryLimit: 256e6, temporary: folder.temporary });
+  const manifest = await journal.use(1, (engine) => stageCommit(engine, input));
+  journal.close();
   await commitStaged(warehouse, folder, manifest);
 }
 

@@ -11,7 +11,7 @@ export function packageFolder(): string {
   return folder;
 }
 
-/** The text of one statement in `sql/`, by its name without `.sql`: `warehouse/stage/coverage`. Without a closing semicolon. */
+/** The text of one statement in `sql/`, by its name without `.sql`: `sync/stage/coverage`. Without a closing semicolon. */
 export function sql(name: string): string {
   const known = texts.get(name);
   if (known !== undefined) return known;

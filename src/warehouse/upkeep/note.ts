@@ -12,7 +12,7 @@ import { checkIdentity, prepareWarehouse } from '../log/folder/prepare.js';
 import { copyRows } from '../log/folder/sums.js';
 import { rowsQuery } from '../log/folder/tables.js';
 import { RunLock } from '../log/lock.js';
-import { parquetFormat } from '../log/stage/stage.js';
+import { parquetFormat } from '../log/stage/commit-files.js';
 
 /** A row of `note_log`, for each of some websites: a note, or the removal of one. */
 export interface NoteInput {

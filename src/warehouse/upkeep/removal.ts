@@ -14,7 +14,7 @@ import { rowsQuery, THINNED_TABLES } from '../log/folder/tables.js';
 import { fileOf, type Marker, markersOf } from '../log/markers.js';
 import type { OpenWarehouse } from '../log/open.js';
 import { removeWhole } from '../log/removal.js';
-import { parquetFormat } from '../log/stage/stage.js';
+import { parquetFormat } from '../log/stage/commit-files.js';
 import { rebuildState } from '../log/state.js';
 import type { PlannedFile } from './thinning.js';
 

@@ -28,7 +28,7 @@ import {
   stageBucketRemoval,
   unfinishedRemoval,
 } from '../log/removal.js';
-import { copyChanges, copySummary, factsOf, parquetFormat, readManifest } from '../log/stage/stage.js';
+import { copyChanges, copySummary, factsOf, parquetFormat, readManifest } from '../log/stage/commit-files.js';
 import { type OnCompared, rebuildState } from '../log/state.js';
 
 export interface RemoveOptions {

@@ -6,8 +6,8 @@ import { Engine } from '../../../src/base/storage/engine.js';
 import { judgeReport } from '../../../src/source/report.js';
 import { ListingJournal } from '../../../src/sync/journal/write-listing.js';
 import { ReportsJournal } from '../../../src/sync/journal/write-reports.js';
+import { viewJournal } from '../../../src/sync/stage/journal-views.js';
 import { type JournalFolder, journalFolder } from '../../../src/warehouse/journal/folder.js';
-import { viewJournal } from '../../../src/warehouse/log/stage/journal-views.js';
 import { FakeListing, pageUrls } from '../../given/fake-listing.js';
 import { Walking } from '../../given/walking.js';
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { Engine, type EngineOptions } from '../../../base/storage/engine.js';
-import { sql } from '../../../base/storage/sql.js';
-import { coverageEntrySchema } from '../../../source/contract/coverage.js';
-import { sqlType } from '../../../source/contract/fields.js';
-import { KNOWN_VALUES, SEARCH_CONSOLE_EXTRA } from '../../../source/contract/known-values.js';
-import { urlReportSchema } from '../../../source/contract/report.js';
-import type { JournalFolder } from '../../journal/folder.js';
-import { REASONS } from '../../journal/plan.js';
+import { Engine, type EngineOptions } from '../../base/storage/engine.js';
+import { sql } from '../../base/storage/sql.js';
+import { coverageEntrySchema } from '../../source/contract/coverage.js';
+import { sqlType } from '../../source/contract/fields.js';
+import { KNOWN_VALUES, SEARCH_CONSOLE_EXTRA } from '../../source/contract/known-values.js';
+import { urlReportSchema } from '../../source/contract/report.js';
+import type { JournalFolder } from '../../warehouse/journal/folder.js';
+import { REASONS } from '../../warehouse/journal/plan.js';
 
 const WALK_LINES = ['walk_lines', 'journal_windows'];
 const KEPT_WALK = ['kept_entries', 'doubled_urls', 'listed_entries'];
@@ -16,12 +16,12 @@ const ODD_RECORDS = ['odd_entries', 'odd_reports'];
 export async function viewJournal(engine: Engine, folder: JournalFolder): Promise<void> {
   await engine.set({ listing_file: folder.listing, reports_file: folder.reports });
   await setContract(engine);
-  await engine.run(sql('warehouse/stage/joins_as_written'));
-  await engine.run(sql('warehouse/stage/journal_listing'));
-  await engine.run(sql('warehouse/stage/journal_reports'));
+  await engine.run(sql('sync/stage/joins_as_written'));
+  await engine.run(sql('sync/stage/journal_listing'));
+  await engine.run(sql('sync/stage/journal_reports'));
 }
 
-/** Passes the contract to the statements of `sql/warehouse/stage`. */
+/** Passes the contract to the statements of `sql/sync/stage`. */
 export async function setContract(engine: Engine): Promise<void> {
   await engine.set({
     entry_type: sqlType(coverageEntrySchema),
@@ -80,10 +80,10 @@ const walkOddities = z.object({ has_odd_entries: z.boolean(), has_doubled_urls: 
 /** Creates the view `listed_entries`: what one walk of the journal lists, each page once. */
 async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
   await engine.set({ walk });
-  for (const name of WALK_LINES) await engine.run(sql(`warehouse/stage/${name}`));
-  const [oddities] = await engine.rows(walkOddities, sql('warehouse/stage/walk_oddities'));
+  for (const name of WALK_LINES) await engine.run(sql(`sync/stage/${name}`));
+  const [oddities] = await engine.rows(walkOddities, sql('sync/stage/walk_oddities'));
   if (oddities) await engine.set(oddities);
-  for (const name of KEPT_WALK) await engine.run(sql(`warehouse/stage/${name}`));
+  for (const name of KEPT_WALK) await engine.run(sql(`sync/stage/${name}`));
 }
 
 /**
@@ -91,7 +91,7 @@ async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
  * is large, and these are queried several times.
  */
 export async function keepOddRecords(engine: Engine): Promise<void> {
-  for (const name of ODD_RECORDS) await engine.run(sql(`warehouse/stage/${name}`));
+  for (const name of ODD_RECORDS) await engine.run(sql(`sync/stage/${name}`));
 }
 
 const fingerprintRow = z.object({ pages: z.int(), rejected: z.int(), fingerprint: z.string() });
@@ -102,7 +102,7 @@ export type WalkFingerprint = z.infer<typeof fingerprintRow>;
  * same.
  */
 export async function walkFingerprint(engine: Engine): Promise<WalkFingerprint> {
-  const [row] = await engine.rows(fingerprintRow, sql('warehouse/stage/listing_fingerprint'));
+  const [row] = await engine.rows(fingerprintRow, sql('sync/stage/listing_fingerprint'));
   return row ?? { pages: 0, rejected: 0, fingerprint: '' };
 }
 

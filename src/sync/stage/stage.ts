@@ -1,0 +1,138 @@
+import { rm } from 'node:fs/promises';
+import { z } from 'zod';
+import { crashPoint } from '../../base/storage/crash-point.js';
+import { makeFolder, sha256Of, syncFile } from '../../base/storage/durable.js';
+import type { Engine, Scalar } from '../../base/storage/engine.js';
+import { sql } from '../../base/storage/sql.js';
+import type { JournalFolder } from '../../warehouse/journal/folder.js';
+import { writeSealed } from '../../warehouse/journal/seal.js';
+import { tableQuery } from '../../warehouse/log/folder/prepare.js';
+import type { DataTable } from '../../warehouse/log/folder/tables.js';
+import {
+  copyChanges,
+  copySummary,
+  copyTable,
+  factsOf,
+  type Manifest,
+  stagedFile,
+  stageRow,
+} from '../../warehouse/log/stage/commit-files.js';
+import {
+  type CommitFacts,
+  rangeBounds,
+  setCommitFacts,
+  viewComparison,
+  viewPreviousState,
+} from '../../warehouse/log/stage/comparison.js';
+import { copyState } from '../../warehouse/log/state.js';
+import { keepOddRecords } from './journal-views.js';
+
+/** Made from the journal alone; summary, changes and state compare these with the state before. */
+const FROM_THE_JOURNAL = [
+  'coverage',
+  'url_reports',
+  'report_failures',
+  'rejected_records',
+  'drift_observations',
+  'page_traffic',
+] as const satisfies DataTable[];
+
+export interface StageInput {
+  warehouse: string;
+  folder: JournalFolder;
+  facts: CommitFacts;
+  previousState: string | null;
+  compression: 'zstd' | 'snappy' | 'gzip';
+  /** The rows of the marker and of `runs`, without the counts, which are taken from the staged files. */
+  snapshot: Record<string, Scalar>;
+  run: Record<string, Scalar>;
+  /** Where a damaged journal is kept, if the commit is recovered from part of it. */
+  setAside?: string | undefined;
+}
+
+/**
+ * Writes every file of a commit, from the journal and the previous state: sorted, typed Parquet for each table that has
+ * rows, the changes, the new state, the marker and the run's row. None of it is visible yet.
+ *
+ * @param engine with the views of `sql/sync/stage` over a journal
+ */
+export async function stageCommit(engine: Engine, input: StageInput): Promise<Manifest> {
+  const { folder, warehouse } = input;
+  await rm(folder.staged, { recursive: true, force: true });
+  await makeFolder(folder.staged);
+  await setCommitFacts(engine, input.facts);
+  await keepOddRecords(engine);
+  const rows = new Map<DataTable | 'page_state', number>();
+  await viewPreviousState(engine, warehouse, input.previousState);
+  for (const table of FROM_THE_JOURNAL) {
+    const query = journalQuery(table, input.facts);
+    const file = stagedFile(folder, table);
+    if (query !== null) rows.set(table, await copyTable(engine, { table, query, file }, input.compression));
+    crashPoint(`staged ${table}`);
+    const staged = rows.get(table) ? [file] : [];
+    await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
+  }
+  // DuckDB knows the sizes of the staged files.
+  await engine.run('reset disabled_optimizers');
+  await viewComparison(engine);
+  const summary = stagedFile(folder, 'coverage_summary');
+  rows.set('coverage_summary', await copySummary(engine, summary, input.compression));
+  const bounds = await rangeBounds(engine);
+  // A first night changes nothing.
+  const { previousState, compression } = input;
+  const changed = stagedFile(folder, 'page_changes');
+  rows.set('page_changes', previousState === null ? 0 : await copyChanges(engine, changed, { bounds, compression }));
+  rows.set('page_state', await copyState(engine, stagedFile(folder, 'page_state'), bounds));
+  crashPoint('staged page_state');
+  return writeManifest(engine, input, rows);
+}
+
+/** The statement that makes the rows of a table from a journal; null if the source has none. */
+export function journalQuery(table: (typeof FROM_THE_JOURNAL)[number], { byInspection }: CommitFacts): string | null {
+  if (table === 'page_traffic' && !byInspection) return null;
+  return sql(`sync/stage/${table === 'coverage' && byInspection ? 'inspected_coverage' : table}`);
+}
+
+async function writeManifest(
+  engine: Engine,
+  input: StageInput,
+  rows: Map<DataTable | 'page_state', number>,
+): Promise<Manifest> {
+  const files: Manifest['files'] = {};
+  for (const [table, count] of rows) {
+    if (count > 0 || table === 'page_state') files[table] = await factsOf(stagedFile(input.folder, table), count);
+  }
+  const { websiteId, date, snapshotId } = input.facts;
+  const snapshot = { ...input.snapshot, ...(await countStaged(engine)), files: JSON.stringify(files) };
+  await stageRow(engine, 'snapshots', snapshot, input);
+  await stageRow(engine, 'runs', input.run, input);
+  // The manifest says that every file is complete, so the files reach the disk first.
+  const others: Record<string, string> = {};
+  for (const table of ['snapshots', 'runs']) {
+    others[table] = await sha256Of(stagedFile(input.folder, table));
+  }
+  for (const table of [...Object.keys(files), ...Object.keys(others)]) {
+    await syncFile(stagedFile(input.folder, table));
+  }
+  const manifest: Manifest = {
+    website_id: websiteId,
+    date,
+    snapshot_id: snapshotId,
+    files,
+    snapshot,
+    run: input.run,
+    others,
+    ...(input.setAside === undefined ? {} : { set_aside: input.setAside }),
+  };
+  crashPoint('staged all');
+  await writeSealed(input.folder, input.folder.manifest, manifest);
+  crashPoint('wrote the manifest');
+  return manifest;
+}
+
+/** The counts by the columns of the marker that hold them; counts by reason are JSON. */
+async function countStaged(engine: Engine): Promise<Record<string, number | string>> {
+  const counted = z.record(z.string(), z.union([z.int(), z.string()]));
+  const [counts] = await engine.rows(counted, sql('sync/stage/counts'));
+  return counts ?? {};
+}

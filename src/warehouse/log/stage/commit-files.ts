@@ -1,0 +1,119 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { sha256Of, sizeOf } from '../../../base/storage/durable.js';
+import type { Engine, Scalar } from '../../../base/storage/engine.js';
+import { sql } from '../../../base/storage/sql.js';
+import type { JournalFolder } from '../../journal/folder.js';
+import { readSealed } from '../../journal/seal.js';
+import { copyRows } from '../folder/sums.js';
+import { rowsQuery } from '../folder/tables.js';
+import { type CommittedFiles, filesSchema } from '../markers.js';
+import { copyComparison } from './comparison.js';
+
+const ROW_GROUP_SIZE = 20_480;
+
+/** How the files of a commit are sorted, so that equal values are next to each other. */
+const SORTED_BY = {
+  coverage: 'url',
+  coverage_summary: 'directory, index_summary, index_coverage_state, canonicals_match',
+  url_reports: 'url',
+  report_failures: 'url',
+  rejected_records: 'source, position, url',
+  drift_observations: 'source, kind, field, value',
+  page_traffic: 'url',
+} as const;
+const manifestSchema = z.object({
+  website_id: z.string(),
+  date: z.string(),
+  snapshot_id: z.string(),
+  files: filesSchema,
+  /** The columns of the marker's row and of the row of `runs`. */
+  snapshot: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  run: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  /** SHA-256 of the other staged files: the marker and the run's row. */
+  others: z.record(z.string(), z.string()).default({}),
+  /** Where a damaged journal is kept, if the commit was recovered from part of it. */
+  set_aside: z.string().optional(),
+});
+/** What a commit consists of. It is written last: every other file of the commit is staged by then. */
+export type Manifest = z.infer<typeof manifestSchema>;
+
+export function stagedFile(folder: JournalFolder, table: string): string {
+  return join(folder.staged, `${table}.staged`);
+}
+
+/**
+ * Writes the changes of a commit, by comparing it with the state before it; without changes there is no file.
+ *
+ * @param bounds from `rangeBounds`
+ * @returns the number of rows
+ */
+export async function copyChanges(
+  engine: Engine,
+  file: string,
+  { bounds, compression }: { bounds: string[]; compression: string },
+): Promise<number> {
+  const format = parquetFormat(compression);
+  const query = ofTheCommit(sql('warehouse/stage/page_changes'));
+  const rows = await copyComparison(engine, query, { file, format, sortedBy: 'url, change', bounds });
+  if (rows === 0) await rm(file, { force: true });
+  return rows;
+}
+
+/** Writes the summary of a commit's listing, which knows the state before it; without pages there is no file. */
+export async function copySummary(engine: Engine, file: string, compression: string): Promise<number> {
+  await engine.run(sql('warehouse/macros/001_directory_of'));
+  const query = sql('warehouse/stage/coverage_summary');
+  return copyTable(engine, { table: 'coverage_summary', query, file }, compression);
+}
+
+/** Writes a table of a commit, sorted; without rows there is no file. @returns the number of rows */
+export async function copyTable(
+  engine: Engine,
+  { table, query, file }: { table: keyof typeof SORTED_BY; query: string; file: string },
+  compression: string,
+): Promise<number> {
+  const sorted = `select * from (${query}\n) order by ${SORTED_BY[table]}`;
+  const rows = await engine.copy(ofTheCommit(sorted), file, parquetFormat(compression));
+  if (rows === 0) await rm(file, { force: true });
+  return rows;
+}
+
+/** Adds the commit to each row of a query. Materializing the rows would take as long as reading them again. */
+function ofTheCommit(query: string): string {
+  return `with own_rows as not materialized (${query}\n) ${sql('warehouse/stage/of_the_commit')}`;
+}
+
+/**
+ * Snappy and gzip are for readers without zstd support. The same readers return the values of a dictionary as text, so
+ * those files have none and are 10 to 20% larger.
+ */
+export function parquetFormat(compression: string): string {
+  const format = `format parquet, compression ${compression}, row_group_size ${ROW_GROUP_SIZE}`;
+  return compression === 'zstd' ? format : `${format}, dictionary_size_limit 0`;
+}
+
+/** What a marker says about a file of its commit. */
+export async function factsOf(file: string, rows: number): Promise<CommittedFiles[string]> {
+  return { rows, bytes: await sizeOf(file), sha256: await sha256Of(file) };
+}
+
+/** Writes the one-row file of a marker. */
+export async function stageRow(
+  engine: Engine,
+  table: 'snapshots' | 'runs',
+  row: Record<string, Scalar>,
+  { folder, compression }: { folder: JournalFolder; compression: string },
+): Promise<void> {
+  const file = stagedFile(folder, table);
+  await copyRows(engine, rowsQuery(table, row), { file, format: parquetFormat(compression) }, row);
+}
+
+/**
+ * The manifest of a staged commit, or null if staging did not complete. A manifest that a broken disk has damaged
+ * counts as missing: nothing is visible without the marker, and the same files can be staged from the journal again.
+ */
+export async function readManifest(folder: JournalFolder): Promise<Manifest | null> {
+  return (await readSealed(folder, folder.manifest, manifestSchema)) ?? null;
+}
