@@ -7,8 +7,8 @@ import { openWaiting } from '../src/warehouse/copies/duckdb.js';
 import { stateFile, tableFile, warehouseFolder } from '../src/warehouse/log/folder/layout.js';
 import { prepareWarehouse } from '../src/warehouse/log/folder/prepare.js';
 import type { DataTable } from '../src/warehouse/log/folder/tables.js';
+import { openLog } from '../src/warehouse/log/log.js';
 import { filesOf, type Marker, stateFileOf } from '../src/warehouse/log/markers.js';
-import { OpenWarehouse } from '../src/warehouse/log/open.js';
 import { generateHistory } from './generate-history.js';
 import { benchSql, engineOptions, MEMORY_LIMIT } from './generated-nights.js';
 
@@ -46,7 +46,7 @@ export async function generateCommits(commits: ManyCommits): Promise<void> {
     await engine.run('set partitioned_write_max_open_files = 4');
     await engine.run('set partitioned_write_flush_threshold = 64');
     await attachNative(engine, warehouse);
-    const log = await OpenWarehouse.read(engine, model);
+    const log = await openLog(engine, model);
     const night = log.markers.at(-1);
     if (!night) throw new Error('the model has no nights');
     const kept = Object.fromEntries(tables.map((table) => [table, night.files[table]]));

@@ -2,7 +2,7 @@ import type { Config } from '../base/config/schema.js';
 import { namedWebsites, websiteIds } from '../base/config/websites.js';
 import type { ClientsOptions } from '../source/clients.js';
 import { checkIdentity } from '../warehouse/log/folder/prepare.js';
-import { knownWebsites } from '../warehouse/log/open.js';
+import { knownWebsites } from '../warehouse/log/log.js';
 
 /**
  * Resolves the ids and names of websites that a user gave for a run. Looks in the configuration; where that says `all`,

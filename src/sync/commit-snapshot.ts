@@ -8,9 +8,9 @@ import { checkLease } from '../warehouse/bucket/lease.js';
 import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/log/commit.js';
-import { DamageError } from '../warehouse/log/folder/damage.js';
 import { calendarDate } from '../warehouse/log/folder/dates.js';
-import { readLog } from '../warehouse/log/log.js';
+import { openLog } from '../warehouse/log/log.js';
+
 import { filesOf, latestOf } from '../warehouse/log/markers.js';
 import type { Manifest } from '../warehouse/log/stage/commit-files.js';
 import type { CommitFacts } from '../warehouse/log/stage/comparison.js';
@@ -29,10 +29,8 @@ import { stageCommit } from './stage/stage.js';
 export async function readBefore(run: WebsiteRun): Promise<Before> {
   const { warehouse, website } = run;
   // Only this website: a warehouse may hold many, each with a marker per night.
-  const read = (engine: Engine) => readLog(engine, warehouse, warehouse, { websiteId: website.id });
-  const log = await run.oneAtATime(() => withEngine(journalEngine(run), read));
-  if (log.damaged.length > 0) throw new DamageError(log.damaged);
-  const { markers } = log;
+  const read = (engine: Engine) => openLog(engine, warehouse, { websites: [website.id], whole: true });
+  const { markers } = await run.oneAtATime(() => withEngine(journalEngine(run), read));
   const recent = markers.filter(({ committedAt }) => Date.parse(committedAt) > run.effects.now() - 2 * DAY_MS);
   const reports = filesOf(warehouse, recent, 'url_reports');
   const areWhole = await Promise.all(reports.map(isWholeParquet));

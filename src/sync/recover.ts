@@ -14,8 +14,8 @@ import { readPlanned } from '../warehouse/journal/plan.js';
 import { readReports, totalOf } from '../warehouse/journal/reports.js';
 import { commitStaged, dropJournal, isStagedWhole } from '../warehouse/log/commit.js';
 import { listTableFiles } from '../warehouse/log/folder/layout.js';
+import { openLog } from '../warehouse/log/log.js';
 import { markersOf } from '../warehouse/log/markers.js';
-import { OpenWarehouse } from '../warehouse/log/open.js';
 import { readManifest } from '../warehouse/log/stage/commit-files.js';
 import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
 import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
@@ -193,7 +193,7 @@ async function headerIfWhole(folder: JournalFolder): Promise<RunHeader | null> {
 
 async function snapshotOfRun({ warehouse, config }: RunContext, folder: JournalFolder): Promise<string | null> {
   return withEngine(engineOptions(config, folder.temporary), async (engine) => {
-    const log = await OpenWarehouse.read(engine, warehouse);
+    const log = await openLog(engine, warehouse);
     return markersOf(log.markers, folder.websiteId).find(({ runId }) => runId === folder.runId)?.snapshotId ?? null;
   });
 }

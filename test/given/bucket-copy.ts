@@ -8,8 +8,8 @@ import { BucketCopy } from '../../src/warehouse/copies/bucket.js';
 import { catchUp } from '../../src/warehouse/copies/follower.js';
 import { scratchFolder } from '../../src/warehouse/log/folder/layout.js';
 import { DATA_TABLES } from '../../src/warehouse/log/folder/tables.js';
+import { openLog } from '../../src/warehouse/log/log.js';
 import { fileOf } from '../../src/warehouse/log/markers.js';
-import { OpenWarehouse } from '../../src/warehouse/log/open.js';
 import type { GivenBucket } from './bucket.js';
 import { readMarkers } from './markers.js';
 
@@ -21,7 +21,7 @@ export function copyTo({ config }: Pick<GivenBucket, 'config'>, warehouse: strin
   const engine = { memoryLimit: MEMORY_LIMIT, temporary: scratchFolder(warehouse) };
   const follow = (bucket: Bucket) =>
     withEngine(engine, async (opened) => {
-      const log = await OpenWarehouse.read(opened, warehouse);
+      const log = await openLog(opened, warehouse);
       return catchUp(new BucketCopy(bucket, log, effects.now), log, engine);
     });
   return withBucket(config, follow, { env: {}, effects, attempts: 2 });

@@ -8,7 +8,7 @@ import { type IcebergOptions, IcebergTables } from '../../src/warehouse/copies/i
 import { folderPlace } from '../../src/warehouse/copies/iceberg/place.js';
 import { scratchFolder } from '../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
-import { OpenWarehouse } from '../../src/warehouse/log/open.js';
+import { openLog } from '../../src/warehouse/log/log.js';
 
 const metadataSchema = z.object({
   'current-snapshot-id': z.int(),
@@ -38,7 +38,7 @@ type Entry = z.infer<typeof entrySchema>['data_file'];
 export function publishIceberg(warehouse: string, options: Partial<IcebergOptions> = {}): ReturnType<typeof catchUp> {
   const engineOptions = { memoryLimit: 256e6, temporary: scratchFolder(warehouse) };
   return withEngine(engineOptions, async (engine) => {
-    const log = await OpenWarehouse.read(engine, warehouse);
+    const log = await openLog(engine, warehouse);
     return catchUp(
       await IcebergTables.open(log, { history: Number.POSITIVE_INFINITY, place: folderPlace(warehouse), ...options }),
       log,

@@ -4,12 +4,11 @@ import { type NamedWebsite, websiteIds } from '../../base/config/websites.js';
 import { Engine, type Parameters } from '../../base/storage/engine.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../../warehouse/log/folder/damage.js';
-import { websitesIn } from '../../warehouse/log/folder/layout.js';
+import { readableFolders, websitesIn } from '../../warehouse/log/folder/layout.js';
 import { checkWarehouseThere, listFiles, unlistedIn } from '../../warehouse/log/folder/prepare.js';
 import type { DataTable, Table } from '../../warehouse/log/folder/tables.js';
+import { type Log, openLog } from '../../warehouse/log/log.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
-import { OpenWarehouse } from '../../warehouse/log/open.js';
-import { readableFolders } from '../../warehouse/log/own-log.js';
 import type { OwnColumns } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
 import { SOURCES, type Source, SourceFiles } from './source-files.js';
@@ -52,7 +51,7 @@ export class Reader {
     private readonly ownColumns: OwnColumns,
   ) {}
 
-  private get log(): OpenWarehouse {
+  private get log(): Log {
     return this.files.log;
   }
 
@@ -68,13 +67,12 @@ export class Reader {
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
       const { websites, spillLimit } = options;
       if (spillLimit !== undefined) await engine.run(`set max_temp_directory_size = '${spillLimit}B'`);
-      const log = websites
-        ? await OpenWarehouse.readOwn(engine, warehouse, folder, websites)
-        : await OpenWarehouse.list(engine, warehouse, folder);
-      const own = await viewSources(engine, log.schemas, { ...options, folder });
+      const own = websites && { websites };
+      const log = await openLog(engine, warehouse, { temporary: folder, index: 'lazily', ...own });
+      const columns = await viewSources(engine, log.schemas, { ...options, folder });
       await lockDown(engine, [...readableFolders(warehouse, websites), folder]);
       const files = new SourceFiles(log, engine, folder, options);
-      return new Reader(engine, folder, folder, { ...options, warehouse }, files, own);
+      return new Reader(engine, folder, folder, { ...options, warehouse }, files, columns);
     } catch (error) {
       engine.close();
       removeTemporary(folder);

@@ -4,8 +4,8 @@ import type { Engine } from '../../base/storage/engine.js';
 import { literal, sql } from '../../base/storage/sql.js';
 import { tableQuery, withEmpty } from '../../warehouse/log/folder/prepare.js';
 import { hasRowPerFile, TABLES, type Table } from '../../warehouse/log/folder/tables.js';
+import type { Log } from '../../warehouse/log/log.js';
 import { markersOf } from '../../warehouse/log/markers.js';
-import type { OpenWarehouse } from '../../warehouse/log/open.js';
 import { readStates } from '../../warehouse/log/state.js';
 import { OWN_PAGES } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
@@ -29,7 +29,7 @@ export class SourceFiles {
 
   /** @param folder a temporary folder for what is made of them */
   constructor(
-    readonly log: OpenWarehouse,
+    readonly log: Log,
     private readonly engine: Engine,
     private readonly folder: string,
     private readonly options: Pick<ReaderOptions, 'memoryLimit' | 'onRebuilt'>,

@@ -4,8 +4,8 @@ import type { Engine } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 import { KNOWN_VALUES } from '../../source/contract/known-values.js';
 import { type DamagedFile, DamageError } from '../../warehouse/log/folder/damage.js';
+import { type Log, openLog } from '../../warehouse/log/log.js';
 import { markersOf, newestMarkers } from '../../warehouse/log/markers.js';
-import { OpenWarehouse } from '../../warehouse/log/open.js';
 import { readStates, type StateOptions } from '../../warehouse/log/state.js';
 import type { ReaderOptions } from '../query/reader-options.js';
 
@@ -128,7 +128,7 @@ export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
 /** What the Parquet files that can be read say about each website, the others, and the log that was read for it. */
 export async function readWebsites(engine: Engine, input: WebsitesInput, temporary: string) {
   const { warehouse } = input;
-  const log = await OpenWarehouse.list(engine, warehouse, temporary);
+  const log = await openLog(engine, warehouse, { temporary, index: 'lazily' });
   await log.load(null);
   const states = await readableStates(log, input, temporary);
   const found = [...log.damaged, ...(await log.findTorn()), ...states.damaged];
@@ -154,7 +154,7 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
 }
 
 /** The states of the websites whose log can be read. */
-async function readableStates(log: OpenWarehouse, { memoryLimit, onRebuilt }: WebsitesInput, temporary: string) {
+async function readableStates(log: Log, { memoryLimit, onRebuilt }: WebsitesInput, temporary: string) {
   const files: string[] = [];
   const damaged: DamagedFile[] = [];
   for (const { websiteId } of newestMarkers(log.markers)) {

@@ -13,8 +13,8 @@ import { cacheFolder } from '../../warehouse/bucket/cache.js';
 import { withBucket } from '../../warehouse/bucket/client.js';
 import { checkConditional, otherWriter, readWriter } from '../../warehouse/bucket/lease.js';
 import { checkIdentity, WarehouseError } from '../../warehouse/log/folder/prepare.js';
+import { openLog } from '../../warehouse/log/log.js';
 import { latestOf } from '../../warehouse/log/markers.js';
-import { OpenWarehouse } from '../../warehouse/log/open.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
 const folder = resultsOf('warehouse');
@@ -66,7 +66,7 @@ export async function checkStatus(config: Config): Promise<CheckResult[]> {
 export function latestSnapshot({ warehouse }: Config): Promise<ClockEvidence['latest']> {
   return withTemporary('doctor', (temporary) =>
     withEngine({ memoryLimit: warehouse.memory_limit, temporary }, async (engine) =>
-      latestOf((await OpenWarehouse.read(engine, warehouse.path, temporary)).markers),
+      latestOf((await openLog(engine, warehouse.path, { temporary })).markers),
     ),
   ).catch(() => null);
 }

@@ -19,7 +19,8 @@ import { listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.j
 import { parseIdentity, writeSchemas } from '../log/folder/prepare.js';
 import { readRestored, writeRestored } from '../log/folder/restored.js';
 import { DATA_TABLES, isThinned, LOOSE_TABLES } from '../log/folder/tables.js';
-import { readLog, type Tombstone } from '../log/log.js';
+import type { Tombstone } from '../log/listed-log.js';
+import { openLog } from '../log/log.js';
 import { dateOf, dropIndex, INDEXED_TABLES, makeRoom, updateIndex } from '../log/marker-index.js';
 import { byCommit, fileOf, type Marker, newestMarkers, stateFileOf } from '../log/markers.js';
 import type { Bucket } from './client.js';
@@ -171,11 +172,11 @@ class Fetching {
     const incoming = incomingIn(folder);
     const { here, come, damaged } = await withTemporary('restore', (temporary) =>
       withEngine({ memoryLimit: options.memoryLimit, temporary }, async (engine) => {
-        const come = await readLog(engine, incoming, folder);
+        const come = await openLog(engine, incoming, { temporary });
         const damaged = [...come.damaged];
         for (const [table] of LOOSE_TABLES)
           damaged.push(...(await findDamaged(engine, table, await listTableFiles(incoming, table))));
-        return { here: await readLog(engine, folder, folder), come, damaged };
+        return { here: await openLog(engine, folder, { temporary }), come, damaged };
       }),
     );
     // They are put in place all the same: whoever needs them must not take them for absent.

@@ -11,8 +11,8 @@ import { commitsIn, sendIdentity, withBucketOf } from '../bucket/lease.js';
 import { GRACE_MS } from '../log/commit.js';
 import { listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
 import { LOOSE_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
+import type { Log } from '../log/log.js';
 import { dataFilesOf } from '../log/markers.js';
-import type { OpenWarehouse } from '../log/open.js';
 import { readBucketRemoval } from '../log/removal.js';
 import { type CheckedCopy, type Commit, type Difference, lagging } from './follower.js';
 
@@ -25,7 +25,7 @@ export const AWAITED: BucketOptions = { attempts: 2, timeout: 5 * SECOND_MS };
 /** Opens the bucket of the configuration as a copy of the log. @throws BucketError */
 export function withBucketCopy<T>(
   config: BucketConfig,
-  log: OpenWarehouse,
+  log: Log,
   work: (copy: CheckedCopy) => Promise<T>,
   isAwaited = false,
 ): Promise<T> {
@@ -43,7 +43,7 @@ export class BucketCopy implements CheckedCopy {
 
   constructor(
     private readonly bucket: Bucket,
-    private readonly log: Pick<OpenWarehouse, 'path' | 'markers' | 'damaged'>,
+    private readonly log: Pick<Log, 'path' | 'markers' | 'damaged'>,
     private readonly now: () => number = Date.now,
   ) {
     this.title = bucket.url;
@@ -69,7 +69,7 @@ export class BucketCopy implements CheckedCopy {
    * Sends the checkpoint before the tombstone that requires it, and deletes the data that the tombstone puts out of use
    * an hour later, so that readers that have already started can finish.
    */
-  async drop({ path, tombstones, tombstoneFiles }: OpenWarehouse): Promise<void> {
+  async drop({ path, tombstones, tombstoneFiles }: Log): Promise<void> {
     await sendIdentity(this.bucket, path);
     await this.#removeForGood();
     if (tombstoneFiles.length === 0) return;
@@ -90,7 +90,7 @@ export class BucketCopy implements CheckedCopy {
     await this.#removeSuperseded('parquet/checkpoints/');
   }
 
-  async finish(log: OpenWarehouse): Promise<string[]> {
+  async finish(log: Log): Promise<string[]> {
     for (const [table] of LOOSE_TABLES) await this.#sendLacking(`parquet/${table}/`, log.files(table));
     crashPoint('sent the runs');
     await this.#sendSchemas(join(log.path, 'schema'));
@@ -99,7 +99,7 @@ export class BucketCopy implements CheckedCopy {
   }
 
   /** Fetches every object and compares its bytes: what a listing says of them may be what they once were. */
-  async differences(log: OpenWarehouse, engine: EngineOptions): Promise<Difference[]> {
+  async differences(log: Log, engine: EngineOptions): Promise<Difference[]> {
     const { path, markers } = log;
     const differences: Difference[] = [];
     const differs = (key: string, what: string, keys = [key]) => {

@@ -9,8 +9,8 @@ import { literal } from '../../base/storage/sql.js';
 import { findDamaged } from '../log/folder/damage.js';
 import { listTableFiles, warehouseFolder } from '../log/folder/layout.js';
 import { DATA_TABLES, LOOSE_TABLES, type Table } from '../log/folder/tables.js';
+import { type Log, openLog } from '../log/log.js';
 import { filesOf } from '../log/markers.js';
-import { OpenWarehouse } from '../log/open.js';
 import { findStates } from '../log/state.js';
 import { type Compared, type Difference, lagging } from './follower.js';
 import { isOutdated, knownCommits } from './native-file.js';
@@ -59,7 +59,7 @@ async function checkDuckdb(engine: Engine, warehouse: string, temporary: string)
     return [difference(`${file} cannot be opened: ${messageOf(error)}`)];
   }
   try {
-    return await compare(engine, await OpenWarehouse.read(engine, warehouse, temporary));
+    return await compare(engine, await openLog(engine, warehouse, { temporary }));
   } catch (error) {
     return [difference(`${file} cannot be compared: ${messageOf(error)}`)];
   } finally {
@@ -69,7 +69,7 @@ async function checkDuckdb(engine: Engine, warehouse: string, temporary: string)
 
 const countRow = z.object({ rows: z.coerce.number() });
 
-async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]> {
+async function compare(engine: Engine, log: Log): Promise<Difference[]> {
   const { markers } = log;
   // The next sync rebuilds it, so there is nothing to compare.
   if (await isOutdated(engine, log, 'follower.')) return [lagging('indexhouse.duckdb still holds what was removed')];

@@ -10,8 +10,8 @@ import { literal } from '../../base/storage/sql.js';
 import { readReadable } from '../log/folder/damage.js';
 import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { createTables, LOOSE_TABLES, type Table, viewStatements } from '../log/folder/tables.js';
+import type { Log } from '../log/log.js';
 import { dataFilesOf, type Marker } from '../log/markers.js';
-import type { OpenWarehouse } from '../log/open.js';
 import { type Commit, catchUp, type FollowerState, type LogCopy } from './follower.js';
 import { knownCommits, lackingTombstones, removeDatabase } from './native-file.js';
 
@@ -90,11 +90,7 @@ export async function attachForWriting(engine: Engine, file: string, name: strin
 }
 
 /** Inserts the commits that the open file lacks. */
-export async function catchUpDuckdb(
-  engine: Engine,
-  input: FollowDuckdbInput,
-  log: OpenWarehouse,
-): Promise<FollowerState> {
+export async function catchUpDuckdb(engine: Engine, input: FollowDuckdbInput, log: Log): Promise<FollowerState> {
   return { name: 'duckdb', ...(await catchUp(new DuckdbFile(engine, input), log, scratch(input))) };
 }
 
@@ -107,7 +103,7 @@ class DuckdbFile implements LogCopy {
     private readonly input: FollowDuckdbInput,
   ) {}
 
-  async drop(log: OpenWarehouse): Promise<void> {
+  async drop(log: Log): Promise<void> {
     const { engine } = this;
     await createViews(engine);
     // They are of commits that it lacks: a file that holds their rows is rebuilt.
@@ -135,7 +131,7 @@ class DuckdbFile implements LogCopy {
     crashPoint('followed the marker');
   }
 
-  async finish(log: OpenWarehouse): Promise<string[]> {
+  async finish(log: Log): Promise<string[]> {
     const { engine } = this;
     crashPoint('followed all markers');
     const skipped: string[] = [];

@@ -3,8 +3,8 @@ import type { Logger } from '../../base/observe/log.js';
 import { withRemedy } from '../../base/storage/disk-error.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { scratchFolder } from '../log/folder/layout.js';
+import { type Log, openLog } from '../log/log.js';
 import { updateIndex } from '../log/marker-index.js';
-import { OpenWarehouse } from '../log/open.js';
 import { isAnalyticsCurrent, writeAnalytics } from './analytics.js';
 import { compareDuckdb } from './duckdb-check.js';
 import { type Follower, type FollowerState, followerOf, titleOf, type WithCopy } from './follower.js';
@@ -31,7 +31,7 @@ export async function followAll({ config, warehouse, log }: FollowInput): Promis
 export async function follow(followers: readonly Follower[], { warehouse }: Config): Promise<FollowerState[]> {
   const scratch = { memoryLimit: warehouse.memory_limit, temporary: scratchFolder(warehouse.path) };
   const states: FollowerState[] = [];
-  const followOne = (follower: Follower, log: OpenWarehouse) => {
+  const followOne = (follower: Follower, log: Log) => {
     const upstream = states.find(({ name }) => name === follower.after);
     // It lags for the same reason as the follower before it.
     if (upstream && upstream.behind > 0) return { name: follower.name, behind: upstream.behind };
@@ -39,7 +39,7 @@ export async function follow(followers: readonly Follower[], { warehouse }: Conf
   };
   try {
     await withEngine(scratch, async (engine) => {
-      const log = await OpenWarehouse.readIndexed(engine, warehouse.path);
+      const log = await openLog(engine, warehouse.path, { index: 'at once' });
       for (const follower of followers) states.push(await followOne(follower, log));
     });
     return states;

@@ -6,8 +6,8 @@ import type { EngineOptions } from '../../base/storage/engine.js';
 import type { LockHolder } from '../../base/storage/locks.js';
 import { firstLine } from '../log/folder/damage.js';
 import { websiteOf } from '../log/folder/layout.js';
+import type { Log } from '../log/log.js';
 import { lackingIn, type Marker, markersOf, newestMarkers } from '../log/markers.js';
-import type { OpenWarehouse } from '../log/open.js';
 import { currentState } from '../log/state.js';
 
 /** What messages call the followers, by their names. */
@@ -96,16 +96,16 @@ export interface Follower {
   /** The follower that must be up to date before this one can catch up. */
   readonly after?: string;
   /** Lets it catch up. @throws if it cannot: then it lags */
-  follow(log: OpenWarehouse, engine: EngineOptions): Promise<FollowerState>;
+  follow(log: Log, engine: EngineOptions): Promise<FollowerState>;
   /** How far it is, without writing to it or waiting for the process that has it open. */
-  lag(log: OpenWarehouse, engine: EngineOptions): Promise<FollowerLag>;
+  lag(log: Log, engine: EngineOptions): Promise<FollowerLag>;
   /** How it differs from the commits that it holds. Being behind is not a difference. */
-  compare(log: OpenWarehouse, engine: EngineOptions, options: { repair: boolean }): Promise<Compared>;
+  compare(log: Log, engine: EngineOptions, options: { repair: boolean }): Promise<Compared>;
 }
 
 /** Websites of which a copy holds runs or commits that the log no longer has: `indexhouse remove` took them out. */
 export function removedIn(
-  { markers, runs, damaged }: OpenWarehouse,
+  { markers, runs, damaged }: Log,
   held: readonly { websiteId: string; id: string }[],
 ): ReadonlySet<string> {
   const paths = [...runs, ...[...markers, ...damaged].map(({ path }) => path)];
@@ -132,23 +132,19 @@ export interface LogCopy {
   /** Copies a commit that it lacks, replacing whatever an interrupted attempt left. @throws UnreachableError */
   take(commit: Commit): Promise<void>;
   /** Removes what tombstones put out of use, or `indexhouse remove` took out. Called first, with the whole log. */
-  drop(log: OpenWarehouse): Promise<void>;
+  drop(log: Log): Promise<void>;
   /** Copies what belongs to no commit, such as `runs`, after all commits. @returns what was skipped */
-  finish(log: OpenWarehouse): Promise<string[]>;
+  finish(log: Log): Promise<string[]>;
 }
 
 /** A copy that can be checked against the log. */
 export interface CheckedCopy extends LogCopy {
   /** How it differs from the commits that it holds. Read-only. */
-  differences(log: OpenWarehouse, engine: EngineOptions): Promise<Difference[]>;
+  differences(log: Log, engine: EngineOptions): Promise<Difference[]>;
 }
 
 /** Opens a copy for some work, and closes it afterwards; `isAwaited`: somebody is waiting for a short answer. */
-export type WithCopy = <T>(
-  log: OpenWarehouse,
-  work: (copy: CheckedCopy) => Promise<T>,
-  isAwaited?: boolean,
-) => Promise<T>;
+export type WithCopy = <T>(log: Log, work: (copy: CheckedCopy) => Promise<T>, isAwaited?: boolean) => Promise<T>;
 
 /** Makes a copy a follower, which opens the copy whenever it needs it. */
 export function followerOf(name: string, withCopy: WithCopy, after?: string): Follower {
@@ -179,7 +175,7 @@ export function followerOf(name: string, withCopy: WithCopy, after?: string): Fo
 
 async function compared(
   copy: CheckedCopy,
-  { log, engine, repair }: { log: OpenWarehouse; engine: EngineOptions; repair: boolean },
+  { log, engine, repair }: { log: Log; engine: EngineOptions; repair: boolean },
 ): Promise<Compared> {
   const lacking = lackingIn(await copy.known(), log.markers).length;
   const differences = lacking > 0 ? [lagging(`${copy.title}: ${counted(lacking, 'snapshot')} behind`)] : [];
@@ -205,11 +201,7 @@ export function lagging(message: string, remedy = 'the next sync catches up'): D
  * @param engine for a state that has to be rebuilt
  * @throws UnreachableError; also if a disk is full
  */
-export async function catchUp(
-  copy: LogCopy,
-  log: OpenWarehouse,
-  engine: EngineOptions,
-): Promise<Omit<FollowerState, 'name'>> {
+export async function catchUp(copy: LogCopy, log: Log, engine: EngineOptions): Promise<Omit<FollowerState, 'name'>> {
   const { markers } = log;
   await copy.drop(log);
   const known = await copy.known();

@@ -6,8 +6,8 @@ import { exists, publish, syncFile } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { lockHolder, probeLock } from '../../base/storage/locks.js';
 import { warehouseFolder } from '../log/folder/layout.js';
+import type { Log } from '../log/log.js';
 import { lackingIn, type Marker } from '../log/markers.js';
-import type { OpenWarehouse } from '../log/open.js';
 import { type FollowerLag, removedIn } from './follower.js';
 
 const countRow = z.object({ rows: z.coerce.number() });
@@ -17,7 +17,7 @@ const heldRun = z.object({ websiteId: z.string(), id: z.string() });
  * Whether a file holds what the log no longer has: of files that retention put out of use, or of websites from which
  * `indexhouse remove` took something. Then it is rebuilt. `prefix`: the name that it is attached by, with a dot.
  */
-export async function isOutdated(engine: Engine, log: OpenWarehouse, prefix = ''): Promise<boolean> {
+export async function isOutdated(engine: Engine, log: Log, prefix = ''): Promise<boolean> {
   // By runs, because a marker may only be lost; by its marker if a take-over kept the run's row from the bucket.
   const held = `select website_id as "websiteId", run_id as id from ${prefix}runs union
     select website_id, snapshot_id from ${prefix}snapshots anti join ${prefix}runs using (run_id, website_id)`;
@@ -26,7 +26,7 @@ export async function isOutdated(engine: Engine, log: OpenWarehouse, prefix = ''
 }
 
 /** Of how many commits a file holds rows that a tombstone put out of use. */
-async function countTombstoned(engine: Engine, log: OpenWarehouse, prefix = ''): Promise<number> {
+async function countTombstoned(engine: Engine, log: Log, prefix = ''): Promise<number> {
   if (log.tombstoneFiles.length === 0) return 0;
   const query = `select count(distinct snapshot_id) as rows from (${lackingTombstones(log, prefix)})
     where snapshot_id in (select id from (${commitsIn(prefix)}))`;
@@ -34,7 +34,7 @@ async function countTombstoned(engine: Engine, log: OpenWarehouse, prefix = ''):
 }
 
 /** The tombstones that a file has not taken over yet. */
-export function lackingTombstones(log: OpenWarehouse, prefix = ''): string {
+export function lackingTombstones(log: Log, prefix = ''): string {
   const all = log.query('tombstones', log.tombstoneFiles);
   return `select * from (${all}) anti join ${prefix}tombstones using (tombstone_id)`;
 }
@@ -55,7 +55,7 @@ function commitsIn(prefix: string): string {
  * @param engine with a temporary folder outside the warehouse, if nothing may be written into it
  */
 export async function duckdbLag(
-  log: OpenWarehouse,
+  log: Log,
   engine: EngineOptions,
   file = warehouseFolder(log.path).database,
 ): Promise<FollowerLag> {

@@ -6,7 +6,7 @@ import { exists } from '../../base/storage/durable.js';
 import { Engine, withEngine } from '../../base/storage/engine.js';
 import { lockHolder } from '../../base/storage/locks.js';
 import { scratchFolder, warehouseFolder } from '../log/folder/layout.js';
-import { OpenWarehouse } from '../log/open.js';
+import { type Log, openLog } from '../log/log.js';
 import { catchUpDuckdb, type FollowDuckdbInput, openWaiting, scratch } from './duckdb.js';
 import type { FollowerState } from './follower.js';
 import { duckdbLag, isOutdated, removeDatabase, replaceDatabase } from './native-file.js';
@@ -20,7 +20,7 @@ export class RebuildError extends Failure {}
  * commit whose files cannot be read is skipped, reported, and tried again next time. A file that holds what retention or
  * a removal took out of the log is rebuilt. The caller holds the run lock.
  */
-export async function followWithDuckdb(input: FollowDuckdbInput, log: OpenWarehouse): Promise<FollowerState> {
+export async function followWithDuckdb(input: FollowDuckdbInput, log: Log): Promise<FollowerState> {
   let engine: Engine;
   try {
     engine = await openWaiting(input);
@@ -43,7 +43,7 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: OpenWareho
 /** Like `followWithDuckdb`, with the current log. */
 export function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
   return withEngine(scratch(input), async (engine) =>
-    followWithDuckdb(input, await OpenWarehouse.readIndexed(engine, input.warehouse)),
+    followWithDuckdb(input, await openLog(engine, input.warehouse, { index: 'at once' })),
   );
 }
 

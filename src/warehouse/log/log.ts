@@ -1,109 +1,262 @@
 import { z } from 'zod';
-import type { Engine } from '../../base/storage/engine.js';
-import { literal } from '../../base/storage/sql.js';
-import { type DamagedFile, readReadable } from './folder/damage.js';
-import { listTableFiles, websiteOf } from './folder/layout.js';
-import { tableQuery } from './folder/prepare.js';
+import type { NamedWebsite } from '../../base/config/websites.js';
+import { sha256Of } from '../../base/storage/durable.js';
+import { type Engine, withEngine } from '../../base/storage/engine.js';
+import { withTemporary } from '../../base/storage/temporary.js';
+import { addDays } from '../../base/time.js';
+import {
+  type DamagedFile,
+  DamageError,
+  damagedFile,
+  findDamaged,
+  findTorn,
+  needing,
+  readReadable,
+} from './folder/damage.js';
+import { scratchFolder, websiteOf, websitesIn } from './folder/layout.js';
+import { schemasOf, tableQuery } from './folder/prepare.js';
 import { checkRows } from './folder/sums.js';
-import type { MarkerIndex } from './marker-index.js';
-import { byCommit, type Marker, type MarkerPlace, markersIn, readMarkers, without, withoutAbsent } from './markers.js';
+import { DATA_TABLES, hasRowPerFile, isLogTable, type Table } from './folder/tables.js';
+import { type ListedLog, listLog, ownIndex, type ReadLog, readListed, type Tombstone } from './listed-log.js';
+import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
+import { byCommit, filesOf, type Marker } from './markers.js';
 
-const tombstoneRow = z.object({
-  /** Shared by all files that one run of `maintain` put out of use for a website. */
-  tombstone_id: z.string(),
-  tombstoned_at: z.string(),
-  table_name: z.string(),
-  snapshot_id: z.string(),
-  /** The commit whose state was saved first, because the log can no longer produce it; and the SHA-256 of that file. */
-  checkpoint_id: z.string(),
-  checkpoint_sha256: z.string(),
-});
-/** A file of the log that was put out of use for good: readers ignore it, whether it has been deleted or not. */
-export type Tombstone = z.infer<typeof tombstoneRow>;
+const namedRow = z.object({ id: z.string(), name: z.string().nullable(), snapshotAt: z.string() });
 
-/** What the log holds, as far as it can be read. */
-export interface Log {
-  /** Markers, oldest commit first. */
-  markers: Marker[];
-  /** Markers and tombstones that cannot be read. */
-  damaged: DamagedFile[];
-  /** What was put out of use, and the files with these rows. */
-  tombstones: Tombstone[];
-  tombstoneFiles: string[];
+/** How a log is opened. */
+export interface LogOptions {
+  /** A folder for copies and schemas, for readers that must not write into the warehouse. Left out: its scratch folder. */
+  temporary?: string;
+  /** The only websites that are read: nothing of others is or can be. Left out: all. */
+  websites?: readonly string[];
+  /**
+   * Takes old markers from their index, so that files damaged since are not noticed. `lazily`: with an index, nothing is
+   * read before `load`, and `files` names the index for what it holds. Left out: opens the file of each marker.
+   */
+  index?: 'at once' | 'lazily';
+  /** Fails if a marker or tombstone cannot be read: for commands that write, which must not miss a commit. */
+  whole?: boolean;
 }
 
 /**
- * Reads all markers, oldest commit first, as far as they can be read.
+ * Opens the log of a warehouse: the one door for readers, followers and commands that write. Takes no lock.
  *
- * @param schemas the folder whose empty files define the columns of each table
- * @param websiteId left out: all websites
+ * @throws DamageError with `whole`, if a marker or tombstone cannot be read; WarehouseError for another version's files
  */
-export async function readLog(
-  engine: Engine,
-  warehouse: string,
-  schemas: string,
-  { websiteId }: { websiteId?: string } = {},
-): Promise<Log> {
-  return readListed(engine, { warehouse, schemas }, await listLog(warehouse, { websiteId }));
-}
-
-/** The files of the markers, tombstones and notes that existed at one moment. */
-export interface ListedLog extends Record<'snapshots' | 'tombstones' | 'note_log', string[]> {
-  /** Holds the snapshots that are not listed. */
-  index: MarkerIndex | null;
-}
-
-export async function listLog(
-  warehouse: string,
-  { websiteId, index = null }: { websiteId?: string | undefined; index?: MarkerIndex | null },
-): Promise<ListedLog> {
-  // Tombstones last, because they are written after their commits.
-  const snapshots = await listTableFiles(warehouse, 'snapshots', { websiteId, from: index?.before });
-  const tombstones = await listTableFiles(warehouse, 'tombstones', { websiteId });
-  const note_log = await listTableFiles(warehouse, 'note_log', { websiteId });
-  return { snapshots, tombstones, note_log, index };
-}
-
-/** The listed files of the matching websites only. */
-export function listedOf(listed: ListedLog, isAsked: (websiteId: string) => boolean): ListedLog {
-  const own = (files: string[]) => files.filter((file) => isAsked(websiteOf(file)));
-  const { snapshots, tombstones, note_log, index } = listed;
-  return { snapshots: own(snapshots), tombstones: own(tombstones), note_log: own(note_log), index };
+export async function openLog(engine: Engine, path: string, options: LogOptions = {}): Promise<Log> {
+  const { temporary = scratchFolder(path), websites = null, whole = false } = options;
+  const schemas = await schemasOf(engine, path, temporary);
+  const found = options.index ? await readIndex(path) : null;
+  const index = found && websites ? await ownIndex(engine, found, websites, temporary) : found;
+  const isLazy = index !== null && options.index === 'lazily';
+  const listed = await listLog(path, { websites, index, everyRun: !isLazy });
+  const log = new Log(engine, path, schemas, listed, { index: isLazy ? index : null, websites });
+  if (!isLazy || websites) await log.load(null);
+  if (whole) log.check(null);
+  return log;
 }
 
 /**
- * Reads the listed files, as far as they can be read, oldest commit first.
- *
- * @param websiteIds websites whose snapshots are taken from the index; null: all
- * @throws EngineError if the index cannot be read
+ * A consistent view of a warehouse: its runs, markers and tombstones, listed once. Tables are mounted as views over
+ * exactly the files that these name. What cannot be read is in `damaged`: what its websites hold is unknown then.
  */
-export async function readListed(
-  engine: Engine,
-  { warehouse, schemas }: MarkerPlace,
-  { index, tombstones: files, ...listed }: ListedLog,
-  websiteIds: readonly string[] | null = null,
-): Promise<Log> {
-  const markers: Marker[] = [];
-  if (index && websiteIds?.length !== 0) {
-    const where = websiteIds === null ? 'true' : `website_id in (${websiteIds.map(literal).join(', ')})`;
-    markers.push(...(await markersIn(engine, { warehouse, schemas }, [index.files.snapshots], where)));
+export class Log implements ReadLog {
+  /** Every commit that can be read, oldest first; opened lazily, only the loaded ones. */
+  markers: Marker[] = [];
+  /** Markers and tombstones of the loaded websites that cannot be read. */
+  damaged: DamagedFile[] = [];
+  /** Those of the websites whose markers are loaded. */
+  tombstones: Tombstone[] = [];
+  tombstoneFiles: string[] = [];
+  /** The websites whose markers are loaded; null: all are. */
+  #loaded: ReadonlySet<string> | null = new Set();
+  #loading: Promise<void> = Promise.resolve();
+  /** Replaces the files of old markers and runs; null: each file is opened. */
+  readonly #index: MarkerIndex | null;
+  /** The websites that it is limited to; null: all. */
+  readonly #websites: readonly string[] | null;
+
+  constructor(
+    readonly engine: Engine,
+    readonly path: string,
+    /** The folder whose empty files define the columns of each table. */
+    readonly schemas: string,
+    private readonly listed: ListedLog,
+    { index, websites }: { index: MarkerIndex | null; websites: readonly string[] | null },
+  ) {
+    this.#index = index;
+    this.#websites = websites;
   }
-  const own = await readMarkers(engine, { warehouse, schemas }, listed.snapshots);
-  markers.push(...own.markers);
-  const read = async (some: readonly string[]) => {
-    await checkRows(engine, some);
-    return engine.rows(
-      tombstoneRow,
-      `${tableQuery(schemas, 'tombstones', some)} order by tombstone_id, table_name, snapshot_id`,
+
+  /** Every file of `runs`; opened lazily, those that are not in the index. */
+  get runs(): readonly string[] {
+    return this.listed.runs;
+  }
+
+  /** Loads all commits of some websites into `markers`; null: of all websites. */
+  load(websiteIds: readonly string[] | null): Promise<void> {
+    this.#loading = this.#loading.catch(() => {}).then(() => this.#load(websiteIds));
+    return this.#loading;
+  }
+
+  async #load(ids: readonly string[] | null): Promise<void> {
+    const loaded = this.#loaded;
+    if (loaded === null) return;
+    const websiteIds = ids?.filter((id) => !loaded.has(id)) ?? null;
+    if (websiteIds?.length === 0) return;
+    const isAsked = (id: string) => !loaded.has(id) && (websiteIds?.includes(id) ?? true);
+    const place = { warehouse: this.path, schemas: this.schemas };
+    const read = await readListed(this.engine, place, this.listed, { websiteIds, isAsked });
+    this.markers = [...this.markers, ...read.markers].sort(byCommit);
+    this.damaged = [...this.damaged, ...read.damaged];
+    this.tombstones = [...this.tombstones, ...read.tombstones];
+    this.tombstoneFiles = [...this.tombstoneFiles, ...read.tombstoneFiles];
+    this.#loaded = websiteIds && new Set([...loaded, ...websiteIds]);
+  }
+
+  /** Every commit. @throws Error if not all are loaded */
+  get all(): readonly Marker[] {
+    if (this.#loaded !== null) throw new Error('the markers of all websites are not loaded');
+    return this.markers;
+  }
+
+  /** Whether `runs` lists every run: none is only in the index. */
+  get namesEveryRun(): boolean {
+    return this.#index === null;
+  }
+
+  /** The date of the newest snapshot, `YYYY-MM-DD`; null if there is none. */
+  get newestDate(): string | null {
+    const index = this.#loaded ? this.#index : null;
+    const dates = index ? this.listed.snapshots.map(dateOf) : this.markers.map(({ date }) => date);
+    return dates.sort().at(-1) ?? (index && addDays(index.before, -1));
+  }
+
+  /** The files of a table, damaged or not. For tables of commits: those of the loaded websites. */
+  files(table: Exclude<Table, 'page_state'>, websiteId: string | null = null): readonly string[] {
+    const index = this.#index;
+    const isAsked = (id: string) => websiteId === null || id === websiteId;
+    const markers = this.markers.filter((marker) => isAsked(marker.websiteId));
+    if (table === 'tombstones') return this.tombstoneFiles;
+    if (table === 'note_log') return this.listed.note_log.filter((file) => isAsked(websiteOf(file)));
+    if (!hasRowPerFile(table)) return filesOf(this.path, markers, table);
+    if (table === 'runs') {
+      const runs = this.runs.filter((file) => isAsked(websiteOf(file)));
+      return index ? [index.files.runs, ...runs] : runs;
+    }
+    if (index === null) {
+      const damaged = this.damaged.filter((file) => file.table === table && isAsked(file.websiteId));
+      return [...markers.map(({ path }) => path), ...damaged.map(({ path }) => path)];
+    }
+    return [index.files.snapshots, ...this.listed.snapshots.filter((file) => isAsked(websiteOf(file)))];
+  }
+
+  /** The websites that have a snapshot, for each name that they ever had, the newest last; and its newest snapshot. */
+  async named(): Promise<z.infer<typeof namedRow>[]> {
+    const named = ({ websiteId: id, websiteName: name, snapshotAt }: Marker) => ({ id, name, snapshotAt });
+    if (!this.#loaded) return this.markers.map(named);
+    const names = 'select website_id as id, website_name as name, arg_max(snapshot_at, snapshot_id) as "snapshotAt"';
+    const { value } = await this.#readable('snapshots', (files) => {
+      const from = `(${this.query('snapshots', files)}) group by all order by max(snapshot_id)`;
+      return this.engine.rows(namedRow, `${names} from ${from}`);
+    });
+    return value;
+  }
+
+  /** Like `named`, plus the ids of websites without a snapshot. */
+  async websites(): Promise<NamedWebsite[]> {
+    const named = await this.named();
+    const known = new Set(named.map(({ id }) => id));
+    const others = (await websitesIn(this.path)).filter(
+      (id) => !known.has(id) && (this.#websites?.includes(id) ?? true),
     );
-  };
-  const { value: tombstones, readable, damaged: others } = await readReadable(engine, 'tombstones', files, read);
-  const there = await withoutAbsent(warehouse, markers);
-  const dropped = new Set(tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
-  return {
-    markers: without(there, dropped, 'dropped').sort(byCommit),
-    damaged: [...own.damaged, ...others],
-    tombstones,
-    tombstoneFiles: [...readable],
-  };
+    return [...named, ...others.map((id) => ({ id, name: null }))];
+  }
+
+  /** A query over some files of a table. */
+  query(table: Table, files: readonly string[]): string {
+    return tableQuery(this.schemas, table, files);
+  }
+
+  /** @throws DamageError if a marker or tombstone of a website cannot be read; null: of any */
+  check(websiteId: string | null): void {
+    const damaged = this.damaged.filter((one) => websiteId === null || one.websiteId === websiteId);
+    if (damaged.length > 0) throw new DamageError(damaged);
+  }
+
+  /** Reads files of a table, all of which an answer needs. @throws DamageError if one of them cannot be read */
+  needing<T>(table: Table, files: readonly string[], read: () => Promise<T>): Promise<T> {
+    return needing(
+      () => findDamaged(this.engine, table, files),
+      async () => {
+        if (isLogTable(table)) await checkRows(this.engine, files);
+        return read();
+      },
+    );
+  }
+
+  #readable<T>(table: Exclude<Table, 'page_state'>, read: (files: readonly string[]) => Promise<T>) {
+    return readReadable(this.engine, table, this.files(table), async (some) => {
+      if (isLogTable(table)) await checkRows(this.engine, some);
+      return read(some);
+    });
+  }
+
+  /** Creates the view of a table over its files that can be read. @returns the others */
+  async mount(table: Exclude<Table, 'page_state'>): Promise<DamagedFile[]> {
+    return (await this.#readable(table, (some) => this.#mount(table, this.query(table, some)))).damaged;
+  }
+
+  /**
+   * Tables with one row per file are read once, because nearly every query reads all of their files. If that fails, a
+   * view takes their place, and the query that uses it fails.
+   */
+  async #mount(table: Table, query: string): Promise<void> {
+    if (!hasRowPerFile(table)) return this.engine.view(table, query);
+    await this.engine.table(table, query).catch(() => this.engine.view(table, query));
+  }
+
+  /**
+   * Finds the files of commits, runs and notes that are missing, empty or truncated. Quick: if old markers are in an index, only
+   * the newest nights are checked.
+   */
+  async findTorn(): Promise<DamagedFile[]> {
+    const { before = '' } = this.#index ?? {};
+    const newest = this.markers.filter(({ date }) => date >= before);
+    const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, newest, table)));
+    return (
+      await Promise.all([...torn, findTorn('runs', this.runs), findTorn('note_log', this.listed.note_log)])
+    ).flat();
+  }
+
+  /** The first file of a commit that cannot be read; null if all can. */
+  async findDamaged(marker: Marker): Promise<DamagedFile | null> {
+    for (const table of DATA_TABLES) {
+      const [damaged] = await findDamaged(this.engine, table, filesOf(this.path, [marker], table));
+      if (damaged) return damaged;
+    }
+    return null;
+  }
+
+  /** Finds the files that were changed after their commit. Reads every file. */
+  async findChanged(): Promise<DamagedFile[]> {
+    const changed: DamagedFile[] = [];
+    for (const marker of this.markers) {
+      for (const table of DATA_TABLES) {
+        const [file] = filesOf(this.path, [marker], table);
+        if (file === undefined || (await sha256Of(file)) === marker.files[table]?.sha256) continue;
+        changed.push(damagedFile(table, file, 'was changed after its commit'));
+      }
+    }
+    return changed;
+  }
+}
+
+/** The websites of a warehouse, as `Log.websites` returns them. */
+export function knownWebsites(warehouse: string, memoryLimit: number): Promise<NamedWebsite[]> {
+  return withTemporary('websites', (temporary) =>
+    withEngine({ memoryLimit, temporary }, async (engine) =>
+      (await openLog(engine, warehouse, { temporary, index: 'lazily' })).websites(),
+    ),
+  );
 }

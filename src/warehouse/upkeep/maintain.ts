@@ -8,8 +8,8 @@ import { calendarDate, dateBefore } from '../log/folder/dates.js';
 import { dropScratch, scratchFolder } from '../log/folder/layout.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../log/folder/prepare.js';
 import { RunLock } from '../log/lock.js';
+import { type Log, openLog } from '../log/log.js';
 import { type Marker, markersOf, newestMarkers, stateFileOf } from '../log/markers.js';
-import { OpenWarehouse } from '../log/open.js';
 import { currentState, rebuildState } from '../log/state.js';
 import { dropOldCheckpoints, keepState, removeDue, writeTombstone } from './removal.js';
 import { type PlannedFile, planFiles, type ThinningRule, thinnedTables } from './thinning.js';
@@ -55,7 +55,7 @@ export function exitCodeOf({ followers }: MaintainReceipt): 0 | 3 {
 function maintainIn(options: MaintainOptions, temporary: string) {
   const { path, memory_limit: memoryLimit } = options.config.warehouse;
   return withEngine({ memoryLimit, temporary }, async (engine) => {
-    const log = await OpenWarehouse.readWhole(engine, path, temporary);
+    const log = await openLog(engine, path, { temporary, whole: true });
     return new Maintenance(options, engine, log, { memoryLimit, temporary }).run();
   });
 }
@@ -69,7 +69,7 @@ class Maintenance {
   constructor(
     private readonly options: MaintainOptions,
     private readonly engine: Engine,
-    private readonly log: OpenWarehouse,
+    private readonly log: Log,
     /** For work that needs an engine of its own. */
     private readonly engineOptions: EngineOptions,
   ) {

@@ -11,8 +11,8 @@ import { dropSuperseded, GRACE_MS } from '../log/commit.js';
 import { listTableFiles, tableFile } from '../log/folder/layout.js';
 import { copyRows } from '../log/folder/sums.js';
 import { rowsQuery, THINNED_TABLES } from '../log/folder/tables.js';
+import type { Log } from '../log/log.js';
 import { fileOf, type Marker, markersOf } from '../log/markers.js';
-import type { OpenWarehouse } from '../log/open.js';
 import { removeWhole } from '../log/removal.js';
 import { parquetFormat } from '../log/stage/commit-files.js';
 import { rebuildState } from '../log/state.js';
@@ -24,7 +24,7 @@ import type { PlannedFile } from './thinning.js';
  * @param now milliseconds since 1970
  * @throws CheckpointError if no checkpoint would replace them
  */
-export async function removeDue(log: OpenWarehouse, { now, dryRun }: { now: number; dryRun: boolean }) {
+export async function removeDue(log: Log, { now, dryRun }: { now: number; dryRun: boolean }) {
   const leftovers = await leftoversOf(log, now);
   const due = leftovers.filter(({ isDue }) => isDue);
   for (const { file } of dryRun ? [] : due) {
@@ -37,7 +37,7 @@ export async function removeDue(log: OpenWarehouse, { now, dryRun }: { now: numb
 }
 
 /** Finds files by the names in markers: nothing else is ever deleted, whatever a tombstone says. */
-async function leftoversOf({ path, markers, tombstones }: OpenWarehouse, now: number) {
+async function leftoversOf({ path, markers, tombstones }: Log, now: number) {
   const since = new Map(
     tombstones.map((one) => [`${one.table_name} ${one.snapshot_id}`, Date.parse(one.tombstoned_at)]),
   );
@@ -118,7 +118,7 @@ export async function writeTombstone(input: TombstoneInput): Promise<void> {
  */
 export async function keepState(
   engine: Engine,
-  log: OpenWarehouse,
+  log: Log,
   { markers, state, options }: { markers: Marker[]; state: string; options: EngineOptions },
 ): Promise<TombstoneInput['kept']> {
   const warehouse = log.path;

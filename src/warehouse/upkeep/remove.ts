@@ -18,8 +18,8 @@ import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../log/fol
 import { copyRows } from '../log/folder/sums.js';
 import { DATA_TABLES } from '../log/folder/tables.js';
 import { RunLock } from '../log/lock.js';
+import { type Log, openLog } from '../log/log.js';
 import { type CommittedFiles, fileOf, type Marker, markersOf, stateFileOf } from '../log/markers.js';
-import { OpenWarehouse } from '../log/open.js';
 import {
   finishRemoval,
   foldersOf,
@@ -57,7 +57,7 @@ export async function remove({ config, target, confirm, log }: RemoveOptions) {
   const isBegun = begun?.website_id === website && begun?.snapshot_id === snapshot;
   const find = <T>(temporary: string, use: (going: Going) => Promise<T>) =>
     withEngine({ memoryLimit, temporary }, async (engine) =>
-      use(await goingIn(await OpenWarehouse.read(engine, path, temporary), target)),
+      use(await goingIn(await openLog(engine, path, { temporary }), target)),
     );
   if (!isBegun) await withTemporary('remove', (temporary) => find(temporary, (going) => confirm(removalOf(going))));
   const lock = await RunLock.take(path, 'remove');
@@ -84,7 +84,7 @@ async function commitAllStaged(warehouse: string): Promise<void> {
 
 /** What is to go: a website, or a snapshot. */
 interface Going {
-  log: OpenWarehouse;
+  log: Log;
   websiteId: string;
   /** Null: the whole website. */
   snapshotId: string | null;
@@ -95,7 +95,7 @@ interface Going {
 }
 
 /** @throws UsageError, DamageError */
-async function goingIn(log: OpenWarehouse, { website, snapshot = '' }: RemoveOptions['target']): Promise<Going> {
+async function goingIn(log: Log, { website, snapshot = '' }: RemoveOptions['target']): Promise<Going> {
   if (website !== undefined) {
     const [websiteId = ''] = websiteIds([website], await log.websites(), 'the warehouse');
     return { log, websiteId, snapshotId: null, own: markersOf(log.markers, websiteId), earlier: [], later: [] };

@@ -4,8 +4,8 @@ import type { Engine } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 import { DAY_MS } from '../../base/time.js';
 import { THINNED_TABLES, type ThinnedTable } from '../log/folder/tables.js';
+import type { Log } from '../log/log.js';
 import { fileOf, filesOf, type Marker } from '../log/markers.js';
-import type { OpenWarehouse } from '../log/open.js';
 
 const DATE_LENGTH = 10;
 const MONTH_LENGTH = 7;
@@ -76,7 +76,7 @@ export interface PlannedFile {
 }
 
 export interface PlanInput {
-  log: OpenWarehouse;
+  log: Log;
   engine: Engine;
   /** All of one website, oldest first. */
   markers: readonly Marker[];

@@ -8,7 +8,7 @@ import { follow, followersOf } from '../../../src/warehouse/copies/follow.js';
 import type { Compared, FollowerLag } from '../../../src/warehouse/copies/follower.js';
 import { listTableFiles, namesIn, stateFolder } from '../../../src/warehouse/log/folder/layout.js';
 import { DATA_TABLES } from '../../../src/warehouse/log/folder/tables.js';
-import { OpenWarehouse } from '../../../src/warehouse/log/open.js';
+import { type Log, openLog } from '../../../src/warehouse/log/log.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { type GivenBucket, startBucket } from '../../given/bucket.js';
 import { countsIn } from '../../given/counts.js';
@@ -256,10 +256,10 @@ function compared(warehouse: string, one: Case): Promise<Compared> {
 
 function withLog<T>(
   warehouse: string,
-  use: (log: OpenWarehouse, options: { memoryLimit: number; temporary: string }) => Promise<T>,
+  use: (log: Log, options: { memoryLimit: number; temporary: string }) => Promise<T>,
 ): Promise<T> {
   const options = { memoryLimit: 256e6, temporary: temporaryFolder() };
-  return withEngine(options, async (engine) => use(await OpenWarehouse.read(engine, warehouse), options));
+  return withEngine(options, async (engine) => use(await openLog(engine, warehouse), options));
 }
 
 /** What the bucket holds, as a folder. */

@@ -9,7 +9,7 @@ import { IcebergTables, PUBLISHED } from '../../../src/warehouse/copies/iceberg/
 import { folderPlace } from '../../../src/warehouse/copies/iceberg/place.js';
 import { listTableFiles, namesIn, stateFolder } from '../../../src/warehouse/log/folder/layout.js';
 import { columnsOf } from '../../../src/warehouse/log/folder/tables.js';
-import { OpenWarehouse } from '../../../src/warehouse/log/open.js';
+import { openLog } from '../../../src/warehouse/log/log.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import {
@@ -181,7 +181,7 @@ testAtLength('a state that was rebuilt with another size is published again with
   expect(published[state]).not.toBe(statSync(state).size);
   const options = { memoryLimit: 256e6, temporary: temporaryFolder() };
   await withEngine(options, async (engine) => {
-    const log = await OpenWarehouse.read(engine, warehouse);
+    const log = await openLog(engine, warehouse);
     const open = () => IcebergTables.open(log, { history: 0, place: folderPlace(warehouse) });
     expect((await (await open()).differences(log)).map(({ message }) => message)).toEqual([
       `the Iceberg table page_state gives ${state} ${published[state]} bytes, but it has ${statSync(state).size}`,

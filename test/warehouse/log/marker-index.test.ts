@@ -6,8 +6,8 @@ import { sha256Of } from '../../../src/base/storage/durable.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { HOUR_MS } from '../../../src/base/time.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { openLog } from '../../../src/warehouse/log/log.js';
 import { hasIndex, readIndex, updateIndex } from '../../../src/warehouse/log/marker-index.js';
-import { OpenWarehouse } from '../../../src/warehouse/log/open.js';
 import { verify } from '../../../src/warehouse/upkeep/verify/verify.js';
 import { openReader, rowsOf } from '../../answers/query/given.js';
 import { atLength, casesAtLength, once, testAtLength } from '../../given/at-length.js';
@@ -72,8 +72,8 @@ once('says what the markers say, without opening the old ones', async () => {
 testAtLength('gives followers the same log, with the files of each commit and run', async () => {
   const warehouse = await indexed();
   await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
-    const log = await OpenWarehouse.readIndexed(engine, warehouse);
-    const whole = await OpenWarehouse.read(engine, warehouse);
+    const log = await openLog(engine, warehouse, { index: 'at once' });
+    const whole = await openLog(engine, warehouse);
     expect(log.markers).toHaveLength(5);
     expect(log.markers).toEqual(whole.markers);
     for (const table of ['snapshots', 'runs', 'coverage'] as const)

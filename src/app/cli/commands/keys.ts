@@ -8,7 +8,7 @@ import { readKeys } from '../../../serve/keys/key-file.js';
 import { type AddedKey, addKey, type KnownKey, known, revokeKey } from '../../../serve/keys/manage-keys.js';
 import { namesIn } from '../../../warehouse/log/folder/layout.js';
 import { checkWarehouseThere } from '../../../warehouse/log/folder/prepare.js';
-import { knownWebsites } from '../../../warehouse/log/open.js';
+import { knownWebsites } from '../../../warehouse/log/log.js';
 import type { ReadFlags } from '../command.js';
 import { configOf, READERS, reading } from '../configured.js';
 import { EXIT, type Io, widthOf } from '../io.js';

@@ -7,8 +7,8 @@ import { identifier } from '../../../base/storage/sql.js';
 import { withBucketOf } from '../../bucket/lease.js';
 import { websiteOf } from '../../log/folder/layout.js';
 import { columnsOf, DATA_TABLES, LOOSE_TABLES, type Table } from '../../log/folder/tables.js';
+import type { Log } from '../../log/log.js';
 import { dataFilesOf, fileOf, newestMarkers, stateFileOf } from '../../log/markers.js';
-import type { OpenWarehouse } from '../../log/open.js';
 import { AWAITED } from '../bucket.js';
 import { type CheckedCopy, type Commit, type Difference, lagging, removedIn } from '../follower.js';
 import { REMEDY } from './metadata.js';
@@ -31,7 +31,7 @@ export interface IcebergOptions {
 /** Opens the tables in the bucket, if there is one, else in the folder. @throws BucketError */
 export function withIcebergTables<T>(
   { bucket: config, history }: { bucket: BucketConfig | undefined; history: number },
-  log: OpenWarehouse,
+  log: Log,
   work: (copy: CheckedCopy) => Promise<T>,
   isAwaited = false,
 ): Promise<T> {
@@ -52,7 +52,7 @@ export class IcebergTables implements CheckedCopy {
   #run: { id: string; at: number } | null = null;
 
   private constructor(
-    private readonly log: OpenWarehouse,
+    private readonly log: Log,
     private readonly tables: ReadonlyMap<Table, IcebergTable>,
     private readonly place: Place,
     private readonly now: number,
@@ -60,7 +60,7 @@ export class IcebergTables implements CheckedCopy {
     private readonly historyFrom: number,
   ) {}
 
-  static async open(log: OpenWarehouse, { place, history, now = Date.now }: IcebergOptions): Promise<IcebergTables> {
+  static async open(log: Log, { place, history, now = Date.now }: IcebergOptions): Promise<IcebergTables> {
     const open = async (fromScratch = false) => {
       const tables = PUBLISHED.map(
         async (table) => [table, await IcebergTable.open(place, table, fromScratch)] as const,
@@ -85,7 +85,7 @@ export class IcebergTables implements CheckedCopy {
     return new Set(await this.#idsIn('snapshots'));
   }
 
-  async drop({ tombstones, tombstoneFiles, markers }: OpenWarehouse): Promise<void> {
+  async drop({ tombstones, tombstoneFiles, markers }: Log): Promise<void> {
     const taken = new Set(await this.#idsIn('tombstones'));
     const byId = new Map(markers.map((marker) => [marker.snapshotId, marker]));
     for (const { tombstone_id, table_name, snapshot_id } of tombstones) {
@@ -114,7 +114,7 @@ export class IcebergTables implements CheckedCopy {
     this.#run = { id: marker.runId, at: Math.max(at, this.#run?.at ?? 0) };
   }
 
-  async finish(log: OpenWarehouse): Promise<string[]> {
+  async finish(log: Log): Promise<string[]> {
     await this.#endRun();
     for (const { path } of await this.#resizedStates(log)) {
       await this.#replaceState(await this.#describe('page_state', path));
@@ -128,7 +128,7 @@ export class IcebergTables implements CheckedCopy {
     return [];
   }
 
-  async differences(log: OpenWarehouse): Promise<Difference[]> {
+  async differences(log: Log): Promise<Difference[]> {
     const known = await this.known();
     const messages: string[] = [];
     for (const table of [...DATA_TABLES, 'snapshots'] as const) {
@@ -153,7 +153,7 @@ export class IcebergTables implements CheckedCopy {
   }
 
   /** The newest published states that have been rebuilt since: the same rows may have a different size in bytes. */
-  async #resizedStates({ path: warehouse, markers }: OpenWarehouse) {
+  async #resizedStates({ path: warehouse, markers }: Log) {
     const published = new Map((await this.#table('page_state').files()).map((file) => [file.address, file.bytes]));
     const resized: { path: string; published: number; bytes: number }[] = [];
     for (const marker of newestMarkers(markers)) {

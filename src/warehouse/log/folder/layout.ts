@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { codeOf } from '../../../base/storage/durable.js';
 import { decodeId, encodeId } from '../../../base/storage/names.js';
-import type { Table } from './tables.js';
+import { TABLES, type Table } from './tables.js';
 
 const WEBSITE_FOLDER = 'website=';
 
@@ -125,6 +125,17 @@ export async function websitesIn(warehouse: string): Promise<string[]> {
   const names = await Promise.all(tables.map((table) => namesIn(join(warehouse, 'parquet', table))));
   const ids = names.flat().map((name) => decodeId(name.replace(/^website=/, '')));
   return [...new Set(ids)].filter((id) => id !== null);
+}
+
+/** The folders that hold all websites of a warehouse, or only the given ones. */
+export function readableFolders(warehouse: string, websites: readonly string[] | undefined): string[] {
+  if (!websites) return ['parquet', 'state', 'schema', 'index'].map((name) => join(warehouse, name));
+  const tables = [...TABLES, 'checkpoints'].map((table) => join(warehouse, 'parquet', table));
+  const folders = websites.map((id) => `website=${encodeId(id)}`);
+  return [
+    join(warehouse, 'schema'),
+    ...[...tables, join(warehouse, 'state')].flatMap((parent) => folders.map((name) => join(parent, name))),
+  ];
 }
 
 /** Where DuckDB spills for work that belongs to no journal: one folder per process. */

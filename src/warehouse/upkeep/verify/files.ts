@@ -6,9 +6,9 @@ import { rowsIn } from '../../../base/storage/parquet-file.js';
 import { CheckpointError, checkpointFile, stateBase } from '../../log/checkpoints.js';
 import { listTableFiles } from '../../log/folder/layout.js';
 import { DATA_TABLES } from '../../log/folder/tables.js';
+import type { Log } from '../../log/log.js';
 import { earlierThan, hasIndex, INDEXED_TABLES, readIndex } from '../../log/marker-index.js';
 import { fileOf, type Marker, markersOf, newestMarkers } from '../../log/markers.js';
-import type { OpenWarehouse } from '../../log/open.js';
 import { damaged, type Finding } from './finding.js';
 
 /**
@@ -50,7 +50,7 @@ async function whatIsWrong(
 const tableSum = z.object({ rows: z.string(), hash: z.string().nullable() });
 
 /** Whether the index of old markers, if there is one, matches their files. */
-export async function isIndexRight(engine: Engine, log: OpenWarehouse): Promise<boolean> {
+export async function isIndexRight(engine: Engine, log: Log): Promise<boolean> {
   if (!(await hasIndex(log.path))) return true;
   const index = await readIndex(log.path);
   if (index === null) return false;
@@ -72,7 +72,7 @@ export async function isIndexRight(engine: Engine, log: OpenWarehouse): Promise<
  * Checks that each website whose older files are out of use has the checkpoint that replaces them, and that each
  * checkpoint named by a tombstone is unchanged. An older checkpoint may be gone once there is a newer one.
  */
-export async function checkCheckpoints({ path, markers, tombstones }: OpenWarehouse): Promise<Finding[]> {
+export async function checkCheckpoints({ path, markers, tombstones }: Log): Promise<Finding[]> {
   const findings: Finding[] = [];
   const sums = new Map(tombstones.map(({ checkpoint_id, checkpoint_sha256 }) => [checkpoint_id, checkpoint_sha256]));
   for (const marker of markers) {

@@ -7,7 +7,7 @@ import { readHeader } from '../../journal/header.js';
 import { findDamaged, without } from '../../log/folder/damage.js';
 import { listTableFiles, namesIn } from '../../log/folder/layout.js';
 import { DATA_TABLES } from '../../log/folder/tables.js';
-import type { OpenWarehouse } from '../../log/open.js';
+import type { Log } from '../../log/log.js';
 import { damaged, type Finding } from './finding.js';
 
 /**
@@ -85,7 +85,7 @@ export interface RunsRead {
 }
 
 /** Reads each file of `runs`; one that cannot be read is a finding. */
-export async function readRuns(engine: Engine, log: OpenWarehouse): Promise<RunsRead> {
+export async function readRuns(engine: Engine, log: Log): Promise<RunsRead> {
   // Before the rows: a journal is dropped after its run's row is written, so one of the two is always seen.
   const journals = await unfinishedJournals(log.path);
   const unfinished = journals.map(({ runId, websiteId }) => `${runId}/${websiteId}`);

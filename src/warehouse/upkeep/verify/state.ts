@@ -4,8 +4,8 @@ import type { Engine, EngineOptions } from '../../../base/storage/engine.js';
 import { whyNotParquet } from '../../../base/storage/parquet-file.js';
 import { columnsOf, rowsDiffer } from '../../../base/storage/rows-differ.js';
 import { firstLine } from '../../log/folder/damage.js';
+import type { Log } from '../../log/log.js';
 import { markersOf, newestMarkers, stateFileOf } from '../../log/markers.js';
-import type { OpenWarehouse } from '../../log/open.js';
 import { rebuildState } from '../../log/state.js';
 
 /** A website whose state differs from the one that its log gives. */
@@ -18,7 +18,7 @@ export interface WrongState {
 }
 
 /** Rebuilds the state of each website from the log and compares the result with its state file. */
-export async function checkStates(engine: Engine, log: OpenWarehouse, options: EngineOptions): Promise<WrongState[]> {
+export async function checkStates(engine: Engine, log: Log, options: EngineOptions): Promise<WrongState[]> {
   const { path: warehouse, markers } = log;
   const wrong: WrongState[] = [];
   for (const newest of newestMarkers(markers)) {
@@ -39,7 +39,7 @@ export async function checkStates(engine: Engine, log: OpenWarehouse, options: E
 }
 
 /** Why a state differs; null if it does not. A file that cannot be read differs, too. */
-async function stateDiffers(engine: Engine, log: OpenWarehouse, file: string, rebuilt: string): Promise<string | null> {
+async function stateDiffers(engine: Engine, log: Log, file: string, rebuilt: string): Promise<string | null> {
   try {
     await engine.view('state_rebuilt', log.query('page_state', [rebuilt]));
     await engine.view('state_now', log.query('page_state', [file]));

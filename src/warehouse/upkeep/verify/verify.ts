@@ -12,9 +12,9 @@ import { historyNotice, readRestored } from '../../log/folder/restored.js';
 import { forgetChecked } from '../../log/folder/sums.js';
 import { DATA_TABLES, macroStatements } from '../../log/folder/tables.js';
 import { RunLock } from '../../log/lock.js';
+import { type Log, openLog } from '../../log/log.js';
 import { dropIndex } from '../../log/marker-index.js';
 import { filesOf, type Marker, markersOf } from '../../log/markers.js';
-import { OpenWarehouse } from '../../log/open.js';
 import { unfinishedRemoval } from '../../log/removal.js';
 import { rebuildState } from '../../log/state.js';
 import { checkCheckpoints, checkFiles, isIndexRight } from './files.js';
@@ -73,7 +73,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
   }
   forgetChecked();
   return withEngine(options.engine, async (engine) => {
-    const log = await OpenWarehouse.read(engine, options.warehouse, options.engine.temporary);
+    const log = await openLog(engine, options.warehouse, { temporary: options.engine.temporary });
     const { markers, damaged: unreadable } = log;
     const { whole, files, rows, findings } = await checkFiles(engine, options.warehouse, markers);
     const verified: Verified = { snapshots: markers.length, files, rows, findings, repaired: [] };
@@ -108,12 +108,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
 const problemRow = z.object({ website_id: z.string(), snapshot_id: z.string(), problem: z.string() });
 
 /** Runs each statement of `sql/warehouse/checks`, which returns the rows that break an invariant. */
-async function checkRows(
-  engine: Engine,
-  log: OpenWarehouse,
-  whole: readonly Marker[],
-  runs: RunsRead,
-): Promise<Finding[]> {
+async function checkRows(engine: Engine, log: Log, whole: readonly Marker[], runs: RunsRead): Promise<Finding[]> {
   for (const table of DATA_TABLES) await engine.view(table, log.query(table, filesOf(log.path, whole, table)));
   const paths = whole.map(({ path }) => path);
   await engine.view('snapshots', log.query('snapshots', paths));
@@ -165,12 +160,7 @@ async function reportIndex({ warehouse, repair }: VerifyOptions, { findings, rep
   }
 }
 
-async function lookAtStates(
-  engine: Engine,
-  options: VerifyOptions,
-  log: OpenWarehouse,
-  verified: Verified,
-): Promise<void> {
+async function lookAtStates(engine: Engine, options: VerifyOptions, log: Log, verified: Verified): Promise<void> {
   const { warehouse, repair } = options;
   for (const { websiteId, file, kind, message } of await checkStates(engine, log, options.engine)) {
     if (repair) {
@@ -185,7 +175,7 @@ async function lookAtStates(
 
 async function lookAtFollower(
   follower: Follower,
-  log: OpenWarehouse,
+  log: Log,
   { engine, repair }: VerifyOptions,
   verified: Verified,
 ): Promise<void> {

@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Engine } from '../../base/storage/engine.js';
+import { literal } from '../../base/storage/sql.js';
+import { type DamagedFile, readReadable } from './folder/damage.js';
+import { listTableFiles, websiteOf } from './folder/layout.js';
+import { tableQuery } from './folder/prepare.js';
+import { checkRows } from './folder/sums.js';
+import type { MarkerIndex } from './marker-index.js';
+import { byCommit, type Marker, type MarkerPlace, markersIn, readMarkers, without, withoutAbsent } from './markers.js';
+
+const tombstoneRow = z.object({
+  /** Shared by all files that one run of `maintain` put out of use for a website. */
+  tombstone_id: z.string(),
+  tombstoned_at: z.string(),
+  table_name: z.string(),
+  snapshot_id: z.string(),
+  /** The commit whose state was saved first, because the log can no longer produce it; and the SHA-256 of that file. */
+  checkpoint_id: z.string(),
+  checkpoint_sha256: z.string(),
+});
+/** A file of the log that was put out of use for good: readers ignore it, whether it has been deleted or not. */
+export type Tombstone = z.infer<typeof tombstoneRow>;
+
+const LISTED = ['runs', 'snapshots', 'tombstones', 'note_log'] as const;
+
+/** The files of runs, markers, tombstones and notes that existed at one moment, and the index of the older ones. */
+export interface ListedLog extends Record<(typeof LISTED)[number], string[]> {
+  /** Holds the snapshots that are not listed. */
+  index: MarkerIndex | null;
+}
+
+/** Which part of a log is listed. */
+export interface ListedPart {
+  /** Null: all. */
+  websites: readonly string[] | null;
+  index: MarkerIndex | null;
+  /** Whether runs that the index holds are listed, too. */
+  everyRun: boolean;
+}
+
+/** Lists the log in the only order in which no reader sees half a commit. */
+export async function listLog(warehouse: string, { websites, index, everyRun }: ListedPart): Promise<ListedLog> {
+  const listed: ListedLog = { runs: [], snapshots: [], tombstones: [], note_log: [], index };
+  for (const websiteId of websites ?? [undefined]) {
+    // Runs before the markers, so that every run's snapshot is among them; tombstones after their commits.
+    for (const table of LISTED) {
+      const from = table === 'snapshots' || (table === 'runs' && !everyRun) ? index?.before : undefined;
+      listed[table].push(...(await listTableFiles(warehouse, table, { websiteId, from })));
+    }
+  }
+  return listed;
+}
+
+/** Copies the rows of some websites out of the index, so that no file that is read later holds rows of others. */
+export async function ownIndex(
+  engine: Engine,
+  { before, files }: MarkerIndex,
+  websites: readonly string[],
+  temporary: string,
+): Promise<MarkerIndex> {
+  const copy = async (table: keyof MarkerIndex['files']) => {
+    const file = join(temporary, `own-${table}.parquet`);
+    const list = websites.map(literal).join(', ') || 'null';
+    const all = `from read_parquet(${literal(files[table])}, hive_partitioning = false)`;
+    await engine.copy(`${all} where website_id in (${list})`, file, 'format parquet');
+    return file;
+  };
+  return { before, files: { snapshots: await copy('snapshots'), runs: await copy('runs') } };
+}
+
+/** Markers and tombstones, as far as they can be read. */
+export interface ReadLog {
+  /** Oldest commit first. */
+  markers: Marker[];
+  damaged: DamagedFile[];
+  tombstones: Tombstone[];
+  /** The files of the tombstones that can be read. */
+  tombstoneFiles: string[];
+}
+
+/**
+ * Reads the listed markers and tombstones of some websites, as far as they can be read.
+ *
+ * @param websiteIds whose snapshots are taken from the index; null: all
+ * @throws EngineError if the index cannot be read
+ */
+export async function readListed(
+  engine: Engine,
+  place: MarkerPlace,
+  { index, snapshots, tombstones: files }: ListedLog,
+  { websiteIds, isAsked }: { websiteIds: readonly string[] | null; isAsked: (websiteId: string) => boolean },
+): Promise<ReadLog> {
+  const own = (all: readonly string[]) => all.filter((file) => isAsked(websiteOf(file)));
+  const indexed =
+    index === null || websiteIds?.length === 0
+      ? []
+      : await markersIn(engine, place, [index.files.snapshots], ofWebsites(websiteIds));
+  const { markers, damaged } = await readMarkers(engine, place, own(snapshots));
+  const read = await readReadable(engine, 'tombstones', own(files), async (some) => {
+    await checkRows(engine, some);
+    const all = tableQuery(place.schemas, 'tombstones', some);
+    return engine.rows(tombstoneRow, `${all} order by tombstone_id, table_name, snapshot_id`);
+  });
+  const tombstones = read.value;
+  const there = await withoutAbsent(
+    place.warehouse,
+    [...indexed, ...markers].filter(({ websiteId }) => isAsked(websiteId)),
+  );
+  const dropped = new Set(tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
+  return {
+    markers: without(there, dropped, 'dropped').sort(byCommit),
+    damaged: [...damaged, ...read.damaged],
+    tombstones,
+    tombstoneFiles: [...read.readable],
+  };
+}
+
+function ofWebsites(ids: readonly string[] | null): string {
+  return ids === null ? 'true' : `website_id in (${ids.map(literal).join(', ')})`;
+}
