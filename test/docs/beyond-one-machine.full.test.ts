@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { analysisRows, openReader } from '../answers/query/given.js';
+import { environmentOf } from '../given/bucket.js';
 import { PROGRAM } from '../given/cli.js';
 import { afterAllTests, folderOnDisk } from '../given/folder.js';
 import { CACHE } from '../given/packages.js';
@@ -36,9 +37,7 @@ describe.runIf(hasServer())('the commands of the guide, from a laptop to a clust
       INDEXHOUSE_API_BASE_URL: simulator.url,
       INDEXHOUSE_API_REQUESTS_PER_MINUTE: 'unlimited',
       INDEXHOUSE_WAREHOUSE_MIN_FREE_DISK: '1MB',
-      AWS_ACCESS_KEY_ID: config.access_key_id ?? '',
-      AWS_SECRET_ACCESS_KEY: config.secret_access_key ?? '',
-      AWS_ENDPOINT_URL: config.endpoint ?? '',
+      ...environmentOf(config),
       SPARK_LOCAL_IP: '127.0.0.1',
       // Where Spark keeps the packages that it downloads.
       JAVA_TOOL_OPTIONS: `-Duser.home=${CACHE}`,

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { BucketConfig } from '../../src/base/config/bucket.js';
 import { Bucket } from '../../src/warehouse/bucket/client.js';
 import { seeds } from '../given/at-length.js';
-import { startBucket } from '../given/bucket.js';
+import { environmentOf, startBucket } from '../given/bucket.js';
 import { copiedFiles, expectNoMarkerBeforeItsFiles } from '../given/bucket-copy.js';
 import { run, runProcess, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
@@ -30,10 +30,7 @@ async function killed(config: BucketConfig, kills: number) {
   for (let round = 1; left > 0; round++) {
     const path = copyOf(built.path);
     const bucket = { ...config, url: `s3://lake/round-${round}` };
-    const file = writeConfig(temporaryFolder(), {
-      baseUrl: 'http://127.0.0.1:1',
-      sections: { bucket, warehouse: { path } },
-    });
+    const file = writeConfig(temporaryFolder(), { sections: { bucket, warehouse: { path } } });
     const lake = new Bucket(bucket);
     let code: number | null = null;
     while (code !== 0 && left > 0) {
@@ -63,11 +60,7 @@ async function killed(config: BucketConfig, kills: number) {
     const here = [...copiedFiles(path)].filter(([key]) => sizes.has(key) || !key.startsWith('state/'));
     expect(sizes).toEqual(new Map(here.map(([key, body]) => [key, body.length])));
 
-    const env = {
-      AWS_ENDPOINT_URL: bucket.endpoint ?? '',
-      AWS_ACCESS_KEY_ID: bucket.access_key_id ?? '',
-      AWS_SECRET_ACCESS_KEY: bucket.secret_access_key ?? '',
-    };
+    const env = environmentOf(bucket);
     const copy = join(temporaryFolder(), 'copy');
     const restored = await run(['restore', '--from', bucket.url, '--warehouse', copy], { env });
     expect(restored.code, restored.stderr).toBe(0);

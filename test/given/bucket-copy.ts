@@ -12,8 +12,14 @@ import { openLog } from '../../src/warehouse/log/log.js';
 import { fileOf } from '../../src/warehouse/log/markers.js';
 import type { GivenBucket } from './bucket.js';
 import { readMarkers } from './markers.js';
+import type { GivenPage } from './service.js';
 
 const MEMORY_LIMIT = 256e6;
+
+/** A page of the warehouses that are sent to buckets. */
+export function page(name: string, state = 'Indexed'): GivenPage {
+  return { url: `https://a.example/${name}`, entry: { index_summary: state, index_coverage_state: state } };
+}
 
 /** Lets the bucket catch up, with pauses that take no time. */
 export function copyTo({ config }: Pick<GivenBucket, 'config'>, warehouse: string, now = Date.now()) {

@@ -38,6 +38,11 @@ export interface GivenBucket {
   close(): Promise<void>;
 }
 
+/** The environment in which a command finds this bucket. */
+export function environmentOf({ endpoint = '', access_key_id = '', secret_access_key = '' }: BucketConfig) {
+  return { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: access_key_id, AWS_SECRET_ACCESS_KEY: secret_access_key };
+}
+
 export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promise<GivenBucket> {
   const server = createServer((request, response) => void answer(request, response));
   const { url: endpoint, close } = await listenOnLoopback(server);

@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+const NOBODY = 'http://127.0.0.1:9';
+
 export interface GivenConfig {
-  baseUrl: string;
+  /** Left out where nothing is to be asked: nobody answers there. */
+  baseUrl?: string;
   token?: string;
   /** Ids or whole entries; `all` if left out. */
   websites?: (string | { id: string; [key: string]: string | number })[];
@@ -13,7 +16,7 @@ export interface GivenConfig {
 /** Writes an `indexhouse.yaml` (JSON is YAML) for a service that is asked as fast as it answers, and names its file. */
 export function writeConfig(
   folder: string,
-  { baseUrl, token = 'demo-token', websites, sections = {} }: GivenConfig,
+  { baseUrl = NOBODY, token = 'demo-token', websites, sections = {} }: GivenConfig = {},
 ): string {
   const file = join(folder, 'indexhouse.yaml');
   const api = { base_url: baseUrl, token, requests_per_minute: 'unlimited', ...sections['api'] };

@@ -44,10 +44,7 @@ const built = sharedWarehouse(() => buildWarehouse(atLength(nights.slice(-2), ni
 /** A warehouse of its own, with a configuration beside it. */
 function given(sections = {}) {
   const warehouse = copyOf(built.path);
-  const config = writeConfig(temporaryFolder(), {
-    baseUrl: 'http://127.0.0.1:1',
-    sections: { warehouse: { path: warehouse }, ...sections },
-  });
+  const config = writeConfig(temporaryFolder(), { sections: { warehouse: { path: warehouse }, ...sections } });
   const command = (...words: string[]) => run([...words, '--config', config, '--log-level', 'error']);
   const note = async (...words: string[]) => {
     const { code, stdout, stderr } = await command('note', ...words, '--json');
@@ -145,10 +142,7 @@ describe('a note', () => {
       ];
       const folder = temporaryFolder();
       const [restored, backup] = [join(folder, 'restored'), join(folder, 'backup')];
-      const bucket = writeConfig(folder, {
-        baseUrl: 'http://127.0.0.1:1',
-        sections: { bucket: server.config, warehouse: { path: restored } },
-      });
+      const bucket = writeConfig(folder, { sections: { bucket: server.config, warehouse: { path: restored } } });
       expect(await run(['restore', '--config', bucket])).toMatchObject({ code: 0 });
       expect(await command('backup', backup)).toMatchObject({ code: 0 });
       for (const copy of [restored, backup]) {

@@ -58,7 +58,7 @@ describe('indexhouse query', () => {
   once('finds the warehouse by the configuration, whose token it does not need', async () => {
     const folder = temporaryFolder();
     const sections = { warehouse: { path: warehouse.path } };
-    const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', token: `\${NOT_SET_AT_ALL}`, sections });
+    const config = writeConfig(folder, { token: `\${NOT_SET_AT_ALL}`, sections });
     const { stdout } = await run(['query', 'indexing_trend', '--json', '--config', config]);
     expect(JSON.parse(stdout)).toMatchObject([{ website_id: 'shop', pages: 2 }]);
   });

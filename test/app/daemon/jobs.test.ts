@@ -19,7 +19,7 @@ function given() {
   const warehouse = copyOf(built.path);
   const folder = dirname(warehouse);
   const sections = { warehouse: { path: warehouse }, report: { keep: 2 } };
-  const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', websites: ['shop'], sections });
+  const config = writeConfig(folder, { websites: ['shop'], sections });
   return { warehouse, folder, config, once: (job: string) => run(['schedule', '--once', job, '--config', config]) };
 }
 

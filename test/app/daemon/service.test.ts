@@ -113,10 +113,7 @@ once('beyond loopback the figures need a key that may read every website', async
 });
 
 testAtLength('another process reads the figures, also while a sync holds the run lock', async () => {
-  const config = writeConfig(temporaryFolder(), {
-    baseUrl: 'http://127.0.0.1:9',
-    sections: { warehouse: { path: built.path } },
-  });
+  const config = writeConfig(temporaryFolder(), { sections: { warehouse: { path: built.path } } });
   const lock = join(built.path, 'run.lock.duckdb');
   await holdOpen(lock, 'READ_WRITE');
   const env = { PATH: process.env['PATH'] };
@@ -129,10 +126,7 @@ testAtLength('another process reads the figures, also while a sync holds the run
 });
 
 testAtLength('schedule --port serves them until it is stopped', async () => {
-  const config = writeConfig(temporaryFolder(), {
-    baseUrl: 'http://127.0.0.1:9',
-    sections: { warehouse: { path: built.path } },
-  });
+  const config = writeConfig(temporaryFolder(), { sections: { warehouse: { path: built.path } } });
   const daemon = start(['schedule', '--port', '0', '--config', config]);
   let url = '';
   while (url === '') {

@@ -72,7 +72,6 @@ test.each(casesAtLength(CASES, 'all is well', 'another property', 'half a key'))
     const whole = JSON.parse(readFileSync(await service.credentials(), 'utf8'));
     writeFileSync(credentials, JSON.stringify({ ...whole, ...file }));
     const config = writeConfig(folder, {
-      baseUrl: 'http://127.0.0.1:9',
       websites: [{ id, source: 'google' }],
       sections: { google: { credentials, endpoint: service.url } },
     });

@@ -146,7 +146,7 @@ test('notify --test sends one of each kind to every channel, and says what happe
     { type: 'ping', url: `${receiver.url}/ping` },
     { type: 'teams', url: 'http://127.0.0.1:9/gone' },
   ];
-  const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', sections: { notify: { channels } } });
+  const config = writeConfig(folder, { sections: { notify: { channels } } });
   const env = { SLACK_URL: `${receiver.url}/slack` };
   const { code, stdout } = await run(['notify', '--test', '--config', config], { env });
   expect(stdout.split('\n')).toEqual([
@@ -159,6 +159,6 @@ test('notify --test sends one of each kind to every channel, and says what happe
   expect(receiver.got.map(({ path }) => path).sort()).toEqual(['/ping', '/ping/fail', '/ping/start', '/slack']);
   const unset = await run(['notify', '--config', config]);
   expect([unset.code, unset.stderr]).toEqual([2, expect.stringContaining('SLACK_URL')]);
-  const none = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:9' });
+  const none = writeConfig(temporaryFolder());
   expect(await run(['notify', '--config', none])).toMatchObject({ code: 2, stdout: '' });
 });

@@ -11,7 +11,7 @@ test('mails and passwords go over TLS, to a server whose authority is trusted', 
     ...{ type: 'email', name: `mail ${at}`, smtp: url, from: 'indexhouse@example.com', to: ['you@example.com'] },
     ...{ user: 'me', password: '$'.concat('{MAIL_PASSWORD}') },
   }));
-  const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:9', sections: { notify: { channels } } });
+  const config = writeConfig(temporaryFolder(), { sections: { notify: { channels } } });
   const notify = (env: Record<string, string>) =>
     runProcess(['notify', '--test', '--config', config], { env: { MAIL_PASSWORD: 'secret', ...env } });
 

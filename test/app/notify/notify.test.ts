@@ -323,7 +323,7 @@ describe('a run', () => {
       { type: 'command', run: ['/no/such/program'] },
     ];
     const sections = { api: { max_attempts: 1 }, sync: { retry_for: '0s' }, notify: { channels } };
-    const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:9', websites: ['w'], sections });
+    const config = writeConfig(temporaryFolder(), { websites: ['w'], sections });
     const commands = atLength([['sync']], [['sync'], ['schedule', '--once', 'nightly-sync']]);
     for (const command of commands) {
       expect(await run([...command, '--config', config])).toMatchObject({ code: 1 });

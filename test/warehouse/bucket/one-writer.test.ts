@@ -6,19 +6,16 @@ import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
 import { summedJson } from '../../../src/base/storage/summed-json.js';
 import { describeAtLength, once, testAtLength } from '../../given/at-length.js';
 import { type GivenBucket, startBucket } from '../../given/bucket.js';
+import { page } from '../../given/bucket-copy.js';
 import { run, start } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { readTable } from '../../given/parquet.js';
-import { type GivenPage, type ScriptedService, startService } from '../../given/service.js';
+import { type ScriptedService, startService } from '../../given/service.js';
 
 /** How often a machine loses its disk. */
 const LOST = 2;
 const TAKE_OVER = '`indexhouse restore --take-over`';
-const page = (name: string, state = 'Indexed'): GivenPage => ({
-  url: `https://a.example/${name}`,
-  entry: { index_summary: state, index_coverage_state: state },
-});
 
 let server: GivenBucket;
 let service: ScriptedService;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { BucketConfig } from '../../../src/base/config/bucket.js';
-import { startBucket } from '../../given/bucket.js';
+import { environmentOf, startBucket } from '../../given/bucket.js';
 import { copyTo } from '../../given/bucket-copy.js';
 import { run, runProcess, start } from '../../given/cli.js';
 import { folderOnDisk, temporaryFolder } from '../../given/folder.js';
@@ -39,12 +39,7 @@ afterAll(() => {
 });
 
 const question = (table: string) => `select count(*) as n, bit_xor(hash(columns(*)::text)) from ${table}`;
-const environment = ({ endpoint = '', access_key_id = '', secret_access_key = '' }: BucketConfig, caches: string) => ({
-  AWS_ENDPOINT_URL: endpoint,
-  AWS_ACCESS_KEY_ID: access_key_id,
-  AWS_SECRET_ACCESS_KEY: secret_access_key,
-  XDG_CACHE_HOME: caches,
-});
+const environment = (config: BucketConfig, caches: string) => ({ ...environmentOf(config), XDG_CACHE_HOME: caches });
 async function answersOf(where: string, env: Record<string, string> = {}): Promise<string[]> {
   const answers: string[] = [];
   for (const table of TABLES) {

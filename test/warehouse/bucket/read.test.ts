@@ -5,21 +5,16 @@ import { BucketCache } from '../../../src/warehouse/bucket/cache.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { hasIndex, updateIndex } from '../../../src/warehouse/log/marker-index.js';
 import { casesAtLength, once, testAtLength } from '../../given/at-length.js';
-import { type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
-import { copyTo, putBack } from '../../given/bucket-copy.js';
+import { environmentOf, type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
+import { copyTo, page, putBack } from '../../given/bucket-copy.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import type { GivenPage } from '../../given/service.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const ODD = 'a/b é%*';
 const PAGES = 'select website_id, url, is_indexed from pages order by all';
 const LISTED = 'select count(*)::int as n from coverage';
-const page = (name: string, summary = 'Indexed'): GivenPage => ({
-  url: `https://a.example/${name}`,
-  entry: { index_summary: summary, index_coverage_state: summary },
-});
 const nights = [
   { at: '2025-03-01T02:00:00Z', lists: { [ODD]: [page('p'), page('q')], shop: [page('s')] } },
   { at: '2025-03-02T02:00:00Z', lists: { [ODD]: [page('p'), page('q', 'Not indexed')] } },
@@ -42,12 +37,7 @@ beforeEach(() => {
   caches = temporaryFolder();
 });
 
-const environment = () => ({
-  AWS_ENDPOINT_URL: server.config.endpoint ?? '',
-  AWS_ACCESS_KEY_ID: server.config.access_key_id ?? '',
-  AWS_SECRET_ACCESS_KEY: server.config.secret_access_key ?? '',
-  XDG_CACHE_HOME: caches,
-});
+const environment = () => ({ ...environmentOf(server.config), XDG_CACHE_HOME: caches });
 const read = (...words: string[]) =>
   run([...words, '--warehouse', 's3://lake/nights'], { env: environment(), cwd: caches });
 const sql = (text: string, ...words: string[]) => read('query', '--sql', text, '--json', ...words);
@@ -91,7 +81,7 @@ describe('a bucket is read like a folder', () => {
     expect(fetched()).toBe(0);
     expect(statSync(cache()).mode & 0o777).toBe(0o700);
     expect((await read('verify')).stdout).toContain('no differences found');
-    const config = writeConfig(caches, { baseUrl: 'http://127.0.0.1:1', sections: { warehouse: { path: cache() } } });
+    const config = writeConfig(caches, { sections: { warehouse: { path: cache() } } });
     const written = await run(['sync', '--config', config]);
     expect(written.stderr).toContain('keeps what was fetched from s3://lake/nights: name that address instead');
     expect(new Map(server.objects)).toEqual(stored);
@@ -295,7 +285,7 @@ once('a cache that cannot be made is reported, with the key that names it', asyn
 testAtLength('doctor says how a bucket is read', async () => {
   const bucket = server.config;
   const warehouse = { path: 's3://lake/nights', cache_path: caches };
-  const config = writeConfig(caches, { baseUrl: 'http://127.0.0.1:1', sections: { warehouse, bucket } });
+  const config = writeConfig(caches, { sections: { warehouse, bucket } });
   const findings: unknown = JSON.parse((await run(['doctor', '--json', '--config', config])).stdout);
   const ofPlace = (check: string, message: RegExp) =>
     expect.objectContaining({ check, message: expect.stringMatching(message) });
@@ -316,10 +306,7 @@ describe('commands that write', () => {
     ['analytics', '--out', 'a.duckdb'],
   ];
   test.each(casesAtLength(all, 'sync', 'backup'))('%s refuses', async (...words) => {
-    const config = writeConfig(caches, {
-      baseUrl: 'http://127.0.0.1:1',
-      sections: { warehouse: { path: 's3://lake/nights' } },
-    });
+    const config = writeConfig(caches, { sections: { warehouse: { path: 's3://lake/nights' } } });
     const { code, stderr } = await run([...words, '--config', config], { env: environment(), cwd: caches });
     expect(code).toBe(2);
     expect(stderr).toContain(

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type GivenBucket, startBucket } from '../../given/bucket.js';
-import { copiedFiles } from '../../given/bucket-copy.js';
+import { environmentOf, type GivenBucket, startBucket } from '../../given/bucket.js';
+import { copiedFiles, page } from '../../given/bucket-copy.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { type GivenPage, startService } from '../../given/service.js';
+import { startService } from '../../given/service.js';
 
 const EVERYTHING = 'select count(*)::int as n, bit_xor(hash(columns(*)::text)) from';
-const page = (name: string): GivenPage => ({ url: `https://a.example/${name}`, entry: { index_summary: 'Indexed' } });
 let server: GivenBucket;
 let folder = '';
 let config = '';
@@ -28,12 +27,7 @@ beforeEach(async () => {
   }
 });
 
-const env = () => ({
-  AWS_ENDPOINT_URL: server.config.endpoint ?? '',
-  AWS_ACCESS_KEY_ID: server.config.access_key_id ?? '',
-  AWS_SECRET_ACCESS_KEY: server.config.secret_access_key ?? '',
-  XDG_CACHE_HOME: folder,
-});
+const env = () => ({ ...environmentOf(server.config), XDG_CACHE_HOME: folder });
 async function answers(...place: string[]): Promise<string[]> {
   const tables = ['pages', 'page_changes', 'coverage', 'url_reports', 'snapshots', 'runs'];
   const asked: string[] = [];

@@ -2,20 +2,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
-import { type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
-import { copiedFiles, copyTo } from '../../given/bucket-copy.js';
+import { environmentOf, type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
+import { copiedFiles, copyTo, page } from '../../given/bucket-copy.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { type GivenPage, type ScriptedService, startService } from '../../given/service.js';
+import { type ScriptedService, startService } from '../../given/service.js';
 import { findingsOf } from '../../given/verified.js';
 import { buildWarehouse, sharedWarehouse, syncAt } from '../../given/warehouse.js';
 
 const ODD = 'a/b é%*';
-const page = (name: string, summary = 'Indexed'): GivenPage => ({
-  url: `https://a.example/${name}`,
-  entry: { index_summary: summary, index_coverage_state: summary },
-});
 let server: GivenBucket;
 let service: ScriptedService;
 let folder = '';
@@ -78,12 +74,7 @@ describe('restore', () => {
   });
 
   once('needs no configuration, and says what is wrong with its flags and the bucket', async () => {
-    const { endpoint = '', access_key_id = '', secret_access_key = '' } = server.config;
-    const env = {
-      AWS_ENDPOINT_URL: endpoint,
-      AWS_ACCESS_KEY_ID: access_key_id,
-      AWS_SECRET_ACCESS_KEY: secret_access_key,
-    };
+    const env = environmentOf(server.config);
     const copy = join(folder, 'copy');
     const { code } = await run(['restore', '--from', 's3://lake/nights/', '--warehouse', copy], { env });
     expect(code).toBe(0);

@@ -7,13 +7,11 @@ import { createLogger } from '../../../src/base/observe/log.js';
 import { addKey } from '../../../src/serve/keys/manage-keys.js';
 import { BucketCache } from '../../../src/warehouse/bucket/cache.js';
 import { type GivenBucket, startBucket } from '../../given/bucket.js';
-import { copyTo, putBack } from '../../given/bucket-copy.js';
+import { copyTo, page, putBack } from '../../given/bucket-copy.js';
 import { temporaryFolder } from '../../given/folder.js';
-import type { GivenPage } from '../../given/service.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const MEMORY_LIMIT = 256e6;
-const page = (name: string): GivenPage => ({ url: `https://a.example/${name}`, entry: { index_summary: 'Indexed' } });
 let server: GivenBucket;
 let stored: GivenBucket['objects'];
 

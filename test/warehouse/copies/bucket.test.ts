@@ -112,7 +112,7 @@ describeAtLength('status and verify', () => {
   function asking(path: string) {
     const bucket = server.config;
     const sections = { bucket, warehouse: { path } };
-    const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:1', sections });
+    const config = writeConfig(temporaryFolder(), { sections });
     const ask = async (...args: string[]) => JSON.parse((await run([...args, '--json', '--config', config])).stdout);
     const found = async () =>
       (await ask('verify')).findings.filter(({ check }: { check: string }) => check === 'bucket');

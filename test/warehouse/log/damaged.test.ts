@@ -279,10 +279,7 @@ testAtLength('doctor names a damaged file', async () => {
 });
 
 function configOf(warehouse: string): string {
-  return writeConfig(temporaryFolder(), {
-    baseUrl: 'http://127.0.0.1:9',
-    sections: { warehouse: { path: warehouse } },
-  });
+  return writeConfig(temporaryFolder(), { sections: { warehouse: { path: warehouse } } });
 }
 
 test('a check that begins in the same process calls no file of another check damaged', async () => {

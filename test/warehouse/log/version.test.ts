@@ -17,10 +17,7 @@ test('a warehouse of another version is refused with a sentence, and stays as it
   await night({ list: { a: { index_summary: 'Indexed' } } });
   const [stamp, identity] = [join(warehouse, 'schema', 'columns.json'), join(warehouse, 'warehouse.json')];
   const [own, ...others] = [stamp, identity].map((file) => readFileSync(file, 'utf8'));
-  const config = writeConfig(join(warehouse, '..'), {
-    baseUrl: 'http://127.0.0.1:1',
-    sections: { warehouse: { path: warehouse, time_zone: 'UTC' } },
-  });
+  const config = writeConfig(join(warehouse, '..'), { sections: { warehouse: { path: warehouse, time_zone: 'UTC' } } });
   const refused = async (command: string) => {
     const { code, stderr } = await run([...command.split(' '), '--config', config]);
     const sentence = 'was written by another version of indexhouse, whose files are different';

@@ -64,7 +64,7 @@ describe('a removal that dies', () => {
     'with SIGKILL, the same command finishes it: %s',
     async (step) => {
       const sections = { warehouse: { path: copyOf(built.warehouse) }, iceberg: { enabled: true } };
-      const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:1', websites: ['w'], sections });
+      const config = writeConfig(temporaryFolder(), { websites: ['w'], sections });
       await run(['maintain', '--config', config]);
       const command = ['remove', '--snapshot', built.snapshot(2), '--yes', '--config', config];
       const died = await runProcess(command, { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
