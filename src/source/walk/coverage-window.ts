@@ -90,7 +90,7 @@ export function looksLikeHtml(text: string): boolean {
 }
 
 /** Checks one entry of a listing against the contract. */
-export function judgeEntry(payload: unknown): JudgedEntry {
+function judgeEntry(payload: unknown): JudgedEntry {
   return { url: usableUrl(payload), verdict: validate(coverageEntrySchema, payload), payload };
 }
 

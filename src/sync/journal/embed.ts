@@ -8,14 +8,6 @@ const MAX_PAYLOAD_CHARACTERS = 1_000_000;
 /** Longer URLs are not kept; no page has one. */
 const MAX_URL_CHARACTERS = 65_536;
 
-/**
- * One line of a journal. Text from the service, cut in the middle of an emoji, may hold half of a surrogate pair, and
- * DuckDB refuses a whole file for one.
- */
-export function journalLine(value: object): string {
-  return `${wellFormedJson(value)}\n`;
-}
-
 /** JSON text without lone surrogates, so that refused values can be stored, too. */
 export function wellFormedJson(value: unknown): string {
   const text = JSON.stringify(value);

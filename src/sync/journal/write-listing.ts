@@ -6,7 +6,7 @@ import type { AcceptedWindow, WalkState } from '../../source/walk/walk-state.js'
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
 import type { ListingLeft } from '../../warehouse/journal/listing.js';
 import { seal, seedOf } from '../../warehouse/journal/seal.js';
-import { endingWith, journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
+import { endingWith, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
 
 /** Drift kept per window; a hostile service can send any number of unknown fields. */
 const MAX_DRIFT = 100;
@@ -61,19 +61,13 @@ interface Place {
 }
 
 /** The line of one entry, accepted or refused. */
-export function entryText(entry: JudgedEntry, place: Place): string {
+function entryText(entry: JudgedEntry, place: Place): string {
   const { verdict, url, payload } = entry;
   const text = stringified(payload);
   const unstorable = storable(text);
   if (!verdict.accepted || unstorable) {
     const issues = verdict.accepted ? [unstorable] : verdict.issues;
-    return journalLine({
-      kind: 'reject',
-      ...place,
-      url: payloadUrl(url),
-      issues: wellFormedJson(issues),
-      payload: payloadText(text),
-    });
+    return rejectText(place, { url: payloadUrl(url), issues, payload: payloadText(text) });
   }
   const present = Object.hasOwn(verdict.record, 'canonicals_match');
   const absent = verdict.absent.filter((field) => field !== 'canonicals_match' || hasInspectionData(verdict.record));
@@ -91,6 +85,14 @@ function hasInspectionData(record: { index_summary?: string | null | undefined }
   return typeof record.index_summary === 'string';
 }
 
+/**
+ * A refused record as one line. Text from the service, cut in the middle of an emoji, may hold half of a surrogate pair,
+ * and DuckDB refuses a whole file for one.
+ */
+function rejectText(place: Place, rejected: { url: string | null; issues: unknown; payload: string }): string {
+  return `${wellFormedJson({ kind: 'reject', ...place, ...rejected, issues: wellFormedJson(rejected.issues) })}\n`;
+}
+
 function brokenWindow(
   error: SourceError,
   state: WalkState,
@@ -99,15 +101,9 @@ function brokenWindow(
 ): { entries: string; window: object } | null {
   if (!(error instanceof BadWindow)) return null;
   const place = { walk: state.walk, window: state.windows + 1, position: state.kept };
-  const reject = {
-    kind: 'reject',
-    ...place,
-    url: null,
-    issues: wellFormedJson(error.issues),
-    payload: payloadText(redact(error.text)),
-  };
+  const entries = rejectText(place, { url: null, issues: error.issues, payload: payloadText(redact(error.text)) });
   const drift: Drift[] = [];
   const after = { ...state, windows: state.windows + 1, kept: state.kept + 1 };
   const window = { kind: 'window', ...place, keep: state.kept, at: at.toISOString(), drift, state: after };
-  return { entries: journalLine(reject), window };
+  return { entries, window };
 }
