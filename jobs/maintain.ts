@@ -1,5 +1,5 @@
 import type { Job } from '../src/app/daemon/job.js';
-import { exitCodeOf, maintain } from '../src/warehouse/upkeep/maintain.js';
+import { exitCodeOf, maintain } from '../src/warehouse/removal/maintain.js';
 
 /** Removes what retention says is too old. */
 export const maintainJob: Job = {

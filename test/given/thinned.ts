@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { withReader } from '../../src/answers/query/reader.js';
-import type { MaintainReceipt } from '../../src/warehouse/upkeep/maintain.js';
-import { maintain } from '../../src/warehouse/upkeep/maintain.js';
+import type { MaintainReceipt } from '../../src/warehouse/removal/maintain.js';
+import { maintain } from '../../src/warehouse/removal/maintain.js';
 import type { GivenPage } from './service.js';
 import { type BuiltWarehouse, buildWarehouse, configFor } from './warehouse.js';
 

@@ -14,7 +14,7 @@ import { SECOND_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { warehouseFolder } from '../log/folder/layout.js';
 import { identityOf } from '../log/folder/prepare.js';
-import { readBucketRemoval } from '../log/removal.js';
+import { readBucketRemoval } from '../removal/steps.js';
 import { type Bucket, type BucketOptions, withBucket } from './client.js';
 import { BucketError } from './errors.js';
 import { escaped, fileOfKey, idOfKey } from './keys.js';

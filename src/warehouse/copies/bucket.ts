@@ -13,7 +13,7 @@ import { listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.j
 import { LOOSE_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
 import type { Log } from '../log/log.js';
 import { dataFilesOf } from '../log/markers.js';
-import { readBucketRemoval } from '../log/removal.js';
+import { readBucketRemoval } from '../removal/steps.js';
 import { type CheckedCopy, type Commit, type Difference, lagging } from './follower.js';
 
 /** States and checkpoints kept per website: a restore that has just begun may still fetch the older one. */

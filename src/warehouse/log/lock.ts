@@ -5,8 +5,8 @@ import { diskRemedy } from '../../base/storage/disk-error.js';
 import { duckdb } from '../../base/storage/duckdb.js';
 import { codeOf, exists } from '../../base/storage/durable.js';
 import { lockHolder, waitingForLock } from '../../base/storage/locks.js';
+import { finishRemoval } from '../removal/steps.js';
 import { warehouseFolder } from './folder/layout.js';
-import { finishRemoval } from './removal.js';
 
 /** `status` and `doctor` may have the file open for a moment, to find out who holds it. */
 const SECOND_TRY = { withinMs: 200, everyMs: 200 };

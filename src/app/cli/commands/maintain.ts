@@ -1,5 +1,5 @@
 import { checkLease } from '../../../warehouse/bucket/lease.js';
-import { exitCodeOf, type MaintainReceipt, maintain } from '../../../warehouse/upkeep/maintain.js';
+import { exitCodeOf, type MaintainReceipt, maintain } from '../../../warehouse/removal/maintain.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { type Io, widthOf } from '../io.js';

@@ -4,7 +4,7 @@ import { safe } from '../../../base/observe/terminal.js';
 import { readKeys } from '../../../serve/keys/key-file.js';
 import { followersOf } from '../../../warehouse/copies/follow.js';
 import { titleOf } from '../../../warehouse/copies/follower.js';
-import { type Removal, remove } from '../../../warehouse/upkeep/remove.js';
+import { type Removal, remove } from '../../../warehouse/removal/remove.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { EXIT, type Io } from '../io.js';

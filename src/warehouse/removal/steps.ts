@@ -15,8 +15,8 @@ import {
 } from '../../base/storage/durable.js';
 import { encodeId } from '../../base/storage/names.js';
 import { jsonOf } from '../../base/validate.js';
-import { namesIn, scratchFolder, warehouseFolder } from './folder/layout.js';
-import { DATA_TABLES } from './folder/tables.js';
+import { namesIn, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
+import { DATA_TABLES } from '../log/folder/tables.js';
 
 const JOURNALS = ['runs', join('runs', 'damaged')];
 

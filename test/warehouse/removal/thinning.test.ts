@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Marker } from '../../../src/warehouse/log/markers.js';
-import { thin } from '../../../src/warehouse/upkeep/thinning.js';
+import { thin } from '../../../src/warehouse/removal/thin.js';
 
 /** Commits by their dates; `partial` behind a date marks a partial listing. */
 function markersOn(...commits: string[]): Marker[] {

@@ -20,16 +20,9 @@ import { DATA_TABLES } from '../log/folder/tables.js';
 import { RunLock } from '../log/lock.js';
 import { type Log, openLog } from '../log/log.js';
 import { type CommittedFiles, fileOf, type Marker, markersOf, stateFileOf } from '../log/markers.js';
-import {
-  finishRemoval,
-  foldersOf,
-  removeForGood,
-  type Step,
-  stageBucketRemoval,
-  unfinishedRemoval,
-} from '../log/removal.js';
 import { copyChanges, copySummary, factsOf, parquetFormat, readManifest } from '../log/stage/commit-files.js';
 import { type OnCompared, rebuildState } from '../log/state.js';
+import { finishRemoval, foldersOf, removeForGood, type Step, stageBucketRemoval, unfinishedRemoval } from './steps.js';
 
 export interface RemoveOptions {
   config: Config;

@@ -13,10 +13,10 @@ import { copyRows } from '../log/folder/sums.js';
 import { rowsQuery, THINNED_TABLES } from '../log/folder/tables.js';
 import type { Log } from '../log/log.js';
 import { fileOf, type Marker, markersOf } from '../log/markers.js';
-import { removeWhole } from '../log/removal.js';
 import { parquetFormat } from '../log/stage/commit-files.js';
 import { rebuildState } from '../log/state.js';
-import type { PlannedFile } from './thinning.js';
+import { removeWhole } from './steps.js';
+import type { PlannedFile } from './thin.js';
 
 /**
  * Deletes the files whose tombstone is older than an hour. Can be called again after any interruption.

@@ -11,8 +11,8 @@ import { RunLock } from '../log/lock.js';
 import { type Log, openLog } from '../log/log.js';
 import { type Marker, markersOf, newestMarkers, stateFileOf } from '../log/markers.js';
 import { currentState, rebuildState } from '../log/state.js';
-import { dropOldCheckpoints, keepState, removeDue, writeTombstone } from './removal.js';
-import { type PlannedFile, planFiles, type ThinningRule, thinnedTables } from './thinning.js';
+import { type PlannedFile, planFiles, type ThinningRule, thinnedTables } from './thin.js';
+import { dropOldCheckpoints, keepState, removeDue, writeTombstone } from './tombstone.js';
 
 export interface MaintainOptions {
   config: Config;

@@ -1,5 +1,5 @@
 import { createLogger } from '../../../src/base/observe/log.js';
-import { type RemoveOptions, remove } from '../../../src/warehouse/upkeep/remove.js';
+import { type RemoveOptions, remove } from '../../../src/warehouse/removal/remove.js';
 import { givenNights, type Night } from '../../given/nights.js';
 import { configFor } from '../../given/warehouse.js';
 

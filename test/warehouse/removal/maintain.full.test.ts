@@ -7,7 +7,7 @@ import { withEngine } from '../../../src/base/storage/engine.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import type { ThinnedTable } from '../../../src/warehouse/log/folder/tables.js';
 import { filesOf, type Marker, markersOf } from '../../../src/warehouse/log/markers.js';
-import { exitCodeOf } from '../../../src/warehouse/upkeep/maintain.js';
+import { exitCodeOf } from '../../../src/warehouse/removal/maintain.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { countsIn } from '../../given/counts.js';
