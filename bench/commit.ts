@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withEngine } from '../src/base/storage/engine.js';
+import { parquetFormat } from '../src/base/storage/parquet-file.js';
 import { JournalEngine, viewJournal } from '../src/sync/stage/journal-views.js';
 import { type StageInput, stageCommit } from '../src/sync/stage/stage.js';
 import { followDuckdb } from '../src/warehouse/copies/rebuild.js';
 import type { JournalFolder } from '../src/warehouse/journal/folder.js';
 import { commitStaged } from '../src/warehouse/log/commit.js';
 import { scratchFolder } from '../src/warehouse/log/folder/layout.js';
-import { parquetFormat } from '../src/warehouse/log/stage/commit-files.js';
 import { judge, median, print, RUNS, whole } from './figures.js';
 import { generateHistory } from './generate-history.js';
 import {

@@ -17,6 +17,12 @@ export function isCalendarDate(text: string): boolean {
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
+/** The calendar date of a moment in a time zone, as `YYYY-MM-DD`. */
+export function calendarDate(at: Date, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+  return parts.format(at);
+}
+
 /** When a UUID of version 7 was made, in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);

@@ -2,13 +2,12 @@ import { withRemedy } from '../base/storage/disk-error.js';
 import { sizeOf } from '../base/storage/durable.js';
 import { type Engine, withEngine } from '../base/storage/engine.js';
 import { isWholeParquet } from '../base/storage/parquet-file.js';
-import { DAY_MS, idAfter } from '../base/time.js';
+import { calendarDate, DAY_MS, idAfter } from '../base/time.js';
 import { ClockError } from '../source/clock.js';
 import { checkLease } from '../warehouse/bucket/lease.js';
 import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/log/commit.js';
-import { calendarDate } from '../warehouse/log/folder/dates.js';
 import { openLog } from '../warehouse/log/log.js';
 
 import { filesOf, latestOf } from '../warehouse/log/markers.js';

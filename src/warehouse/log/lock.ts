@@ -6,7 +6,7 @@ import { duckdb } from '../../base/storage/duckdb.js';
 import { codeOf, exists } from '../../base/storage/durable.js';
 import { lockHolder, waitingForLock } from '../../base/storage/locks.js';
 import { finishRemoval } from '../removal/steps.js';
-import { warehouseFolder } from './folder/layout.js';
+import { dropScratch, warehouseFolder } from './folder/layout.js';
 
 /** `status` and `doctor` may have the file open for a moment, to find out who holds it. */
 const SECOND_TRY = { withinMs: 200, everyMs: 200 };
@@ -64,6 +64,17 @@ export class RunLock {
   release(): void {
     held.delete(this.path);
     this.instance.closeSync();
+  }
+}
+
+/** Does work with the run lock held, and deletes its scratch files. @throws BusyError */
+export async function withRunLock<T>(warehouse: string, what: string, work: () => Promise<T>): Promise<T> {
+  const lock = await RunLock.take(warehouse, what);
+  try {
+    return await work();
+  } finally {
+    lock.release();
+    await dropScratch(warehouse);
   }
 }
 

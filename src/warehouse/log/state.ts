@@ -3,7 +3,7 @@ import { copyFile, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, publish, syncFile } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
-import { isWholeParquet } from '../../base/storage/parquet-file.js';
+import { isWholeParquet, parquetFormat } from '../../base/storage/parquet-file.js';
 import { sql } from '../../base/storage/sql.js';
 import { type StateBase, stateBase } from './checkpoints.js';
 import { type DamagedFile, findDamaged, needing } from './folder/damage.js';
@@ -13,13 +13,11 @@ import type { DataTable, Table } from './folder/tables.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from './markers.js';
 import { type CommitFacts, copyComparison, rangeBounds, setCommitFacts, viewComparison } from './stage/comparison.js';
 
-const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
-
 /** Writes the state after the commit that the engine's views compare with the state before it. */
 export function copyState(engine: Engine, file: string, bounds: string[]): Promise<number> {
   return copyComparison(engine, sql('warehouse/stage/page_state'), {
     file,
-    format: STATE_FORMAT,
+    format: parquetFormat('zstd'),
     sortedBy: 'url',
     bounds,
   });

@@ -3,11 +3,11 @@ import type { Config } from '../../base/config/schema.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { isWholeParquet } from '../../base/storage/parquet-file.js';
 import { withTemporary } from '../../base/storage/temporary.js';
+import { calendarDate } from '../../base/time.js';
 import { follow, followersOf } from '../copies/follow.js';
-import { calendarDate, dateBefore } from '../log/folder/dates.js';
-import { dropScratch, scratchFolder } from '../log/folder/layout.js';
+import { scratchFolder } from '../log/folder/layout.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../log/folder/prepare.js';
-import { RunLock } from '../log/lock.js';
+import { withRunLock } from '../log/lock.js';
 import { type Log, openLog } from '../log/log.js';
 import { type Marker, markersOf, newestMarkers, stateFileOf } from '../log/markers.js';
 import { currentState, rebuildState } from '../log/state.js';
@@ -37,14 +37,10 @@ export async function maintain(options: MaintainOptions) {
   await checkIdentity(path, time_zone);
   // With temporary files elsewhere, so that it works on a read-only folder.
   if (options.dryRun) return withTemporary('maintain', (folder) => maintainIn(options, folder));
-  const lock = await RunLock.take(path, 'maintain');
-  try {
+  return withRunLock(path, 'maintain', async () => {
     await prepareWarehouse(path, time_zone, memory_limit);
-    return await maintainIn(options, scratchFolder(path));
-  } finally {
-    lock.release();
-    await dropScratch(path);
-  }
+    return maintainIn(options, scratchFolder(path));
+  });
 }
 
 /** 3 if a follower lags, such as `indexhouse.duckdb` while somebody has it open. */
@@ -76,8 +72,9 @@ class Maintenance {
     const { warehouse, retention } = options.config;
     this.#warehouse = warehouse.path;
     this.#now = (options.now ?? Date.now)();
-    const dailyFrom = dateBefore(retention.parquet_keep_daily, options.config, this.#now);
-    this.#rule = dailyFrom === null ? null : { dailyFrom, period: retention.parquet_then };
+    const { parquet_keep_daily: keepDaily, parquet_then: period } = retention;
+    const dailyFrom = () => calendarDate(new Date(this.#now - keepDaily), warehouse.time_zone);
+    this.#rule = Number.isFinite(keepDaily) ? { dailyFrom: dailyFrom(), period } : null;
   }
 
   async run() {

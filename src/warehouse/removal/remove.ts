@@ -4,7 +4,7 @@ import { idsOf, websiteIds } from '../../base/config/websites.js';
 import { UsageError } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
 import { withEngine } from '../../base/storage/engine.js';
-import { rowsIn } from '../../base/storage/parquet-file.js';
+import { parquetFormat, rowsIn } from '../../base/storage/parquet-file.js';
 import { literal } from '../../base/storage/sql.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { checkLease } from '../bucket/lease.js';
@@ -13,14 +13,14 @@ import { journalFolder, unfinishedJournals } from '../journal/folder.js';
 import { CheckpointError, stateBase } from '../log/checkpoints.js';
 import { commitStaged, isStagedWhole } from '../log/commit.js';
 import { DamageError } from '../log/folder/damage.js';
-import { dropScratch, listTableFiles, namesIn, scratchFolder, stateFolder, websiteOf } from '../log/folder/layout.js';
+import { listTableFiles, namesIn, scratchFolder, stateFolder, websiteOf } from '../log/folder/layout.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../log/folder/prepare.js';
 import { copyRows } from '../log/folder/sums.js';
 import { DATA_TABLES } from '../log/folder/tables.js';
-import { RunLock } from '../log/lock.js';
+import { withRunLock } from '../log/lock.js';
 import { type Log, openLog } from '../log/log.js';
 import { type CommittedFiles, fileOf, type Marker, markersOf, stateFileOf } from '../log/markers.js';
-import { copyChanges, copySummary, factsOf, parquetFormat, readManifest } from '../log/stage/commit-files.js';
+import { copyChanges, copySummary, factsOf, readManifest } from '../log/stage/commit-files.js';
 import { type OnCompared, rebuildState } from '../log/state.js';
 import { finishRemoval, foldersOf, removeForGood, type Step, stageBucketRemoval, unfinishedRemoval } from './steps.js';
 
@@ -53,18 +53,14 @@ export async function remove({ config, target, confirm, log }: RemoveOptions) {
       use(await goingIn(await openLog(engine, path, { temporary }), target)),
     );
   if (!isBegun) await withTemporary('remove', (temporary) => find(temporary, (going) => confirm(removalOf(going))));
-  const lock = await RunLock.take(path, 'remove');
-  try {
+  return withRunLock(path, 'remove', async () => {
     await prepareWarehouse(path, time_zone, memoryLimit);
     await commitAllStaged(path);
     const removal = isBegun ? begun : await find(scratchFolder(path), (going) => removeNow(going, config));
     const followers = await followAll({ config, warehouse: path, log });
     await finishRemoval(path);
     return { ...removal, removed: true, followers };
-  } finally {
-    lock.release();
-    await dropScratch(path);
-  }
+  });
 }
 
 /** What was staged when its process died was compared with the log as it is now. */

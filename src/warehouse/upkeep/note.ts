@@ -5,6 +5,7 @@ import { BusyError } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
 import { makeFolder, publish, syncFile } from '../../base/storage/durable.js';
 import { withEngine } from '../../base/storage/engine.js';
+import { parquetFormat } from '../../base/storage/parquet-file.js';
 import { checkLease } from '../bucket/lease.js';
 import { followAll } from '../copies/follow.js';
 import { dropScratch, scratchFolder, tableFile } from '../log/folder/layout.js';
@@ -12,7 +13,6 @@ import { checkIdentity, prepareWarehouse } from '../log/folder/prepare.js';
 import { copyRows } from '../log/folder/sums.js';
 import { rowsQuery } from '../log/folder/tables.js';
 import { RunLock } from '../log/lock.js';
-import { parquetFormat } from '../log/stage/commit-files.js';
 
 /** A row of `note_log`, for each of some websites: a note, or the removal of one. */
 export interface NoteInput {

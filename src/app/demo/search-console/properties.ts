@@ -1,6 +1,6 @@
+import { calendarDate } from '../../../base/time.js';
 import { ServiceError } from '../../../serve/api/errors.js';
 import { isOfProperty } from '../../../source/search-console/property.js';
-import { calendarDate } from '../../../warehouse/log/folder/dates.js';
 import type { World } from '../simulator/world.js';
 
 /** How much may be inspected of one property. */

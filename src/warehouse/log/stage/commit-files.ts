@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { sha256Of, sizeOf } from '../../../base/storage/durable.js';
 import type { Engine, Scalar } from '../../../base/storage/engine.js';
+import { parquetFormat } from '../../../base/storage/parquet-file.js';
 import { sql } from '../../../base/storage/sql.js';
 import type { JournalFolder } from '../../journal/folder.js';
 import { readSealed } from '../../journal/seal.js';
@@ -10,8 +11,6 @@ import { copyRows } from '../folder/sums.js';
 import { rowsQuery } from '../folder/tables.js';
 import { type CommittedFiles, filesSchema } from '../markers.js';
 import { copyComparison } from './comparison.js';
-
-const ROW_GROUP_SIZE = 20_480;
 
 /** How the files of a commit are sorted, so that equal values are next to each other. */
 const SORTED_BY = {
@@ -83,15 +82,6 @@ export async function copyTable(
 /** Adds the commit to each row of a query. Materializing the rows would take as long as reading them again. */
 function ofTheCommit(query: string): string {
   return `with own_rows as not materialized (${query}\n) ${sql('warehouse/stage/of_the_commit')}`;
-}
-
-/**
- * Snappy and gzip are for readers without zstd support. The same readers return the values of a dictionary as text, so
- * those files have none and are 10 to 20% larger.
- */
-export function parquetFormat(compression: string): string {
-  const format = `format parquet, compression ${compression}, row_group_size ${ROW_GROUP_SIZE}`;
-  return compression === 'zstd' ? format : `${format}, dictionary_size_limit 0`;
 }
 
 /** What a marker says about a file of its commit. */

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Engine } from '../../../base/storage/engine.js';
+import { parquetFormat } from '../../../base/storage/parquet-file.js';
 import { identifier, sql } from '../../../base/storage/sql.js';
 import { tableQuery } from '../folder/prepare.js';
 import { columnsOf, type DataTable } from '../folder/tables.js';
@@ -42,7 +43,6 @@ export async function viewPreviousState(engine: Engine, warehouse: string, file:
 /** Bytes of DuckDB's memory limit that a join needs per row. */
 const BYTES_PER_ROW = 2_500;
 const LEAST_ROWS_PER_RANGE = 50_000;
-const PART_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
 
 /** The tables of a commit that are compared, range by range. */
 export const COMPARED = [
@@ -104,7 +104,7 @@ export async function copyComparison(
   const parts = bounds.map((_, at) => `${file}.part${at}`);
   for (const [at, part] of parts.entries()) {
     await engine.set({ range_from: at === 0 ? null : (bounds[at] ?? null), range_to: bounds[at + 1] ?? null });
-    await engine.copy(sorted, part, PART_FORMAT);
+    await engine.copy(sorted, part, parquetFormat('zstd'));
   }
   await engine.set({ range_from: null, range_to: null });
   const rows = await engine.copyInOrder(parts, file, format);
