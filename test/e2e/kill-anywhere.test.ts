@@ -5,6 +5,7 @@ import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { exitCodeOf } from '../../src/sync/receipt.js';
 import { atLength, seeds } from '../given/at-length.js';
 import { start } from '../given/cli.js';
+import { reportCounts } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { readTable } from '../given/parquet.js';
@@ -36,7 +37,7 @@ describe('a sync that is killed at random moments and started again', () => {
         expect(await readTable(warehouse, 'snapshots')).toHaveLength(1);
         expect(await byHyparquet(warehouse, WEBSITE)).toEqual(truthOf(simulator.world, WEBSITE));
         expect(await findingsOf(warehouse)).toEqual([]);
-        const twice = [...simulator.requests.reports().values()].reduce((sum, { answered }) => sum + answered - 1, 0);
+        const twice = [...reportCounts(simulator).values()].reduce((sum, { answered }) => sum + answered - 1, 0);
         expect(twice).toBeLessThanOrEqual(kills * CONCURRENCY);
       } finally {
         await simulator.close();

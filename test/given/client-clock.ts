@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { RequestCount } from '../../src/app/demo/simulator/request-counters.js';
 import * as simulated from '../../src/app/demo/simulator/simulator.js';
 import { createLogger } from '../../src/base/observe/log.js';
 import * as run from '../../src/sync/sync.js';
@@ -40,4 +41,13 @@ export async function startSimulator(options: simulated.SimulatorOptions = {}): 
   const simulator = await simulated.startSimulator({ clock: () => timeAt(origin), ...options });
   origin = simulator.origin;
   return simulator;
+}
+
+/** How often the report of each page was requested of a simulated service, and answered. */
+export function reportCounts({ requests }: Pick<simulated.Simulator, 'requests'>): Map<string, RequestCount> {
+  const counts = [...requests.byRequest].flatMap(([request, count]) => {
+    const url = /\/v1\/url-report\?url=([^&]*)$/.exec(request)?.[1];
+    return url === undefined ? [] : [[decodeURIComponent(url), count] as const];
+  });
+  return new Map(counts);
 }

@@ -6,6 +6,7 @@ import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
 import type { Receipt, WebsiteReceipt } from '../../src/sync/receipt.js';
 import { journalFolder } from '../../src/warehouse/journal/folder.js';
 import type { Finding, Verified } from '../../src/warehouse/upkeep/verify/finding.js';
+import { reportCounts } from './client-clock.js';
 import { type GivenConfig, writeConfig } from './config-file.js';
 import { type StopAfter, syncNow } from './synced.js';
 import { findingsOf, verified } from './verified.js';
@@ -129,6 +130,6 @@ export class Home {
 
   /** URLs whose report the service was asked for. */
   asked(): string[] {
-    return [...this.simulator.requests.reports().keys()];
+    return [...reportCounts(this.simulator).keys()];
   }
 }

@@ -7,6 +7,7 @@ import { warehouseFolder } from '../../../src/warehouse/log/folder/layout.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { run, start } from '../../given/cli.js';
+import { reportCounts } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
@@ -59,7 +60,7 @@ describe('indexhouse schedule', () => {
     upstream.setFaults({});
     const synced = await run(['sync', '--config', file, '--json']);
     expect(synced.code).toBe(0);
-    const reports = upstream.requests.reports();
+    const reports = reportCounts(upstream);
     expect(journaled.map((url) => reports.get(url)?.attempted)).toEqual(journaled.map(() => 1));
     expect(reports.size).toBe(PAGES);
     expect(await readTable(warehouse, 'url_reports')).toHaveLength(PAGES);
@@ -88,7 +89,7 @@ describe('indexhouse schedule', () => {
       daemon.kill('SIGTERM');
       expect((await daemon.ended).code).toBe(0);
     }
-    const twice = [...upstream.requests.reports().values()].reduce(
+    const twice = [...reportCounts(upstream).values()].reduce(
       (sum, { answered }) => sum + Math.max(0, answered - 1),
       0,
     );

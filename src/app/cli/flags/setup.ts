@@ -88,7 +88,14 @@ function simulateCommand(define: Define): Command {
     )
     .option('--max-limit <entries>', 'largest window of the listing', wholeNumber(1, 1_000_000), 1000)
     .option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api', '')
-    .addOption(new Option('--faults <rates>', 'JSON, or kind=rate,…').argParser(faultRates).default({}, 'none'))
+    .addOption(
+      new Option(
+        '--faults <rates>',
+        'how often which request fails, to see what your alerts say of it: JSON, or kind=rate,…',
+      )
+        .argParser(faultRates)
+        .default({}, 'none'),
+    )
     .option('--inspections-per-day <number>', 'quota of each property', wholeNumber(0, 10_000_000), 2000)
     .option('--latency <milliseconds>', 'how long an inspection takes; really 6,000', wholeNumber(0, 60_000), 0)
     .option('--nasty', 'add pages whose URLs are hard to encode', false)

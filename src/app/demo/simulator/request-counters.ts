@@ -30,15 +30,6 @@ export class RequestCounters {
   reset(): void {
     Object.assign(this, { attempted: 0, answered: 0, byRequest: new Map() });
   }
-
-  /** Counts per page URL whose report was requested. */
-  reports(): Map<string, RequestCount> {
-    const counts = [...this.byRequest].flatMap(([request, count]) => {
-      const url = /\/v1\/url-report\?url=([^&]*)$/.exec(request)?.[1];
-      return url === undefined ? [] : [[decodeURIComponent(url), count] as const];
-    });
-    return new Map(counts);
-  }
 }
 
 /** The count of a key; a new one starts at 0. */

@@ -3,6 +3,7 @@ import { Faults, violate } from '../../../../src/app/demo/simulator/faults.js';
 import { type Simulator, startSimulator } from '../../../../src/app/demo/simulator/simulator.js';
 import { coverageWindowSchema } from '../../../../src/source/contract/coverage.js';
 import { urlReportSchema } from '../../../../src/source/contract/report.js';
+import { reportCounts } from '../../../given/client-clock.js';
 
 let simulator: Simulator;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ it('counts every attempt and every whole answer, per request and per page', asyn
     answered: 4,
     by_request: { [`/tenant/api${report}`]: { attempted: 3, answered: 2 } },
   });
-  expect(simulator.requests.reports()).toEqual(new Map([[url, { attempted: 3, answered: 2 }]]));
+  expect(reportCounts(simulator)).toEqual(new Map([[url, { attempted: 3, answered: 2 }]]));
   expect(await control('POST', '/reset-counters')).toEqual({ attempted: 0, answered: 0 });
 });
 
