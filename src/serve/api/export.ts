@@ -20,10 +20,10 @@ export const formatParameters = z.object({
       '`ndjson` or `csv`: the whole listing as one stream, one entry per line, without `skip` and `limit`. `json`: a window of it.',
     ),
 });
-export type Format = 'ndjson' | 'csv';
+export type ExportFormat = 'ndjson' | 'csv';
 
 /** The media types of a whole listing, by its format. */
-export const EXPORT_TYPES: Readonly<Record<Format, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
+export const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
 
 /**
  * Sends a whole listing. Reads no faster than its client, and stops once the client is gone. A failure on the way
@@ -32,7 +32,7 @@ export const EXPORT_TYPES: Readonly<Record<Format, string>> = { ndjson: 'applica
  * @param onError called with such a failure
  */
 export async function sendListing(
-  format: Format,
+  format: ExportFormat,
   listing: ListingStream,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -46,14 +46,14 @@ export async function sendListing(
     await listing.batches[Symbol.asyncIterator]().return?.();
     return reply.send();
   }
-  const text = format === 'csv' ? csvText(COLUMNS, rowsOf(listing.batches)) : ndjsonText(listing.batches);
+  const text = format === 'csv' ? csvText(COLUMNS, csvRows(listing.batches)) : ndjsonText(listing.batches);
   const parts = Readable.from(text, { highWaterMark: BATCHES_AHEAD });
   // Before the first byte is sent, an error is answered like any other.
   parts.on('error', (error) => reply.raw.headersSent && !reply.raw.destroyed && onError?.(error));
   return reply.send(encoding ? compressed(parts, encoding) : parts);
 }
 
-async function* rowsOf(batches: AsyncIterable<CoverageEntry[]>): AsyncGenerator<unknown[][]> {
+async function* csvRows(batches: AsyncIterable<CoverageEntry[]>): AsyncGenerator<unknown[][]> {
   for await (const entries of batches) yield entries.map((entry) => COLUMNS.map((column) => entry[column]));
 }
 

@@ -17,7 +17,7 @@ import { addRepresentations } from './representation.js';
 import type { Store } from './store.js';
 
 const MAX_WEBSITE_ID_CHARACTERS = 4000;
-const HEADERS = { 'x-content-type-options': 'nosniff' };
+const COMMON_HEADERS = { 'x-content-type-options': 'nosniff' };
 
 /** Lets the page of the interface load its own files and ask this service, and nothing else. */
 const DOCS_POLICY =
@@ -86,7 +86,7 @@ export function plainServer(
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_WEBSITE_ID_CHARACTERS },
     // No hook sees what causes these, such as an address that cannot be decoded.
-    frameworkErrors: (error, _request, reply) => void sendError(error, reply.headers(HEADERS)),
+    frameworkErrors: (error, _request, reply) => void sendError(error, reply.headers(COMMON_HEADERS)),
     // `limitedServer` answers them.
     clientErrorHandler: () => {},
   });
@@ -114,7 +114,7 @@ function addHeaders(app: FastifyInstance): void {
   app.addHook('onListen', async () => {
     hasListened = true;
   });
-  app.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
+  app.addHook('onRequest', async (_request, reply) => void reply.headers(COMMON_HEADERS));
   app.addHook('onSend', async (_request, reply) => {
     if (hasListened && !app.server.listening) reply.header('connection', 'close');
   });

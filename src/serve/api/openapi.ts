@@ -109,7 +109,7 @@ function operation(method: string, { 'x-headers': own, ...rest }: DescribedOpera
   const headers = [...own, ...(isKept ? CACHE_HEADERS : []), ...described.keyHeaders];
   const statuses = [...Object.keys(errors).map(Number), ...ERRORS_ANYWHERE, ...(described.isRateLimited ? [429] : [])];
   const others = [...(isKept ? [304] : []), ...statuses];
-  const shared = others.map((status) => [status, reference('responses', nameOf(status))]);
+  const shared = others.map((status) => [status, reference('responses', componentName(status))]);
   return {
     ...rest,
     responses: { 200: { ...answer, headers: headerRefs(headers) }, ...Object.fromEntries(shared) },
@@ -125,7 +125,7 @@ function reference(kind: string, name: string): { $ref: string } {
 }
 
 /** A status as the name of a component, e.g. `NotFound`. */
-function nameOf(status: number): string {
+function componentName(status: number): string {
   return (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
 }
 
@@ -138,7 +138,7 @@ function shared({ keyHeaders }: Described) {
   const responses = Object.entries(ANSWERS).map(([status, { description, headers = [] }]) => {
     const named = headerRefs([...headers, ...(BEFORE_KEYS.has(status) ? [] : keyHeaders)]);
     const content = status === '304' ? {} : { content: ERROR_CONTENT };
-    return [nameOf(Number(status)), { description, headers: named, ...content }];
+    return [componentName(Number(status)), { description, headers: named, ...content }];
   });
   return { headers: HEADERS, responses: Object.fromEntries(responses) };
 }

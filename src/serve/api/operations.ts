@@ -5,7 +5,7 @@ import { ABSOLUTE_URL } from '../../source/contract/fields.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
 import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
-import { EXPORT_TYPES, type Format, formatParameters, sendListing } from './export.js';
+import { EXPORT_TYPES, type ExportFormat, formatParameters, sendListing } from './export.js';
 import {
   type ListingParameters,
   listingParameters,
@@ -75,7 +75,7 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
   });
 }
 
-type WholeQuery = WindowQuery & ListingParameters & { format?: Format | 'json' | undefined };
+type WholeQuery = WindowQuery & ListingParameters & { format?: ExportFormat | 'json' | undefined };
 
 const LISTING_CONTENT = {
   'application/json': { schema: servedWindow },

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Reader } from '../../answers/query/reader.js';
-import { judged, type Status, type StatusInput } from '../../answers/status/status.js';
+import { type Found, judged, type Status, type StatusInput } from '../../answers/status/status.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { readableBy } from '../api/admission.js';
 import { LiveReader } from '../store/live-reader.js';
@@ -11,7 +11,7 @@ import type { WholeOptions } from './whole-client.js';
 /** Each keeps a database open. If more are needed, the one that was unused for longest is closed. */
 const MOST_READERS = 4;
 /** For each reader, independent of the limit of `serve`: DuckDB caches what it has read up to this limit. */
-const MEMORY_LIMIT_BYTES = 512_000_000;
+const READER_MEMORY_BYTES = 512_000_000;
 
 export interface KeyClientOptions extends WholeOptions {
   statusInput: StatusInput;
@@ -40,7 +40,7 @@ export class KeyClients {
       now,
       version,
       ask,
-      status: async () => statusOf(await this.options.status(), websites, this.options.statusInput),
+      status: async () => statusForKey(await this.options.status(), websites, this.options.statusInput),
       query: (signal, sql, window) =>
         ask(signal, (_, stopped) => runSql({ warehouse, websites, sql, ...window }, stopped)),
     };
@@ -70,7 +70,7 @@ export class KeyClients {
   }
 
   #open(websites: readonly string[]): LiveReader {
-    const memoryLimit = Math.min(this.options.memoryLimit, MEMORY_LIMIT_BYTES);
+    const memoryLimit = Math.min(this.options.memoryLimit, READER_MEMORY_BYTES);
     const own = { pagesFrom: undefined };
     return new LiveReader({ ...this.options, ...own, ageRule: this.options.statusInput, memoryLimit, websites });
   }
@@ -85,26 +85,32 @@ export class KeyClients {
   }
 }
 
-/** The part of a status about these websites, without paths of this machine. */
-function statusOf(status: Status, websites: readonly string[], input: StatusInput): Status {
+/** What a key learns nothing of: this machine, its folders, and what its operator runs. */
+const UNSEEN = {
+  warehouse: '',
+  waiting: null,
+  removal: null,
+  clock: null,
+  writer: null,
+  unfinished: [],
+  set_aside: [],
+  followers: [],
+  notices: [],
+} satisfies Partial<Found>;
+
+/** The part of a status about these websites. A field that `Found` gains is decided here before this compiles. */
+function statusForKey(status: Status, websites: readonly string[], input: StatusInput): Status {
   const own = <R extends { website_id: string }>(rows: readonly R[]) =>
     rows.filter(({ website_id }) => websites.includes(website_id));
-  const found = {
-    ...status,
-    warehouse: '',
+  const found: Found = {
+    ...UNSEEN,
+    checked_at: status.checked_at,
     websites: own(status.websites),
     running: own(status.unfinished).some(({ in_progress }) => in_progress) ? status.running : null,
-    waiting: null,
-    removal: null,
-    clock: null,
     failed: Object.fromEntries(Object.entries(status.failed).filter(([id]) => websites.includes(id))),
-    unfinished: [],
-    set_aside: [],
-    followers: [],
     page_states: own(status.page_states),
     new_drift: own(status.new_drift),
     quarantine: own(status.quarantine),
-    notices: [],
     damaged: own(status.damaged).map((file) => ({ ...file, path: basename(file.path) })),
   };
   return judged(found, input);

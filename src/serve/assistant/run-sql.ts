@@ -11,7 +11,7 @@ const PROGRAM = ['dist', 'src', 'serve', 'assistant', 'sql-process.js'];
 /** From the start of the process to its answer. */
 export const TIME_LIMIT_MS = 20_000;
 const COUNT_MS = 3000;
-export const MEMORY_LIMIT_BYTES = 512_000_000;
+export const SQL_MEMORY_BYTES = 512_000_000;
 const SPILL_LIMIT_BYTES = 1_000_000_000;
 /** What Node.js and DuckDB need in addition. */
 const PROCESS_BYTES = 400_000_000;
@@ -29,7 +29,7 @@ type Asked = Pick<SqlRequest, 'warehouse' | 'websites' | 'sql' | 'limit' | 'offs
 export async function runSql(
   request: Asked,
   signal: AbortSignal,
-  { timeLimitMs = TIME_LIMIT_MS, memoryLimit = MEMORY_LIMIT_BYTES } = {},
+  { timeLimitMs = TIME_LIMIT_MS, memoryLimit = SQL_MEMORY_BYTES } = {},
 ): Promise<Rows> {
   const folder = makeTemporary('sql');
   const child = fork(join(packageFolder(), ...PROGRAM), [], {

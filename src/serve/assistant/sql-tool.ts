@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WINDOW_TEXT } from './analysis-tools.js';
 import { basisOf, basisSchema } from './basis.js';
 import { rowsOutput, rowsText, windowInput } from './rows.js';
-import { MEMORY_LIMIT_BYTES, TIME_LIMIT_MS } from './run-sql.js';
+import { SQL_MEMORY_BYTES, TIME_LIMIT_MS } from './run-sql.js';
 import { toolOf } from './tool.js';
 
 const MOST_SQL_CHARACTERS = 20_000;
@@ -10,7 +10,7 @@ const MOST_SQL_CHARACTERS = 20_000;
 export const sqlTool = toolOf({
   name: 'query_sql',
   title: 'Query with SQL',
-  description: `Runs one read-only SQL statement (DuckDB's dialect) for what no analysis answers. Views: \`pages\` (one row per page: its state now), \`coverage_daily\` (one row per page and date), \`daily_listings\`, \`page_history\`, \`coverage_summary\` (pages counted per snapshot, directory and state), \`notes\` (what people did on a date), \`quarantine\`, \`api_drift\`. Tables: \`snapshots\`, \`runs\`, \`coverage\`, \`url_reports\`, \`page_changes\`, \`page_state\` and others. \`show tables\` and \`describe pages\` list them and their columns. Texts of the service stay as they are (\`index_summary\` is \`Indexed\` or \`Not Indexed\`); times are TIMESTAMPTZ in UTC. Files, settings, extensions, other databases and writing are refused. Limits: ${TIME_LIMIT_MS / 1000} seconds, ${MEMORY_LIMIT_BYTES / 1e6} MB. ${WINDOW_TEXT} Use \`order by\` if you want more than one window of them. Example: {"sql": "select index_coverage_state, count(*) as pages from pages where is_monitored group by all order by pages desc"}`,
+  description: `Runs one read-only SQL statement (DuckDB's dialect) for what no analysis answers. Views: \`pages\` (one row per page: its state now), \`coverage_daily\` (one row per page and date), \`daily_listings\`, \`page_history\`, \`coverage_summary\` (pages counted per snapshot, directory and state), \`notes\` (what people did on a date), \`quarantine\`, \`api_drift\`. Tables: \`snapshots\`, \`runs\`, \`coverage\`, \`url_reports\`, \`page_changes\`, \`page_state\` and others. \`show tables\` and \`describe pages\` list them and their columns. Texts of the service stay as they are (\`index_summary\` is \`Indexed\` or \`Not Indexed\`); times are TIMESTAMPTZ in UTC. Files, settings, extensions, other databases and writing are refused. Limits: ${TIME_LIMIT_MS / 1000} seconds, ${SQL_MEMORY_BYTES / 1e6} MB. ${WINDOW_TEXT} Use \`order by\` if you want more than one window of them. Example: {"sql": "select index_coverage_state, count(*) as pages from pages where is_monitored group by all order by pages desc"}`,
   input: z.strictObject({
     sql: z.string().min(1).max(MOST_SQL_CHARACTERS).describe('One SELECT, WITH, FROM, DESCRIBE, SHOW or SUMMARIZE.'),
     ...windowInput,

@@ -9,7 +9,7 @@ const POLICY =
   "base-uri 'none'; frame-ancestors 'none'";
 
 /** Headers of every response of the dashboard. */
-export const HEADERS: Readonly<Record<string, string>> = {
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',

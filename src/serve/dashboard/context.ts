@@ -41,15 +41,15 @@ export interface Content {
 export const ROUTES = ['overview', 'changes', 'pages', 'page', 'compare', 'runs'] as const;
 export type Route = (typeof ROUTES)[number];
 /** The forms that the list of pages has as a file. */
-export const FORMATS = ['xlsx', 'csv', 'json', 'parquet'] as const;
-export type Format = (typeof FORMATS)[number];
+export const FILE_FORMATS = ['xlsx', 'csv', 'json', 'parquet'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 
 /** The address of a website's page with these parameters; missing and empty ones are left out. */
 export function linkTo(
   { base, website }: Pick<WebsiteContext, 'base' | 'website'>,
-  route: Route | `pages.${Format}`,
+  route: Route | `pages.${FileFormat}`,
   values: Values = {},
 ): string {
   const path = `${base}/websites/${encodeURIComponent(website.id)}${route === 'overview' ? '' : `/${route}`}`;

@@ -8,12 +8,12 @@ import { WarehouseError } from '../../warehouse/log/folder/prepare.js';
 import { clientSignal, readableBy } from '../api/admission.js';
 import { publicError, ServiceError } from '../api/errors.js';
 import type { LiveReader } from '../store/live-reader.js';
-import { addAssets, HEADERS } from './assets.js';
+import { addAssets, PAGE_HEADERS } from './assets.js';
 import { Authentication } from './authentication.js';
 import {
   type Content,
   type DashboardContext,
-  FORMATS,
+  FILE_FORMATS,
   linkTo,
   ROUTES,
   type Route,
@@ -81,12 +81,12 @@ type Send = (context: DashboardContext, websiteId: string, reply: FastifyReply) 
 export function addDashboard(app: FastifyInstance, options: DashboardOptions): void {
   const { prefix = '', now = Date.now, findKey, secureCookie = false } = options;
   const base = `${prefix}/dashboard`;
-  app.get(`${prefix}/`, async (_request, reply) => reply.headers(HEADERS).redirect(`${base}/`, 303));
+  app.get(`${prefix}/`, async (_request, reply) => reply.headers(PAGE_HEADERS).redirect(`${base}/`, 303));
   void app.register(
     async (scope) => {
       await scope.register(cookies);
       const authentication = new Authentication({ findKey, now, base, secureCookie });
-      scope.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
+      scope.addHook('onRequest', async (_request, reply) => void reply.headers(PAGE_HEADERS));
       acceptForms(scope);
       const site = { base, authentication, options };
       addProblems(scope, site);
@@ -163,7 +163,7 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       sendPage(reply, await websitePage(route, context, websiteId)),
     );
   }
-  for (const format of FORMATS) {
+  for (const format of FILE_FORMATS) {
     add(`/websites/:websiteId/pages.${format}`, async (context, websiteId, reply) =>
       sendPages(format, { ...context, website: await findWebsite(context, websiteId) }, reply),
     );
@@ -193,7 +193,7 @@ function addProblems(scope: FastifyInstance, { base, authentication, options }: 
     const key = await authentication.keyOf(request).catch(() => null);
     const view = problemPage(base, { status, message, keyLabel: key?.api_key_label ?? null });
     // A request that is refused before it reaches the dashboard lacks the dashboard's headers.
-    return sendPage(reply.code(status).headers({ ...HEADERS, ...headers }), view);
+    return sendPage(reply.code(status).headers({ ...PAGE_HEADERS, ...headers }), view);
   };
   scope.setErrorHandler(send);
   scope.setNotFoundHandler((request, reply) =>

@@ -12,14 +12,14 @@ import { UsageError } from '../../base/exit.js';
 import { csvText } from '../../base/observe/csv.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import { ServiceError } from '../api/errors.js';
-import type { Format, WebsiteContext } from './context.js';
-import { nameOf } from './layout.js';
+import type { FileFormat, WebsiteContext } from './context.js';
+import { shownName } from './layout.js';
 import { ownReads, readsOf } from './page-columns.js';
 import { type PagesQuery, pagesQuery } from './pages/pages.js';
 import { readQuery } from './query.js';
 import { movesNote } from './values.js';
 
-const TYPES: Readonly<Record<Format, string>> = {
+const TYPES: Readonly<Record<FileFormat, string>> = {
   csv: 'text/csv; charset=utf-8',
   json: 'application/json; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -32,7 +32,11 @@ const TIMES = new Set(['last_crawl_time', 'report_fetched_at', 'inspection_date'
  * Sends all pages of a list as a file, with the same filters, order and columns. Writes a temporary file first, so that
  * a slow client does not keep a question open.
  */
-export async function sendPages(format: Format, context: WebsiteContext, reply: FastifyReply): Promise<FastifyReply> {
+export async function sendPages(
+  format: FileFormat,
+  context: WebsiteContext,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const query = readQuery(pagesQuery, context.query);
   const folder = makeTemporary('download');
   const remove = () => removeTemporary(folder);
@@ -55,7 +59,7 @@ interface Download {
 }
 
 /** @throws ServiceError 400 for a filter by an own column that there is not */
-async function writePages(reader: Reader, format: Format, download: Download): Promise<void> {
+async function writePages(reader: Reader, format: FileFormat, download: Download): Promise<void> {
   const { file, query, website } = download;
   const wrong = wrongOwn(reader.own, query.own);
   if (wrong !== null) throw new ServiceError(400, `${wrong}.`);
@@ -93,5 +97,5 @@ async function aboutPages(reader: Reader, question: Question, { query, website }
   const asked = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   const period = await movesNote(reader, website.id, { ...query, kind: query.changed });
   const data = await aboutData(reader, website.id, period);
-  return [['Title', `Pages of ${nameOf(website)}`], ...data, ['Filters', asked.join(' ')]];
+  return [['Title', `Pages of ${shownName(website)}`], ...data, ['Filters', asked.join(' ')]];
 }

@@ -59,7 +59,7 @@ ${content}
 `;
 }
 
-export function nameOf({ name, id }: ServedWebsite): string {
+export function shownName({ name, id }: ServedWebsite): string {
   return shortened(name || id);
 }
 

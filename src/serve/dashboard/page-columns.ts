@@ -117,7 +117,7 @@ export function headOf(name: PageColumn): string {
 }
 
 /** @param own columns of the user's own, which follow */
-export function columnsOf(
+export function pageColumns(
   shown: readonly PageColumn[],
   context: ListContext,
   own: readonly string[],

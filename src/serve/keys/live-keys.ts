@@ -67,7 +67,7 @@ export class LiveKeys {
     const websites = await this.websites();
     this.#seen = this.#stored.map((key) => ({
       hash: Buffer.from(key.sha256, 'hex'),
-      details: detailsOf(key, websites),
+      details: keyDetails(key, websites),
       expiresAt: key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at),
     }));
     this.#lookedAt = lookedAt;
@@ -75,7 +75,7 @@ export class LiveKeys {
   }
 }
 
-function detailsOf(key: StoredKey, websites: readonly KnownWebsite[]): KeyDetails {
+function keyDetails(key: StoredKey, websites: readonly KnownWebsite[]): KeyDetails {
   const ids = key.websites === 'all' ? websites.map(({ id }) => id) : key.websites;
   const nameOf = new Map(websites.map(({ id, name }) => [id, name]));
   return {

@@ -63,7 +63,7 @@ export class Listings {
 
   /** Whether a window only needs to be read, without first selecting pages or finding positions. */
   isQuick(commits: ServedCommits, selection: Selection | null): boolean {
-    return selection === null && this.#indexes.has(keyOf(commits));
+    return selection === null && this.#indexes.has(listingId(commits));
   }
 
   /** Entries by their position in the listing's own order. @param now what `days_since_last_crawl` counts to */
@@ -76,7 +76,7 @@ export class Listings {
     const { files, count, marks } = await this.#index(reader, commits);
     if (skip >= count) return { entries: [], count };
     const first = Math.floor(skip / MARKED);
-    const rows = await rowsOf(reader, files, {
+    const rows = await entryRows(reader, files, {
       shown: 'serve/store/window',
       from_url: marks[first] ?? '',
       to_url: marks[Math.ceil((skip + limit) / MARKED)] ?? BEHIND_ALL,
@@ -98,7 +98,7 @@ export class Listings {
       ask(reader, schema, files, { read, answer, given: { ...WHOLE, ...valuesOf(selection), ...given } });
     const [counted] = await choose(countRow, 'serve/store/selected_counted');
     const pages = await choose(urlRow, 'serve/store/selected_urls', { ...window });
-    const rows = await rowsNamed(
+    const rows = await entryRowsOf(
       reader,
       files,
       pages.map(({ url }) => url),
@@ -109,7 +109,7 @@ export class Listings {
 
   /** The entries of these pages, as far as they are listed. */
   async of(reader: Reader, commits: ServedCommits, urls: readonly string[], now: number): Promise<CoverageEntry[]> {
-    return (await rowsNamed(reader, await this.#filesOf(reader, commits), urls)).map((row) => entryOf(row, now));
+    return (await entryRowsOf(reader, await this.#filesOf(reader, commits), urls)).map((row) => entryOf(row, now));
   }
 
   /**
@@ -117,7 +117,7 @@ export class Listings {
    * none.
    */
   async #filesOf(reader: Reader, commits: ServedCommits): Promise<ListingFiles> {
-    const key = keyOf(commits);
+    const key = listingId(commits);
     const known = this.#files.get(key);
     if (known) return known;
     const { listing, earlier } = commits;
@@ -130,7 +130,7 @@ export class Listings {
   }
 
   async #index(reader: Reader, commits: ServedCommits): Promise<ListingIndex> {
-    const key = keyOf(commits);
+    const key = listingId(commits);
     const known = this.#indexes.get(key);
     if (known) return known;
     const files = await this.#filesOf(reader, commits);
@@ -151,7 +151,7 @@ export function rangeOf(urls: readonly string[]): { from_url: string; to_url: st
 }
 
 /** Identifies a listing, whatever is committed since. */
-function keyOf({ listing, earlier }: ServedCommits): string {
+function listingId({ listing, earlier }: ServedCommits): string {
   return [...listing, ...earlier.slice(-1)].map(({ snapshotId }) => snapshotId).join(' ');
 }
 
@@ -194,7 +194,7 @@ function valuesOf(selection: Selection): Parameters {
   };
 }
 
-async function rowsOf(
+async function entryRows(
   reader: Reader,
   files: ListingFiles,
   { shown, ...given }: { shown: 'serve/store/window' | 'serve/store/named' } & Parameters,
@@ -205,9 +205,9 @@ async function rowsOf(
 }
 
 /** The rows of these pages, as far as they are listed. */
-async function rowsNamed(reader: Reader, files: ListingFiles, urls: readonly string[]): Promise<EntryRow[]> {
+async function entryRowsOf(reader: Reader, files: ListingFiles, urls: readonly string[]): Promise<EntryRow[]> {
   if (urls.length === 0) return [];
-  return rowsOf(reader, files, { shown: 'serve/store/named', ...rangeOf(urls), urls: [...urls] });
+  return entryRows(reader, files, { shown: 'serve/store/named', ...rangeOf(urls), urls: [...urls] });
 }
 
 /** The entry as the API returns it: `canonicals_match` is omitted where the upstream service omitted it. */

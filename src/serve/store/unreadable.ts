@@ -40,10 +40,10 @@ export function explained(error: unknown): unknown {
   if (OUT_OF_MEMORY.test(message)) {
     return new ServiceError(503, 'This answer needs more memory than is available now.', { 'retry-after': '5' });
   }
-  return OF_A_FILE.test(message) ? new UnreadableError(MISSING.test(message), message, filesOf(error)) : error;
+  return OF_A_FILE.test(message) ? new UnreadableError(MISSING.test(message), message, filesBehind(error)) : error;
 }
 
-function filesOf({ message, parameters }: EngineError): string[] {
+function filesBehind({ message, parameters }: EngineError): string[] {
   const named = FILE.exec(message)?.[1];
   if (named !== undefined) return [named];
   const read = Object.values(parameters).filter((value) => Array.isArray(value));

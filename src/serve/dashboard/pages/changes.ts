@@ -11,7 +11,7 @@ import { sql } from '../../../base/storage/sql.js';
 import { type Marker, markersOf } from '../../../warehouse/log/markers.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { type Choice, filterForm, type Select } from '../filter-form.js';
-import { nameOf } from '../layout.js';
+import { shownName } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { Remembered } from '../remembered.js';
@@ -69,14 +69,14 @@ ${list({
   id: 'changes',
   one: 'change',
   caption: `One row per page and night from ${from} to ${to}: newest night first, then what matters most for the index`,
-  columns: columnsOf(context, sharedOrigin(changes.rows)),
+  columns: changeColumns(context, sharedOrigin(changes.rows)),
   empty: 'No matching changes in these nights.',
   query,
   ...changes,
   above: changes.period === null ? null : html`<p class="note">${changes.period}</p>`,
   linkOf: (page) => linkTo(context, 'changes', { ...asked, page }),
 })}`;
-  return { title: `Changes of ${nameOf(context.website)}`, content };
+  return { title: `Changes of ${shownName(context.website)}`, content };
 }
 
 /** @throws ServiceError 404 for a page after the last one */
@@ -112,7 +112,7 @@ export function newestDates(markers: readonly Marker[], website: string, nights:
   return [...new Set(dates)].sort().reverse().slice(0, nights);
 }
 
-function columnsOf(context: WebsiteContext, origin: string | null): Column<ChangeRow>[] {
+function changeColumns(context: WebsiteContext, origin: string | null): Column<ChangeRow>[] {
   return [
     { head: 'Page', cell: ({ url }) => pageTimelineLink(context, url, origin) },
     { head: 'Night', cell: ({ snapshot_date }) => dated(snapshot_date) },

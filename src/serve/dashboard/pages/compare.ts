@@ -9,7 +9,7 @@ import { percent, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { filterForm } from '../filter-form.js';
-import { nameOf } from '../layout.js';
+import { shownName } from '../layout.js';
 import { readQuery } from '../query.js';
 import { Remembered } from '../remembered.js';
 import { newestDates } from './changes.js';
@@ -49,9 +49,9 @@ export async function comparePage(context: WebsiteContext): Promise<Content> {
   })}
 <div id="results">
 ${moved(context, rows)}
-${table(columnsOf(rows), rows, { id: 'compare', caption: 'Each figure counts pages; shares are among all pages of that date', empty: 'There is no complete listing up to this date.' })}
+${table(figureColumns(rows), rows, { id: 'compare', caption: 'Each figure counts pages; shares are among all pages of that date', empty: 'There is no complete listing up to this date.' })}
 </div>`;
-  return { title: `Two dates of ${nameOf(context.website)}`, content };
+  return { title: `Two dates of ${shownName(context.website)}`, content };
 }
 
 async function readFigures(reader: Reader, website: string, { from, to, directory }: CompareQuery) {
@@ -70,7 +70,7 @@ function moved(context: WebsiteContext, [first]: readonly FigureRow[]): Part {
   return html`<p class="actions">Pages in between that ${link('fell_out', 'fell out of the index')} ${link('entered', 'entered it')} ${link('coverage_state', 'changed their state')}</p>`;
 }
 
-function columnsOf([first]: readonly FigureRow[]): Column<FigureRow>[] {
+function figureColumns([first]: readonly FigureRow[]): Column<FigureRow>[] {
   const [left, right] = [first?.left_side ?? 'Before', first?.right_side ?? 'After'];
   return [
     { head: 'Figure', cell: ({ figure }) => figure },

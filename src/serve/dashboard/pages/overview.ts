@@ -16,7 +16,7 @@ import { count, counted, datesText, dayOfMonth, percent, points, signed } from '
 import { addDays } from '../../../base/time.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { UNKNOWN_VALUE } from '../facets.js';
-import { nameOf } from '../layout.js';
+import { shownName } from '../layout.js';
 import { readQuery } from '../query.js';
 import { Remembered } from '../remembered.js';
 import { periodLinks } from '../values.js';
@@ -45,7 +45,7 @@ ${caveatsPart(overview, period)}
 ${actions(context, overview)}
 ${await viewsPart(context, overview.headline.compared_with)}
 ${listings.length === 0 ? null : parts(context, overview)}`;
-  return { title: nameOf(context.website), content };
+  return { title: shownName(context.website), content };
 }
 
 /** Reads what happened in the `days` up to the website's newest snapshot. */

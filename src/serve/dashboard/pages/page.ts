@@ -9,7 +9,7 @@ import { counted } from '../../../base/observe/format.js';
 import { DAY_MS } from '../../../base/time.js';
 import { ServiceError } from '../../api/errors.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
-import { nameOf } from '../layout.js';
+import { shownName } from '../layout.js';
 import { list } from '../list.js';
 import { pagingQuery, readQuery } from '../query.js';
 import { age, withoutData } from '../values.js';
@@ -116,7 +116,7 @@ ${definitions(shown(facts, LISTING))}</section>
 ${report ? reportPart(report, context.now) : html`<p class="empty">No report of this page is stored.</p>`}</section>
 </div>`;
   const heading = pageLink(facts.url, HEADING_CHARACTERS);
-  return { title: `A page of ${nameOf(context.website)}`, heading, content };
+  return { title: `A page of ${shownName(context.website)}`, heading, content };
 }
 
 /** What is known of one page. @throws ServiceError 404 for an unknown one, and for a window after the last change */

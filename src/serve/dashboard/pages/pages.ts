@@ -4,18 +4,18 @@ import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { SELECTED_PAGES, selectionOf, wrongOwn } from '../../../answers/query/selected-pages.js';
 import { pageFilters } from '../../../base/config/page-filters.js';
-import { type Content, type Format, linkTo, type WebsiteContext } from '../context.js';
+import { type Content, type FileFormat, linkTo, type WebsiteContext } from '../context.js';
 import { facetLinks, narrowedDown, OWN, readFacets } from '../facets.js';
 import { type Choice, type Field, filterForm, type Select } from '../filter-form.js';
-import { nameOf } from '../layout.js';
+import { shownName } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import {
   askFor,
-  columnsOf,
   columnsQuery,
   headOf,
   PAGE_COLUMNS,
   type PageColumn,
+  pageColumns,
   pageRow,
   readsOf,
   SORTED_BY,
@@ -56,7 +56,7 @@ ${list({
   id: 'pages',
   one: 'page',
   caption: 'Current state of the pages',
-  columns: columnsOf(shown, { ...context, origin: sharedOrigin(pages.rows) }, pages.own.columns),
+  columns: pageColumns(shown, { ...context, origin: sharedOrigin(pages.rows) }, pages.own.columns),
   empty: 'No matching pages.',
   query,
   ...pages,
@@ -77,7 +77,7 @@ ${list({
   sort: { by: sort, linkOf: (by) => `${linkWith({ sort: by })}#results` },
   linkOf: (page) => `${linkWith({})}&page=${page}`,
 })}`;
-  return { title: `Pages of ${nameOf(context.website)}`, content };
+  return { title: `Pages of ${shownName(context.website)}`, content };
 }
 
 /** The chosen values of the user's own columns, by the names of their filters. */
@@ -123,7 +123,7 @@ function downloads(
 ): Part {
   if (pages === 0) return null;
   const { per: _per, ...values } = asked;
-  const link = (format: Format, name: string) =>
+  const link = (format: FileFormat, name: string) =>
     html` <a href="${linkTo(context, `pages.${format}`, values)}" download="">${name}</a>`;
   return html`<p class="downloads">Download all of them:${link('xlsx', 'Excel')}${link('csv', 'CSV')}${link('json', 'JSON')}${link('parquet', 'Parquet')}</p>`;
 }

@@ -14,7 +14,7 @@ import {
 import { driftRow, type RunRow, rejectedRow, reportAgeRow, runRow } from '../../../answers/report/rows.js';
 import { ServiceError } from '../../api/errors.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
-import { nameOf } from '../layout.js';
+import { shownName } from '../layout.js';
 import { list } from '../list.js';
 import { type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { newestDates } from './changes.js';
@@ -52,7 +52,7 @@ ${table(DRIFT_COLUMNS, runs.drift, {
   caption: 'What the service sent that its contract does not foresee, newest first',
   empty: 'Nothing so far.',
 })}</section>`;
-  return { title: `Runs and quality of ${nameOf(context.website)}`, content };
+  return { title: `Runs and quality of ${shownName(context.website)}`, content };
 }
 
 /** A window of a website's runs, and the quality of their data. @throws ServiceError 404 */

@@ -8,7 +8,7 @@ import { percent, shareOf } from '../../../base/observe/format.js';
 import { ServiceError } from '../../api/errors.js';
 import type { ServedWebsite } from '../../store/live-reader.js';
 import { type DashboardContext, linkTo } from '../context.js';
-import { nameOf } from '../layout.js';
+import { shownName } from '../layout.js';
 import { list } from '../list.js';
 import { checkPage, pagingQuery, readQuery, skipOf } from '../query.js';
 
@@ -41,7 +41,7 @@ export async function websitesPage({ base, key, query: given, ask }: DashboardCo
     id: 'websites',
     one: 'website',
     caption: 'Websites that this key has access to',
-    columns: columnsOf(base, rows),
+    columns: websiteColumns(base, rows),
     empty: 'This key has no access to any website.',
     query,
     rows,
@@ -86,7 +86,7 @@ export async function findWebsite({ key, websites, ask }: DashboardContext, id: 
   return row.website;
 }
 
-function columnsOf(base: string, rows: readonly WebsiteRow[]): Column<WebsiteRow>[] {
+function websiteColumns(base: string, rows: readonly WebsiteRow[]): Column<WebsiteRow>[] {
   const inspects = rows.some(({ not_inspected: left }) => left !== null);
   return [
     { head: 'Website', cell: (row) => nameLink(base, row) },
@@ -104,7 +104,7 @@ function columnsOf(base: string, rows: readonly WebsiteRow[]): Column<WebsiteRow
 }
 
 function nameLink(base: string, { website, is_known }: WebsiteRow): Part {
-  const name = nameOf(website);
+  const name = shownName(website);
   return is_known ? html`<a href="${linkTo({ base, website }, 'overview')}">${name}</a>` : name;
 }
 
