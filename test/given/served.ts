@@ -5,6 +5,7 @@ import { buildServer, type ServerOptions } from '../../src/serve/api/http.js';
 import type { Store } from '../../src/serve/api/store.js';
 import { LiveReader } from '../../src/serve/store/live-reader.js';
 import { WarehouseStore } from '../../src/serve/store/warehouse-store.js';
+import { buildWarehouse, type Night } from './warehouse.js';
 
 export const MEMORY_LIMIT = 256_000_000;
 
@@ -13,6 +14,8 @@ export interface ServedWarehouse {
   app: FastifyInstance;
   /** The files that were reported as unreadable. */
   unreadable: string[];
+  /** Asks with the first of the keys, unless a header names another. */
+  get(path: string, init?: RequestInit): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -60,7 +63,24 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
     await app.close();
     reader.close();
   };
-  return { baseUrl, app, unreadable, close };
+  const authorization = `Bearer ${Object.keys(keys)[0]}`;
+  const get = (path: string, init: RequestInit = {}) =>
+    fetch(baseUrl + path, { ...init, headers: { authorization, ...init.headers } });
+  return { baseUrl, app, unreadable, get, close };
+}
+
+/** Serves a warehouse after these nights, which goes when it is closed. */
+export async function serveNights(
+  nights: Night[],
+  given: Omit<ServeGiven, 'warehouse'>,
+): Promise<ServedWarehouse & { warehouse: string }> {
+  const { path: warehouse, remove } = await buildWarehouse(nights);
+  const served = await serveWarehouse({ ...given, warehouse });
+  const close = async () => {
+    await served.close();
+    remove();
+  };
+  return { ...served, warehouse, close };
 }
 
 /** Where a test's warehouse lies below its folder. */

@@ -73,7 +73,8 @@ function keep(path: string, kept: string): void {
   }
 }
 
-async function syncNights(path: string, nights: Night[]): Promise<void> {
+/** Adds these nights to a warehouse. */
+export async function syncNights(path: string, nights: Night[]): Promise<void> {
   const service = await startService();
   try {
     for (const { at, lists, sections } of nights) {

@@ -12,7 +12,7 @@ import { runSql } from '../../../src/serve/assistant/run-sql.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call, NIGHTS } from './given.js';
 import { BOMBS, REFUSED } from './hostile-sql.js';
 
@@ -20,12 +20,10 @@ const WINDOW = { limit: 10, offset: 0 };
 const MEMORY_LIMIT = 256_000_000;
 const NEVER = new AbortController().signal;
 
-let built: BuiltWarehouse;
+const built = sharedWarehouse(() => buildWarehouse(NIGHTS));
 let parquet: string;
 beforeAll(async () => {
-  built = await buildWarehouse(NIGHTS);
   parquet = (await listTableFiles(built.path, 'coverage', { websiteId: 'shop' }))[0] ?? '';
-  return () => built.remove();
 });
 
 /** Of every file of the warehouse, with its content. */

@@ -1,17 +1,13 @@
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { testAtLength } from '../../given/at-length.js';
 import { PROGRAM, run } from '../../given/cli.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { call, NIGHTS } from './given.js';
 
-let built: BuiltWarehouse;
-beforeAll(async () => {
-  built = await buildWarehouse(NIGHTS);
-  return () => built.remove();
-});
+const built = sharedWarehouse(() => buildWarehouse(NIGHTS));
 
 const initialize = {
   method: 'initialize',

@@ -1,14 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { coverageWindowSchema } from '../../../src/source/contract/coverage.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
 import { urlReportSchema } from '../../../src/source/contract/report.js';
 import { atLength } from '../../given/at-length.js';
-import { temporaryFolder } from '../../given/folder.js';
-import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
-import { startService } from '../../given/service.js';
-import { syncAt } from '../../given/warehouse.js';
+import { type ServedWarehouse, serveNights } from '../../given/served.js';
 
 const PAGES = ['https://www.example.com/a', "https://www.example.com/'%22;drop", 'https://www.example.com/ä?x=%2F&y=1'];
 const MAX_LIMIT = 1000;
@@ -24,31 +21,16 @@ const documentSchema = z.object({
   ),
 });
 
-const clean: (() => unknown)[] = [];
+const failures: unknown[] = [];
 let served: ServedWarehouse;
-let failures: unknown[];
-
 beforeAll(async () => {
-  const service = await startService();
-  clean.push(() => service.close());
-  const warehouse = warehouseIn(temporaryFolder((each) => clean.push(each)));
-  service.list(
-    'w',
-    PAGES.map((url) => ({ url, entry: { index_summary: 'Indexed', last_crawl_time: '2025-02-01T00:00:00.000Z' } })),
-  );
-  await syncAt({ baseUrl: service.url, warehouse, at: '2025-03-01T02:00:00Z', websites: ['w'] });
-  failures = [];
-  const options = { onError: (error: unknown) => failures.push(error) };
-  served = await serveWarehouse({
-    warehouse,
+  const entry = { index_summary: 'Indexed', last_crawl_time: '2025-02-01T00:00:00.000Z' };
+  served = await serveNights([{ at: '2025-03-01T02:00:00Z', lists: { w: PAGES.map((url) => ({ url, entry })) } }], {
     now: () => Date.parse('2025-03-02T00:00:00Z'),
     keys: { k: ['w'] },
-    options,
+    options: { onError: (error) => failures.push(error) },
   });
-  clean.push(() => served.close());
-});
-afterAll(async () => {
-  for (const each of clean.reverse()) await each();
+  return served.close;
 });
 
 /** What strangers put into parameters, and what is nearly right. */

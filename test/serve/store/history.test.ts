@@ -1,12 +1,11 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/contract/coverage.js';
 import { Documented } from '../../given/documented.js';
-import { temporaryFolder } from '../../given/folder.js';
-import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
-import { type GivenPage, startService } from '../../given/service.js';
-import { syncAt } from '../../given/warehouse.js';
+import { type ServedWarehouse, serveNights } from '../../given/served.js';
+import type { GivenPage } from '../../given/service.js';
+import type { Night } from '../../given/warehouse.js';
 
 /** What is there beyond the specification: which nights there are, many reports at once, a whole listing at once. */
 const NOW = Date.parse('2025-03-05T12:00:00Z');
@@ -29,35 +28,24 @@ const resultsSchema = z.object({
   ),
 });
 
-const clean: (() => unknown)[] = [];
 let served: ServedWarehouse;
 let documented: Documented;
 
 beforeAll(async () => {
-  const service = await startService();
-  clean.push(() => service.close());
-  const warehouse = warehouseIn(temporaryFolder((each) => clean.push(each)));
-  const night = async (date: string, urls: readonly string[], state: string) => {
-    service.list(
-      'w',
-      urls.map((url) => page(url, url === FORMULA ? '=1+1' : state)),
-    );
-    service.list('v', [page(ELSEWHERE, state)]);
-    await syncAt({ baseUrl: service.url, warehouse, at: `${date}T02:00:00Z`, websites: ['w', 'v'] });
-  };
-  await night('2025-03-01', PAGES.slice(0, 2), 'first');
-  await night('2025-03-02', PAGES, 'second');
-  served = await serveWarehouse({
-    warehouse,
+  const night = (date: string, urls: readonly string[], state: string): Night => ({
+    at: `${date}T02:00:00Z`,
+    lists: {
+      w: urls.map((url) => page(url, url === FORMULA ? '=1+1' : state)),
+      v: [page(ELSEWHERE, state)],
+    },
+  });
+  served = await serveNights([night('2025-03-01', PAGES.slice(0, 2), 'first'), night('2025-03-02', PAGES, 'second')], {
     now: () => NOW,
     keys: { k: ['w'], both: ['w', 'v'] },
     options: { rateLimit: 1000 },
   });
-  clean.push(() => served.close());
   documented = await Documented.of(served.baseUrl);
-});
-afterAll(async () => {
-  for (const each of clean.reverse()) await each();
+  return served.close;
 });
 
 function page(url: string, state: string): GivenPage {
@@ -66,8 +54,7 @@ function page(url: string, state: string): GivenPage {
 }
 
 async function ask(path: string, init: RequestInit = {}): Promise<{ answer: Response; text: string }> {
-  const headers = { authorization: 'Bearer k', ...init.headers };
-  const answer = await fetch(served.baseUrl + path, { ...init, headers });
+  const answer = await served.get(path, init);
   const text = init.method === 'HEAD' ? '' : await answer.text();
   const isJson = (answer.headers.get('content-type') ?? '').startsWith('application/json') && text !== '';
   documented.check(init.method === 'POST' ? 'POST' : 'GET', path, answer, isJson ? JSON.parse(text) : undefined);
@@ -163,7 +150,7 @@ describe('reports of several pages', () => {
   it('a body that is no JSON is refused, and other methods are', async () => {
     const body = { method: 'POST', body: '{"urls":[]}', headers: { 'content-type': 'application/xml' } };
     expect((await ask('/v1/url-reports', body)).answer.status).toBe(415);
-    const got = await fetch(`${served.baseUrl}/v1/url-reports`, { headers: { authorization: 'Bearer k' } });
+    const got = await served.get('/v1/url-reports');
     expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
   });
 });

@@ -15,10 +15,7 @@ test('what Search Console does not say of a page, its history and a record to li
   ]);
   const served = await serveWarehouse({ warehouse, now: () => NOW, keys: { key: [SITE] } });
   onTestFinished(served.close);
-  const get = async (path: string): Promise<unknown> => {
-    const answer = await fetch(`${served.baseUrl}${path}`, { headers: { authorization: 'Bearer key' } });
-    return answer.json();
-  };
+  const get = async (path: string): Promise<unknown> => (await served.get(path)).json();
   const report = (path: string) => get(`/v1/url-report?url=${encodeURIComponent(pageOf(path))}`);
   expect(await report('/a')).toMatchObject({
     index_summary: 'Not Indexed',

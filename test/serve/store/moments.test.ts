@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/contract/coverage.js';
-import { temporaryFolder } from '../../given/folder.js';
-import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
-import { type GivenPage, type ScriptedService, startService } from '../../given/service.js';
-import { syncAt } from '../../given/warehouse.js';
+import { type ServedWarehouse, serveNights } from '../../given/served.js';
+import type { GivenPage } from '../../given/service.js';
+import { type Night, syncNights } from '../../given/warehouse.js';
 
 const A = 'https://www.example.com/a';
 const B = 'https://www.example.com/b';
 const C = 'https://www.example.com/c';
-const NIGHTS = ['2025-03-01T02:00:00Z', '2025-03-02T02:00:00Z', '2025-03-03T23:59:00Z'];
 const NOW = Date.parse('2025-03-05T12:00:00Z');
 
-const clean: (() => unknown)[] = [];
-let service: ScriptedService;
-let warehouse: string;
 let served: ServedWarehouse;
 
 function page(url: string, summary: string | null, report: GivenPage['report'] = {}): GivenPage {
@@ -29,30 +24,25 @@ function page(url: string, summary: string | null, report: GivenPage['report'] =
   return { url, entry, report };
 }
 
-async function night(number: number, pages: GivenPage[]): Promise<void> {
-  service.list('w', pages);
-  await syncAt({ baseUrl: service.url, warehouse, at: NIGHTS[number] ?? '', websites: ['w'] });
+/** A night of a website. */
+function night(at: string, website: string, ...pages: GivenPage[]): Night {
+  return { at, lists: { [website]: pages } };
 }
 
+const NIGHTS = [
+  night('2025-03-01T02:00:00Z', 'w', page(A, 'Indexed', { page_fetch_status: 'first' }), page(B, null, null)),
+  night('2025-03-02T02:00:00Z', 'w', page(A, 'Not Indexed', { page_fetch_status: 'second' }), page(B, 'Indexed', null)),
+  night('2025-03-03T23:59:00Z', 'w', page(A, 'Indexed', { page_fetch_status: 'third' }), page(C, 'Indexed', {})),
+];
+
 beforeAll(async () => {
-  service = await startService();
-  clean.push(() => service.close());
-  warehouse = warehouseIn(temporaryFolder((each) => clean.push(each)));
-  await night(0, [page(A, 'Indexed', { page_fetch_status: 'first' }), page(B, null, null)]);
-  await night(1, [page(A, 'Not Indexed', { page_fetch_status: 'second' }), page(B, 'Indexed', null)]);
-  await night(2, [page(A, 'Indexed', { page_fetch_status: 'third' }), page(C, 'Indexed', {})]);
-  served = await serveWarehouse({ warehouse, now: () => NOW, keys: { k: ['w'] } });
-  clean.push(() => served.close());
-});
-afterAll(async () => {
-  for (const each of clean.reverse()) await each();
+  served = await serveNights(NIGHTS, { now: () => NOW, keys: { k: ['w'] } });
+  return served.close;
 });
 
 const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
 
-async function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(served.baseUrl + path, { headers: { authorization: 'Bearer k', ...headers } });
-}
+const get = (path: string, headers: Record<string, string> = {}) => served.get(path, { headers });
 
 async function window(query: string) {
   const answer = await get(`/v1/urls/w?${query}`);
@@ -196,37 +186,25 @@ describe('beyond the specification', () => {
 });
 
 it('a walk sees one snapshot, whatever is committed meanwhile; a new walk sees the newest', async () => {
-  const other = warehouseIn(temporaryFolder());
-  const list = async (at: string, summary: string) => {
-    service.list('v', [page(A, summary), page(B, summary), page(C, summary)]);
-    await syncAt({
-      baseUrl: service.url,
-      warehouse: other,
-      at,
-      websites: ['v'],
-      sections: { reports: { max_per_run: 0 } },
-    });
-  };
-  await list('2025-03-01T02:00:00Z', 'Indexed');
+  const listedAs = (at: string, summary: string) => ({
+    ...night(at, 'v', page(A, summary), page(B, summary), page(C, summary)),
+    sections: { reports: { max_per_run: 0 } },
+  });
+  const [before, after] = [
+    listedAs('2025-03-01T02:00:00Z', 'Indexed'),
+    listedAs('2025-03-02T02:00:00Z', 'Not Indexed'),
+  ];
   let clock = 0;
-  const walked = await serveWarehouse({ warehouse: other, now: () => NOW, keys: { k: ['v'] }, clock: () => clock });
-  try {
-    const read = async (path: string) => {
-      const answer = await fetch(walked.baseUrl + path, { headers: { authorization: `Bearer k` } });
-      return entryWindow.parse(await answer.json());
-    };
-    const first = await read('/v1/urls/v?limit=1');
-    await list('2025-03-02T02:00:00Z', 'Not Indexed');
-    clock += 60_000;
-    const second = await read(first.pagination.next_page ?? '');
-    const third = await read(second.pagination.next_page ?? '');
-    expect([first, second, third].flatMap(({ urls }) => urls.map((each) => each.index_summary))).toEqual([
-      'Indexed',
-      'Indexed',
-      'Indexed',
-    ]);
-    expect((await read('/v1/urls/v?limit=1')).urls[0]?.index_summary).toBe('Not Indexed');
-  } finally {
-    await walked.close();
-  }
+  const walked = await serveNights([before], { now: () => NOW, keys: { k: ['v'] }, clock: () => clock });
+  onTestFinished(walked.close);
+  const read = async (path: string | null | undefined) =>
+    entryWindow.parse(await (await walked.get(path ?? '')).json());
+  const first = await read('/v1/urls/v?limit=1');
+  await syncNights(walked.warehouse, [after]);
+  clock += 60_000;
+  const second = await read(first.pagination.next_page);
+  const third = await read(second.pagination.next_page);
+  const seen = [first, second, third].flatMap(({ urls }) => urls.map((each) => each.index_summary));
+  expect(seen).toEqual(['Indexed', 'Indexed', 'Indexed']);
+  expect((await read('/v1/urls/v?limit=1')).urls[0]?.index_summary).toBe('Not Indexed');
 });

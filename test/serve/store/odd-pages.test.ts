@@ -4,10 +4,7 @@ import { withReader } from '../../../src/answers/query/reader.js';
 import { pagesQuery, readPages } from '../../../src/serve/dashboard/pages/pages.js';
 import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/contract/coverage.js';
 import { once, testAtLength } from '../../given/at-length.js';
-import { temporaryFolder } from '../../given/folder.js';
-import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
-import { startService } from '../../given/service.js';
-import { syncAt } from '../../given/warehouse.js';
+import { serveNights } from '../../given/served.js';
 
 /** Each with a state of its own. */
 const STATES: Readonly<Record<string, string | null>> = {
@@ -23,39 +20,25 @@ const STATES: Readonly<Record<string, string | null>> = {
 const URLS = Object.keys(STATES).sort();
 const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
 
-let served: ServedWarehouse;
-let warehouse: string;
+let served: Awaited<ReturnType<typeof serveNights>>;
 beforeAll(async () => {
-  const service = await startService();
-  const clean: (() => void)[] = [];
-  warehouse = warehouseIn(temporaryFolder((remove) => clean.push(remove)));
-  service.list(
-    'w',
-    URLS.map((url) => ({ url, entry: { index_summary: 'Indexed', index_coverage_state: STATES[url] ?? null } })),
-  );
-  await syncAt({ baseUrl: service.url, warehouse, at: '2025-03-01T02:00:00Z', websites: ['w'] });
-  served = await serveWarehouse({ warehouse, now: () => Date.parse('2025-03-02T00:00:00Z'), keys: { k: ['w'] } });
-  return async () => {
-    await served.close();
-    await service.close();
-    for (const each of clean) each();
-  };
+  const entry = (url: string) => ({ index_summary: 'Indexed', index_coverage_state: STATES[url] ?? null });
+  const lists = { w: URLS.map((url) => ({ url, entry: entry(url) })) };
+  const nights = [{ at: '2025-03-01T02:00:00Z', lists }];
+  served = await serveNights(nights, { now: () => Date.parse('2025-03-02T00:00:00Z'), keys: { k: ['w'] } });
+  return served.close;
 });
-
-async function get(path: string): Promise<Response> {
-  return fetch(served.baseUrl + path, { headers: { authorization: 'Bearer k' } });
-}
 
 describe('a page that is monitored', () => {
   once.each(URLS)('%s has a report', async (url) => {
-    const answer = await get(`/v1/url-report?url=${encodeURIComponent(url)}`);
+    const answer = await served.get(`/v1/url-report?url=${encodeURIComponent(url)}`);
     expect([answer.status, await answer.json()]).toMatchObject([200, { url, index_summary: 'Indexed' }]);
   });
 
   once.each(Object.entries(STATES).filter(([, state]) => state !== null))(
     '%s is found by its state',
     async (url, state) => {
-      const answer = await get(`/v1/urls/w?index_coverage_state=${encodeURIComponent(state ?? '')}`);
+      const answer = await served.get(`/v1/urls/w?index_coverage_state=${encodeURIComponent(state ?? '')}`);
       const { urls, pagination } = entryWindow.parse(await answer.json());
       expect([urls.map((entry) => entry.url), pagination.count]).toEqual([[url], 1]);
     },
@@ -63,7 +46,7 @@ describe('a page that is monitored', () => {
 });
 
 testAtLength('the dashboard finds the pages of every state that it offers', async () => {
-  await withReader({ warehouse, memoryLimit: 256_000_000 }, async (reader) => {
+  await withReader({ warehouse: served.warehouse, memoryLimit: 256_000_000 }, async (reader) => {
     const { facets } = await readPages(reader, 'w', pagesQuery.parse({}));
     const states = facets.flatMap(({ facet, value }) => (facet === 'state' ? (value ?? '-') : []));
     expect(states).toHaveLength(7);

@@ -7,7 +7,7 @@ import type { RequestContext } from '../../../src/serve/api/store.js';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { QuestionQueue } from '../../../src/serve/store/question-queue.js';
 import { once, testAtLength } from '../../given/at-length.js';
-import { MEMORY_LIMIT, serveWarehouse } from '../../given/served.js';
+import { MEMORY_LIMIT, serveNights } from '../../given/served.js';
 import { type GivenPage, keyTo } from '../../given/service.js';
 import { buildWarehouse } from '../../given/warehouse.js';
 import { storeOf } from '../scripted-store.js';
@@ -195,10 +195,7 @@ describe('a client of a served warehouse', () => {
     });
     const lists = { w: Array.from({ length: LONG_PAGES }, (_, number) => page(number)) };
     const sections = { reports: { max_per_run: 0 } };
-    const { path: warehouse, remove } = await buildWarehouse([{ at: NIGHT, lists, sections }]);
-    onTestFinished(remove);
-    const served = await serveWarehouse({
-      warehouse,
+    const served = await serveNights([{ at: NIGHT, lists, sections }], {
       now: () => Date.parse(NIGHT),
       keys: { k: ['w'] },
       batchEntries: 4,
@@ -211,6 +208,6 @@ describe('a client of a served warehouse', () => {
       onTestFinished(() => void answer.destroy());
       expect(answer.statusCode).toBe(200);
     }
-    expect((await fetch(`${url}?limit=1&sort=-url`, { headers })).status).toBe(200);
+    expect((await served.get('/v1/urls/w?limit=1&sort=-url')).status).toBe(200);
   });
 });

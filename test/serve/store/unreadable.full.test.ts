@@ -1,14 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../../src/warehouse/log/folder/tables.js';
 import { copyOf } from '../../given/folder.js';
 import { serveWarehouse } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
-let built: BuiltWarehouse;
-beforeAll(async () => {
+const built = sharedWarehouse(() => {
   const pages = (site: string): GivenPage[] =>
     Array.from({ length: 50 }, (_, number) => ({
       url: `https://${site}.example/${number}`,
@@ -17,7 +16,7 @@ beforeAll(async () => {
     }));
   const rejected = { url: 'https://sick.example/1', entry: { last_crawl_time: 'no time' } };
   const sections = { quality: { max_reject_ratio: 1 } };
-  built = await buildWarehouse([
+  return buildWarehouse([
     { at: '2025-03-01T02:00:00Z', lists: { sick: pages('sick'), well: pages('well') } },
     {
       at: '2025-03-02T02:00:00Z',
@@ -25,7 +24,6 @@ beforeAll(async () => {
       sections,
     },
   ]);
-  return () => built.remove();
 });
 
 /** Overwrites the rows of a file and leaves its footer, so that it is found only when a row is read. */
@@ -55,7 +53,7 @@ async function servedWith(damage: (warehouse: string) => Promise<void> = async (
   const get = async (path: string, token = 'k') => {
     // Each request looks at the warehouse again.
     now += 1000;
-    const answer = await fetch(served.baseUrl + path, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await served.get(path, { headers: { authorization: `Bearer ${token}` } });
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   };
   const health = async (token?: string): Promise<unknown> => JSON.parse((await get('/healthz', token)).text);

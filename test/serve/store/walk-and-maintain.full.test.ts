@@ -11,9 +11,8 @@ it('a walk goes on while its files are there, even when retention puts its listi
   onTestFinished(remove);
   /** Each with nothing in memory yet. */
   const serving = async () => {
-    const { baseUrl, close } = await serveWarehouse({ warehouse, now: () => NOW, keys: { k: ['shop'] } });
+    const { get, close } = await serveWarehouse({ warehouse, now: () => NOW, keys: { k: ['shop'] } });
     onTestFinished(close);
-    const get = (path: string) => fetch(baseUrl + path, { headers: { authorization: 'Bearer k' } });
     const read = async (path: string | null | undefined) => entryWindow.parse(await (await get(path ?? '')).json());
     return { get, read };
   };
