@@ -5,10 +5,12 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { judged, readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import { startService } from '../../../src/app/cli/serving/running-service.js';
 import { settingsWithoutFile } from '../../../src/base/config/load.js';
 import { createLogger } from '../../../src/base/observe/log.js';
+import { KeyClients } from '../../../src/serve/assistant/key-clients.js';
 import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { PROGRAM, start } from '../../given/cli.js';
@@ -109,6 +111,23 @@ describe('two keys', () => {
       expect([name, given, one]).toEqual([name, given, none]);
       expect([name, given, one]).toEqual([name, given, expect.not.stringMatching(FOREIGN)]);
     }
+  });
+
+  once('see of a status neither folders of the machine nor who else writes to the bucket', async () => {
+    const input = { ...STATUS_DEFAULTS, warehouse: built.path, now: Date.parse('2025-03-04T00:00:00Z') };
+    const other = { warehouse: 'secret', writer: 'secret', where: 'secret', since: '2025-03-01T00:00:00.000Z' };
+    const writer = { writer: 'secret', confirmed: true, other };
+    const whole = judged({ ...(await readStatus(input)), set_aside: ['/secret'], clock: 'secret', writer }, input);
+    expect(JSON.stringify(whole.warnings)).toMatch(/the bucket .*secret/);
+    const status = async () => whole;
+    const own = { warehouse: built.path, memoryLimit: 256e6, version: 'test', status, statusInput: input };
+    const clients = new KeyClients(own);
+    const account = { _id: 'a', email: 'a@example.com' };
+    const key = { _id: 'k', api_key_label: 'k', account, websites_access: [{ _id: 'shop', url: 'shop.example' }] };
+    const seen = await clients.clientOf(key, new AbortController().signal).status();
+    expect(seen.websites.map(({ website_id }) => website_id)).toEqual(['shop']);
+    expect(JSON.stringify(seen)).not.toMatch(new RegExp(`secret|${built.path}`));
+    clients.close();
   });
 
   testAtLength('a key without a website that is there sees nothing', async () => {
