@@ -11,7 +11,7 @@ import { givenNights, type Night, urlOf } from './nights.js';
 import { maintainAt } from './thinned.js';
 import { configFor } from './warehouse.js';
 
-export type Codec = 'zstd' | 'snappy' | 'gzip';
+type Codec = 'zstd' | 'snappy' | 'gzip';
 
 const MEMORY_BYTES = 256e6;
 

@@ -16,7 +16,7 @@ for await (const sql of createInterface({ input: process.stdin })) {
 `;
 
 /** Another process that holds a DuckDB file open until `release`. */
-export interface Holder {
+interface Holder {
   pid: number;
   /** Asks it one line of SQL: an array for each row, or the text of an error. */
   ask(sql: string): Promise<unknown>;

@@ -11,7 +11,7 @@ const FIRST_NIGHT_MS = Date.parse('2025-03-01T10:00:00.000Z');
 const DAY_MS = 86_400_000;
 
 /** One night of a website of Search Console; pages are named by their paths. */
-export interface InspectedNight {
+interface InspectedNight {
   lists: readonly string[];
   /** The coverage state that the inspection of a page finds, with the reason for it behind a `|`: `oldest` by default. */
   inspects?: Readonly<Record<string, string>>;

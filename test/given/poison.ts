@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** A JSON text, and whether the contract allows it where it stands. */
-export interface Raw {
+interface Raw {
   text: string;
   good: boolean;
 }

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { listenOnLoopback } from './loopback.js';
 
-export interface RawRequest {
+interface RawRequest {
   /** Path and query as they arrived. */
   target: string;
   head: string;
@@ -10,7 +10,7 @@ export interface RawRequest {
   number: number;
 }
 
-export interface RawServer {
+interface RawServer {
   url: string;
   requests: RawRequest[];
 }

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { parquetMetadata } from 'hyparquet';
 import { z } from 'zod';
 import { type Engine, withEngine } from '../../src/base/storage/engine.js';
 import { literal } from '../../src/base/storage/sql.js';
@@ -47,26 +44,6 @@ export const byDuckdb: ParquetReading = async (files) => {
 export const byHyparquet: ParquetReading = async (files) =>
   (await Promise.all(files.map((file) => readParquet(file)))).flat();
 
-interface ParquetJs {
-  getCursor(): { next(): Promise<Row | null> };
-  close(): Promise<void>;
-}
-
-/** This reader knows neither zstd nor dictionaries. */
-export const byParquetjs: ParquetReading = async (files) => {
-  const { ParquetReader } = createRequire(import.meta.url)('parquetjs-lite') as {
-    ParquetReader: { openFile(path: string): Promise<ParquetJs> };
-  };
-  const rows: Row[] = [];
-  for (const file of files) {
-    const reader = await ParquetReader.openFile(file);
-    const cursor = reader.getCursor();
-    for (let row = await cursor.next(); row; row = await cursor.next()) rows.push(row);
-    await reader.close();
-  }
-  return rows;
-};
-
 /**
  * One text a row, sorted: what a value is, whatever a reader makes of its type. Lists that are null and empty count as
  * the same, because two readers cannot distinguish them; every other null is null.
@@ -105,16 +82,4 @@ function instant(value: unknown): string {
 
 function inEngine<T>(use: (engine: Engine) => Promise<T>): Promise<T> {
   return withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, use);
-}
-
-/** The elements of a file's schema. */
-export function schemaOf(file: string) {
-  const bytes = readFileSync(file);
-  return parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)).schema;
-}
-
-/** The columns that carry Parquet's JSON type, which Polars and others do not read as text. */
-export function jsonTypesIn(file: string): string[] {
-  const typed = schemaOf(file).filter((one) => one.converted_type === 'JSON' || one.logical_type?.type === 'JSON');
-  return typed.map(({ name }) => name);
 }

@@ -11,7 +11,7 @@ const VERSITYGW = 'github.com/versity/versitygw/cmd/versitygw@v1.8.0';
 const PROGRAM = join(CACHE, 'bin', 'versitygw');
 const KEYS = { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'hush/hush+hush' };
 
-export interface RealServer {
+interface RealServer {
   config: BucketConfig;
   close(): void;
 }

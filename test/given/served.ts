@@ -19,7 +19,7 @@ export interface ServedWarehouse {
   close(): Promise<void>;
 }
 
-export interface ServeGiven {
+interface ServeGiven {
   warehouse: string;
   /** What time it is, in milliseconds since 1970. */
   now: () => number;

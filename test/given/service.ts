@@ -37,7 +37,7 @@ export type Answer =
   | ((response: ServerResponse) => void);
 
 /** What is asked of a listing; `number` counts the windows of a website from 1. */
-export interface Window {
+interface Window {
   id: string;
   skip: number;
   limit: number | null;

@@ -10,7 +10,7 @@ import { type BuiltWarehouse, buildWarehouse, configFor } from './warehouse.js';
 /** Shortly after the last of the nights. */
 export const NOW = Date.parse('2025-03-20T12:00:00Z');
 export const HOUR_MS = 3_600_000;
-export const WEEKLY = { parquet_keep_daily: '3d', parquet_then: 'weekly' };
+const WEEKLY = { parquet_keep_daily: '3d', parquet_then: 'weekly' };
 const SECTIONS = { reports: { refresh_after: '100d' }, quality: { max_reject_ratio: 0 } };
 
 export const at = (website: string, name: string) => `https://${website}.example/${name}`;

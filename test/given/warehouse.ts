@@ -92,7 +92,7 @@ export async function syncNights(path: string, nights: Night[]): Promise<void> {
   }
 }
 
-export interface GivenSync {
+interface GivenSync {
   baseUrl: string;
   /** Folder of the warehouse. */
   warehouse: string;
