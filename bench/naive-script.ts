@@ -8,7 +8,8 @@ import { listingPath, reportPath } from '../src/source/links.js';
 /**
  * A night as a script of fifty lines does it: lists the pages, fetches their reports and appends both as lines of JSON,
  * then loads the lines into a DuckDB file and writes sorted Parquet. It checks nothing, cannot be resumed and compares
- * with no earlier night. Arguments: address of the service, token, website, folder, concurrency.
+ * with no earlier night. Arguments: address of the service, token, website, folder, concurrency, and `fetch` (Node's own,
+ * as most scripts use it) or `pool` (a tuned pool of undici).
  */
 const WINDOW = 1000;
 const windowSchema = z.object({
@@ -16,7 +17,8 @@ const windowSchema = z.object({
   pagination: z.object({ end: z.boolean() }),
 });
 
-const [address = '', token = '', website = '', folder = '', concurrency = '8'] = process.argv.slice(2);
+const [address = '', token = '', website = '', folder = '', concurrency = '8', client = 'fetch'] =
+  process.argv.slice(2);
 const pool = new Pool(address, { connections: Number(concurrency) });
 const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
 const files = { coverage: join(folder, 'coverage.ndjson'), reports: join(folder, 'reports.ndjson') };
@@ -45,6 +47,11 @@ async function fetchReports(urls: string[]): Promise<void> {
 }
 
 async function get(path: string): Promise<unknown> {
+  if (client === 'fetch') {
+    const answer = await fetch(`${address}${path}`, { headers });
+    if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
+    return answer.json();
+  }
   const { statusCode, body } = await pool.request({ path, method: 'GET', headers });
   if (statusCode !== 200) throw new Error(`the service answered ${statusCode}`);
   return body.json();
