@@ -23,7 +23,7 @@ import { type Answer, rowsOf, shownText, Visitor } from '../serve/dashboard/visi
 import { type IndexTruth, moved, movedIn, snapshotsOf } from './index-truth.js';
 import { analysisRows, openReader } from './query/given.js';
 
-const NIGHTS = 13;
+const NIGHTS = 16;
 /** The last seven dates, some in the middle, and all. */
 const PERIODS = [
   [6, 0],
