@@ -50,7 +50,7 @@ export async function sendListing(
   const parts = Readable.from(text, { highWaterMark: BATCHES_AHEAD });
   // Before the first byte is sent, an error is answered like any other.
   parts.on('error', (error) => reply.raw.headersSent && !reply.raw.destroyed && onError?.(error));
-  return reply.send(encoding ? compressed(parts, encoding) : parts);
+  return reply.send(encoding ? compressedStream(parts, encoding) : parts);
 }
 
 async function* csvRows(batches: AsyncIterable<CoverageEntry[]>): AsyncGenerator<unknown[][]> {
@@ -61,7 +61,7 @@ async function* ndjsonText(batches: AsyncIterable<CoverageEntry[]>): AsyncGenera
   for await (const entries of batches) yield entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 }
 
-function compressed(text: Readable, encoding: 'br' | 'gzip'): Readable {
+function compressedStream(text: Readable, encoding: 'br' | 'gzip'): Readable {
   const packed = encoding === 'br' ? createBrotliCompress({ params: BROTLI_PARAMETERS }) : createGzip();
   // If either ends early, so does the other; Fastify learns of it from the stream that it sends.
   pipeline(text, packed, () => {});

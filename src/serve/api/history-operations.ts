@@ -7,7 +7,7 @@ import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { errorBody, ServiceError } from './errors.js';
 import { momentOf, momentParameters } from './listing-query.js';
 import { noReport, showing, UNUSABLE_URL, websiteParameters } from './operations.js';
-import { paginationOf, windowOf, windowQuery } from './pagination.js';
+import { paginationOf, windowQuery } from './pagination.js';
 import { servedResults, servedSnapshots } from './served.js';
 import type { FoundReports } from './store.js';
 
@@ -20,14 +20,14 @@ export function addHistoryOperations(app: FastifyInstance, service: Interface): 
 }
 
 function addSnapshots(app: FastifyInstance, service: Interface): void {
-  const { store, limits } = service;
+  const { store } = service;
   const schema = {
     operationId: 'snapshots',
     tags: ['Listings'],
     summary: 'Snapshots',
     description: 'The nights with a listing, newest first. `date` and `time` go into `as_of`, `id` into `snapshot`.',
     params: websiteParameters,
-    querystring: windowQuery(limits),
+    querystring: windowQuery(service.limits),
     response: answersOf(servedSnapshots, [400, 403, 404]),
   };
   const typed = app.withTypeProvider<ZodTypeProvider>();
@@ -36,11 +36,10 @@ function addSnapshots(app: FastifyInstance, service: Interface): void {
   typed.get('/v1/snapshots/:website_id', { schema, links, onRequest: admission(service) }, async (request, reply) => {
     const { website_id: websiteId } = request.params;
     await checkWebsite(store, keyOf(request), websiteId);
-    const window = windowOf(request.query, limits);
-    const found = await store.listSnapshots?.(websiteId, window, contextOf(request, reply));
+    const found = await store.listSnapshots?.(websiteId, request.query, contextOf(request, reply));
     const { snapshots = [], count = 0 } = found ?? {};
     const path = `/v1/snapshots/${encodeURIComponent(websiteId)}`;
-    return { snapshots, pagination: paginationOf(path, window, count) };
+    return { snapshots, pagination: paginationOf(path, request.query, count) };
   });
 }
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { WindowQuery } from './pagination.js';
 
 /** A point in time: the end of a calendar date, or a time; null is now. */
 export type Moment = { date: string } | { time: Date } | null;
@@ -16,9 +15,9 @@ export interface ListingQuery {
 }
 
 /** Fields that a listing can be sorted by; with `-` in front, in descending order. */
-export const SORTED_BY = ['url', 'index_summary', 'index_coverage_state', 'last_crawl_time'] as const;
+const SORT_FIELDS = ['url', 'index_summary', 'index_coverage_state', 'last_crawl_time'] as const;
 const MAX_TEXT_CHARACTERS = 2000;
-const ORDERS = SORTED_BY.flatMap((field) => [field, `-${field}`] as const);
+const ORDERS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const);
 
 /** The parameters beyond the specification, each at most once. Error messages say what would be valid. */
 export const momentParameters = z.object({
@@ -50,7 +49,7 @@ export const listingParameters = momentParameters.extend({
     'Only pages that were last crawled at or after this date or time.',
   ),
   sort: optional(
-    z.enum(ORDERS, `sort must be one of ${SORTED_BY.join(', ')}, with - in front for descending order.`),
+    z.enum(ORDERS, `sort must be one of ${SORT_FIELDS.join(', ')}, with - in front for descending order.`),
     'The order: a field, with `-` in front for descending order. Entries without a value come last.',
   ),
 });
@@ -65,11 +64,7 @@ export function momentOf({ as_of: asOf }: MomentParameters): Moment {
 }
 
 /** What a query for a listing asks for besides its window. */
-export function listingQueryOf({
-  skip: _skip,
-  limit: _limit,
-  ...known
-}: ListingParameters & WindowQuery): ListingQuery {
+export function listingQueryOf(known: ListingParameters): ListingQuery {
   const { as_of: _asOf, snapshot, sort, ...filter } = known;
   // A listing is ordered by URL anyway.
   const selection = sort === 'url' ? filter : { ...filter, sort };

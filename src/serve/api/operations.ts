@@ -13,7 +13,7 @@ import {
   momentOf,
   momentParameters,
 } from './listing-query.js';
-import { paginationOf, type WindowBounds, type WindowQuery, windowOf, windowQuery } from './pagination.js';
+import { paginationOf, type WindowBounds, windowQuery } from './pagination.js';
 import { servedKey, servedReport, servedWindow } from './served.js';
 import type { FoundReports, ListingWindow, ShownState } from './store.js';
 
@@ -43,8 +43,8 @@ function addKeyDetails(app: FastifyInstance, service: Interface): void {
 export const websiteParameters = z.object({ website_id: z.string().describe('Id of the website.') });
 
 function addCoverage(app: FastifyInstance, service: Interface): void {
-  const { store, limits } = service;
-  const window = windowQuery(limits);
+  const { store } = service;
+  const windows = windowQuery(service.limits);
   const schema = {
     operationId: 'indexCoverage',
     tags: ['Listings'],
@@ -52,7 +52,7 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
     description:
       'The monitored pages of a website, a window at a time, sorted by URL unless another order is requested.',
     params: websiteParameters,
-    querystring: store.hasHistory ? window.extend({ ...formatParameters.shape, ...listingParameters.shape }) : window,
+    querystring: store.hasHistory ? windows.extend({ ...formatParameters.shape, ...listingParameters.shape }) : windows,
     response: answersOf(store.hasHistory ? LISTING_CONTENT : servedWindow, [400, 403, 404]),
     ...(store.hasHistory ? { 'x-headers': SNAPSHOT_HEADERS } : {}),
   };
@@ -61,7 +61,8 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
   typed.get('/v1/urls/:website_id', { schema, links, onRequest: admission(service) }, async (request, reply) => {
     const { website_id: websiteId } = request.params;
     await checkWebsite(store, keyOf(request), websiteId);
-    const { format = 'json', ...known }: WholeQuery = request.query;
+    const { format = 'json', skip, limit, ...known }: WholeQuery = request.query;
+    const window = { skip, limit };
     const query = listingQueryOf(known);
     const context = contextOf(request, reply);
     if (format !== 'json' && store.streamListing) {
@@ -69,13 +70,12 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
       reply.headers(snapshotHeaders(listing));
       return sendListing(format, listing, request, reply, service.onError);
     }
-    const window = windowOf(known, limits);
     const listing = await store.listCoverage(websiteId, window, query, context);
     return showing(listing, windowBody(websiteId, window, listing, query.query), reply);
   });
 }
 
-type WholeQuery = WindowQuery & ListingParameters & { format?: ExportFormat | 'json' | undefined };
+type WholeQuery = WindowBounds & ListingParameters & { format?: ExportFormat | 'json' | undefined };
 
 const LISTING_CONTENT = {
   'application/json': { schema: servedWindow },

@@ -13,36 +13,26 @@ export interface LimitRules {
   maxLimit: number;
 }
 
-export interface WindowBounds {
-  skip: number;
-  limit: number;
-}
+export type WindowBounds = z.infer<ReturnType<typeof windowQuery>>;
 
 const NOT_WHOLE = 'skip and limit must each be one whole number.';
 const DIGITS = /^\d{1,16}$/;
 
-export type WindowQuery = z.infer<ReturnType<typeof windowQuery>>;
-
+/** The parameters of a window, parsed into its bounds. */
 export function windowQuery({ defaultLimit, maxLimit }: LimitRules) {
   const skip = z.int(NOT_WHOLE).min(0).max(MAX_SKIP_ENTRIES, `skip must be at most ${MAX_SKIP_ENTRIES}.`);
   const limit = z.int(NOT_WHOLE).min(1, `limit must be between 1 and ${maxLimit}.`);
   return z.object({
-    skip: wholeNumber(skip).meta({ default: 0, description: 'Entries before the window.' }),
-    limit: wholeNumber(limit).meta({
-      default: defaultLimit,
-      description: `Entries in the window, at most ${maxLimit}: a larger number gets that many.`,
-    }),
+    skip: wholeNumber(skip).default(0).describe('Entries before the window.'),
+    limit: wholeNumber(limit)
+      .default(defaultLimit)
+      .transform((asked) => Math.min(asked, maxLimit))
+      .describe(`Entries in the window, at most ${maxLimit}: a larger number gets that many.`),
   });
 }
 
 function wholeNumber(number: z.ZodInt) {
-  return z
-    .preprocess((text) => (typeof text === 'string' && DIGITS.test(text) ? Number(text) : text), number)
-    .optional();
-}
-
-export function windowOf({ skip = 0, limit }: WindowQuery, rules: LimitRules): WindowBounds {
-  return { skip, limit: Math.min(limit ?? rules.defaultLimit, rules.maxLimit) };
+  return z.preprocess((text) => (typeof text === 'string' && DIGITS.test(text) ? Number(text) : text), number);
 }
 
 /**
