@@ -1,4 +1,4 @@
--- The report of a page in a snapshot, the newest if there are several.
+-- The report of a page in a snapshot, the newest if there are several; none if the snapshot is null.
 select * replace (sitemaps[:20] as sitemaps)
 from url_reports
 where

@@ -4,7 +4,6 @@ import { type Found, judged, type Status, type StatusInput } from '../../answers
 import type { KeyDetails } from '../../source/contract/key.js';
 import { readableBy } from '../api/admission.js';
 import { LiveReader } from '../store/live-reader.js';
-import { runSql } from './run-sql.js';
 import type { Client } from './tool.js';
 import type { WholeOptions } from './whole-client.js';
 
@@ -33,16 +32,13 @@ export class KeyClients {
   clientOf(key: KeyDetails, gone: AbortSignal): Client {
     const { version, now = Date.now, warehouse } = this.options;
     const websites = [...new Set(readableBy(key))].sort();
-    const ask = <T>(signal: AbortSignal, work: (reader: Reader, signal: AbortSignal) => Promise<T>) =>
-      this.#ask(websites, { keyId: key._id, signal: AbortSignal.any([signal, gone]) }, work);
     return {
       websites,
       now,
       version,
-      ask,
+      warehouse,
       status: async () => statusForKey(await this.options.status(), websites, this.options.statusInput),
-      query: (signal, sql, window) =>
-        ask(signal, (_, stopped) => runSql({ warehouse, websites, sql, ...window }, stopped)),
+      ask: (signal, work) => this.#ask(websites, { keyId: key._id, signal: AbortSignal.any([signal, gone]) }, work),
     };
   }
 

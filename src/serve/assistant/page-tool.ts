@@ -12,7 +12,6 @@ const MOST_WEBSITES = 5;
 const facts = z.record(z.string(), z.unknown());
 const stateRow = z.looseObject({ website_id: z.string(), report_snapshot_id: z.string().nullable() });
 const reportRow = z.looseObject({});
-const websiteRow = z.object({ website_id: z.string() });
 
 export const pageTool = toolOf({
   name: 'page',
@@ -46,7 +45,7 @@ export const pageTool = toolOf({
       return {
         url,
         ...(await readRows(reader, question, { limit, offset })),
-        pages: await readPages(reader, url, asked),
+        pages: await readStates(reader, url, asked),
         basis: await basisOf(reader, asked, client.now()),
       };
     });
@@ -54,19 +53,16 @@ export const pageTool = toolOf({
   },
 });
 
-async function readPages(reader: Reader, url: string, website: string | null) {
-  const listing = await askRows(reader, 'serve/assistant/page_websites', websiteRow, {
-    url,
-    website,
-    limit: MOST_WEBSITES,
-  });
+async function readStates(reader: Reader, url: string, website: string | null) {
+  const states = await askRows(reader, 'serve/dashboard/page', stateRow, { website, url });
   const pages: { website_id: string; state: z.infer<typeof facts>; report: z.infer<typeof facts> | null }[] = [];
-  for (const { website_id } of listing) {
-    const [state] = await askRows(reader, 'serve/dashboard/page', stateRow, { website: website_id, url }, website_id);
-    if (!state) continue;
-    const asked = { website: website_id, url, snapshot: state.report_snapshot_id };
-    const [report] =
-      asked.snapshot === null ? [] : await askRows(reader, 'serve/dashboard/page_report', reportRow, asked);
+  for (const state of states.slice(0, MOST_WEBSITES)) {
+    const { website_id, report_snapshot_id: snapshot } = state;
+    const [report] = await askRows(reader, 'serve/dashboard/page_report', reportRow, {
+      website: website_id,
+      url,
+      snapshot,
+    });
     pages.push({ website_id, state: fittedRecord(state), report: report ? fittedRecord(report) : null });
   }
   return pages;

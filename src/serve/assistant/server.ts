@@ -41,7 +41,7 @@ export function assistantServer(client: Client, observer: Observer): McpServer {
     const { name, title, description, input: inputSchema, output: outputSchema } = tool;
     const config = { title, description, inputSchema, outputSchema, annotations: READS_ONLY };
     server.registerTool(name, config, (given: unknown, { mcpReq: { signal } }) => {
-      const answered = answer(tool, { client, given, signal, onError: observer.onError });
+      const answered = answerCall(tool, { client, given, signal, onError: observer.onError });
       observer.onCall?.(answered);
       return answered;
     });
@@ -58,7 +58,7 @@ interface Call {
 }
 
 /** Returns the content twice, as the protocol asks, because many clients pass on text only. */
-async function answer(tool: Tool, { client, given, signal, onError }: Call): Promise<CallToolResult> {
+async function answerCall(tool: Tool, { client, given, signal, onError }: Call): Promise<CallToolResult> {
   try {
     const { text, content } = await tool.run(client, given, signal);
     return {

@@ -29,10 +29,10 @@ async function serve(request: SqlRequest): Promise<void> {
     clearInterval(watch);
     send({ refused: needsMemory(request) });
   }, LOOK_MS);
-  send(await answer(request));
+  send(await answerTo(request));
 }
 
-async function answer(request: SqlRequest): Promise<SqlAnswer> {
+async function answerTo(request: SqlRequest): Promise<SqlAnswer> {
   const { warehouse, websites, memoryLimit, spillLimit, sql, limit, offset, countMs } = request;
   try {
     const reader = await Reader.open({ warehouse, memoryLimit, spillLimit, websites: websites ?? undefined });

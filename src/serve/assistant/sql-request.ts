@@ -5,7 +5,7 @@ import { rowsSchema } from './rows.js';
 export const sqlRequest = z.object({
   warehouse: z.string(),
   /** Ids; null: all. */
-  websites: z.array(z.string()).nullable(),
+  websites: z.array(z.string()).readonly().nullable(),
   /** Bytes: for DuckDB, for its spill files, and for the whole process, which ends itself above that. */
   memoryLimit: z.number(),
   spillLimit: z.number(),

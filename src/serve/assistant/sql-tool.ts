@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WINDOW_TEXT } from './analysis-tools.js';
 import { basisOf, basisSchema } from './basis.js';
 import { rowsOutput, rowsText, windowInput } from './rows.js';
-import { SQL_MEMORY_BYTES, TIME_LIMIT_MS } from './run-sql.js';
+import { runSql, SQL_MEMORY_BYTES, TIME_LIMIT_MS } from './run-sql.js';
 import { toolOf } from './tool.js';
 
 const MOST_SQL_CHARACTERS = 20_000;
@@ -17,7 +17,9 @@ export const sqlTool = toolOf({
   }),
   output: z.object({ ...rowsOutput, basis: basisSchema }),
   run: async (client, { sql, limit, offset }, signal) => {
-    const rows = await client.query(signal, sql, { limit, offset });
+    const { warehouse, websites } = client;
+    const request = { warehouse, websites, sql, limit, offset };
+    const rows = await client.ask(signal, (_, stopped) => runSql(request, stopped));
     const basis = await client.ask(signal, (reader) => basisOf(reader, null, client.now()));
     return { content: { ...rows, basis }, text: rowsText(rows) };
   },

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { Reader } from '../../answers/query/reader.js';
 import type { Status } from '../../answers/status/status.js';
 import type { Basis } from './basis.js';
-import type { Rows, Window } from './rows.js';
 
 /** A client, and what it may see of the warehouse. */
 export interface Client {
@@ -11,10 +10,10 @@ export interface Client {
   /** Milliseconds since 1970: the time that ages are relative to. */
   now(): number;
   version: string;
+  /** Folder of the warehouse. */
+  warehouse: string;
   /** Reads one state of the warehouse, which holds the client's websites only. */
-  ask<T>(signal: AbortSignal, work: (reader: Reader) => Promise<T>): Promise<T>;
-  /** Runs the client's own SQL in a separate process. */
-  query(signal: AbortSignal, sql: string, window: Window): Promise<Rows>;
+  ask<T>(signal: AbortSignal, work: (reader: Reader, signal: AbortSignal) => Promise<T>): Promise<T>;
   /** The output of `indexhouse status` for the client's websites. */
   status(): Promise<Status>;
 }

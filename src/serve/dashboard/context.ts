@@ -3,8 +3,10 @@ import type { Reader } from '../../answers/query/reader.js';
 import type { DataAge } from '../../answers/status/data-age.js';
 import type { View } from '../../base/config/views.js';
 import type { KeyDetails } from '../../source/contract/key.js';
-import type { Marker } from '../../warehouse/log/markers.js';
-import type { ServedWebsite } from '../store/live-reader.js';
+import type { LiveReader, ServedWebsite } from '../store/live-reader.js';
+
+/** What the dashboard reads a warehouse with. */
+export type DashboardReader = Pick<LiveReader, 'ask' | 'dataAge' | 'markers' | 'websites'>;
 
 /** What the dashboard needs for a page: the signed-in key, the request, and a way to read the warehouse. */
 export interface DashboardContext {
@@ -17,10 +19,7 @@ export interface DashboardContext {
   now: number;
   age: DataAge | null;
   views: readonly View[];
-  /** The websites that have a snapshot, from memory. */
-  websites(): Promise<readonly ServedWebsite[]>;
-  /** Every commit, oldest first, from memory. Each state of the warehouse has its own list. */
-  markers(): Promise<readonly Marker[]>;
+  reader: DashboardReader;
   /** Asks a question of one state of the warehouse. */
   ask<T>(question: (reader: Reader) => Promise<T>): Promise<T>;
 }

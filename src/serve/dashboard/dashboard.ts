@@ -7,12 +7,12 @@ import type { KeyDetails } from '../../source/contract/key.js';
 import { WarehouseError } from '../../warehouse/log/folder/prepare.js';
 import { clientSignal, readableBy } from '../api/admission.js';
 import { publicError, ServiceError } from '../api/errors.js';
-import type { LiveReader } from '../store/live-reader.js';
 import { addAssets, PAGE_HEADERS } from './assets.js';
 import { Authentication } from './authentication.js';
 import {
   type Content,
   type DashboardContext,
+  type DashboardReader,
   FILE_FORMATS,
   linkTo,
   ROUTES,
@@ -39,7 +39,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface DashboardOptions {
   /** Answers all queries of the dashboard. The caller closes it. */
-  reader: Pick<LiveReader, 'ask' | 'dataAge' | 'markers' | 'websites'>;
+  reader: DashboardReader;
   /** The key of a token, or null; called for every request, so that a revoked key loses access at once. */
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages, sessions and limits are counted by. */
@@ -128,7 +128,7 @@ function addSignIn(scope: FastifyInstance, { base, authentication, options }: Si
 }
 
 /** Where a visitor starts: at the list of websites, or at the overview of the only one. */
-async function homeOf(base: string, key: KeyDetails, reader: DashboardOptions['reader']): Promise<string> {
+async function homeOf(base: string, key: KeyDetails, reader: DashboardReader): Promise<string> {
   const [granted, another] = key.websites_access;
   const only = granted && !another && (await reader.websites()).find(({ id }) => id === granted._id);
   return only ? linkTo({ base, website: only }, 'overview') : `${base}/`;
@@ -143,14 +143,9 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       onKey?.(request, key);
       const context = { keyId: key._id, signal: clientSignal(reply) };
       const ask: DashboardContext['ask'] = (question) => reader.ask(context, 'slow', question);
-      const [websites, markers] = [() => reader.websites(), () => reader.markers()];
       const { websiteId } = websiteParameters.parse(request.params);
       const age = await reader.dataAge(websiteId === '' ? readableBy(key) : [websiteId], now());
-      return send(
-        { base, key, query: request.query, now: now(), age, views, websites, markers, ask },
-        websiteId,
-        reply,
-      );
+      return send({ base, key, query: request.query, now: now(), age, views, reader, ask }, websiteId, reply);
     });
   };
   add('/', async (context, _websiteId, reply) => {

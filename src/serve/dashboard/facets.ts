@@ -14,30 +14,26 @@ export const UNKNOWN_VALUE = '-';
 const facetRow = z.object({ facet: z.string(), value: z.string().nullable(), pages: z.int() });
 export type FacetRow = z.infer<typeof facetRow>;
 
-/** What a list of pages can be narrowed down by: its parameter in the address, its heading, and what a value is called. */
+/** What values are called, where that is not the value itself. */
+type Labels = Readonly<Record<string, string>>;
+
+/** What a list of pages can be narrowed down by: its parameter in the address, and its heading. */
 interface Facet {
   name: keyof PageFilters;
   heading: string;
-  label(value: string): string;
+  labels?: Labels;
 }
 
-const CANONICALS: Readonly<Record<string, string>> = {
-  match: 'as declared',
-  differ: 'differs',
-  undeclared: 'none declared',
-  '-': 'unknown',
-};
-const SITEMAPS: Readonly<Record<string, string>> = { any: 'in any', '-': 'in none' };
-const FETCHES: Readonly<Record<string, string>> = { failed: 'failed in some way', '-': 'unknown' };
+const CANONICALS = { match: 'as declared', differ: 'differs', undeclared: 'none declared', [UNKNOWN_VALUE]: 'unknown' };
 
 const FACETS: readonly Facet[] = [
-  { name: 'indexed', heading: 'Indexed', label: (value) => value },
-  { name: 'state', heading: 'State', label: (value) => (value === UNKNOWN_VALUE ? 'unknown' : value) },
-  { name: 'directory', heading: 'Directory', label: (value) => value },
-  { name: 'sitemap', heading: 'Sitemap', label: (value) => SITEMAPS[value] ?? value },
-  { name: 'canonical', heading: 'Canonical', label: (value) => CANONICALS[value] ?? value },
-  { name: 'crawl', heading: 'Last crawl', label: (value) => value },
-  { name: 'fetch', heading: 'Fetch', label: (value) => FETCHES[value] ?? value },
+  { name: 'indexed', heading: 'Indexed' },
+  { name: 'state', heading: 'State', labels: { [UNKNOWN_VALUE]: 'unknown' } },
+  { name: 'directory', heading: 'Directory' },
+  { name: 'sitemap', heading: 'Sitemap', labels: { any: 'in any', [UNKNOWN_VALUE]: 'in none' } },
+  { name: 'canonical', heading: 'Canonical', labels: CANONICALS },
+  { name: 'crawl', heading: 'Last crawl' },
+  { name: 'fetch', heading: 'Fetch', labels: { failed: 'failed in some way', [UNKNOWN_VALUE]: 'unknown' } },
 ];
 export type Chosen = Readonly<Record<string, string | undefined>>;
 
@@ -61,14 +57,13 @@ export function facetLinks(
   { chosen, own, noData }: { chosen: Chosen; own: readonly string[]; noData: string },
   linkOf: (facet: string, value: string | undefined) => string,
 ): Html {
-  const label = (value: string) => (value === UNKNOWN_VALUE ? 'none' : value);
-  const ofOwn = own.map((name) => ({ name: OWN + name, heading: name, label }));
-  const parts = [...FACETS, ...ofOwn].map(({ name, heading, label }): Part => {
+  const ofOwn = own.map((name) => ({ name: OWN + name, heading: name, labels: { [UNKNOWN_VALUE]: 'none' } }));
+  const parts = [...FACETS, ...ofOwn].map(({ name, heading, ...facet }): Part => {
+    const labels: Labels = name === 'indexed' ? { [UNKNOWN_VALUE]: noData } : (facet.labels ?? {});
     const active = chosen[name];
-    const said = (value: string) => (name === 'indexed' && value === UNKNOWN_VALUE ? noData : label(value));
     const undo = html` <span aria-hidden="true">✕</span><span class="unseen"> (take back)</span>`;
     const link = (value: string, to: string | undefined, mark: Html | null) =>
-      html`<a href="${linkOf(name, to)}">${shortened(said(value))}${mark}</a>`;
+      html`<a href="${linkOf(name, to)}">${shortened(labels[value] ?? value)}${mark}</a>`;
     const items = inOrder(name, rows).map(({ value, pages }) => {
       const known = value ?? UNKNOWN_VALUE;
       return html`<li>${link(known, known, null)} <span>${count(pages)}</span></li>\n`;

@@ -28,14 +28,14 @@ export function list<Row>(content: ListContent<Row>): Html {
   const body = html`${show && rows.length > 0 ? show(rows) : table(columns, rows, content)}
 ${links(content)}`;
   return html`<div id="results">
-<p class="shown">${shown(content)}</p>
+<p class="shown">${whichRows(content)}</p>
 ${content.above}
 ${beside ? html`<div class="narrowed">${beside}<div>${body}</div></div>` : body}
 </div>`;
 }
 
 /** Which rows of how many are shown: `51 to 100 of 1,234 pages`. */
-function shown<Row>({ count: rows, query: { page, per }, one }: ListContent<Row>): string {
+function whichRows<Row>({ count: rows, query: { page, per }, one }: ListContent<Row>): string {
   if (rows === 0) return `No ${one}s`;
   const first = (page - 1) * per + 1;
   const window = rows <= per ? '' : `${count(first)} to ${count(Math.min(first + per - 1, rows))} of `;

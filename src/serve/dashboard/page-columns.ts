@@ -7,7 +7,7 @@ import type { WebsiteContext } from './context.js';
 import { age, pageTimelineLink } from './values.js';
 
 /** The columns that a list can be sorted by. */
-export const SORTED_BY = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as const;
+export const SORTABLE = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as const;
 
 const MOST_CHARACTERS = 500;
 const CANONICAL_CHARACTERS = 60;
@@ -59,7 +59,11 @@ const COLUMNS = {
   indexed: ['Indexed', ['index_summary'], indexed],
   state: ['State', ['index_coverage_state'], (row) => orUnknown(row.index_coverage_state)],
   canonical: ['Canonical', ['searchengine_selected_canonical', 'canonicals'], canonical],
-  declared: ['Declared canonical', ['user_selected_canonical'], (row) => address(row.user_selected_canonical, row.url)],
+  declared: [
+    'Declared canonical',
+    ['user_selected_canonical'],
+    (row) => canonicalAddress(row.user_selected_canonical, row.url),
+  ],
   crawl: ['Last crawl', ['last_crawl_time'], (row) => time(row.last_crawl_time)],
   crawl_age: ['Crawl age', ['last_crawl_time'], (row, { now }) => age(row.last_crawl_time, now)],
   report: ['Report age', ['report_fetched_at'], (row, { now }) => age(row.report_fetched_at, now)],
@@ -68,7 +72,7 @@ const COLUMNS = {
   robots: ['Blocked by robots.txt', ['blocked_by_robots_txt'], (row) => word(row.blocked_by_robots_txt)],
   allowed: ['Indexing allowed', ['indexing_allowed'], (row) => word(row.indexing_allowed)],
   crawler: ['Crawler', ['primary_crawler'], (row) => word(row.primary_crawler)],
-  sitemaps: ['Sitemaps', ['sitemaps', 'sitemap_count'], sitemaps],
+  sitemaps: ['Sitemaps', ['sitemaps', 'sitemap_count'], fewSitemaps],
   detected: ['Detected', ['page_detection'], (row) => time(row.page_detection)],
   first_seen: ['First seen', ['first_seen_at'], (row) => time(row.first_seen_at)],
 } satisfies Record<string, PageColumnContent>;
@@ -125,7 +129,7 @@ export function pageColumns(
   const ofOwn = own.map((name) => ({ head: name, cell: (row: PageRow) => word(row.own?.[name] ?? null) }));
   const ofPages = shown.map((name) => {
     const [head, , cell] = CONTENTS[name];
-    const isSortable = SORTED_BY.some((one) => one === name);
+    const isSortable = SORTABLE.some((one) => one === name);
     return { head, ...(isSortable ? { sortedAs: name } : {}), cell: (row: PageRow) => cell(row, context) };
   });
   return [...ofPages, ...ofOwn];
@@ -141,7 +145,7 @@ function page({ url, is_gone }: PageRow, context: ListContext): Html {
 }
 
 function canonical({ url, searchengine_selected_canonical: chosen, canonicals }: PageRow): Part {
-  const shown = address(chosen, url);
+  const shown = canonicalAddress(chosen, url);
   return canonicals === 'differ' ? html`${shown} <b class="bad">differs</b>` : shown;
 }
 
@@ -151,12 +155,12 @@ function word(value: string | null): Part {
 }
 
 /** A canonical address of a page. */
-function address(value: string | null, page: string): Part {
+function canonicalAddress(value: string | null, page: string): Part {
   if (value === null) return UNKNOWN;
   return value === page ? 'itself' : html`<span class="url">${shortened(value, CANONICAL_CHARACTERS)}</span>`;
 }
 
-function sitemaps({ sitemaps: shown, sitemap_count: count }: PageRow): Part {
+function fewSitemaps({ sitemaps: shown, sitemap_count: count }: PageRow): Part {
   if (shown === null || shown.length === 0) return UNKNOWN;
   const more = (count ?? 0) - shown.length;
   const items = shown.map((url) => html`<li>${text(url)}</li>`);

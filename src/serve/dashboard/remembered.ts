@@ -3,27 +3,30 @@ import type { Reader } from '../../answers/query/reader.js';
 import type { Marker } from '../../warehouse/log/markers.js';
 import type { WebsiteContext } from './context.js';
 
-/** For each kind of page and each state of the warehouse. */
+/** For each kind of page and each state of the warehouse, which has its own list of markers. */
 const MOST_ANSWERS = 100;
+
+type RememberedContext = Pick<WebsiteContext, 'website' | 'ask'> & {
+  reader: Pick<WebsiteContext['reader'], 'markers'>;
+};
 
 /**
  * A cache of what a kind of page shows, by website and parameters, because it stays the same until the next commit. A
  * cached answer waits for no other question.
  */
-export class Remembered<T extends object> {
+export class Remembered<T extends object, Asked> {
   readonly #states = new WeakMap<readonly Marker[], LRUCache<string, T>>();
 
-  /** @param asked everything that the answer depends on, besides the website */
-  async ask(
-    { website, markers, ask }: Pick<WebsiteContext, 'website' | 'markers' | 'ask'>,
-    asked: unknown,
-    question: (reader: Reader) => Promise<T>,
-  ): Promise<T> {
-    const name = JSON.stringify([website.id, asked]);
-    const known = this.#of(await markers()).get(name);
+  /** @param read reads the answer; `asked` is everything that it depends on besides the website */
+  constructor(private readonly read: (reader: Reader, website: string, asked: Asked) => Promise<T>) {}
+
+  async ask(context: RememberedContext, asked: Asked): Promise<T> {
+    const { id } = context.website;
+    const name = JSON.stringify([id, asked]);
+    const known = this.#of(await context.reader.markers()).get(name);
     if (known !== undefined) return known;
-    return ask(async (reader) => {
-      const answer = await question(reader);
+    return context.ask(async (reader) => {
+      const answer = await this.read(reader, id, asked);
       this.#of(reader.markers).set(name, answer);
       return answer;
     });

@@ -1,6 +1,7 @@
 import { number } from '../../answers/html/cells.js';
 import { html, type Part } from '../../answers/html/html.js';
 import { table } from '../../answers/html/table.js';
+import type { Reader } from '../../answers/query/reader.js';
 import { countPages, wrongOwn } from '../../answers/query/selected-pages.js';
 import { type View, viewsOf } from '../../base/config/views.js';
 import { dayOfMonth, signed } from '../../base/observe/format.js';
@@ -13,21 +14,28 @@ interface Counted extends View {
   wrong: string | null;
 }
 
-const COUNTED = new Remembered<Counted[]>();
+const COUNTED = new Remembered(readCounted);
+
+interface AskedViews {
+  views: readonly View[];
+  listed: string | null;
+}
+
+async function readCounted(reader: Reader, website: string, { views, listed }: AskedViews): Promise<Counted[]> {
+  const counted: Counted[] = [];
+  for (const view of views) {
+    const pages = await countPages(reader, website, view.pages, listed);
+    counted.push({ ...view, ...pages, wrong: wrongOwn(reader.own, view.pages.own) });
+  }
+  return counted;
+}
 
 /** The configured views of a website, with their pages and their change. @param listed the date that it counts from */
 export async function viewsPart(context: WebsiteContext, listed: string | null): Promise<Part> {
   const { website } = context;
   const views = viewsOf(context.views, { id: website.id, name: website.name });
   if (views.length === 0) return null;
-  const rows = await COUNTED.ask(context, [views, listed], async (reader) => {
-    const counted: Counted[] = [];
-    for (const view of views) {
-      const pages = await countPages(reader, website.id, view.pages, listed);
-      counted.push({ ...view, ...pages, wrong: wrongOwn(reader.own, view.pages.own) });
-    }
-    return counted;
-  });
+  const rows = await COUNTED.ask(context, { views, listed });
   const since = listed === null ? 'Change' : `Since ${dayOfMonth(listed)}`;
   const columns = [
     {

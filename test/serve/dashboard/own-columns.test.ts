@@ -5,6 +5,7 @@ import { readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import type { View } from '../../../src/base/config/views.js';
 import { KeyClients } from '../../../src/serve/assistant/key-clients.js';
+import { sqlTool } from '../../../src/serve/assistant/sql-tool.js';
 import { wholeClient } from '../../../src/serve/assistant/whole-client.js';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { once } from '../../given/at-length.js';
@@ -91,9 +92,7 @@ once('assistants see no columns of one’s own, with a key or without', async ()
   const key = { _id: 'k', api_key_label: 'k', account, websites_access: [{ _id: 'shop', url: 'shop.example' }] };
   for (const client of [whole, keys.clientOf(key, signal)]) {
     expect(await client.ask(signal, async (reader) => reader.own.columns)).toEqual([]);
-    await expect(client.query(signal, 'select owner from pages', { limit: 1, offset: 0 })).rejects.toThrow(
-      '"owner" not',
-    );
+    await expect(sqlTool.run(client, { sql: 'select owner from pages' }, signal)).rejects.toThrow('"owner" not');
   }
   whole.close();
   keys.close();

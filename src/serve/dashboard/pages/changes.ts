@@ -46,12 +46,12 @@ const kindRow = z.object({ change: z.string(), changes: z.int(), noise: z.int() 
 
 type Changes = Awaited<ReturnType<typeof readChanges>>;
 
-const LISTS = new Remembered<Changes>();
+const LISTS = new Remembered(readChanges);
 
 /** What changed in the last nights or between two dates, a row for each page and night. */
 export async function changesPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(changesQuery, context.query);
-  const changes = await LISTS.ask(context, query, (reader) => readChanges(reader, context.website.id, query));
+  const changes = await LISTS.ask(context, query);
   const { q, kind, directory, nights, per, page: _page, ...dates } = query;
   const asked = { ...dates, ...(isDated(query) ? {} : { nights }), kind, q, directory, per };
   const { from, to } = changes;
@@ -63,7 +63,7 @@ ${filterForm(linkTo(context, 'changes'), {
     { name: 'from', label: 'From', type: 'date', value: from },
     { name: 'to', label: 'To', type: 'date', value: to },
   ],
-  selects: selectsOf(query, changes),
+  selects: changeSelects(query, changes),
 })}
 ${list({
   id: 'changes',
@@ -132,7 +132,7 @@ export function otherChanges(changes: string | null): Part {
   return changes === null ? UNKNOWN : html`<span class="url">${shortened(changes, CHANGES_CHARACTERS)}</span>`;
 }
 
-function selectsOf({ kind, per }: ChangesQuery, { kinds }: Changes): Select[] {
+function changeSelects({ kind, per }: ChangesQuery, { kinds }: Changes): Select[] {
   const named = (change: string, changes: number): Choice => [change, `${changeName(change)} (${count(changes)})`];
   const isOffered = kind === undefined || kind === EVERY_KIND || kinds.some(({ change }) => change === kind);
   const noise = kinds.reduce((sum, row) => sum + row.noise, 0);

@@ -31,14 +31,12 @@ const figureRow = z.object({
 });
 type FigureRow = z.infer<typeof figureRow>;
 
-const COMPARISONS = new Remembered<Awaited<ReturnType<typeof readFigures>>>();
+const COMPARISONS = new Remembered(readFigures);
 
 /** Every figure of two dates side by side. */
 export async function comparePage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(compareQuery, context.query);
-  const { from, to, rows } = await COMPARISONS.ask(context, query, (reader) =>
-    readFigures(reader, context.website.id, query),
-  );
+  const { from, to, rows } = await COMPARISONS.ask(context, query);
   const content = html`${filterForm(linkTo(context, 'compare'), {
     fields: [
       { name: 'from', label: 'From', type: 'date', value: from },

@@ -32,12 +32,12 @@ const overviewQuery = z.object({ days: z.enum(DAYS).default('7').transform(Numbe
 
 type Overview = Awaited<ReturnType<typeof readOverview>>;
 
-const OVERVIEWS = new Remembered<Overview>();
+const OVERVIEWS = new Remembered(readOverview);
 
 /** What happened to a website: the story of its report, with what changed in 1, 7, 30 and 90 days. */
 export async function overviewPage(context: WebsiteContext): Promise<Content> {
   const { days } = readQuery(overviewQuery, context.query);
-  const overview = await OVERVIEWS.ask(context, days, (reader) => readOverview(reader, context.website.id, days));
+  const overview = await OVERVIEWS.ask(context, days);
   const { sentences, period, listings } = overview;
   const content = html`${periodLinks(DAYS, { one: 'day', chosen: days, linkOf: (span) => linkTo(context, 'overview', { days: span }) })}
 ${sentences.map((sentence) => html`<p class="lead">${sentence}</p>\n`)}

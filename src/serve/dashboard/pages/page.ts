@@ -111,7 +111,7 @@ ${list<ChangeRow>({
 <p><a href="${linkOf(query.kind ? undefined : 'all')}">${query.kind ? 'Without crawls and first reports' : 'Also crawls and first reports'}</a></p></section>
 <div class="beside">
 <section aria-labelledby="h-listing"><h2 id="h-listing">Newest listing</h2>
-${definitions(shown(facts, LISTING))}</section>
+${definitions(factValues(facts, LISTING))}</section>
 <section aria-labelledby="h-report"><h2 id="h-report">Newest report</h2>
 ${report ? reportPart(report, context.now) : html`<p class="empty">No report of this page is stored.</p>`}</section>
 </div>`;
@@ -124,12 +124,9 @@ async function readPage(reader: Reader, website: string, query: z.infer<typeof p
   const { url } = query;
   const [facts] = await askRows(reader, 'serve/dashboard/page', factsRow, { website, url });
   if (!facts) throw new ServiceError(404, 'This website has never listed this page.');
-  const { report_snapshot_id: snapshot } = facts;
+  const asked = { website, url, snapshot: facts.report_snapshot_id };
   // None if none was fetched or kept.
-  const [report] =
-    snapshot === null
-      ? []
-      : await askRows(reader, 'serve/dashboard/page_report', reportRow, { website, url, snapshot });
+  const [report] = await askRows(reader, 'serve/dashboard/page_report', reportRow, asked);
   const said = await askRows(reader, 'answers/analyses/page', sentenceRow, { website, url });
   return {
     facts,
@@ -195,12 +192,12 @@ function reportPart(report: z.infer<typeof reportRow>, now: number): Html {
   const { fetched_at: fetched } = report;
   return definitions([
     ['Fetched', html`${time(fetched)} (${age(fetched, now)})`],
-    ...shown(report, REPORT),
+    ...factValues(report, REPORT),
     ['Sitemaps', sitemaps(report.sitemaps)],
   ]);
 }
 
-function shown(row: Readonly<Record<string, unknown>>, facts: readonly Fact[]): [name: string, value: Part][] {
+function factValues(row: Readonly<Record<string, unknown>>, facts: readonly Fact[]): [name: string, value: Part][] {
   const textIn = (column: string) => maybeText.parse(row[column]);
   return facts.map(([column, name, show]) => {
     const since = `${column}_timestamp`;

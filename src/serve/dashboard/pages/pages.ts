@@ -18,7 +18,7 @@ import {
   pageColumns,
   pageRow,
   readsOf,
-  SORTED_BY,
+  SORTABLE,
 } from '../page-columns.js';
 import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { Remembered } from '../remembered.js';
@@ -28,16 +28,16 @@ export const pagesQuery = z.object({
   ...pagingQuery,
   ...pageFilters.shape,
   columns: columnsQuery,
-  sort: z.enum([...SORTED_BY, ...SORTED_BY.map((name) => `-${name}` as const)]).default('url'),
+  sort: z.enum([...SORTABLE, ...SORTABLE.map((name) => `-${name}` as const)]).default('url'),
 });
 export type PagesQuery = z.infer<typeof pagesQuery>;
 
-const LISTS = new Remembered<Awaited<ReturnType<typeof readPages>>>();
+const LISTS = new Remembered(readPages);
 
 /** A window of the pages of a website, filtered and sorted. */
 export async function pagesPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(pagesQuery, context.query);
-  const pages = await LISTS.ask(context, query, (reader) => readPages(reader, context.website.id, query));
+  const pages = await LISTS.ask(context, query);
   const { page: _page, per, sort, columns: shown, ...filters } = query;
   const asked = { per, ...filters, columns: askFor(shown) };
   const { own } = filters;
@@ -48,7 +48,7 @@ export async function pagesPage(context: WebsiteContext): Promise<Content> {
   const content = html`${filterForm(linkTo(context, 'pages'), {
     q: query.q ?? '',
     fields: fieldsOf(query),
-    selects: selectsOf(query),
+    selects: pageSelects(query),
     boxes: columnBoxes(shown),
     kept: { sort, ...narrowed },
   })}
@@ -147,7 +147,7 @@ function fieldsOf({ from = '', to = '' }: PagesQuery): Field[] {
   ];
 }
 
-function selectsOf({ changed, monitored, per }: PagesQuery): Select[] {
+function pageSelects({ changed, monitored, per }: PagesQuery): Select[] {
   const times = { '': 'now', gone: 'gone', all: 'now or earlier' };
   const kinds = pageFilters.shape.changed.unwrap().options;
   const changes: Choice[] = [['', 'no matter'], ...kinds.map((kind): Choice => [kind, changeName(kind)])];

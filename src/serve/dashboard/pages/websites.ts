@@ -36,7 +36,7 @@ export async function websitesPage({ base, key, query: given, ask }: DashboardCo
   const query = readQuery(z.object(pagingQuery), given);
   const names = new Map(key.websites_access.map(({ _id, url }) => [_id, url]));
   checkPage(query, names.size);
-  const rows = await ask((reader) => readRows(reader, names, { limit: query.per, skip: skipOf(query) }));
+  const rows = await ask((opened) => readWebsites(opened, names, { limit: query.per, skip: skipOf(query) }));
   return html`${list({
     id: 'websites',
     one: 'website',
@@ -50,7 +50,7 @@ export async function websitesPage({ base, key, query: given, ask }: DashboardCo
   })}`;
 }
 
-async function readRows(
+async function readWebsites(
   reader: Reader,
   names: ReadonlyMap<string, string>,
   window: { limit: number; skip: number },
@@ -75,13 +75,13 @@ async function readRows(
  *
  * @throws ServiceError 404
  */
-export async function findWebsite({ key, websites, ask }: DashboardContext, id: string): Promise<ServedWebsite> {
+export async function findWebsite({ key, reader, ask }: DashboardContext, id: string): Promise<ServedWebsite> {
   const granted = key.websites_access.find(({ _id }) => _id === id);
   if (!granted) throw new ServiceError(404, 'There is no such website, or this key has no access to it.');
-  const served = (await websites()).find((website) => website.id === id);
+  const served = (await reader.websites()).find((website) => website.id === id);
   if (served) return served;
   // It may have a run but no snapshot.
-  const [row] = await ask((reader) => readRows(reader, new Map([[id, granted.url]]), { limit: 1, skip: 0 }));
+  const [row] = await ask((opened) => readWebsites(opened, new Map([[id, granted.url]]), { limit: 1, skip: 0 }));
   if (!row?.is_known) throw new ServiceError(404, 'This website has no run yet.');
   return row.website;
 }
