@@ -14,7 +14,7 @@ import { CACHE, mayInstallTools } from '../given/packages.js';
 import { randomWarehouse } from '../given/random-world.js';
 import { maintainAt } from '../given/thinned.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
-import { lakeAnalyses, queryAnswer, sorted } from './lake.js';
+import { GUIDE_STATEMENTS, queryAnswer, sorted } from './lake.js';
 import { installPython, type PythonPackages, pythonPath } from './packages.js';
 
 const NIGHTS = 30;
@@ -105,14 +105,12 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
     });
 
     test.for(THERE.filter((engine) => ['clickhouse', 'spark', 'duckdb'].includes(engine)))(
-      '%s answers the analyses of sql/answers/lake as query does',
+      '%s answers the statements of the guide as query does',
       async (engine, context) => {
-        const analyses = lakeAnalyses();
-        expect(analyses).toHaveLength(5);
-        for (const [at, rows] of ask(context, engine, analyses).entries()) {
-          const { name } = analyses[at] ?? expect.fail();
+        for (const [at, rows] of ask(context, engine, GUIDE_STATEMENTS).entries()) {
+          const { name } = GUIDE_STATEMENTS[at] ?? expect.fail();
           expect(rows.length, `${name} has no rows`).toBeGreaterThan(0);
-          const expected = await queryAnswer(reader, analyses[at] ?? expect.fail());
+          const expected = await queryAnswer(reader, { name });
           const columns = Object.keys(rows[0] ?? {}).sort();
           expect([name, sorted(rows, columns)]).toEqual([name, sorted(expected, columns)]);
         }

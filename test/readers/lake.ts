@@ -1,30 +1,19 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { Reader } from '../../src/answers/query/reader.js';
-import { packageFolder } from '../../src/base/storage/sql.js';
-import { analysisRows, type Row, rowsOf } from '../answers/query/given.js';
+import { analysisRows, type Row } from '../answers/query/given.js';
 
-const FOLDER = join(packageFolder(), 'sql', 'answers', 'lake');
-const PERIOD = /max\(snapshot_date\) - interval (\d+) day as since/;
+const GUIDE = readFileSync('docs/beyond-one-machine.md', 'utf8');
+const [trend = '', changes = ''] = [...GUIDE.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, text = '']) => text);
 
-export interface LakeAnalysis {
-  name: string;
-  sql: string;
-}
+/** The statements of docs/beyond-one-machine.md, by the analysis that has the same figures. */
+export const GUIDE_STATEMENTS = [
+  { name: 'indexing_trend', sql: trend },
+  { name: 'changes_per_night', sql: changes },
+];
 
-/** The analyses of `sql/answers/lake`. */
-export function lakeAnalyses(): LakeAnalysis[] {
-  const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
-  return readdirSync(FOLDER).map((name) => ({ name: name.replace('.sql', ''), sql: read(name) }));
-}
-
-/** The answer of `query` over the period that the statement names. */
-export async function queryAnswer(reader: Reader, { name, sql }: LakeAnalysis): Promise<Row[]> {
-  const days = Number(PERIOD.exec(sql)?.[1] ?? 999);
-  const [newest = {}] = await rowsOf(reader, 'select max(snapshot_date)::varchar as until from snapshots');
-  const until = String(newest['until']);
-  const since = new Date(Date.parse(until) - days * 86_400_000).toISOString().slice(0, 10);
-  return analysisRows(reader, name, { since, ...(PERIOD.test(sql) ? { until } : {}) });
+/** The answer of `query` to a statement of the guide, over all dates. */
+export function queryAnswer(reader: Reader, { name }: { name: string }): Promise<Row[]> {
+  return analysisRows(reader, name, { since: '2000-01-01' });
 }
 
 /** One text a row, of these columns: numbers are numbers, whatever their type. */
