@@ -1,19 +1,16 @@
 import { longestGap } from '../../base/config/cron.js';
-import type { Config } from '../../base/config/schema.js';
-import { HOUR_MS, timeOfId } from '../../base/time.js';
+import { type Config, SECTIONS } from '../../base/config/schema.js';
+import { timeOfId } from '../../base/time.js';
 import { followersOf } from '../../warehouse/copies/follow.js';
 import { newestFile, websitesIn } from '../../warehouse/log/folder/layout.js';
 import { DEFAULT_AGE_RULE } from './data-age.js';
 import type { StatusInput } from './status.js';
 
-/** DuckDB's memory if only a folder is given. */
-export const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
-
 /** The defaults of the configuration, used if only a folder is given. */
 export const STATUS_DEFAULTS = {
-  memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES,
-  resumeWithin: 6 * HOUR_MS,
-  maxRejectRatio: 0.01,
+  memoryLimit: SECTIONS.warehouse.parse({}).memory_limit,
+  resumeWithin: SECTIONS.sync.parse({}).resume_within,
+  maxRejectRatio: SECTIONS.quality.parse({}).max_reject_ratio,
   ...DEFAULT_AGE_RULE,
 };
 

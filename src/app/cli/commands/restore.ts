@@ -1,4 +1,4 @@
-import { DEFAULT_MEMORY_LIMIT_BYTES } from '../../../answers/status/status-input.js';
+import { STATUS_DEFAULTS } from '../../../answers/status/status-input.js';
 import { type BucketConfig, bucketUrl } from '../../../base/config/bucket.js';
 import { Failure, UsageError } from '../../../base/exit.js';
 import { size } from '../../../base/observe/format.js';
@@ -86,7 +86,7 @@ function nothingThere({ url }: Bucket, { ifMissing, json }: Flags, { stdout }: I
 async function placesOf({ from, warehouse, ...flags }: Flags, io: Io) {
   const named = from === undefined ? undefined : flagValue(bucketUrl(), '--from', from);
   if (named !== undefined && warehouse !== undefined) {
-    return { config: { url: named }, warehouse: folderOf(warehouse, io), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES };
+    return { config: { url: named }, warehouse: folderOf(warehouse, io), memoryLimit: STATUS_DEFAULTS.memoryLimit };
   }
   const configured = await configOf(flags, io, { withoutTokens: true, orBucket: warehouse !== undefined });
   const url = named ?? configured.bucket?.url;
