@@ -5,8 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../given/client-clock.js';
 import { afterAllTests, folderOnDisk } from '../given/folder.js';
 import { installed, mayInstallTools } from '../given/packages.js';
-import { serveWarehouse, warehouseIn } from '../given/served.js';
-import { syncAt } from '../given/warehouse.js';
+import { serveSimulated } from '../given/served.js';
 
 /** The OpenAPI documents of `serve` and `simulate`, as other people's tools read them. */
 const PACKAGES = ['openapi-typescript@7.13.0', 'typescript@5.9.3', '@redocly/cli@2.77.0'];
@@ -48,15 +47,8 @@ beforeAll(async () => {
   ];
   const simulator = await startSimulator({ websites, nights: 10, keys });
   clean(() => simulator.close());
-  const warehouse = warehouseIn(folder);
-  const now = simulator.world.now;
-  await syncAt({ baseUrl: simulator.url, warehouse, at: now.toISOString(), sections: { api: { token: TOKEN } } });
-  const served = await serveWarehouse({
-    warehouse,
-    now: () => now.getTime(),
-    keys: { [TOKEN]: ['shop', 'blog'] },
-    options: { rateLimit: 1_000_000 },
-  });
+  const options = { rateLimit: 1_000_000 };
+  const served = await serveSimulated(simulator, { token: TOKEN, keys: { [TOKEN]: ['shop', 'blog'] }, options });
   clean(() => served.close());
   Object.assign(urls, { simulate: simulator.url, serve: served.baseUrl });
 });

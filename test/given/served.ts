@@ -1,11 +1,17 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { addHealth } from '../../src/app/cli/serving/running-service.js';
+import { STATUS_DEFAULTS } from '../../src/answers/status/status-input.js';
+import { addHealth, type ServiceOptions, startService } from '../../src/app/cli/serving/running-service.js';
+import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
+import { settingsWithoutFile } from '../../src/base/config/load.js';
+import type { Config } from '../../src/base/config/schema.js';
+import { createLogger } from '../../src/base/observe/log.js';
 import { buildServer, type ServerOptions } from '../../src/serve/api/http.js';
 import type { Store } from '../../src/serve/api/store.js';
 import { LiveReader } from '../../src/serve/store/live-reader.js';
 import { WarehouseStore } from '../../src/serve/store/warehouse-store.js';
-import { buildWarehouse, type Night } from './warehouse.js';
+import { temporaryFolder } from './folder.js';
+import { buildWarehouse, type Night, syncAt } from './warehouse.js';
 
 export const MEMORY_LIMIT = 256_000_000;
 
@@ -81,6 +87,41 @@ export async function serveNights(
     remove();
   };
   return { ...served, warehouse, close };
+}
+
+/** Serves what one sync of a simulator gives, at the time of its world. @param given `token`: the key of the sync */
+export async function serveSimulated(
+  { url: baseUrl, world }: Simulator,
+  { token, ...given }: Pick<ServeGiven, 'keys' | 'options'> & { token: string },
+): Promise<ServedWarehouse & { warehouse: string }> {
+  const ends: (() => void)[] = [];
+  const warehouse = warehouseIn(temporaryFolder((end) => void ends.push(end)));
+  const now = world.now.getTime();
+  await syncAt({ baseUrl, warehouse, at: world.now.toISOString(), sections: { api: { token } } });
+  const served = await serveWarehouse({ ...given, warehouse, now: () => now });
+  const close = async () => {
+    await served.close();
+    for (const end of ends) end();
+  };
+  return { ...served, warehouse, close };
+}
+
+/** A whole service in this process, which logs nothing unless the options say so. */
+export function serviceOver(
+  warehouse: string,
+  settings: Partial<Config['service']> = {},
+  options: Partial<ServiceOptions> = {},
+): ReturnType<typeof startService> {
+  return startService({
+    warehouse,
+    memoryLimit: MEMORY_LIMIT,
+    timeZone: 'UTC',
+    prefix: '',
+    service: { ...settingsWithoutFile({ env: {}, cwd: '/' }, { service: { port: 0 } }).service, ...settings },
+    status: { ...STATUS_DEFAULTS, warehouse, now: 0 },
+    log: createLogger({ level: 'silent' }),
+    ...options,
+  });
 }
 
 /** Where a test's warehouse lies below its folder. */

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { z } from 'zod';
-import { coverageEntrySchema, paginationSchema } from '../../src/source/contract/coverage.js';
+import { coverageEntrySchema, coverageWindowSchema } from '../../src/source/contract/coverage.js';
 
-const windowSchema = z.object({ urls: z.array(coverageEntrySchema), pagination: paginationSchema });
+/** A window of a listing, all of whose entries are valid. */
+export const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
 
 /** A client that knows a base address and a key, and nothing else. */
 export function clientOf(url: string, token: string) {
@@ -12,7 +13,7 @@ export function clientOf(url: string, token: string) {
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     return answer.json();
   };
-  const window = async (path: string) => windowSchema.parse(await read(path));
+  const window = async (path: string) => entryWindow.parse(await read(path));
   return { ask, read, window, status: async (path: string) => (await ask(path)).status };
 }
 

@@ -1,34 +1,42 @@
+/** Functions that read a file whose name they are given. */
+const FILE_FUNCTIONS = `
+  read_csv read_csv_auto read_json read_json_auto read_json_objects read_json_objects_auto read_ndjson
+  read_ndjson_auto read_ndjson_objects sniff_csv READ_TEXT main.read_text system.main.read_text read_duckdb
+  query_table st_read read_xlsx excel_scan "read_text"
+`;
+
+/** Functions that read a Parquet file. */
+const PARQUET_FUNCTIONS = `
+  read_parquet parquet_scan parquet_metadata parquet_schema parquet_file_metadata parquet_kv_metadata
+  parquet_full_metadata
+`;
+
+/** What follows `duckdb_` in the names of functions that show settings, secrets or logs. */
+const DUCKDB_FUNCTIONS = `
+  settings secrets extensions variables external_file_cache temporary_files logs log_contexts memory
+  prepared_statements approx_database_count
+`;
+
+/** The statement of each of these words. */
+function each(words: string, statement: (word: string) => string): string[] {
+  return words.trim().split(/\s+/).map(statement);
+}
+
 /** Texts that must be refused before anything of them runs. FILE, FOLDER and PARQUET stand for what is there to steal. */
 const READS = [
-  "from 'FILE'",
+  ...each(FILE_FUNCTIONS, (name) => `from ${name}('FILE')`),
+  ...each(PARQUET_FUNCTIONS, (name) => `from ${name}('PARQUET')`),
+  ...each(
+    'FILE PARQUET FOLDER/parquet/*/*/*/*.parquet /etc/passwd https://example.com/x.parquet s3://bucket/x.parquet http://127.0.0.1:1/x.csv',
+    (place) => `from '${place}'`,
+  ),
+  ...['FILE', 'PARQUET'].flatMap((file) => each('describe summarize show table', (verb) => `${verb} '${file}'`)),
   'from "FILE"',
   "select * from read_text('FILE')",
   "select content from read_blob('FILE')",
-  "from read_csv('FILE')",
-  "from read_csv_auto('FILE')",
-  "from read_json('FILE')",
-  "from read_json_auto('FILE')",
-  "from read_json_objects('FILE')",
-  "from read_json_objects_auto('FILE')",
-  "from read_ndjson('FILE')",
-  "from read_ndjson_auto('FILE')",
-  "from read_ndjson_objects('FILE')",
-  "from read_parquet('PARQUET')",
-  "from parquet_scan('PARQUET')",
-  "from parquet_metadata('PARQUET')",
-  "from parquet_schema('PARQUET')",
-  "from parquet_file_metadata('PARQUET')",
-  "from parquet_kv_metadata('PARQUET')",
   "from parquet_bloom_probe('PARQUET', 'url', 'x')",
-  "from sniff_csv('FILE')",
   "from glob('FOLDER/**')",
   "from glob('/etc/*')",
-  "from 'PARQUET'",
-  "from 'FOLDER/parquet/*/*/*/*.parquet'",
-  "from '/etc/passwd'",
-  "from 'https://example.com/x.parquet'",
-  "from 's3://bucket/x.parquet'",
-  "from 'http://127.0.0.1:1/x.csv'",
   "from read_parquet(['PARQUET', 'PARQUET'])",
   "with x as (from read_text('FILE')) from x",
   "select (select content from read_text('FILE'))",
@@ -51,15 +59,8 @@ const READS = [
   "/* from pages */ from read_text('FILE')",
   "-- from pages\nfrom read_text('FILE')",
   "from read_text(/* */ 'FILE')",
-  "from READ_TEXT('FILE')",
-  'from "read_text"(\'FILE\')',
-  "from main.read_text('FILE')",
-  "from system.main.read_text('FILE')",
   'from read_text($$FILE$$)',
   "from read_text('FI' || 'LE')",
-  "from parquet_full_metadata('PARQUET')",
-  "from read_duckdb('FILE')",
-  "describe 'FILE'",
   "from glob('FOLDER/parquet/../*')",
   "from read_text('FOLDER/parquet/../service-keys.json')",
   "select * from pages where url in (select content from read_text('FILE'))",
@@ -69,23 +70,15 @@ const READS = [
   "select list_transform([1], lambda n: getenv('HOME'))",
   "select getvariable('state_files')",
   "from query('from read_text(''FILE'')')",
-  "from query_table('FILE')",
   "from query_table(['FILE'])",
   "describe from read_text('FILE')",
   "summarize from read_text('FILE')",
-  "summarize 'FILE'",
-  "describe 'PARQUET'",
-  "show 'PARQUET'",
-  "table 'PARQUET'",
   "from json_execute_serialized_sql('{}')",
   "from sqlite_scan('FILE', 't')",
   "from postgres_scan('host=localhost', 'public', 't')",
   "from mysql_query('x', 'select 1')",
   "from iceberg_scan('FOLDER')",
   "from delta_scan('FOLDER')",
-  "from st_read('FILE')",
-  "from read_xlsx('FILE')",
-  "from excel_scan('FILE')",
   'from arrow_scan(1, 2, 3)',
   "from pandas_scan('x')",
 ];
@@ -144,6 +137,8 @@ const WRITES = [
 ];
 
 const SETTINGS = [
+  ...each(DUCKDB_FUNCTIONS, (name) => `from duckdb_${name}()`),
+  ...each('describe summarize show table', (verb) => `${verb} pg_settings`),
   "attach 'FOLDER/indexhouse.duckdb' as other",
   "attach ':memory:' as other",
   "attach 'FILE' (type sqlite)",
@@ -193,15 +188,10 @@ const SETTINGS = [
   "prepare p as from read_text('FILE')",
   'execute p',
   'deallocate p',
-  'from duckdb_settings()',
   'from pg_settings',
-  'table pg_settings',
   'from PG_SETTINGS',
   'from pg_catalog.pg_settings',
   'from system.pg_catalog."pg_settings"',
-  'summarize pg_settings',
-  'describe pg_settings',
-  'show pg_settings',
   'from (summarize pg_settings)',
   'with x as (from pg_settings) from x',
   'select (select max(setting) from pg_settings)',
@@ -211,17 +201,7 @@ const SETTINGS = [
   'from histogram_values(pg_settings, setting)',
   "from histogram_values('pg_' || 'settings', setting)",
   "from histogram('pg_settings', 'setting')",
-  'from duckdb_secrets()',
   "from which_secret('s3://x', 's3')",
-  'from duckdb_extensions()',
-  'from duckdb_variables()',
-  'from duckdb_external_file_cache()',
-  'from duckdb_temporary_files()',
-  'from duckdb_logs()',
-  'from duckdb_log_contexts()',
-  'from duckdb_memory()',
-  'from duckdb_prepared_statements()',
-  'from duckdb_approx_database_count()',
   'from enable_logging()',
   'from checkpoint()',
   'from force_checkpoint()',

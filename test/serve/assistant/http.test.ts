@@ -7,55 +7,38 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { judged, readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
-import { startService } from '../../../src/app/cli/serving/running-service.js';
-import { settingsWithoutFile } from '../../../src/base/config/load.js';
-import { createLogger } from '../../../src/base/observe/log.js';
 import { KeyClients } from '../../../src/serve/assistant/key-clients.js';
 import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { PROGRAM, start } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { serviceOver } from '../../given/served.js';
+import { keyTo } from '../../given/service.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { call, NIGHTS } from './given.js';
 
 const ENDLESS = 'select count(*) from range(10000000000) a, range(10000000000) b';
 
-let built: BuiltWarehouse;
+const built = sharedWarehouse(() => buildWarehouse(NIGHTS));
 let url: string;
 const tokens = { shop: '', other: '', all: '' };
 beforeAll(async () => {
-  built = await buildWarehouse(NIGHTS);
   for (const label of ['shop', 'other'] as const) tokens[label] = await added(label, [label]);
   tokens.all = await added('all', 'all');
-  const service = await started();
+  const service = await serviceOver(built.path, {}, { prefix: '/tenant' });
   url = service.url;
-  return async () => {
-    await service.close();
-    built.remove();
-  };
+  return service.close;
 });
 
 async function added(label: string, websites: 'all' | string[]): Promise<string> {
   return (await addKey(built.path, { label, websites })).token;
 }
 
-function started(settings = {}) {
-  return startService({
-    warehouse: built.path,
-    memoryLimit: 256_000_000,
-    timeZone: 'UTC',
-    prefix: '/tenant',
-    service: { ...settingsWithoutFile({ env: {}, cwd: '/' }, { service: { port: 0 } }).service, ...settings },
-    status: { ...STATUS_DEFAULTS, warehouse: built.path, now: 0 },
-    log: createLogger({ level: 'silent' }),
-  });
-}
-
 /** The SDK's own client with a key. */
-async function clientOf(token: string, base = url): Promise<Client> {
+async function clientOf(token: string): Promise<Client> {
   const headers = { authorization: `Bearer ${token}` };
   const client = new Client({ name: 'test', version: '1' });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`), { requestInit: { headers } }));
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }));
   onTestFinished(() => client.close());
   await client.listTools();
   return client;
@@ -122,9 +105,7 @@ describe('two keys', () => {
     const status = async () => whole;
     const own = { warehouse: built.path, memoryLimit: 256e6, version: 'test', status, statusInput: input };
     const clients = new KeyClients(own);
-    const account = { _id: 'a', email: 'a@example.com' };
-    const key = { _id: 'k', api_key_label: 'k', account, websites_access: [{ _id: 'shop', url: 'shop.example' }] };
-    const seen = await clients.clientOf(key, new AbortController().signal).status();
+    const seen = await clients.clientOf(keyTo(['shop']), new AbortController().signal).status();
     expect(seen.websites.map(({ website_id }) => website_id)).toEqual(['shop']);
     expect(JSON.stringify(seen)).not.toMatch(new RegExp(`secret|${built.path}`));
     clients.close();

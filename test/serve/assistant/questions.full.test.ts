@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { percent } from '../../../src/base/observe/format.js';
 import { packageFolder } from '../../../src/base/storage/sql.js';
 import { run } from '../../given/cli.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../../given/folder.js';
 import { asked, call } from './given.js';
 
 const GUIDE = readFileSync(join(packageFolder(), 'docs', 'assistants.md'), 'utf8');
 
-const scratch = temporaryFolder(afterAll);
+const clean = afterAllTests();
+const scratch = temporaryFolder(clean);
 const callSchema = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
 const [, ...SECTIONS] = (GUIDE.split('## Ten questions')[1] ?? '').split('\n### ');
 
@@ -20,11 +21,7 @@ beforeAll(async () => {
   const folder = join(scratch, 'demo');
   const { code, stderr } = await run(['demo', '--folder', folder, '--json']);
   expect([code, stderr]).toEqual([0, expect.anything()]);
-  const ends: (() => Promise<void>)[] = [];
-  client = await asked(join(folder, 'warehouse'), (end) => ends.push(end));
-  return async () => {
-    for (const end of ends) await end();
-  };
+  client = await asked(join(folder, 'warehouse'), clean);
 });
 
 it('there are ten questions', () => expect(SECTIONS).toHaveLength(10));

@@ -48,9 +48,14 @@ function run(sql: string, websites: string[] | null = null, options = {}) {
   return runSql(request, NEVER, { memoryLimit: MEMORY_LIMIT, ...options });
 }
 
-once('200 hostile statements are refused for what they are, before anything of them runs', async () => {
-  const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT, websites: ['shop'] });
+async function opened(options: { websites?: string[] } = {}): Promise<Reader> {
+  const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT, ...options });
   onTestFinished(() => reader.close());
+  return reader;
+}
+
+once('200 hostile statements are refused for what they are, before anything of them runs', async () => {
+  const reader = await opened({ websites: ['shop'] });
   const before = fingerprint(built.path);
   expect(new Set(REFUSED).size).toBeGreaterThanOrEqual(200);
   for (const hostile of REFUSED) {
@@ -87,8 +92,7 @@ const HARMLESS = [
 ];
 
 once('casts, operators, lambdas, windows and our own macros can be used in SQL', async () => {
-  const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT });
-  onTestFinished(() => reader.close());
+  const reader = await opened();
   for (const sql of HARMLESS) {
     expect((await readRows(reader, { name: sql, sql, parameters: {} }, WINDOW)).total).toBeGreaterThan(0);
   }
@@ -104,8 +108,7 @@ once('every function of this version of DuckDB was reviewed: it is allowed to qu
   );
   const patterns = refused.replaceAll(/^#.*/gm, '').trim().split(/\s+/);
   const isRefused = new RegExp(`^(${patterns.join('|').replaceAll('*', '.*')})$`);
-  const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT });
-  onTestFinished(() => reader.close());
+  const reader = await opened();
   const there = await reader.engine.rows(
     z.object({ name: z.string(), kind: z.string() }),
     'select distinct lower(function_name) as name, function_type as kind from duckdb_functions()',

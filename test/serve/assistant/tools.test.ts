@@ -1,19 +1,15 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { analyses } from '../../../src/answers/query/catalog.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { afterAllTests } from '../../given/folder.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call, HOSTILE, NIGHTS } from './given.js';
 
-let built: BuiltWarehouse;
+const built = sharedWarehouse(() => buildWarehouse(NIGHTS));
+const clean = afterAllTests();
 let client: Client;
 beforeAll(async () => {
-  built = await buildWarehouse(NIGHTS);
-  const ends: (() => Promise<void>)[] = [];
-  client = await asked(built.path, (end) => ends.push(end));
-  return async () => {
-    for (const end of ends) await end();
-    built.remove();
-  };
+  client = await asked(built.path, clean);
 });
 
 describe('every tool', () => {

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import {
   type Dashboard,
   EMPTY_TOKEN,
@@ -32,18 +32,14 @@ const ROOMS = [
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-let shop: BuiltWarehouse;
+const shop = sharedWarehouse(() => buildWarehouse(NIGHTS.slice(0, 1)));
 let reader: LiveReader;
 let dashboard: Dashboard;
 let visitor: Visitor;
 
-beforeAll(async () => {
-  shop = await buildWarehouse(NIGHTS.slice(0, 1));
+beforeAll(() => {
   reader = new LiveReader({ warehouse: shop.path, memoryLimit: 256_000_000 });
-});
-afterAll(() => {
-  reader.close();
-  shop.remove();
+  return () => reader.close();
 });
 beforeEach(async () => {
   dashboard = await start();

@@ -7,6 +7,7 @@ import { broken, indexed, out, STRICT } from '../../answers/report/given.js';
 import type { GivenPage } from '../../given/service.js';
 import type { Night } from '../../given/warehouse.js';
 import { storeOf } from '../scripted-store.js';
+import { Visitor } from './visitor.js';
 
 /** The morning after the last night. */
 export const NOW = Date.parse('2025-03-05T08:00:00Z');
@@ -124,6 +125,8 @@ export interface Dashboard {
   clock: { now: number };
   /** Tokens that are known no more. */
   revoked: Set<string>;
+  /** Somebody who signed in with this key. */
+  visitor(token: string): Promise<Visitor>;
   close(): Promise<void>;
 }
 
@@ -157,7 +160,12 @@ export async function startDashboard(
     await app.close();
     reader.close();
   };
-  return { origin, app, failures, clock, revoked, close };
+  const visitor = async (token: string) => {
+    const signedIn = new Visitor(origin);
+    await signedIn.signIn(token);
+    return signedIn;
+  };
+  return { origin, app, failures, clock, revoked, visitor, close };
 }
 
 function keyOf(token: string): KeyDetails | null {

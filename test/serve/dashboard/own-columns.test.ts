@@ -10,15 +10,16 @@ import { wholeClient } from '../../../src/serve/assistant/whole-client.js';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { once } from '../../given/at-length.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { buildWarehouse } from '../../given/warehouse.js';
+import { keyTo } from '../../given/service.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { MARKUP, NIGHTS, NOW, SHOP_TOKEN, startDashboard } from './given.js';
-import { linksOf, rowsOf, shownText, Visitor } from './visitor.js';
+import { linksOf, rowsOf, shownText, type Visitor } from './visitor.js';
 
 const PAGES = '/dashboard/websites/shop/pages';
+const shop = sharedWarehouse(() => buildWarehouse(NIGHTS));
 
 /** A visitor of `shop`, whose pages a file with this text is about. */
 async function visitorWith(text: string, views: View[] = []): Promise<Visitor> {
-  const shop = await buildWarehouse(NIGHTS);
   const file = join(temporaryFolder(), 'owners.csv');
   writeFileSync(file, text);
   const reader = new LiveReader({ warehouse: shop.path, memoryLimit: 256e6, pagesFrom: { file } });
@@ -26,11 +27,8 @@ async function visitorWith(text: string, views: View[] = []): Promise<Visitor> {
   onTestFinished(async () => {
     await dashboard.close();
     reader.close();
-    shop.remove();
   });
-  const visitor = new Visitor(dashboard.origin);
-  await visitor.signIn(SHOP_TOKEN);
-  return visitor;
+  return dashboard.visitor(SHOP_TOKEN);
 }
 
 once('columns of one’s own are in the table of pages and its downloads, and narrow it down', async () => {
@@ -79,8 +77,6 @@ once(
 );
 
 once('assistants see no columns of one’s own, with a key or without', async () => {
-  const shop = await buildWarehouse(NIGHTS);
-  onTestFinished(() => shop.remove());
   const file = join(temporaryFolder(), 'owners.csv');
   writeFileSync(file, 'pattern,owner\n*,Ben\n');
   const status = async () => readStatus({ ...STATUS_DEFAULTS, warehouse: shop.path, now: NOW });
@@ -88,9 +84,7 @@ once('assistants see no columns of one’s own, with a key or without', async ()
   const { signal } = new AbortController();
   const keys = new KeyClients({ ...given, statusInput: { ...STATUS_DEFAULTS, warehouse: shop.path, now: NOW } });
   const whole = wholeClient(given);
-  const account = { _id: 'a', email: 'a@example.com' };
-  const key = { _id: 'k', api_key_label: 'k', account, websites_access: [{ _id: 'shop', url: 'shop.example' }] };
-  for (const client of [whole, keys.clientOf(key, signal)]) {
+  for (const client of [whole, keys.clientOf(keyTo(['shop']), signal)]) {
     expect(await client.ask(signal, async (reader) => reader.own.columns)).toEqual([]);
     await expect(sqlTool.run(client, { sql: 'select owner from pages' }, signal)).rejects.toThrow('"owner" not');
   }

@@ -1,35 +1,30 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parsed } from '../../answers/report/parsed.js';
 import { casesAtLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { afterAllTests, temporaryFolder } from '../../given/folder.js';
 import { readParquet } from '../../given/parquet.js';
-import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { readWorkbook } from '../../given/workbook.js';
 import { type Dashboard, HOSTILE, MARKUP, NIGHTS, OTHER_TOKEN, pageAt, SHOP_TOKEN, startDashboard } from './given.js';
-import { type Answer, linksOf, rowsOf, shownText, Visitor } from './visitor.js';
+import { type Answer, linksOf, rowsOf, shownText, type Visitor } from './visitor.js';
 
 const SHOP = '/dashboard/websites/shop';
 /** The pages of a website with an odd id, of which everything is known. */
 const ODD = '/dashboard/websites/a%20b%2F%C3%BC%3F%23%25/pages';
-let shop: BuiltWarehouse;
+const shop = sharedWarehouse(() => buildWarehouse(NIGHTS));
+const clean = afterAllTests();
 let dashboard: Dashboard;
 let visitor: Visitor;
 /** Sees `ODD`. */
 let other: Visitor;
 
 beforeAll(async () => {
-  shop = await buildWarehouse(NIGHTS);
   dashboard = await startDashboard(shop.path);
-  visitor = new Visitor(dashboard.origin);
-  await visitor.signIn(SHOP_TOKEN);
-  other = new Visitor(dashboard.origin);
-  await other.signIn(OTHER_TOKEN);
-});
-afterAll(async () => {
-  await dashboard.close();
-  shop.remove();
+  clean(dashboard.close);
+  visitor = await dashboard.visitor(SHOP_TOKEN);
+  other = await dashboard.visitor(OTHER_TOKEN);
 });
 
 /** What was written by strangers is shown as text: it runs nothing, and leads nowhere but to the web. */

@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { buildWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { NIGHTS, SHOP_TOKEN, startDashboard } from './given.js';
-import { linksOf, rowsOf, shownText, Visitor } from './visitor.js';
+import { linksOf, rowsOf, shownText } from './visitor.js';
 
 const VIEWS = [
   { name: 'Out <b>', pages: { directory: '/p/', indexed: 'no' } as const },
@@ -12,13 +12,12 @@ const VIEWS = [
   { name: 'Elsewhere', website: 'other', pages: { q: 'a' } },
 ];
 
+const shop = sharedWarehouse(() => buildWarehouse(NIGHTS));
+
 test('a view has one count: on the overview, where its link leads, and in the answer of `pages`', async () => {
-  const shop = await buildWarehouse(NIGHTS);
-  onTestFinished(() => shop.remove());
   const dashboard = await startDashboard(shop.path, { views: VIEWS });
   onTestFinished(() => dashboard.close());
-  const visitor = new Visitor(dashboard.origin);
-  await visitor.signIn(SHOP_TOKEN);
+  const visitor = await dashboard.visitor(SHOP_TOKEN);
 
   const overview = await visitor.get('/dashboard/websites/shop?days=1');
   const views = rowsOf(overview, 'views');

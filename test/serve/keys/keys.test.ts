@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/base/exit.js';
 import { readKeys, type StoredKey } from '../../../src/serve/keys/key-file.js';
 import { LiveKeys } from '../../../src/serve/keys/live-keys.js';
@@ -17,18 +17,17 @@ const WEBSITES = [
 
 const NOW = Date.parse('2026-01-31T12:00:00Z');
 
-function emptyWarehouse(): string {
-  const warehouse = join(temporaryFolder(), 'warehouse');
+/** An empty one for each test. */
+let warehouse: string;
+let keyFile: string;
+beforeEach(() => {
+  warehouse = join(temporaryFolder(), 'warehouse');
+  keyFile = join(warehouse, 'service-keys.json');
   mkdirSync(join(warehouse, 'parquet'), { recursive: true });
-  return warehouse;
-}
-
-function keyFile(warehouse: string): string {
-  return join(warehouse, 'service-keys.json');
-}
+});
 
 /** The keys as a service sees them that looks again whenever the test says so. */
-function live(warehouse: string) {
+function live() {
   let now = 0;
   const keys = new LiveKeys(
     warehouse,
@@ -44,19 +43,17 @@ function live(warehouse: string) {
 
 describe('adding', () => {
   it('gives a token that is stored nowhere, in a file that only its owner reads', async () => {
-    const warehouse = emptyWarehouse();
     const { key, token } = await addKey(warehouse, { label: 'one', websites: ['shop', 'shop'] }, { now: () => NOW });
     expect(token).toMatch(/^ih_[A-Za-z0-9_-]{43}$/);
     expect(key).toEqual({ id: key.id, label: 'one', websites: ['shop'], created_at: '2026-01-31T12:00:00.000Z' });
-    expect(statSync(keyFile(warehouse)).mode & 0o777).toBe(0o600);
-    const text = readFileSync(keyFile(warehouse), 'utf8');
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+    const text = readFileSync(keyFile, 'utf8');
     expect(text).not.toContain(token.slice(3));
     expect(text).not.toContain(Buffer.from(token).toString('base64').slice(0, 20));
     expect(await readKeys(warehouse)).toEqual([{ ...key, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
   });
 
   it('loses none where several add at once, in this process and in others', async () => {
-    const warehouse = emptyWarehouse();
     const labels = ['a', 'b', 'c', 'd', 'e', 'f'];
     const others = ['x', 'y'].map((label) =>
       start(['keys', 'add', '--label', label, '--website', 'all', '--json', '--warehouse', warehouse]),
@@ -65,7 +62,7 @@ describe('adding', () => {
     const ended = await Promise.all(others.map(({ ended }) => ended));
     const keys = await readKeys(warehouse);
     expect(keys.map(({ label }) => label).sort()).toEqual([...labels, 'x', 'y']);
-    const { find } = live(warehouse);
+    const { find } = live();
     for (const { code, stdout } of ended) {
       expect(code).toBe(0);
       const { token, ...key } = JSON.parse(stdout);
@@ -74,7 +71,6 @@ describe('adding', () => {
   });
 
   it.runIf(existsSync('/dev/full'))('keeps no key whose token could not be shown', async () => {
-    const warehouse = emptyWarehouse();
     const command = [process.execPath, PROGRAM, 'keys', 'add', '--label', 'x', '--website', 'all'];
     const args = ['-c', '"$@" > /dev/full', 'sh', ...command, '--warehouse', warehouse];
     expect(spawnSync('sh', args).status).toBe(1);
@@ -82,7 +78,6 @@ describe('adding', () => {
   });
 
   it('refuses labels that cannot be shown and expiries that are none or over', async () => {
-    const warehouse = emptyWarehouse();
     for (const label of ['', ' x', 'a\nb', '\u0007', '\ud800', 'x'.repeat(201)]) {
       await expect(addKey(warehouse, { label, websites: 'all' })).rejects.toThrow(UsageError);
     }
@@ -96,7 +91,6 @@ describe('adding', () => {
 
 describe('revoking', () => {
   it('takes the id or the label, which is unique', async () => {
-    const warehouse = emptyWarehouse();
     const one = await addKey(warehouse, { label: 'one', websites: 'all' });
     const two = await addKey(warehouse, { label: 'two', websites: 'all' });
     const again = addKey(warehouse, { label: 'one', websites: 'all' });
@@ -108,8 +102,7 @@ describe('revoking', () => {
   });
 
   it('is noticed a second later; a key that was added opens at once', async () => {
-    const warehouse = emptyWarehouse();
-    const { find, pass } = live(warehouse);
+    const { find, pass } = live();
     expect(await find('ih_unknown')).toBeNull();
     const { key, token } = await addKey(warehouse, { label: 'one', websites: 'all' });
     expect(await find(token)).toMatchObject({ _id: key.id });
@@ -121,10 +114,9 @@ describe('revoking', () => {
 
 describe('a key', () => {
   it('names the websites that it may read: those that there are, or those that it was granted', async () => {
-    const warehouse = emptyWarehouse();
     const all = await addKey(warehouse, { label: 'all', websites: 'all' });
     const some = await addKey(warehouse, { label: 'some', websites: ['blog', 'later'] });
-    const { find } = live(warehouse);
+    const { find } = live();
     expect(await find(all.token)).toEqual({
       _id: all.key.id,
       api_key_label: 'all',
@@ -141,10 +133,9 @@ describe('a key', () => {
   });
 
   it('opens nothing with less, more or another case of its token, nor with its hash', async () => {
-    const warehouse = emptyWarehouse();
     const { token } = await addKey(warehouse, { label: 'one', websites: 'all' });
     const [stored] = await readKeys(warehouse);
-    const { find } = live(warehouse);
+    const { find } = live();
     const wrong = ['', token.slice(0, -1), `${token}x`, token.toLowerCase(), token.slice(3), `${stored?.sha256}`];
     for (const guess of wrong) expect(await find(guess)).toBeNull();
     expect(await find(token)).not.toBeNull();
@@ -164,26 +155,24 @@ describe('a damaged file', () => {
     ['half of it', JSON.stringify({ keys: [key] }).slice(0, 60)],
     ['a right that is not known', JSON.stringify({ keys: [{ ...key, until: '2026-02-01' }] })],
   ])('with %s in it is refused with what to do, and left as it is', async (_name, text) => {
-    const warehouse = emptyWarehouse();
-    writeFileSync(keyFile(warehouse), text);
+    writeFileSync(keyFile, text);
     const refused = await addKey(warehouse, { label: 'x', websites: 'all' }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(WarehouseError);
     expect(String(refused)).toMatch(/service-keys\.json is damaged.*: restore it from a backup, or delete it/);
     expect(String(refused)).not.toContain(key.sha256);
-    expect(readFileSync(keyFile(warehouse), 'utf8')).toBe(text);
+    expect(readFileSync(keyFile, 'utf8')).toBe(text);
   });
 
   it('opens nothing while the service runs, and everything again once it is mended', async () => {
-    const warehouse = emptyWarehouse();
     const { token } = await addKey(warehouse, { label: 'one', websites: 'all' });
-    const { find, pass } = live(warehouse);
+    const { find, pass } = live();
     expect(await find(token)).not.toBeNull();
-    const whole = readFileSync(keyFile(warehouse), 'utf8');
-    writeFileSync(keyFile(warehouse), whole.slice(0, 40));
+    const whole = readFileSync(keyFile, 'utf8');
+    writeFileSync(keyFile, whole.slice(0, 40));
     pass(1000);
     await expect(find(token)).rejects.toThrow(WarehouseError);
     await expect(find(token)).rejects.toThrow(WarehouseError);
-    writeFileSync(keyFile(warehouse), whole);
+    writeFileSync(keyFile, whole);
     expect(await find(token)).not.toBeNull();
   });
 });
@@ -194,14 +183,13 @@ describe('expiry', () => {
     ['2026-03-01T10:00:00+02:00', '2026-03-01T08:00:00.000Z'],
     ['90d', '2026-05-01T12:00:00.000Z'],
   ])('takes %s', async (expires, expires_at) => {
-    const { key } = await addKey(emptyWarehouse(), { label: 'x', websites: 'all', expires }, { now: () => NOW });
+    const { key } = await addKey(warehouse, { label: 'x', websites: 'all', expires }, { now: () => NOW });
     expect(key.expires_at).toBe(expires_at);
   });
 
   it('closes a key at its moment', async () => {
-    const warehouse = emptyWarehouse();
     const { token } = await addKey(warehouse, { label: 'x', websites: 'all', expires: '1h' }, { now: () => NOW });
-    const { find, pass } = live(warehouse);
+    const { find, pass } = live();
     pass(3_600_000 - 1);
     expect(await find(token)).not.toBeNull();
     pass(1);

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
-import {
-  type CoverageEntry,
-  coverageEntrySchema,
-  coverageWindowSchema,
-} from '../../../src/source/contract/coverage.js';
+import { type CoverageEntry, coverageEntrySchema } from '../../../src/source/contract/coverage.js';
 import { errorBodySchema, keyDetailsSchema } from '../../../src/source/contract/key.js';
 import { type UrlReport, urlReportSchema } from '../../../src/source/contract/report.js';
 import { atLength, once } from '../../given/at-length.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { Documented } from '../../given/documented.js';
-import { temporaryFolder } from '../../given/folder.js';
-import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../../given/served.js';
-import { syncAt } from '../../given/warehouse.js';
+import { afterAllTests } from '../../given/folder.js';
+import { serveSimulated } from '../../given/served.js';
+import { entryWindow } from '../client.js';
 
 /**
  * The specification, section by section, held against both stores of the one HTTP interface; and every answer against
@@ -22,7 +18,6 @@ import { syncAt } from '../../given/warehouse.js';
 const PAGES = 60;
 const KEYS = { reader: ['shop', 'empty', 'gone'], stranger: ['other'] };
 
-const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
 type EntryWindow = z.infer<typeof entryWindow>;
 
 interface Served {
@@ -32,7 +27,7 @@ interface Served {
   reports: Map<string, UrlReport>;
 }
 
-const clean: (() => unknown)[] = [];
+const clean = afterAllTests();
 const served: Record<string, Served> = {};
 
 beforeAll(async () => {
@@ -49,20 +44,13 @@ beforeAll(async () => {
       websites,
     })),
   });
-  clean.push(() => simulator.close());
-  const warehouse = warehouseIn(temporaryFolder((each) => clean.push(each)));
-  const now = simulator.world.now.getTime();
-  const at = simulator.world.now.toISOString();
-  await syncAt({ baseUrl: simulator.url, warehouse, at, sections: { api: { token: 'all' } } });
-  const copy: ServedWarehouse = await serveWarehouse({ warehouse, now: () => now, keys: KEYS });
-  clean.push(() => copy.close());
+  clean(() => simulator.close());
+  const copy = await serveSimulated(simulator, { token: 'all', keys: KEYS });
+  clean(() => copy.close());
   const world = worldOf(simulator);
   for (const [name, baseUrl] of Object.entries({ simulator: simulator.url, warehouse: copy.baseUrl })) {
     served[name] = { baseUrl, documented: await Documented.of(baseUrl), ...world };
   }
-});
-afterAll(async () => {
-  for (const each of clean.reverse()) await each();
 });
 
 function worldOf(simulator: Simulator): Pick<Served, 'entries' | 'reports'> {
@@ -133,8 +121,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
         const seen: string[] = [];
         let next: string | null = `/v1/urls/shop?skip=0&limit=${limit}`;
         for (let number = 1; next !== null; number++) {
-          const { urls, pagination }: z.infer<typeof coverageWindowSchema> & { urls: CoverageEntry[] } =
-            await window(next);
+          const { urls, pagination }: EntryWindow = await window(next);
           const count = its().entries.size;
           const skip = (number - 1) * limit;
           expect(pagination).toMatchObject({ count, skip, limit, current_page: number, end: skip + limit >= count });
@@ -142,7 +129,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
           expect(urls).toHaveLength(Math.min(limit, count - skip));
           expect(pagination.prev_page === null).toBe(number === 1);
           expect(pagination.next_page === null).toBe(pagination.end);
-          seen.push(...urls.map((entry: CoverageEntry) => entry.url));
+          seen.push(...urls.map((entry) => entry.url));
           next = z.string().nullable().parse(pagination.next_page);
           if (next !== null) expect(next.startsWith(`/v1/urls/shop?skip=${skip + limit}&limit=${limit}`)).toBe(true);
         }

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import { servedResults, servedSnapshots } from '../../../src/serve/api/served.js';
 import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/contract/coverage.js';
 import { Documented } from '../../given/documented.js';
 import { type ServedWarehouse, serveNights } from '../../given/served.js';
@@ -12,21 +12,6 @@ const NOW = Date.parse('2025-03-05T12:00:00Z');
 const FORMULA = 'https://w.example/b';
 const PAGES = ['https://w.example/a', FORMULA, 'https://w.example/c?x=1,2'];
 const ELSEWHERE = 'https://v.example/a';
-
-const snapshotsSchema = z.object({
-  snapshots: z.array(z.looseObject({ id: z.string(), date: z.string(), time: z.string(), pages: z.int() })),
-  pagination: z.looseObject({ count: z.int(), next_page: z.string().nullable() }),
-});
-const resultsSchema = z.object({
-  reports: z.array(
-    z.object({
-      url: z.string(),
-      status: z.int(),
-      report: z.looseObject({ url: z.string() }).nullable(),
-      error: z.looseObject({ error: z.string() }).nullable(),
-    }),
-  ),
-});
 
 let served: ServedWarehouse;
 let documented: Documented;
@@ -69,7 +54,7 @@ async function json(path: string): Promise<unknown> {
 
 describe('the snapshots of a website', () => {
   it('are listed newest first, with the values that as_of and snapshot take', async () => {
-    const { snapshots, pagination } = snapshotsSchema.parse(await json('/v1/snapshots/w'));
+    const { snapshots, pagination } = servedSnapshots.parse(await json('/v1/snapshots/w'));
     expect(pagination.count).toBe(2);
     expect(snapshots).toMatchObject([
       { date: '2025-03-02', listing_status: 'complete', reports_status: 'complete', pages: 3, reports: 3 },
@@ -84,8 +69,8 @@ describe('the snapshots of a website', () => {
   });
 
   it('come in windows', async () => {
-    const first = snapshotsSchema.parse(await json('/v1/snapshots/w?limit=1'));
-    const second = snapshotsSchema.parse(await json(first.pagination.next_page ?? ''));
+    const first = servedSnapshots.parse(await json('/v1/snapshots/w?limit=1'));
+    const second = servedSnapshots.parse(await json(first.pagination.next_page ?? ''));
     expect([...first.snapshots, ...second.snapshots].map(({ date }) => date)).toEqual(['2025-03-02', '2025-03-01']);
     expect(second.pagination.next_page).toBeNull();
   });
@@ -110,7 +95,7 @@ describe('reports of several pages', () => {
     const urls = [PAGES[2], 'https://nowhere.example/', 'no url', ELSEWHERE, PAGES[0], PAGES[2]];
     const { answer, text } = await reports({ urls });
     expect(answer.status).toBe(200);
-    const results = resultsSchema.parse(JSON.parse(text)).reports;
+    const results = servedResults.parse(JSON.parse(text)).reports;
     expect(results.map(({ url }) => url)).toEqual(urls);
     expect(results.map(({ status, report, error }) => [status, report?.url ?? error?.error])).toEqual([
       [200, PAGES[2]],
@@ -126,7 +111,7 @@ describe('reports of several pages', () => {
 
   it('are those of a past moment with as_of', async () => {
     const { text } = await reports({ urls: [PAGES[0], PAGES[2]] }, '/v1/url-reports?as_of=2025-03-01');
-    const results = resultsSchema.parse(JSON.parse(text)).reports;
+    const results = servedResults.parse(JSON.parse(text)).reports;
     expect(results.map(({ status, report }) => [status, report?.['index_coverage_state']])).toEqual([
       [200, 'first'],
       [404, undefined],
@@ -175,7 +160,7 @@ describe('a whole listing', () => {
   });
 
   it('is that of a moment, a snapshot or a selection, and says which', async () => {
-    const { snapshots } = snapshotsSchema.parse(await json('/v1/snapshots/w'));
+    const { snapshots } = servedSnapshots.parse(await json('/v1/snapshots/w'));
     const [newest, oldest] = snapshots;
     for (const [query, id, rows] of [
       ['', newest?.id, 3],
@@ -209,7 +194,7 @@ describe('a whole listing', () => {
 
 describe('which state an answer shows', () => {
   it('is said by its headers', async () => {
-    const { snapshots } = snapshotsSchema.parse(await json('/v1/snapshots/w'));
+    const { snapshots } = servedSnapshots.parse(await json('/v1/snapshots/w'));
     const [newest, oldest] = snapshots.map(({ id, time }) => [id, time]);
     const report = `/v1/url-report?url=${encodeURIComponent(PAGES[0] ?? '')}`;
     const of = ({ headers }: Response) => [headers.get('x-snapshot-id'), headers.get('x-snapshot-time')];

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/contract/coverage.js';
 import { type ServedWarehouse, serveNights } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
 import { type Night, syncNights } from '../../given/warehouse.js';
+import { entryWindow } from '../client.js';
 
 const A = 'https://www.example.com/a';
 const B = 'https://www.example.com/b';
@@ -39,8 +39,6 @@ beforeAll(async () => {
   served = await serveNights(NIGHTS, { now: () => NOW, keys: { k: ['w'] } });
   return served.close;
 });
-
-const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
 
 const get = (path: string, headers: Record<string, string> = {}) => served.get(path, { headers });
 

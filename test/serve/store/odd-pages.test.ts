@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect } from 'vitest';
-import { z } from 'zod';
 import { withReader } from '../../../src/answers/query/reader.js';
 import { pagesQuery, readPages } from '../../../src/serve/dashboard/pages/pages.js';
-import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/contract/coverage.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { serveNights } from '../../given/served.js';
+import { entryWindow } from '../client.js';
 
 /** Each with a state of its own. */
 const STATES: Readonly<Record<string, string | null>> = {
@@ -18,7 +17,6 @@ const STATES: Readonly<Record<string, string | null>> = {
   'data://text/plain,hello': 'data',
 };
 const URLS = Object.keys(STATES).sort();
-const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
 
 let served: Awaited<ReturnType<typeof serveNights>>;
 beforeAll(async () => {

@@ -111,15 +111,6 @@ describe('a file whose rows cannot be read', () => {
     expect(await health()).toMatchObject({ status: 'degraded', unreadable_files: 1 });
     expect(unreadable).toEqual([expect.stringContaining('website=sick')]);
   });
-
-  test('of reports costs the reports that it holds', async () => {
-    const { get, report } = await servedWith(async (path) => {
-      for (const file of await filesOf(path, 'url_reports')) rot(file);
-    });
-    expect((await report('sick')).status).toBe(503);
-    expect((await report('well')).status).toBe(200);
-    expect((await get('/v1/urls/sick')).status).toBe(200);
-  });
 });
 
 test('a file that is repaired where it is, is read again without a restart', async () => {

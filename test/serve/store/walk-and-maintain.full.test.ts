@@ -1,10 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
-import { coverageEntrySchema, coverageWindowSchema } from '../../../src/source/contract/coverage.js';
 import { serveWarehouse } from '../../given/served.js';
 import { at, buildNights, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
-
-const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
+import { entryWindow } from '../client.js';
 
 it('a walk goes on while its files are there, even when retention puts its listing out of use meanwhile', async () => {
   const { path: warehouse, remove } = await buildNights([1, 2, 3, 9], { withBlog: false });
