@@ -191,6 +191,7 @@ class StateRebuild {
       await this.#setFiles(view, table, []);
       await this.engine.view(view, listedQuery(table, view));
     }
+    await viewComparison(this.engine);
   }
 
   /** @returns the file of the state after this commit, under a name that no other state has used */
@@ -206,7 +207,6 @@ class StateRebuild {
     for (const [view, table] of Object.entries(FOLLOWED)) {
       await this.#setFiles(view, table, filesOf(this.warehouse, [marker], table));
     }
-    await viewComparison(this.engine);
     const file = join(this.temporary, `state.${marker.snapshotId}`);
     const bounds = await rangeBounds(this.engine);
     await onCompared?.(this.engine, marker, bounds);

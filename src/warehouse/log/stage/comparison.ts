@@ -55,17 +55,13 @@ export const COMPARED = [
 /** In a journal, these have one value for all rows. */
 const OF_THE_COMMIT = ['snapshot_id', 'website_id', 'snapshot_at', 'snapshot_date'];
 
-/** Engines that have the views of the comparison. */
-const viewed = new WeakSet<Engine>();
-
 /**
- * Creates the views that compare this commit with the previous state, once per engine. They read `now_coverage`,
+ * Creates the views that compare a commit with the previous state. They read `now_coverage`,
  * `now_url_reports`, `now_report_failures`, `now_rejected_records` and `previous_state`. These may come from a journal
  * or from the warehouse, and may be replaced later, so the same statements also rebuild a state.
  */
 export async function viewComparison(engine: Engine): Promise<void> {
   await engine.set({ range_from: null, range_to: null });
-  if (viewed.has(engine)) return;
   await engine.run(sql('warehouse/stage/in_range'));
   for (const table of COMPARED) {
     await engine.view(`ranged_${table}`, `select ${comparable(table)} from now_${table} where in_range(url)`);
@@ -74,7 +70,6 @@ export async function viewComparison(engine: Engine): Promise<void> {
   await engine.run(sql('warehouse/stage/compared'));
   await engine.run(sql('warehouse/stage/report_attempts'));
   await engine.run(sql('warehouse/stage/absences'));
-  viewed.add(engine);
 }
 
 /**
