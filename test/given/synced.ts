@@ -42,7 +42,6 @@ function stopper(limits: StopAfter, stop: AbortController): Progress {
     setTotal: () => {},
     note: () => {},
     finish: () => {},
-    interrupt: (write) => write(),
     logStream: { write: () => {}, isTTY: false },
   };
 }

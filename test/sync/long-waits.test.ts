@@ -35,7 +35,6 @@ async function run(baseUrl: string, { api = {}, ownToken = false } = {}): Promis
       setTotal: () => {},
       note: (text) => notes.push(text),
       finish: () => {},
-      interrupt: (write) => write(),
       logStream: { write: () => {}, isTTY: true },
     },
     effects: { ...clock.effects, follow: noFollowers },

@@ -37,8 +37,6 @@ export interface Progress {
   note(text: string): void;
   /** Removes the line from the terminal; elsewhere logs the outcome. */
   finish(): void;
-  /** Runs something that writes to the same terminal while the line is out of the way. */
-  interrupt<T>(write: () => T): T;
   /** A stream for log lines, which are written above the drawing. */
   logStream: { write(text: string): void; isTTY: boolean };
 }
@@ -85,14 +83,11 @@ export function createProgress(options: ProgressOptions): Progress {
     erase();
     work = null;
   };
-  const interrupt = <T>(write: () => T): T => {
+  const writeAbove = (text: string) => {
     const shown = drawn;
     erase();
-    try {
-      return write();
-    } finally {
-      if (shown) draw();
-    }
+    stream.write(text);
+    if (shown) draw();
   };
 
   return {
@@ -120,8 +115,7 @@ export function createProgress(options: ProgressOptions): Progress {
       changed();
     },
     finish,
-    interrupt,
-    logStream: { write: (text) => interrupt(() => void stream.write(text)), isTTY: isTerminal },
+    logStream: { write: writeAbove, isTTY: isTerminal },
   };
 }
 

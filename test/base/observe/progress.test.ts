@@ -47,9 +47,6 @@ describe('on a terminal', () => {
       'hello\n',
       `${CLEAR}walk ░░`,
     ]);
-    expect(progress.interrupt(() => 7)).toBe(7);
-    expect(() => progress.interrupt(() => JSON.parse('{'))).toThrow();
-    expect(written.at(-1)).toContain('walk');
   });
 
   it.each([10, 24, 40])('fits %d columns, wide characters and colours included', (columns) => {
