@@ -4,7 +4,6 @@ import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../../answers/
 import { whyNoRows } from '../../answers/query/filters.js';
 import type { Parameter } from '../../answers/query/parameters.js';
 import { periodNote } from '../../answers/query/period-note.js';
-import { basisOf, basisSchema } from './basis.js';
 import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, text, windowInput } from './rows.js';
 import { type Tool, toolOf } from './tool.js';
 
@@ -19,7 +18,6 @@ const answerOutput = z.object({
   parameters: z.record(z.string(), scalar.nullable()).describe('As they were used; null: no restriction.'),
   ...rowsOutput,
   notes: z.array(z.string()).describe('Why there are no rows, if a filter is the reason.'),
-  basis: basisSchema,
 });
 
 /** Tools have a limit of their own. */
@@ -57,16 +55,13 @@ const listTool = toolOf({
       })
       .nullable()
       .describe('Of the analysis that was asked for. `columns` are the main ones: rows have more.'),
-    basis: basisSchema,
   }),
-  run: async (client, { name }, signal) => {
-    const basis = await client.ask(signal, (reader) => basisOf(reader, null, client.now()));
+  answer: async (_reader, { name }) => {
     const shown = QUESTIONS.flatMap((question) => analyses().filter((analysis) => analysis.question === question));
     const chosen = shown.filter((analysis) => name === undefined || analysis.name === name);
     const content = {
       analyses: chosen.map(briefly),
       details: name === undefined ? null : detailsOf(findAnalysis(name)),
-      basis,
     };
     return { content, text: `${chosen.length} of ${shown.length} analyses.` };
   },
@@ -93,25 +88,18 @@ const runTool = toolOf({
     ...windowInput,
   }),
   output: answerOutput,
-  run: async (client, { name, parameters: given, ...window }, signal) => {
+  answer: async (reader, { name, parameters: given, ...window }) => {
     const analysis = findAnalysis(name);
     const texts = new Map(Object.entries(given).map(([key, value]) => [key, String(value)]));
     // The window replaces it.
     if (analysis.parameters.some(isLimit)) texts.set('limit', 'none');
-    const content = await client.ask(signal, async (reader) => {
-      const question = await questionOf(reader, analysis, texts);
-      const { limit: _, ...parameters } = question.parameters;
-      const rows = await readRows(reader, question, window);
-      return {
-        analysis: name,
-        grain: analysis.grain,
-        parameters,
-        ...rows,
-        notes: rows.total === 0 ? await whyNoRows(reader, question) : [],
-        basis: await basisOf(reader, question.website ?? null, client.now(), await periodNote(reader, question)),
-      };
-    });
-    return { content, text: rowsText(content) };
+    const question = await questionOf(reader, analysis, texts);
+    const { limit: _, ...parameters } = question.parameters;
+    const rows = await readRows(reader, question, window);
+    const notes = rows.total === 0 ? await whyNoRows(reader, question) : [];
+    const content = { analysis: name, grain: analysis.grain, parameters, ...rows, notes };
+    const period = await periodNote(reader, question);
+    return { content, text: rowsText(rows), website: question.website ?? null, period };
   },
 });
 

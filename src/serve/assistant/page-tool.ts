@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { askRows, questionOf } from '../../answers/query/ask-rows.js';
 import { findAnalysis } from '../../answers/query/catalog.js';
 import type { Reader } from '../../answers/query/reader.js';
-import { basisOf, basisSchema } from './basis.js';
 import { fitted, readRows, rowsOutput, rowsText, text, windowInput } from './rows.js';
 import { toolOf } from './tool.js';
 
@@ -35,21 +34,14 @@ export const pageTool = toolOf({
         }),
       )
       .describe('The page, once for each website that lists it.'),
-    basis: basisSchema,
   }),
-  run: async (client, { url, website, limit, offset }, signal) => {
-    const given = new Map(Object.entries({ url, ...(website === undefined ? {} : { website }) }));
-    const content = await client.ask(signal, async (reader) => {
-      const question = await questionOf(reader, findAnalysis('page'), given);
-      const asked = question.website ?? null;
-      return {
-        url,
-        ...(await readRows(reader, question, { limit, offset })),
-        pages: await readStates(reader, url, asked),
-        basis: await basisOf(reader, asked, client.now()),
-      };
-    });
-    return { content, text: rowsText(content) };
+  answer: async (reader, { url, website: named, limit, offset }) => {
+    const given = new Map(Object.entries({ url, ...(named === undefined ? {} : { website: named }) }));
+    const question = await questionOf(reader, findAnalysis('page'), given);
+    const website = question.website ?? null;
+    const rows = await readRows(reader, question, { limit, offset });
+    const content = { url, ...rows, pages: await readStates(reader, url, website) };
+    return { content, text: rowsText(rows), website };
   },
 });
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { comparedPeriod } from '../../answers/query/period-note.js';
 import { FIGURES, type Headline } from '../../answers/report/headline.js';
 import { type Report, readReport } from '../../answers/report/report.js';
-import { basisOf, basisSchema } from './basis.js';
 import { text } from './rows.js';
 import { toolOf } from './tool.js';
 
@@ -32,17 +31,13 @@ export const reportTool = toolOf({
     total: headlineOutput,
     websites: z.array(headlineOutput.extend({ website_id: z.string(), website_name: z.string().nullable() })),
     more_websites: z.number().describe('Websites that are not named here.'),
-    basis: basisSchema,
   }),
-  run: async (client, asked, signal) => {
-    const content = await client.ask(signal, async (reader) => {
-      const report = await readReport(reader, { ...asked, version: client.version, now: client.now() });
-      const only = asked.website === undefined ? undefined : report.websites[0]?.website.website_id;
-      const period = { since: report.period.since, until: report.period.until, website: only ?? null };
-      const note = reader.isEmpty ? null : await comparedPeriod(reader, period, true);
-      return { ...contentOf(report), basis: await basisOf(reader, period.website, client.now(), note) };
-    });
-    return { content, text: `Report ${content.since} to ${content.until}.` };
+  answer: async (reader, asked, client) => {
+    const report = await readReport(reader, { ...asked, version: client.version, now: client.now() });
+    const { since, until } = report.period;
+    const website = asked.website === undefined ? null : (report.websites[0]?.website.website_id ?? null);
+    const period = reader.isEmpty ? null : await comparedPeriod(reader, { since, until, website }, true);
+    return { content: contentOf(report), text: `Report ${since} to ${until}.`, website, period };
   },
 });
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { WINDOW_TEXT } from './analysis-tools.js';
-import { basisOf, basisSchema } from './basis.js';
-import { rowsOutput, rowsText, windowInput } from './rows.js';
+import { rowsSchema, rowsText, windowInput } from './rows.js';
 import { runSql, SQL_MEMORY_BYTES, TIME_LIMIT_MS } from './run-sql.js';
 import { toolOf } from './tool.js';
 
@@ -15,12 +14,9 @@ export const sqlTool = toolOf({
     sql: z.string().min(1).max(MOST_SQL_CHARACTERS).describe('One SELECT, WITH, FROM, DESCRIBE, SHOW or SUMMARIZE.'),
     ...windowInput,
   }),
-  output: z.object({ ...rowsOutput, basis: basisSchema }),
-  run: async (client, { sql, limit, offset }, signal) => {
-    const { warehouse, websites } = client;
-    const request = { warehouse, websites, sql, limit, offset };
-    const rows = await client.ask(signal, (_, stopped) => runSql(request, stopped));
-    const basis = await client.ask(signal, (reader) => basisOf(reader, null, client.now()));
-    return { content: { ...rows, basis }, text: rowsText(rows) };
+  output: rowsSchema,
+  answer: async (_reader, input, { warehouse, websites }, signal) => {
+    const rows = await runSql({ warehouse, websites, ...input }, signal);
+    return { content: rows, text: rowsText(rows) };
   },
 });

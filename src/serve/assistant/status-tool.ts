@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { counted } from '../../base/observe/format.js';
-import { basisOf, basisSchema } from './basis.js';
 import { text } from './rows.js';
 import { toolOf } from './tool.js';
 
@@ -28,13 +27,9 @@ export const statusTool = toolOf({
     more_warnings: z.number().describe('Warnings that are left out.'),
     is_syncing: z.boolean().describe('Whether a sync, or another command that writes, is running.'),
     checked_at: z.string(),
-    basis: basisSchema,
   }),
-  run: async (client, { website, offset }, signal) => {
-    const { only, basis } = await client.ask(signal, async (reader) => {
-      const only = website === undefined ? null : await reader.websiteId(website);
-      return { only, basis: await basisOf(reader, only, client.now()) };
-    });
+  answer: async (reader, { website, offset }, client) => {
+    const only = website === undefined ? null : await reader.websiteId(website);
     const status = await client.status();
     const asked = status.websites.filter(({ website_id }) => only === null || website_id === only);
     const shown = asked.slice(offset, offset + MOST_WEBSITES);
@@ -49,8 +44,11 @@ export const statusTool = toolOf({
       more_warnings: Math.max(0, warnings.length - MOST_WARNINGS),
       is_syncing: running !== null,
       checked_at,
-      basis,
     };
-    return { content, text: `${counted(asked.length, 'website')}, ${counted(warnings.length, 'warning')}.` };
+    return {
+      content,
+      text: `${counted(asked.length, 'website')}, ${counted(warnings.length, 'warning')}.`,
+      website: only,
+    };
   },
 });

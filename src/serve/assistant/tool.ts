@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Reader } from '../../answers/query/reader.js';
 import type { Status } from '../../answers/status/status.js';
-import type { Basis } from './basis.js';
+import { type Basis, basisOf, basisSchema } from './basis.js';
 
 /** A client, and what it may see of the warehouse. */
 export interface Client {
@@ -18,25 +18,44 @@ export interface Client {
   status(): Promise<Status>;
 }
 
-/** A tool's answer: its content, and a short text without anything that a website or the service chose. */
-export interface ToolAnswer<O extends { basis: Basis }> {
-  text: string;
+/** What a tool found for a question. */
+interface Found<O> {
   content: O;
+  /** A short text without anything that a website or the service chose. */
+  text: string;
+  /** Id of the only website that the answer is about. */
+  website?: string | null;
+  /** The dates that it is about, in words. */
+  period?: string | null;
 }
 
-interface TypedTool<I, O extends { basis: Basis }> {
+interface ToolContent<I, O> {
   name: string;
   title: string;
   description: string;
   input: z.ZodType<I> & z.ZodObject;
+  /** Without the basis, which every answer has. */
   output: z.ZodType<O> & z.ZodObject;
-  run(client: Client, input: I, signal: AbortSignal): Promise<ToolAnswer<O>>;
+  answer(reader: Reader, input: I, client: Client, signal: AbortSignal): Promise<Found<O>>;
 }
 
-/** A tool that takes unvalidated input. */
-export type Tool = Omit<TypedTool<unknown, { basis: Basis }>, 'input' | 'output'> &
-  Record<'input' | 'output', z.ZodObject>;
+/** A tool that takes unvalidated input. Its answers end with the basis that they were read with. */
+export interface Tool extends Omit<ToolContent<unknown, unknown>, 'input' | 'output' | 'answer'> {
+  input: z.ZodObject;
+  output: z.ZodObject;
+  run(client: Client, given: unknown, signal: AbortSignal): Promise<{ text: string; content: { basis: Basis } }>;
+}
 
-export function toolOf<I, O extends { basis: Basis }>(tool: TypedTool<I, O>): Tool {
-  return { ...tool, run: (client, input, signal) => tool.run(client, tool.input.parse(input), signal) };
+export function toolOf<I, O extends object>({ answer, output, ...tool }: ToolContent<I, O>): Tool {
+  return {
+    ...tool,
+    output: output.extend({ basis: basisSchema }),
+    run: (client, given, signal) => {
+      const input = tool.input.parse(given);
+      return client.ask(signal, async (reader, stopped) => {
+        const { content, text, website = null, period = null } = await answer(reader, input, client, stopped);
+        return { text, content: { ...content, basis: await basisOf(reader, website, client.now(), period) } };
+      });
+    },
+  };
 }
