@@ -1,9 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import type { ErrorBody } from '../../source/contract/key.js';
 
 /** Texts of `error` where the status' own name in snake case is not the documented one. */
 const ERROR_NAMES: Readonly<Record<number, string>> = { 429: 'rate_limit_exceeded', 500: 'internal_error' };
+
+const frameworkRefusal = z.object({ statusCode: z.int().min(400).max(499) });
 
 /** An answer other than 200. Its message is public, so it never says what went wrong inside. */
 export class ServiceError extends Error {
@@ -31,12 +34,7 @@ export function errorBody(status: number, message: string): ErrorBody {
 export function publicError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) return new ServiceError(400, error.validation[0]?.message ?? '');
-  const status = statusOf(error);
-  if (status >= 400 && status < 500) return new ServiceError(status, `${STATUS_CODES[status] ?? 'Refused'}.`);
+  const { success, data } = frameworkRefusal.safeParse(error);
+  if (success) return new ServiceError(data.statusCode, `${STATUS_CODES[data.statusCode] ?? 'Refused'}.`);
   return new ServiceError(500, 'The service could not answer this request.');
-}
-
-function statusOf(error: unknown): number {
-  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return 500;
-  return typeof error.statusCode === 'number' ? error.statusCode : 500;
 }
