@@ -2,8 +2,10 @@ import { Readable } from 'node:stream';
 import { text as allOf } from 'node:stream/consumers';
 import stringWidth from 'string-width';
 import { describe, expect, it, test } from 'vitest';
-import { count, duration, formatJson, formatTable } from '../../../src/app/cli/output/output.js';
+import { formatJson } from '../../../src/app/cli/output/output.js';
+import { formatTable } from '../../../src/app/cli/output/table.js';
 import { csvText } from '../../../src/base/observe/csv.js';
+import { count, duration } from '../../../src/base/observe/format.js';
 
 describe('formatTable', () => {
   const URL = 'https://example.com/a';

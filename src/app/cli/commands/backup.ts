@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../../base/exit.js';
-import { size } from '../../../base/observe/format.js';
+import { count, size } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { backUp } from '../../../warehouse/upkeep/backup.js';
 import type { ReadFlags } from '../command.js';
 import { folderToRead } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
-import { count, formatJson } from '../output/output.js';
+import { formatJson } from '../output/output.js';
 import { checkOutside } from '../output/sink.js';
 
 export interface Flags extends ReadFlags {

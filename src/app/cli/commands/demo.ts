@@ -5,7 +5,7 @@ import { periodNote } from '../../../answers/query/period-note.js';
 import { type Reader, withReader } from '../../../answers/query/reader.js';
 import type { Config } from '../../../base/config/schema.js';
 import { Failure } from '../../../base/exit.js';
-import { shellWord } from '../../../base/observe/format.js';
+import { count, duration, shellWord } from '../../../base/observe/format.js';
 import { colorsWanted, safe } from '../../../base/observe/terminal.js';
 import { packageVersion } from '../../../base/version.js';
 import { addKey } from '../../../serve/keys/manage-keys.js';
@@ -14,7 +14,8 @@ import type { Globals } from '../command.js';
 import { loggerOf, settingsFor } from '../configured.js';
 import { columnsOf, EXIT, type Io, stoppable } from '../io.js';
 import { answerTable, UNKNOWN } from '../output/answer-table.js';
-import { count, duration, formatJson, formatTable, wrapped } from '../output/output.js';
+import { formatJson } from '../output/output.js';
+import { formatTable, wrapped } from '../output/table.js';
 import { optionsOf, serveUntilStopped } from './serve.js';
 import { display } from './sync.js';
 

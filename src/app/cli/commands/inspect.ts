@@ -6,6 +6,7 @@ import { withReader } from '../../../answers/query/reader.js';
 import type { Config } from '../../../base/config/schema.js';
 import { allFrom, namedWebsites } from '../../../base/config/websites.js';
 import { messageOf, Stopped, UsageError } from '../../../base/exit.js';
+import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { addressOf, propertyOf } from '../../../source/search-console/property.js';
 import { problemsIn, type Receipt } from '../../../sync/receipt.js';
@@ -14,7 +15,7 @@ import { exitCodeOf } from '../../../warehouse/log/verdict.js';
 import type { Globals } from '../command.js';
 import { configOf } from '../configured.js';
 import { EXIT, type Io, widthOf } from '../io.js';
-import { counted, formatJson, recordTable, warningLines } from '../output/output.js';
+import { formatJson, recordTable, warningLines } from '../output/output.js';
 import { syncOnce } from './sync.js';
 
 export interface Flags extends Globals {

@@ -12,7 +12,8 @@ import { knownWebsites } from '../../../warehouse/log/log.js';
 import type { ReadFlags } from '../command.js';
 import { configOf, READERS, reading } from '../configured.js';
 import { EXIT, type Io, widthOf } from '../io.js';
-import { formatJson, formatTable } from '../output/output.js';
+import { formatJson } from '../output/output.js';
+import { formatTable } from '../output/table.js';
 
 const ALL = 'all';
 

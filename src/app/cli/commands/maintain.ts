@@ -1,9 +1,11 @@
+import { count, size } from '../../../base/observe/format.js';
 import { checkLease } from '../../../warehouse/bucket/lease.js';
 import { exitCodeOf, type MaintainReceipt, maintain } from '../../../warehouse/removal/maintain.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
-import { count, figures, formatJson, formatTable, size, warningLines } from '../output/output.js';
+import { formatJson, warningLines } from '../output/output.js';
+import { figures, formatTable } from '../output/table.js';
 
 const NOT_CONFIGURED = `No retention configured; everything is kept. To change that, add to indexhouse.yaml, for example:
 

@@ -4,12 +4,14 @@ import { noteRow } from '../../../answers/report/rows.js';
 import type { Config } from '../../../base/config/schema.js';
 import { websiteIds } from '../../../base/config/websites.js';
 import { UsageError } from '../../../base/exit.js';
+import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { addNote, type NoteInput } from '../../../warehouse/upkeep/note.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { EXIT, type Io, widthOf } from '../io.js';
-import { counted, formatJson, formatTable } from '../output/output.js';
+import { formatJson } from '../output/output.js';
+import { formatTable } from '../output/table.js';
 
 const MOST_CHARACTERS = 500;
 /** A directory of URLs; the part of a URL after `?` or `#` is in none. */

@@ -1,12 +1,13 @@
 import { secretsOf } from '../../../base/config/websites.js';
 import { UsageError } from '../../../base/exit.js';
+import { counted } from '../../../base/observe/format.js';
 import { masker } from '../../../base/observe/log.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { type Sent, sendExamples, sendNotices } from '../../notify/notify.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
-import { counted, formatJson } from '../output/output.js';
+import { formatJson } from '../output/output.js';
 
 export interface Flags extends Globals {
   test?: boolean;

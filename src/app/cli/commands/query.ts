@@ -7,11 +7,12 @@ import { describe } from '../../../answers/query/parameters.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { dataAgeOf } from '../../../answers/status/data-age.js';
 import { UsageError } from '../../../base/exit.js';
+import { counted, size } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import type { ReadFlags } from '../command.js';
 import { configOf, exitFor, READERS, reading, writeAge, writeLacks } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
-import { counted, formatJson, size } from '../output/output.js';
+import { formatJson } from '../output/output.js';
 import { type Asked, answered, writeAnswer } from '../output/query-output.js';
 import { checkOutside, checkSink, type SinkFlags, sinkOf } from '../output/sink.js';
 

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { UsageError } from '../../../base/exit.js';
+import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { readKeys } from '../../../serve/keys/key-file.js';
 import { followersOf } from '../../../warehouse/copies/follow.js';
@@ -8,7 +9,7 @@ import { type Removal, remove } from '../../../warehouse/removal/remove.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
-import { counted, formatJson, recordTable } from '../output/output.js';
+import { formatJson, recordTable } from '../output/output.js';
 
 export interface Flags extends Globals {
   website?: string;

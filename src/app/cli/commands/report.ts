@@ -8,16 +8,17 @@ import { type Report, readReport } from '../../../answers/report/report.js';
 import { ageSentence, ageText } from '../../../answers/status/data-age.js';
 import { nameOf } from '../../../answers/status/website-status.js';
 import { UsageError } from '../../../base/exit.js';
-import { changeOf, counted, type Figure, percent, shareOf, signed } from '../../../base/observe/format.js';
+import { changeOf, count, counted, type Figure, percent, shareOf, signed } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { writeDurably } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
 import type { ReadFlags } from '../command.js';
 import { exitFor, reading, writeAge, writeLacks } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
-import { count, figures, formatJson, formatTable, wrapped } from '../output/output.js';
+import { formatJson } from '../output/output.js';
 import { answered } from '../output/query-output.js';
 import { checkOutside, fileOf } from '../output/sink.js';
+import { figures, formatTable, wrapped } from '../output/table.js';
 
 export interface Flags extends ReadFlags {
   out: string;

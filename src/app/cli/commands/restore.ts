@@ -1,7 +1,7 @@
 import { STATUS_DEFAULTS } from '../../../answers/status/status-input.js';
 import { type BucketConfig, bucketUrl } from '../../../base/config/bucket.js';
 import { Failure, UsageError } from '../../../base/exit.js';
-import { size } from '../../../base/observe/format.js';
+import { count, size } from '../../../base/observe/format.js';
 import { safe, safeLines } from '../../../base/observe/terminal.js';
 import { exists, makeFolder } from '../../../base/storage/durable.js';
 import { damageIn } from '../../../warehouse/bucket/cache.js';
@@ -17,7 +17,7 @@ import { dropIndex } from '../../../warehouse/log/marker-index.js';
 import type { Globals } from '../command.js';
 import { configOf, flagValue, folderOf, historyDaysOf } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
-import { count, formatJson } from '../output/output.js';
+import { formatJson } from '../output/output.js';
 
 export interface Flags extends Globals {
   from?: string;

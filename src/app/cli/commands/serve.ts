@@ -9,7 +9,7 @@ import { checkWarehouseThere, timeZoneOf } from '../../../warehouse/log/folder/p
 import type { ReadFlags } from '../command.js';
 import { inFolder, loggerOf, type Settings, settingsFor } from '../configured.js';
 import { EXIT, type Io, stoppable, widthOf } from '../io.js';
-import { formatTable } from '../output/output.js';
+import { formatTable } from '../output/table.js';
 import { type RunningService, type ServiceOptions, startService } from '../serving/running-service.js';
 
 export interface Flags extends ReadFlags {

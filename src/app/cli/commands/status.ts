@@ -2,14 +2,15 @@ import { readStatus, type Status } from '../../../answers/status/status.js';
 import type { UnfinishedRun } from '../../../answers/status/unfinished-runs.js';
 import { driftText, type NewDrift, nameOf, notConfigured } from '../../../answers/status/website-status.js';
 import { isBucketUrl } from '../../../base/config/bucket.js';
-import { counted } from '../../../base/observe/format.js';
+import { age, ago, count, counted, percent } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder } from '../../../warehouse/log/folder/prepare.js';
 import type { ReadFlags } from '../command.js';
 import { exitFor, inFolder, rebuiltLog, settingsFor } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
-import { age, ago, count, formatJson, formatTable, percent } from '../output/output.js';
+import { formatJson } from '../output/output.js';
+import { formatTable } from '../output/table.js';
 
 const OF_ALL_REPORTS = ['pages with a report', 'oldest', 'median'];
 /** How many lines of drift to print. */

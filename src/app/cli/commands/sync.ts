@@ -1,5 +1,6 @@
 import type { Config } from '../../../base/config/schema.js';
 import { secretsOf } from '../../../base/config/websites.js';
+import { count, counted, duration, percent } from '../../../base/observe/format.js';
 import { createLogger, type LogLevel } from '../../../base/observe/log.js';
 import { createProgress, type Progress } from '../../../base/observe/progress.js';
 import { colorsWanted, safe } from '../../../base/observe/terminal.js';
@@ -12,7 +13,8 @@ import { REASONS } from '../../../warehouse/journal/plan.js';
 import { exitCodeOf, type Problem } from '../../../warehouse/log/verdict.js';
 import { configOf } from '../configured.js';
 import { type Io, stoppable, widthOf } from '../io.js';
-import { count, counted, duration, figures, formatJson, formatTable, percent, warningLines } from '../output/output.js';
+import { formatJson, warningLines } from '../output/output.js';
+import { figures, formatTable } from '../output/table.js';
 import type { RunFlags } from './plan.js';
 
 const MAY_BE_LEFT_OUT = new Set(['missing', 'failed', 'rejected', 'utilised']);

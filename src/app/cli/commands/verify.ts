@@ -1,3 +1,4 @@
+import { count, counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { exists } from '../../../base/storage/durable.js';
 import { checkLease } from '../../../warehouse/bucket/lease.js';
@@ -8,7 +9,7 @@ import { verifyWarehouse } from '../../../warehouse/upkeep/verify/verify.js';
 import type { ReadFlags } from '../command.js';
 import { configOf, exitFor, loggerOf, reading } from '../configured.js';
 import type { Io } from '../io.js';
-import { count, counted, formatJson } from '../output/output.js';
+import { formatJson } from '../output/output.js';
 
 const SIGN = { difference: '✗', lag: '!', note: '·' } as const;
 

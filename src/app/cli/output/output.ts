@@ -3,9 +3,6 @@ import { count } from '../../../base/observe/format.js';
 import { escapedJson, safe } from '../../../base/observe/terminal.js';
 import { type Column, formatTable, type TableOptions } from './table.js';
 
-export { age, ago, count, counted, duration, percent, size } from '../../../base/observe/format.js';
-export { type Column, figures, formatTable, wrapped } from './table.js';
-
 /** Pretty JSON with a line break at the end. Dates as ISO text; BigInts as numbers while exact, else as text. */
 export function formatJson(value: unknown): string {
   return `${escapedJson(JSON.stringify(value, jsonSafe, 2) ?? 'null')}\n`;

@@ -3,9 +3,11 @@ import { inspectionSentence } from '../../../answers/plan/inspections.js';
 import type { NextRun, NextRunOfWebsite, PlannedPage } from '../../../answers/plan/next-run.js';
 import { nameOf } from '../../../answers/status/website-status.js';
 import type { Config } from '../../../base/config/schema.js';
+import { count, counted, duration } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { REASONS } from '../../../warehouse/journal/plan.js';
-import { count, counted, duration, recordTable, wrapped } from './output.js';
+import { recordTable } from './output.js';
+import { wrapped } from './table.js';
 
 /** Of so many pages the cost is shown where their number is unknown. */
 const EXAMPLE_PAGES = 1000;
