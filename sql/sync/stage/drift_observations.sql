@@ -9,6 +9,10 @@ with observed as (
   from odd_entries
   where absent is not null
   union all
+  select 'url_report', 'absent_field', unnest(absent), null, 1, url
+  from odd_reports
+  where absent is not null
+  union all
   select source, 'unknown_field', field, null, 1, url
   from (
     select 'coverage' as source, unnest(json_keys(extra)) as field, url from now_coverage where extra is not null
@@ -17,37 +21,24 @@ with observed as (
   )
   where not (getvariable('by_inspection') and list_contains(getvariable('search_console_extra'), field))
   union all
-  select 'coverage', 'new_value', field, "value", occurrences, url
+  select source, 'new_value', field, "value", occurrences, url
   from (
     unpivot (
       select
-        columns(field -> list_contains(getvariable('known_coverage_fields'), field)),
+        source,
+        columns(field -> list_contains(getvariable('known_fields'), field)),
         count(*) as occurrences,
         min(url) as url
-      from now_coverage
+      from (
+        select *, 'coverage' as source from now_coverage
+        union all by name
+        select *, 'url_report' as source from now_url_reports
+      )
       group by all
     )
-    on columns(* exclude (occurrences, url)) into name field value "value"
+    on columns(* exclude (source, occurrences, url)) into name field value "value"
   )
-  where not list_contains(getvariable('known_coverage'), field || '=' || "value")
-  union all
-  select 'url_report', 'absent_field', unnest(absent), null, 1, url
-  from odd_reports
-  where absent is not null
-  union all
-  select 'url_report', 'new_value', field, "value", occurrences, url
-  from (
-    unpivot (
-      select
-        columns(field -> list_contains(getvariable('known_url_report_fields'), field)),
-        count(*) as occurrences,
-        min(url) as url
-      from now_url_reports
-      group by all
-    )
-    on columns(* exclude (occurrences, url)) into name field value "value"
-  )
-  where not list_contains(getvariable('known_url_report'), field || '=' || "value")
+  where not list_contains(getvariable('known_values'), source || ' ' || field || '=' || "value")
 )
 select
   source,

@@ -27,10 +27,8 @@ export async function setContract(engine: Engine): Promise<void> {
     entry_type: sqlType(coverageEntrySchema),
     report_type: sqlType(urlReportSchema),
     reasons: [...REASONS],
-    known_coverage: knownValues('coverage'),
-    known_url_report: knownValues('url_report'),
-    known_coverage_fields: Object.keys(KNOWN_VALUES.coverage),
-    known_url_report_fields: Object.keys(KNOWN_VALUES.url_report),
+    known_fields: Object.values(KNOWN_VALUES).flatMap((fields) => Object.keys(fields)),
+    known_values: knownValues(),
     search_console_extra: [...SEARCH_CONSOLE_EXTRA],
   });
 }
@@ -106,6 +104,9 @@ export async function walkFingerprint(engine: Engine): Promise<WalkFingerprint> 
   return row ?? { pages: 0, rejected: 0, fingerprint: '' };
 }
 
-function knownValues(source: 'coverage' | 'url_report'): string[] {
-  return Object.entries(KNOWN_VALUES[source]).flatMap(([field, values]) => values.map((value) => `${field}=${value}`));
+/** Such as `coverage index_summary=Indexed`. */
+function knownValues(): string[] {
+  return Object.entries(KNOWN_VALUES).flatMap(([source, fields]) =>
+    Object.entries(fields).flatMap(([field, values]) => values.map((value) => `${source} ${field}=${value}`)),
+  );
 }
