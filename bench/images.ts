@@ -32,10 +32,18 @@ const TOOK = /(?<=synced in\s)[\dmhs ]+(?=:)/;
 
 /** The demo as it is with its defaults at a given time, and what it prints in a clone. */
 export async function demoAt(now: number, cwd: string): Promise<{ result: DemoResult; printed: string }> {
-  const log = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
+  const logger = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
   const { signal } = new AbortController();
   const folder = join(cwd, 'indexhouse-demo');
-  const result = await runDemo({ ...DEMO, folder, version: await packageVersion(), log, progress: null, signal, now });
+  const result = await runDemo({
+    ...DEMO,
+    folder,
+    version: await packageVersion(),
+    logger,
+    progress: null,
+    signal,
+    now,
+  });
   const io: Io = { ...processIo(), stdout: new PassThrough(), env: { NO_COLOR: '1' }, cwd, program: 'node .' };
   return { result, printed: await demoText(result, { ...DEMO, folder }, io) };
 }
@@ -65,10 +73,10 @@ async function main(): Promise<void> {
 }
 
 async function dashboard(browser: Browser, warehouse: string): Promise<void> {
-  const log = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
+  const logger = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
   const settings = await settingsFor({ warehouse }, { env: {}, cwd: '/' }, { service: { port: 0 } });
   const { token } = await addKey(warehouse, { label: 'demo', websites: 'all' });
-  const service = await startService({ ...optionsOf(settings, { warehouse }), prefix: '', timeZone: 'UTC', log });
+  const service = await startService({ ...optionsOf(settings, { warehouse }), prefix: '', timeZone: 'UTC', logger });
   try {
     await photographed(browser, `${service.url}/`, 'dashboard.png', token);
   } finally {

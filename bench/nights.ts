@@ -61,9 +61,9 @@ async function syncNights(recrawled: number) {
     }),
     file: join(folder, 'indexhouse.yaml'),
   };
-  const log = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
+  const logger = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
   const { signal } = new AbortController();
-  const base = { config, version: 'bench', log, progress: null, websites: [], recoverOnly: false, signal };
+  const base = { config, version: 'bench', logger, progress: null, websites: [], recoverOnly: false, signal };
   const nights = [];
   try {
     for (let night = 0; night <= NIGHTS; night++) {

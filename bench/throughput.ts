@@ -195,12 +195,12 @@ function configOf({ service, concurrency }: Site, warehouse: string): Config {
 
 function runOf(config: Config, clients: Clients): WebsiteRun {
   const warehouse = config.warehouse.path;
-  const log = createLogger({ level: 'warn', destination: process.stderr });
+  const logger = createLogger({ level: 'warn', destination: process.stderr });
   const progress = createProgress({ stream: process.stderr, isTerminal: false, color: false, log: () => {} });
   const folder = journalFolder(warehouse, 'bench', DEMO_WEBSITE_ID);
   const { signal } = new AbortController();
   const website = { id: DEMO_WEBSITE_ID, name: null, ...apiAccess(config) };
-  const told = { log, progress: new RunProgress(progress), effects: realRunEffects, signal };
+  const told = { logger, progress: new RunProgress(progress), effects: realRunEffects, signal };
   return {
     ...told,
     config,

@@ -3,9 +3,9 @@ import { exitCodeOf, maintain } from '../src/warehouse/removal/maintain.js';
 
 /** Removes what retention says is too old. */
 export const maintainJob: Job = {
-  async run({ config, log }) {
+  async run({ config, logger }) {
     const receipt = await maintain({ config, dryRun: false });
-    log.info({ receipt }, receipt.configured ? 'maintained' : 'no retention configured; everything is kept');
+    logger.info({ receipt }, receipt.configured ? 'maintained' : 'no retention configured; everything is kept');
     return exitCodeOf(receipt);
   },
 };

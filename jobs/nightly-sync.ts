@@ -11,19 +11,19 @@ import { listTableFiles } from '../src/warehouse/log/folder/layout.js';
 
 /** One sync of every configured website, which first finishes what an earlier one left. */
 export const nightlySync: Job = {
-  async run({ config, version, log, signal }) {
+  async run({ config, version, logger, signal }) {
     const { retry_for: retryFor } = config.sync;
     const progress = createProgress({
       stream: process.stderr,
       isTerminal: false,
       color: false,
-      log: (line) => log.info(line),
+      log: (line) => logger.info(line),
     });
-    const options = { config, version, log, signal, progress, websites: [], recoverOnly: false, retryFor };
-    const receipt = await notifiedRun({ config, log }, (onLongOutage) => sync({ ...options, onLongOutage }));
+    const options = { config, version, logger, signal, progress, websites: [], recoverOnly: false, retryFor };
+    const receipt = await notifiedRun({ config, logger }, (onLongOutage) => sync({ ...options, onLongOutage }));
     const exitCode = exitCodeOf(receipt, config.quality.max_reject_ratio);
     const level = exitCode === 0 ? 'info' : 'warn';
-    log[level]({ exit_code: exitCode, receipt }, exitCode === 1 ? 'a website got no snapshot' : 'synced');
+    logger[level]({ exit_code: exitCode, receipt }, exitCode === 1 ? 'a website got no snapshot' : 'synced');
     return exitCode;
   },
 

@@ -13,7 +13,7 @@ const NAME = /^indexhouse-\d{4}-\d{2}-\d{2}\.html$/;
 
 /** Writes a report of the last seven days under the date of the newest snapshot, and keeps the newest of such files. */
 export const reportJob: Job = {
-  async run({ config, version, log }) {
+  async run({ config, version, logger }) {
     const { folder, keep } = config.report;
     const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
     const options = { warehouse, memoryLimit, ageRule: ageRuleOf(config), pagesFrom: config.pages_from };
@@ -23,7 +23,7 @@ export const reportJob: Job = {
     await writeDurably(file, reportPage(report));
     const old = (await reportsIn(folder)).slice(0, -keep);
     for (const name of old) await rm(join(folder, name), { force: true });
-    log.info({ file, deleted: old.length }, 'wrote the report');
+    logger.info({ file, deleted: old.length }, 'wrote the report');
     return EXIT.done;
   },
 };

@@ -5,12 +5,12 @@ import { verifyWarehouse } from '../src/warehouse/upkeep/verify/verify.js';
 
 /** Proves that the warehouse holds what was committed; each finding is a line in the log. Repairs nothing. */
 export const verifyJob: Job = {
-  async run({ config, log }) {
+  async run({ config, logger }) {
     const { findings, ...counts } = await verifyWarehouse(statusInputOf(config));
     for (const { level, message, remedy } of findings) {
-      log[level === 'difference' ? 'error' : level === 'lag' ? 'warn' : 'info']({ remedy }, message);
+      logger[level === 'difference' ? 'error' : level === 'lag' ? 'warn' : 'info']({ remedy }, message);
     }
-    log.info({ ...counts, findings: findings.length }, 'verified');
+    logger.info({ ...counts, findings: findings.length }, 'verified');
     return exitCodeOf({ findings, ...counts });
   },
 };

@@ -41,7 +41,7 @@ export interface RunContext {
   /** Folder of the warehouse. */
   warehouse: string;
   runId: string;
-  log: Logger;
+  logger: Logger;
   progress: RunProgress;
   effects: RunEffects;
   outage: Outage;

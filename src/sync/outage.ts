@@ -29,7 +29,7 @@ interface OutageOptions {
   /** When an outage is long, in milliseconds, and what to call then: once while it lasts, once when it is over. */
   long: { after: number; report: (outage: LongOutage) => Promise<unknown> } | null;
   effects: Pick<Effects, 'now' | 'sleep'>;
-  log: Logger;
+  logger: Logger;
   /** Shows what the run waits for; null if it does not wait any more. */
   onWaiting: (waiting: Waiting | null) => void;
   signal: AbortSignal;
@@ -124,7 +124,7 @@ export class Outage {
   }
 
   async #wait(kind: Kind, error: unknown, { deadline, whose }: { deadline: number; whose: Whose }): Promise<void> {
-    const { effects, log, onWaiting, retryFor } = this.options;
+    const { effects, logger, onWaiting, retryFor } = this.options;
     const key = keyOf(kind, whose);
     const now = effects.now();
     const end = this.#endOf(key, now, deadline);
@@ -136,8 +136,8 @@ export class Outage {
     known.waits++;
     const waiting = waitingOf(known);
     onWaiting(waiting);
-    if (known.waits > 1) log.info(waiting, `still waiting for ${waiting.for}`);
-    else log.warn({ ...waiting, retry_until: isoOf(end), retry_for_ms: retryFor }, `outage: ${known.error}`);
+    if (known.waits > 1) logger.info(waiting, `still waiting for ${waiting.for}`);
+    else logger.warn({ ...waiting, retry_until: isoOf(end), retry_for_ms: retryFor }, `outage: ${known.error}`);
     await this.#sleep(known, known.until, whose);
   }
 
@@ -173,7 +173,7 @@ export class Outage {
     if (known === undefined) return;
     this.#known.delete(key);
     const now = this.options.effects.now();
-    this.options.log.info({ lasted_ms: now - known.since }, `the outage of the ${kind} is over`);
+    this.options.logger.info({ lasted_ms: now - known.since }, `the outage of the ${kind} is over`);
     const [other] = this.#known.values();
     this.options.onWaiting(other ? waitingOf(other) : null);
     if (known.long === 'reported') this.#report(known, whose, now);

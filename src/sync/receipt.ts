@@ -102,9 +102,10 @@ export function problemsIn({ websites, followers, clock, error }: Receipt, maxRe
 }
 
 /** Logs what is wrong with how a run ended for a website that got a snapshot. */
-export function logProblems(log: Logger, receipt: WebsiteReceipt, maxRejectRatio: number): void {
+export function logProblems(logger: Logger, receipt: WebsiteReceipt, maxRejectRatio: number): void {
   if (receipt.status === 'failed') return;
-  for (const { website_id, message } of problemsOf(receipt, maxRejectRatio)) log.warn({ website: website_id }, message);
+  for (const { website_id, message } of problemsOf(receipt, maxRejectRatio))
+    logger.warn({ website: website_id }, message);
 }
 
 export function lagOf({ reason, ...follower }: FollowerState): string {

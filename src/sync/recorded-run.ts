@@ -8,10 +8,10 @@ import type { Receipt } from './receipt.js';
 
 /** Does a run, and records for other processes how it ended. */
 export async function recordedRun(
-  { config, log, effects = realRunEffects }: { config: Config; log: Logger; effects?: RunEffects | undefined },
+  { config, logger, effects = realRunEffects }: { config: Config; logger: Logger; effects?: RunEffects | undefined },
   run: (runFile: RunFile) => Promise<Receipt>,
 ): Promise<Receipt> {
-  const runFile = await RunFile.begin(warehouseFolder(config.warehouse.path).run, log, effects.now());
+  const runFile = await RunFile.begin(warehouseFolder(config.warehouse.path).run, logger, effects.now());
   try {
     const receipt = await run(runFile);
     const ends = receipt.websites.map(({ website_id, status, error = '' }) => {

@@ -75,13 +75,16 @@ export async function recover(context: RunContext, deps: RecoverDeps): Promise<R
       if (end.kind === 'resumed') recovered.unfinished.push({ folder, header: end.header });
       else {
         (isNewest && end.young ? recovered.receipts : recovered.older).push(end.receipt);
-        logProblems(context.log, end.receipt, context.config.quality.max_reject_ratio);
+        logProblems(context.logger, end.receipt, context.config.quality.max_reject_ratio);
       }
-      context.log.info({ website: folder.websiteId, run: folder.runId, recovery: end.kind }, 'found an unfinished run');
+      context.logger.info(
+        { website: folder.websiteId, run: folder.runId, recovery: end.kind },
+        'found an unfinished run',
+      );
     } catch (error) {
       // The files stay. A disk that is full or cannot be read is no reason to stop the other websites.
       const message = withRemedy(error);
-      context.log.error({ website: folder.websiteId, run: folder.runId, err: error }, message);
+      context.logger.error({ website: folder.websiteId, run: folder.runId, err: error }, message);
       const requests = { sent: 0, throttled: 0, retried: 0 };
       const rest = { requests, resumed: true, duration_ms: 0 };
       recovered.receipts.push(failedReceipt(folder.websiteId, message, rest));
@@ -143,7 +146,7 @@ async function dropIfAhead(folder: JournalFolder, { deps, ended }: RecoveryInput
   if (run.source.client.clockAhead === null)
     throw new ClockError(`${message}; set the clock, or delete ${folder.path}`);
   await dropJournal(folder);
-  run.log.warn({ website: folder.websiteId, run: folder.runId }, `${message}: it is dropped`);
+  run.logger.warn({ website: folder.websiteId, run: folder.runId }, `${message}: it is dropped`);
   return failedReceipt(folder.websiteId, message, { requests: run.requests, resumed: true, duration_ms: 0 });
 }
 
@@ -156,11 +159,11 @@ async function isEmpty(folder: JournalFolder): Promise<boolean> {
 
 /** Commits what is staged. Damaged files count as not staged: they can be staged again from the journal. */
 async function finishStaged(context: RunContext, folder: JournalFolder) {
-  const { warehouse, effects, log } = context;
+  const { warehouse, effects, logger } = context;
   const manifest = await readManifest(folder);
   if (!manifest) return null;
   if (!(await isStagedWhole(warehouse, folder, manifest))) {
-    log.info({ website: folder.websiteId, run: folder.runId }, 'staged files are damaged: staging them again');
+    logger.info({ website: folder.websiteId, run: folder.runId }, 'staged files are damaged: staging them again');
     return null;
   }
   await checkLease(context);
@@ -200,7 +203,7 @@ async function snapshotOfRun({ warehouse, config }: RunContext, folder: JournalF
 
 /** The header of a run, after its journal was set aside if it was damaged. */
 async function wholeHeader(
-  { warehouse, log }: RunContext,
+  { warehouse, logger }: RunContext,
   folder: JournalFolder,
   { deps, setAside }: RecoveryInput,
 ): Promise<RunHeader> {
@@ -208,7 +211,7 @@ async function wholeHeader(
   const header = await readHeader(folder);
   if (header === null) throw new JournalError(`${folder.header} is missing`);
   if (header.set_aside) setAside.set(folder.websiteId, header.set_aside);
-  if (found) log.warn({ website: folder.websiteId, run: folder.runId, ...found }, setAsideText(found));
+  if (found) logger.warn({ website: folder.websiteId, run: folder.runId, ...found }, setAsideText(found));
   return header;
 }
 

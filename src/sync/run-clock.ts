@@ -19,17 +19,17 @@ export class RunClock {
   /** What is doubtful about the clock, though not enough to stop a run; null if nothing is. */
   warning: string | null = null;
 
-  constructor(private readonly context: { config: Config; effects: Effects; log: Logger }) {}
+  constructor(private readonly context: { config: Config; effects: Effects; logger: Logger }) {}
 
   /** @throws ClockError if the clock contradicts the service's or the newest snapshot */
   check({ website, source, latest = null }: ClockedRun): void {
-    const { config, effects, log } = this.context;
+    const { config, effects, logger } = this.context;
     const services = [{ baseUrl: website.baseUrl, ahead: source.client.clockAhead }];
     const found = judgeClock({ now: effects.now(), limit: config.sync.max_clock_skew, services, latest });
     if (found?.level === 'error') throw new ClockError(`${found.message}; ${found.remedy}`);
     if (!found || this.warning !== null) return;
     this.warning = `${found.message}; ${found.remedy}`;
-    log.warn(this.warning);
+    logger.warn(this.warning);
   }
 
   /** Like `check`, after a request if the service has not answered any yet. Whatever it answers has a date. */

@@ -124,13 +124,13 @@ const SAYS: Record<Exclude<PaceNotice['kind'], 'shared_key' | 'learned_pace'>, s
  * @param now milliseconds since 1970
  */
 export function reportPace(
-  { log, onWaiting }: { log: Logger; onWaiting: (waiting: Waiting) => void },
+  { logger, onWaiting }: { logger: Logger; onWaiting: (waiting: Waiting) => void },
   notice: PaceNotice,
   { key, now }: { key: string; now: number },
 ): void {
   if (notice.kind === 'shared_key') {
     const others = notice.othersPerMinute;
-    log.info(
+    logger.info(
       { key, others_per_minute: others },
       `another client uses the same API key for about ${others} requests a minute, which this run leaves to it; ` +
         'a separate key would be faster',
@@ -144,7 +144,7 @@ export function reportPace(
     const message =
       `the service refused requests (429) and seems to allow fewer than configured: ${key} slows down to ${rounded} requests a ` +
       `minute and tries more from time to time; set ${key.startsWith('google') ? 'google' : 'api'}.requests_per_minute to what the service allows`;
-    log.info(
+    logger.info(
       { key, learned_per_minute: isBack ? null : rounded },
       isBack ? `${key} is back at the configured pace` : message,
     );
@@ -152,7 +152,7 @@ export function reportPace(
   }
   const { kind, waitMs } = notice;
   const until = new Date(now + waitMs).toISOString();
-  log.info(
+  logger.info(
     { key, reason: kind, wait_ms: waitMs, until },
     `${SAYS[kind]}: ${key} waits ${duration(waitMs)}, until ${until}; then one request probes`,
   );

@@ -40,7 +40,7 @@ const LEAST_MEMORY_OF_A_RUN = 256e6;
 export interface SyncOptions {
   config: Config;
   version: string;
-  log: Logger;
+  logger: Logger;
   progress: Progress | null;
   /** Ids of the websites to sync; all that are configured if empty. */
   websites: string[];
@@ -96,7 +96,7 @@ class Sync {
     private readonly options: SyncOptions,
     private readonly runFile: RunFile,
   ) {
-    const { config, log, signal, effects = realRunEffects, retryFor = 0, onLongOutage } = options;
+    const { config, logger, signal, effects = realRunEffects, retryFor = 0, onLongOutage } = options;
     // Each request in flight listens for the stop.
     setMaxListeners(0, signal);
     const progress = new RunProgress(options.progress);
@@ -105,9 +105,9 @@ class Sync {
       void runFile.waits(waiting);
     };
     const long = onLongOutage && config.notify.outage ? { after: config.notify.outage, report: onLongOutage } : null;
-    const outage = new Outage({ retryFor, long, effects, log, onWaiting, signal });
-    const clock = new RunClock({ config, effects, log });
-    const shared = { config, log, progress, effects, outage, clock, signal };
+    const outage = new Outage({ retryFor, long, effects, logger, onWaiting, signal });
+    const clock = new RunClock({ config, effects, logger });
+    const shared = { config, logger, progress, effects, outage, clock, signal };
     this.#context = { ...shared, warehouse: config.warehouse.path, oneAtATime: pLimit(1) };
     this.#clients = new Clients(config, {
       version: options.version,
@@ -118,12 +118,12 @@ class Sync {
         outage.over('service', { id: '', baseUrl });
         if (!outage.isOn) void runFile.waits(null);
       },
-      onNotice: (notice, key) => reportPace({ log, onWaiting }, notice, { key, now: effects.now() }),
+      onNotice: (notice, key) => reportPace({ logger, onWaiting }, notice, { key, now: effects.now() }),
     });
   }
 
   async run(): Promise<Receipt> {
-    const { config, log, progress, warehouse, effects } = this.#context;
+    const { config, logger, progress, warehouse, effects } = this.#context;
     try {
       await checkLease(this.#context, true);
       const { runId, runs, receipts, unlisted } = await this.#begin();
@@ -133,7 +133,7 @@ class Sync {
         receipts.push(website.value);
       }
       progress.note('catching up');
-      const followers = await effects.follow({ config, warehouse, log });
+      const followers = await effects.follow({ config, warehouse, logger });
       const { warning } = this.#context.clock;
       const doubtful = { ...(warning === null ? {} : { clock: warning }), ...(unlisted ? { error: unlisted } : {}) };
       return { run_id: runId, websites: receipts, followers, ...doubtful };
@@ -158,7 +158,7 @@ class Sync {
     );
     const runs = unfinished.map(({ folder, header }) => this.#resume(folder, header));
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
-    if (runId) this.#context.log.info({ run: runId }, 'resuming an interrupted run');
+    if (runId) this.#context.logger.info({ run: runId }, 'resuming an interrupted run');
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
     const { websites, unlisted } = await this.#selected();
     const ids = websites.map((website) => website.id);
@@ -168,7 +168,7 @@ class Sync {
     const rest = websites.filter((website) => ![...taken, ...ended].includes(website.id));
     const started = rest.map((website) => this.#start(website, id, setAside.get(website.id)));
     if (!unlisted) return { runId: id, runs: [...runs, ...started], receipts };
-    this.#context.log.error(`cannot list the websites of the key: ${unlisted.message}`);
+    this.#context.logger.error(`cannot list the websites of the key: ${unlisted.message}`);
     // Every website of the warehouse loses a night, which should be visible there.
     for (const run of started) {
       receipts.push(await recordFailure(run, unlisted.message).catch((error) => keptForNextTime(run, error)));
@@ -250,13 +250,13 @@ class Sync {
     const limits = { deadline: deadlineOf(begun), whose: begun.website };
     try {
       const receipt = await this.#context.outage.during(limits, () => syncWebsite(run), resume);
-      run.log.info(logLineOf(receipt), 'committed');
-      logProblems(run.log, receipt, run.config.quality.max_reject_ratio);
+      run.logger.info(logLineOf(receipt), 'committed');
+      logProblems(run.logger, receipt, run.config.quality.max_reject_ratio);
       return receipt;
     } catch (error) {
       if (error instanceof Stopped) throw error;
       if (error instanceof SourceError) {
-        run.log.error({ website: run.website.id }, `no snapshot: ${error.message}`);
+        run.logger.error({ website: run.website.id }, `no snapshot: ${error.message}`);
         // If not even the row of `runs` can be written, the journal stays for the next sync.
         const kept = (other: unknown) => keptForNextTime(run, other instanceof ClockError ? other : error);
         return await recordFailure(run, error.message).catch(kept);

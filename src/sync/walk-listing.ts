@@ -42,7 +42,7 @@ export async function walk(run: WebsiteRun): Promise<JournaledWalk> {
         purpose: { lane: run.website.id, counts: run.requests },
         // Nothing is journaled under a clock that differs from the service's.
         answered: () => run.clock.check(run),
-        note: (text) => run.log.warn({ website: run.website.id }, text),
+        note: (text) => run.logger.warn({ website: run.website.id }, text),
         accept: async (window) => {
           await journal.accept(window, new Date(run.effects.now()));
           run.progress.listed(run.website, window.fresh.length, window.state.count);

@@ -15,7 +15,7 @@ export function sync(options: Partial<run.SyncOptions> & Pick<run.SyncOptions, '
   const { effects, config } = options;
   if (effects) clocks.set(new URL(config.api.base_url).origin, effects.now);
   const { signal } = new AbortController();
-  const silent = { version: 'test', log: createLogger({ level: 'silent' }), progress: null, signal };
+  const silent = { version: 'test', logger: createLogger({ level: 'silent' }), progress: null, signal };
   return run.sync({ ...silent, websites: [], recoverOnly: false, ...options });
 }
 

@@ -76,9 +76,9 @@ export async function givenEveryTable(
   await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
   const noted = { websites: ['w'], note_date: '2025-03-01', directory: '/straße/', note: HOSTILE_NAMES.join(' ') };
-  const log = createLogger({ level: 'silent' });
-  const { note_id } = await addNote(config, { ...noted, removes: null }, log);
-  await addNote(config, { ...noted, directory: null, note: null, removes: note_id }, log);
+  const logger = createLogger({ level: 'silent' });
+  const { note_id } = await addNote(config, { ...noted, removes: null }, logger);
+  await addNote(config, { ...noted, directory: null, note: null, removes: note_id }, logger);
   const retention = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
   await maintainAt(warehouse, { retention, now: Date.now(), sections });
   return warehouse;

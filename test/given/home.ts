@@ -24,7 +24,7 @@ export interface HomeSync {
   /** Another clock, in milliseconds since 1970. */
   clock?: () => number;
   /** Silent if left out. */
-  log?: Logger;
+  logger?: Logger;
   /** Whether `indexhouse.duckdb` follows (default); what only the Parquet files are asked for is quicker without. */
   follow?: boolean;
 }
@@ -76,14 +76,14 @@ export class Home {
     asked,
     clock,
     follow = true,
-    log,
+    logger,
   }: HomeSync = {}): Promise<Receipt> {
     await givenSchemas(this.warehouse);
     return syncNow(this.config, {
       stopAfter,
       recoverOnly,
       asked,
-      ...(log ? { log } : {}),
+      ...(logger ? { logger } : {}),
       effects: {
         ...this.effects,
         now: clock ?? (() => this.effects.now() + laterMs),

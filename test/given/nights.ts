@@ -25,7 +25,7 @@ export interface Night {
   body?: object;
   /** Pages that are not named answer 200 with nothing but their URL where they are listed, and 404 elsewhere. */
   reports?: Record<string, Report> | ((name: string) => Report | undefined);
-  log?: Logger;
+  logger?: Logger;
   /** Sections of the configuration. */
   sections?: Record<string, Record<string, unknown>>;
   /** Called before each report is answered; may move the clock. */
@@ -90,8 +90,8 @@ export class Nights {
     this.#asked = [];
     this.clock.now = FIRST_NIGHT_MS + this.#snapshots.length * DAY_MS;
     const { warehouse, follow, clock: at } = this;
-    const { sections = {}, log } = night;
-    const { receipt, exitCode } = await syncWebsite({ baseUrl: this.#url, warehouse, at, sections, follow, log });
+    const { sections = {}, logger } = night;
+    const { receipt, exitCode } = await syncWebsite({ baseUrl: this.#url, warehouse, at, sections, follow, logger });
     const { snapshot_id: id, error } = receipt;
     if (!id) throw new Error(`night ${this.#snapshots.length + 1} failed: ${error}`);
     this.#snapshots.push(id);

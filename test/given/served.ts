@@ -119,7 +119,7 @@ export function serviceOver(
     prefix: '',
     service: { ...settingsWithoutFile({ env: {}, cwd: '/' }, { service: { port: 0 } }).service, ...settings },
     status: { ...STATUS_DEFAULTS, warehouse, now: 0 },
-    log: createLogger({ level: 'silent' }),
+    logger: createLogger({ level: 'silent' }),
     ...options,
   });
 }

@@ -43,7 +43,7 @@ export async function buildWarehouse(nights: Night[], followed: 'followed' | nul
   if (followed) {
     const { sections = {} } = nights.at(-1) ?? {};
     const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse: path, sections });
-    await realRunEffects.follow({ config, warehouse: path, log: createLogger({ level: 'silent' }) });
+    await realRunEffects.follow({ config, warehouse: path, logger: createLogger({ level: 'silent' }) });
   }
   return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
@@ -107,7 +107,7 @@ interface GivenSync {
   /** Other followers. */
   follow?: RunEffects['follow'];
   /** Silent if left out. */
-  log?: Logger | undefined;
+  logger?: Logger | undefined;
 }
 
 let prepared: Promise<string> | null = null;
@@ -140,7 +140,7 @@ export async function syncAt({ at, websites = [], followed = null, follow, ...gi
 }
 
 /** A sync of the website `w` with its followers, which no reject makes partial. */
-export async function syncWebsite({ at, follow, log, ...given }: Omit<GivenSync, 'websites' | 'followed'>): Promise<{
+export async function syncWebsite({ at, follow, logger, ...given }: Omit<GivenSync, 'websites' | 'followed'>): Promise<{
   receipt: WebsiteReceipt;
   /** Whether a follower lags aside. */
   exitCode: number;
@@ -151,7 +151,7 @@ export async function syncWebsite({ at, follow, log, ...given }: Omit<GivenSync,
   const config = configFor({ ...given, sections: { quality: { max_reject_ratio: 1 }, ...given.sections } });
   const run = await sync({
     config: { ...config, websites: [{ id: 'w' }] },
-    ...(log ? { log } : {}),
+    ...(logger ? { logger } : {}),
     effects: { ...clockOf(at).effects, ...(follow ? { follow } : {}) },
   });
   const [receipt] = run.websites;

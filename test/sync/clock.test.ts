@@ -28,11 +28,11 @@ async function givenHome(clock?: () => number) {
     reports: { refresh_after: '0d' },
   });
   const lines: { level: string; msg: string }[] = [];
-  const log = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } });
+  const logger = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } });
   return {
     home,
     service,
-    sync: (now: number, more: HomeSync = {}) => home.sync({ clock: () => now++, log, follow: false, ...more }),
+    sync: (now: number, more: HomeSync = {}) => home.sync({ clock: () => now++, logger, follow: false, ...more }),
     /** What was said at `warn` and above since the last time. */
     said: () => lines.splice(0).flatMap(({ level, msg }) => (/warn|error/.test(level) ? [msg] : [])),
     /** Unfinished runs, rows of `runs` and of `snapshots`, these in the order of their ids. */

@@ -59,14 +59,14 @@ async function worldOf({ listing, report, sections = {}, clockAhead = 0 }: Endin
 
 /** What `/healthz` of a daemon says whose job has ended like this. */
 async function healthOf(file: string, exitCode: number) {
-  const log = createLogger({ level: 'silent' });
-  const board = new JobBoard(null, log);
+  const logger = createLogger({ level: 'silent' });
+  const board = new JobBoard(null, logger);
   await board.begun('nightly-sync');
   await board.ended('nightly-sync', exitCode);
   const address = { host: '127.0.0.1', port: 0, readMetrics: async () => '' };
   const service = await startDaemonService({
     config: await given(file),
-    log,
+    logger,
     board,
     names: ['nightly-sync'],
     ...address,

@@ -28,7 +28,7 @@ async function run(baseUrl: string, { api = {}, ownToken = false } = {}): Promis
   const config = configFor({ baseUrl, warehouse: `${temporaryFolder()}/warehouse`, sections: { api } });
   const receipt = await sync({
     config: { ...config, websites: [{ id: 'w', ...(ownToken ? { token: OTHER_TOKEN } : {}) }] },
-    log: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } }),
+    logger: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } }),
     progress: {
       start: (label) => notes.push(`start ${label}`),
       advance: () => {},

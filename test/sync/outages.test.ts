@@ -69,7 +69,7 @@ class World {
     const config = configFor({ baseUrl: this.#url, warehouse: this.#warehouse, sections });
     return sync({
       config: { ...config, websites: [{ id: 'w' }] },
-      log: createLogger({ destination: { write: (line) => this.lines.push(JSON.parse(line)) } }),
+      logger: createLogger({ destination: { write: (line) => this.lines.push(JSON.parse(line)) } }),
       retryFor,
       effects: { ...this.clock.effects, follow: noFollowers },
       ...more,

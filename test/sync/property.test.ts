@@ -149,7 +149,7 @@ describe('a property', () => {
     const sleep = async (ms: number) => service.setFaults(ms < MINUTE_MS ? { '503': 1 } : {});
     const receipt = await sync({
       config: await loadConfig({ file: home.config, env: {}, cwd: '/' }),
-      log: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line).msg) } }),
+      logger: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line).msg) } }),
       effects: { ...realRunEffects, now: now, sleep, follow: noFollowers },
       retryFor: HOUR_MS,
     });

@@ -45,11 +45,11 @@ describe('what a run spent, and why', () => {
     onTestFinished(() => used.mockRestore());
     const given = await givenNights(onTestFinished);
     const lines: Record<string, unknown>[] = [];
-    const log = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } });
+    const logger = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } });
     const { receipt } = await given.night({
       list: { a: {}, b: {}, c: {} },
       sections: { ...ONE_BY_ONE, reports: { max_per_run: 2 } },
-      log,
+      logger,
     });
     expect(receipt.utilisation).toBe(0.75);
     expect(await given.rows('snapshots')).toMatchObject([{ utilisation: 0.75 }]);

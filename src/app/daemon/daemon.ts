@@ -26,10 +26,10 @@ export interface DaemonOptions extends JobContext {
  * | `running`      | it ends, however: `waiting` for the next time; times that pass meanwhile are skipped           |
  */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
-  const { jobs, log, signal } = options;
+  const { jobs, logger, signal } = options;
   const timed = jobs.flatMap((job) => (job.cron === null ? [] : [new Timed({ ...job, cron: job.cron }, options)]));
-  for (const { name, cron } of jobs) if (cron === null) log.info({ job: name }, 'switched off');
-  if (timed.length === 0) log.warn('every job under `schedule` is switched off: nothing will run');
+  for (const { name, cron } of jobs) if (cron === null) logger.info({ job: name }, 'switched off');
+  if (timed.length === 0) logger.warn('every job under `schedule` is switched off: nothing will run');
   const checks = hourly(options);
   for (const job of timed) await job.begin();
   while (!signal.aborted) {
@@ -39,7 +39,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     await passing(next - Date.now(), signal);
   }
   const running = timed.filter((job) => job.running !== null);
-  log.info({ running: running.length }, running.length > 0 ? 'stopping; waiting for running jobs' : 'stopping');
+  logger.info({ running: running.length }, running.length > 0 ? 'stopping; waiting for running jobs' : 'stopping');
   await Promise.all([checks, ...running.map((job) => job.running)]);
 }
 
@@ -49,13 +49,13 @@ class Timed {
   next = Number.POSITIVE_INFINITY;
   /** Settles when the current run ends. */
   running: Promise<void> | null = null;
-  readonly #log: Logger;
+  readonly #logger: Logger;
 
   constructor(
     private readonly timed: TimedJob & { cron: string },
     private readonly options: DaemonOptions,
   ) {
-    this.#log = options.log.child({ job: timed.name });
+    this.#logger = options.logger.child({ job: timed.name });
   }
 
   /** Sets the first time. Starts the job at once if it missed its time, or to resume an interrupted run. */
@@ -69,8 +69,8 @@ class Timed {
     const recorded = last && Date.parse(last.begun_at);
     const lastBegun = job.lastBegun ? await job.lastBegun(config) : recorded;
     const due = lastBegun === null ? null : this.#last(now, Math.max(now - config.schedule.catch_up, lastBegun + 1));
-    if (due !== null) this.#log.info({ due: new Date(due) }, 'catching up: no process was running at that time');
-    else if (await job.isUnfinished?.(config)) this.#log.info('resuming what another process left unfinished');
+    if (due !== null) this.#logger.info({ due: new Date(due) }, 'catching up: no process was running at that time');
+    else if (await job.isUnfinished?.(config)) this.#logger.info('resuming what another process left unfinished');
     else return;
     this.#start(0);
   }
@@ -81,9 +81,9 @@ class Timed {
     if (now < this.next) return;
     const due = this.#last(now, this.next) ?? this.next;
     this.#setNext(now);
-    if (this.running) this.#log.warn('skipped: the job is still running');
+    if (this.running) this.#logger.warn('skipped: the job is still running');
     else if (now - due > Math.max(catch_up, MINUTE_MS)) {
-      this.#log.warn({ due: new Date(due) }, 'missed: the process was not running at that time');
+      this.#logger.warn({ due: new Date(due) }, 'missed: the process was not running at that time');
     } else this.#start(Math.floor(Math.random() * jitter));
   }
 
@@ -92,7 +92,7 @@ class Timed {
     const run = async () => {
       await passing(delay, signal);
       if (signal.aborted) return;
-      await runJob(this.timed, { ...this.options, log: this.#log });
+      await runJob(this.timed, { ...this.options, logger: this.#logger });
       if (!signal.aborted) this.#logNext();
     };
     this.running = run().finally(() => {
@@ -112,26 +112,26 @@ class Timed {
 
   #logNext(): void {
     if (Number.isFinite(this.next))
-      this.#log.info({ cron: this.timed.cron, next_run: new Date(this.next) }, 'next run');
+      this.#logger.info({ cron: this.timed.cron, next_run: new Date(this.next) }, 'next run');
   }
 }
 
 /** Runs a job once, and logs its result or its failure. */
 async function runJob(timed: Pick<TimedJob, 'name' | 'job'>, options: RecordedContext): Promise<void> {
-  const { log, signal } = options;
+  const { logger, signal } = options;
   const startedAt = Date.now();
   // A signal of its own, so that what listens to a run ends with it. `AbortSignal.any` would keep its listeners alive.
   const own = new AbortController();
   const stop = () => own.abort();
   signal.addEventListener('abort', stop);
   try {
-    log.info('started');
+    logger.info('started');
     const exitCode = await runRecorded(timed, { ...options, signal: own.signal });
-    log.info({ exit_code: exitCode, duration_ms: Date.now() - startedAt }, 'ended');
+    logger.info({ exit_code: exitCode, duration_ms: Date.now() - startedAt }, 'ended');
   } catch (error) {
-    if (error instanceof BusyError) log.warn(error.message);
-    else if (error instanceof Stopped) log.info(error.message);
-    else log.error({ err: error }, 'failed; it runs again at its next scheduled time');
+    if (error instanceof BusyError) logger.warn(error.message);
+    else if (error instanceof Stopped) logger.info(error.message);
+    else logger.error({ err: error }, 'failed; it runs again at its next scheduled time');
   } finally {
     signal.removeEventListener('abort', stop);
   }

@@ -34,14 +34,14 @@ export class JobBoard {
   /** @param warehouse where it is recorded; null: nowhere */
   constructor(
     private readonly warehouse: string | null,
-    private readonly log: Logger,
+    private readonly logger: Logger,
     private readonly last: Record<string, JobRecord> = {},
   ) {}
 
   /** A file that cannot be read counts as missing. */
-  static async open(warehouse: string, log: Logger): Promise<JobBoard> {
+  static async open(warehouse: string, logger: Logger): Promise<JobBoard> {
     const text = await readIfThere(warehouseFolder(warehouse).jobs).catch(() => null);
-    return new JobBoard(warehouse, log, recordsIn(text));
+    return new JobBoard(warehouse, logger, recordsIn(text));
   }
 
   /** Records the start before the job does anything, so that one that crashes the process is not started repeatedly. */
@@ -79,7 +79,7 @@ export class JobBoard {
         await makeFolder(warehouse);
         await writeDurably(warehouseFolder(warehouse).jobs, `${JSON.stringify(this.last)}\n`);
       } catch (error) {
-        this.log.warn(`cannot record when jobs ran: ${messageOf(error)}`);
+        this.logger.warn(`cannot record when jobs ran: ${messageOf(error)}`);
       }
     });
     return this.#written;

@@ -10,7 +10,7 @@ export interface JobContext {
   config: Config;
   /** Of this package; recorded with each snapshot. */
   version: string;
-  log: Logger;
+  logger: Logger;
   /** Fires when the process has to stop: the job ends soon, and throws `Stopped` if it is not done. */
   signal: AbortSignal;
 }

@@ -41,7 +41,7 @@ export interface DemoOptions {
   nights: number;
   seed: number;
   version: string;
-  log: Logger;
+  logger: Logger;
   progress: Progress | null;
   signal: AbortSignal;
   /** Now, in milliseconds since 1970: the last night is the one before. */
@@ -100,7 +100,7 @@ async function started(source: DemoSource, options: SimulationOptions): Promise<
 }
 
 async function syncNights(options: DemoOptions, simulator: Simulation): Promise<Receipt[]> {
-  const { nights, progress, log, version, signal } = options;
+  const { nights, progress, logger, version, signal } = options;
   const env = { INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: String(INSPECTIONS_A_MINUTE) };
   const config = await loadConfig({ file: join(options.folder, 'indexhouse.yaml'), env, cwd: options.folder });
   const receipts: Receipt[] = [];
@@ -110,7 +110,7 @@ async function syncNights(options: DemoOptions, simulator: Simulation): Promise<
     // What follows the warehouse catches up once.
     const effects = { ...clockOf(simulator), ...(night < nights ? { follow: async () => [] } : {}) };
     receipts.push(
-      await sync({ config, version, log, progress: null, websites: [], recoverOnly: false, signal, effects }),
+      await sync({ config, version, logger, progress: null, websites: [], recoverOnly: false, signal, effects }),
     );
     progress?.advance(1, {
       requestsSpent: receipts.flatMap(({ websites }) => websites).reduce((sum, { requests }) => sum + requests.sent, 0),

@@ -30,7 +30,7 @@ const MOST_CHARACTERS = 2000;
 
 export interface NotifyOptions {
   config: Config;
-  log: Logger;
+  logger: Logger;
   /** Milliseconds since 1970. */
   now?: () => number;
 }
@@ -82,12 +82,12 @@ export async function notifiedRun(
   }
 }
 
-async function pingAll({ config, log }: NotifyOptions, event: RunEvent): Promise<void> {
+async function pingAll({ config, logger }: NotifyOptions, event: RunEvent): Promise<void> {
   const pings = config.notify.channels.filter((channel): channel is Ping => channel.type === 'ping');
   await Promise.all(
     pings.map((channel) =>
       ping(channel, event).catch((error) =>
-        log.warn({ channel: labelOf(channel), event }, `a ping failed: ${messageOf(error)}`),
+        logger.warn({ channel: labelOf(channel), event }, `a ping failed: ${messageOf(error)}`),
       ),
     ),
   );
@@ -103,7 +103,7 @@ async function pingAll({ config, log }: NotifyOptions, event: RunEvent): Promise
 export async function sendNotices(
   options: NotifyOptions & { notices?: Notice[]; hasEnded?: boolean },
 ): Promise<Sent[]> {
-  const { config, log, notices = [] } = options;
+  const { config, logger, notices = [] } = options;
   const channels = config.notify.channels.filter((channel): channel is MessageChannel => channel.type !== 'ping');
   if (channels.length === 0) return [];
   const { path } = config.warehouse;
@@ -118,7 +118,7 @@ export async function sendNotices(
     }
   } catch (error) {
     const reason = `cannot record in the warehouse what is sent: ${messageOf(error)}`;
-    log.warn(reason);
+    logger.warn(reason);
     // A full disk should still be reported. Only what this run found is, because nothing would keep the next check from
     // repeating others.
     const mask = masker(secretsOf(config));
@@ -154,7 +154,7 @@ async function sendUnderLock(options: Sending): Promise<Sent[]> {
   }
   if (JSON.stringify(journal) !== recorded) {
     await writeJournal(path, journal).catch((error) =>
-      options.log.warn({ err: messageOf(error) }, 'cannot record what was sent, so it may be sent again'),
+      options.logger.warn({ err: messageOf(error) }, 'cannot record what was sent, so it may be sent again'),
     );
   }
   return sent;
@@ -166,7 +166,7 @@ async function findOut(
   journal: Journal,
   unreadable: readonly string[] = [],
 ): Promise<Facts & { trends: Trend[] }> {
-  const { config, log, now = Date.now, notices: own, channels } = sending;
+  const { config, logger, now = Date.now, notices: own, channels } = sending;
   const { seen, unsynced, channels: known } = journal;
   const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
   const isReadable = (id: string) => !unreadable.includes(id);
@@ -185,7 +185,7 @@ async function findOut(
       return { ...facts, notices, trends };
     });
   } catch (error) {
-    log.warn({ err: messageOf(error) }, 'cannot read the warehouse to check for problems');
+    logger.warn({ err: messageOf(error) }, 'cannot read the warehouse to check for problems');
     const today = new Date(now()).toISOString().slice(0, 10);
     const damaged = error instanceof DamageError ? error.damaged.map(({ websiteId }) => websiteId) : [];
     const name = ['unreadable', ...damaged.slice(0, 1), today].join('-');
@@ -217,15 +217,15 @@ async function sendTo(
   channel: MessageChannel,
   notices: Notice[],
   trends: Trend[],
-  { log, now = Date.now }: NotifyOptions,
+  { logger, now = Date.now }: NotifyOptions,
 ): Promise<Sent> {
   const about = { channel: labelOf(channel), type: channel.type, notices: notices.length };
   try {
     await send(channel, newMessage(notices, trends, now()));
-    log.info(about, 'sent notices');
+    logger.info(about, 'sent notices');
     return { ...about, error: null };
   } catch (error) {
-    log.warn(about, `a channel did not accept its notices, which are sent again next time: ${messageOf(error)}`);
+    logger.warn(about, `a channel did not accept its notices, which are sent again next time: ${messageOf(error)}`);
     return { ...about, error: messageOf(error) };
   }
 }

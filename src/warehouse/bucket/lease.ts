@@ -215,7 +215,7 @@ export function withBucketOf<T>(
 interface Asking {
   config: { bucket?: BucketConfig | undefined };
   warehouse: string;
-  log: Logger;
+  logger: Logger;
 }
 
 /**
@@ -225,7 +225,7 @@ interface Asking {
  * @param isStart also checks that the folder has all commits of the bucket
  * @throws LeaseError
  */
-export async function checkLease({ config, warehouse, log }: Asking, isStart = false): Promise<void> {
+export async function checkLease({ config, warehouse, logger }: Asking, isStart = false): Promise<void> {
   if (!config.bucket) return;
   try {
     await withBucket(
@@ -241,7 +241,7 @@ export async function checkLease({ config, warehouse, log }: Asking, isStart = f
     if ((await readWriter(warehouse))?.confirmed !== true) {
       throw new LeaseError(`${error.message}. It has not confirmed this machine, so nothing is written`);
     }
-    log.warn(`the bucket cannot be asked who writes there; it named this machine last time: ${error.message}`);
+    logger.warn(`the bucket cannot be asked who writes there; it named this machine last time: ${error.message}`);
   }
 }
 

@@ -14,16 +14,16 @@ import { followWithDuckdb } from './rebuild.js';
 export interface FollowInput {
   config: Config;
   warehouse: string;
-  log: Logger;
+  logger: Logger;
 }
 
 /** Lets all followers catch up. A follower that cannot only lags: nothing here can fail a sync. */
-export async function followAll({ config, warehouse, log }: FollowInput): Promise<FollowerState[]> {
+export async function followAll({ config, warehouse, logger }: FollowInput): Promise<FollowerState[]> {
   const { memory_limit: memoryLimit } = config.warehouse;
   const scratch = { memoryLimit, temporary: scratchFolder(warehouse) };
-  await updateIndex(warehouse, scratch, Date.now()).catch((error: unknown) => log.info(withRemedy(error)));
+  await updateIndex(warehouse, scratch, Date.now()).catch((error: unknown) => logger.info(withRemedy(error)));
   const states = await follow(followersOf(config), config);
-  for (const { name, behind, reason } of states) if (reason) log.warn({ follower: name, behind }, reason);
+  for (const { name, behind, reason } of states) if (reason) logger.warn({ follower: name, behind }, reason);
   return states;
 }
 

@@ -68,7 +68,7 @@ export class RunFile {
 
   private constructor(
     private readonly file: string,
-    private readonly log: Logger,
+    private readonly logger: Logger,
     /** What the run before has left. */
     readonly before: RunFileContent | null,
     startedAt: number,
@@ -84,8 +84,8 @@ export class RunFile {
   }
 
   /** @param startedAt milliseconds since 1970 */
-  static async begin(file: string, log: Logger, startedAt: number): Promise<RunFile> {
-    const begun = new RunFile(file, log, await readRunFile(file), startedAt);
+  static async begin(file: string, logger: Logger, startedAt: number): Promise<RunFile> {
+    const begun = new RunFile(file, logger, await readRunFile(file), startedAt);
     await begun.#write({});
     return begun;
   }
@@ -116,7 +116,7 @@ export class RunFile {
     const text = `${JSON.stringify(this.#content)}\n`;
     this.#written = this.#written
       .then(() => writeDurably(this.file, text))
-      .catch((error) => this.log.warn(`cannot record how the run is doing: ${messageOf(error)}`));
+      .catch((error) => this.logger.warn(`cannot record how the run is doing: ${messageOf(error)}`));
     return this.#written;
   }
 }

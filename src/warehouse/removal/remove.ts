@@ -30,7 +30,7 @@ export interface RemoveOptions {
   target: { website?: string | undefined; snapshot?: string | undefined };
   /** Called with what would be removed, before anything changes; throws if it must not be. */
   confirm: (removal: Removal) => Promise<void>;
-  log: Logger;
+  logger: Logger;
 }
 
 /**
@@ -40,11 +40,11 @@ export interface RemoveOptions {
  * @throws UsageError for an unknown target or one that cannot be removed; WarehouseError, DamageError, BusyError;
  * LeaseError if another machine writes to the bucket
  */
-export async function remove({ config, target, confirm, log }: RemoveOptions) {
+export async function remove({ config, target, confirm, logger }: RemoveOptions) {
   const { path, time_zone, memory_limit: memoryLimit } = config.warehouse;
   await checkWarehouseThere(path);
   await checkIdentity(path, time_zone);
-  await checkLease({ config, warehouse: path, log });
+  await checkLease({ config, warehouse: path, logger });
   const begun = (await unfinishedRemoval(path))?.removal;
   const { website = begun?.website_id, snapshot = null } = target;
   const isBegun = begun?.website_id === website && begun?.snapshot_id === snapshot;
@@ -57,7 +57,7 @@ export async function remove({ config, target, confirm, log }: RemoveOptions) {
     await prepareWarehouse(path, time_zone, memoryLimit);
     await commitAllStaged(path);
     const removal = isBegun ? begun : await find(scratchFolder(path), (going) => removeNow(going, config));
-    const followers = await followAll({ config, warehouse: path, log });
+    const followers = await followAll({ config, warehouse: path, logger });
     await finishRemoval(path);
     return { ...removal, removed: true, followers };
   });

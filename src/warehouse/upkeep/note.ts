@@ -32,10 +32,10 @@ export interface NoteInput {
  * @returns followers: null if they are left to the process that holds the lock
  * @throws WarehouseError; LeaseError if another machine writes to the bucket
  */
-export async function addNote(config: Config, input: NoteInput, log: Logger) {
+export async function addNote(config: Config, input: NoteInput, logger: Logger) {
   const { path, time_zone, memory_limit } = config.warehouse;
   await checkIdentity(path, time_zone);
-  await checkLease({ config, warehouse: path, log });
+  await checkLease({ config, warehouse: path, logger });
   const note_id = await writeRows(config, input);
   const lock = await RunLock.take(path, 'note').catch((error: unknown) => {
     if (error instanceof BusyError) return null;
@@ -45,7 +45,7 @@ export async function addNote(config: Config, input: NoteInput, log: Logger) {
     if (lock) await prepareWarehouse(path, time_zone, memory_limit);
     // Whoever has indexhouse.duckdb open is not waited for: the next sync catches up.
     const unwaiting = { ...config, warehouse: { ...config.warehouse, lock_timeout: 0 } };
-    return { note_id, followers: lock && (await followAll({ config: unwaiting, warehouse: path, log })) };
+    return { note_id, followers: lock && (await followAll({ config: unwaiting, warehouse: path, logger })) };
   } finally {
     lock?.release();
     await dropScratch(path);

@@ -37,8 +37,8 @@ function daemon(run: Job['run'], { cron = NIGHTLY, ...given }: Given = {}) {
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const stop = new AbortController();
   const { lastBegun, isUnfinished = false, hourly } = given;
-  const log = createLogger({ destination, pretty: false });
-  const board = given.board ?? new JobBoard(null, log);
+  const logger = createLogger({ destination, pretty: false });
+  const board = given.board ?? new JobBoard(null, logger);
   const job: Job = {
     run,
     isUnfinished: async () => isUnfinished,
@@ -49,7 +49,7 @@ function daemon(run: Job['run'], { cron = NIGHTLY, ...given }: Given = {}) {
     jobs: [{ name: 'a-job', job, cron }],
     config: { schedule } as Config,
     version: '0.0.0',
-    log,
+    logger,
     board,
     signal: stop.signal,
     ...(hourly && { hourly }),
@@ -149,17 +149,17 @@ describe('the daemon', () => {
 
   test('a job that the warehouse knows nothing of is caught up by what was recorded, once', async () => {
     const warehouse = temporaryFolder();
-    const log = createLogger({ level: 'silent' });
+    const logger = createLogger({ level: 'silent' });
     const begunAt = async (job: () => Promise<number>, at: number) => {
       vi.setSystemTime(at);
-      const { stop, ended, said } = daemon(job, { board: await JobBoard.open(warehouse, log) });
+      const { stop, ended, said } = daemon(job, { board: await JobBoard.open(warehouse, logger) });
       await vi.waitFor(() => expect(said('next run').length).toBeGreaterThan(0));
       stop();
       await ended;
       return said('started').length;
     };
     const first = Date.parse(FIRST_NIGHT);
-    const board = await JobBoard.open(warehouse, log);
+    const board = await JobBoard.open(warehouse, logger);
     expect(await begunAt(async () => 0, first + HOUR_MS)).toBe(0);
     vi.setSystemTime(first);
     await board.begun('a-job');
@@ -167,12 +167,12 @@ describe('the daemon', () => {
     const later = first + DAY_MS + HOUR_MS;
     expect(await begunAt(() => Promise.reject(new Error('out of memory')), later)).toBe(1);
     expect(await begunAt(async () => 0, later + MINUTE_MS)).toBe(0);
-    expect((await JobBoard.open(warehouse, log)).figuresOf('a-job')).toMatchObject({
+    expect((await JobBoard.open(warehouse, logger)).figuresOf('a-job')).toMatchObject({
       isRunning: false,
       last: { begun_at: expect.stringMatching(/^2026-01-02T03:00:00/), exit_code: 1 },
     });
     writeFileSync(join(warehouse, 'jobs.json'), '{"a-job":');
-    expect((await JobBoard.open(warehouse, log)).figuresOf('a-job').last).toBeNull();
+    expect((await JobBoard.open(warehouse, logger)).figuresOf('a-job').last).toBeNull();
   });
 
   test('resumes at its start what another process left unfinished', async () => {

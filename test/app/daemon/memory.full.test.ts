@@ -29,7 +29,7 @@ test('the memory of the daemon does not grow from night to night', async () => {
     sections: { reports: { refresh_after: '0d' } },
   });
   const config = await loadConfig({ file, env: {}, cwd: '/' });
-  const log = createLogger({ level: 'silent' });
+  const logger = createLogger({ level: 'silent' });
   const stop = new AbortController();
   const used: number[] = [];
   const run: Job['run'] = async (context) => {
@@ -39,7 +39,7 @@ test('the memory of the daemon does not grow from night to night', async () => {
     return exitCode;
   };
   const jobs = [{ name: 'nightly-sync', job: { run }, cron: EVERY_SECOND }];
-  await runDaemon({ jobs, config, version: 'test', log, board: new JobBoard(null, log), signal: stop.signal });
+  await runDaemon({ jobs, config, version: 'test', logger, board: new JobBoard(null, logger), signal: stop.signal });
   expect(await readTable(config.warehouse.path, 'snapshots')).toHaveLength(NIGHTS);
   expect((used.at(-1) ?? 0) - (used[WARM_UP] ?? 0)).toBeLessThan(GROWTH_BYTES);
 });

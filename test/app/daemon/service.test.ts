@@ -23,14 +23,14 @@ const built = sharedWarehouse(() => {
 });
 
 async function given(options: Partial<DaemonServiceOptions> = {}) {
-  const log = createLogger({ level: 'silent' });
-  const board = new JobBoard(null, log);
+  const logger = createLogger({ level: 'silent' });
+  const board = new JobBoard(null, logger);
   const config = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse: built.path });
   const address = { host: '127.0.0.1', port: 0 };
   const readMetrics = async () => 'figures 1\n';
   const service = await startDaemonService({
     config,
-    log,
+    logger,
     board,
     names: ['verify'],
     ...address,

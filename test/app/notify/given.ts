@@ -75,7 +75,7 @@ export function withChannels(warehouse: string, channels: object[], rules: objec
   // Entries and reports of tests lack fields, which is drift of the first night.
   const sections = { ...others, notify: { channels, drift: false, ...rules } };
   const config = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse, sections });
-  const log = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) }, pretty: false });
+  const logger = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) }, pretty: false });
   const warnings = () => lines.filter(({ level }) => level === 'warn').map(({ msg }) => String(msg));
-  return { config, log, warnings };
+  return { config, logger, warnings };
 }

@@ -40,10 +40,10 @@ beforeAll(async () => {
 /** One webhook that gets what `sendNotices` sends about these nights; how many days later than the last one. */
 async function watching(nights: Nights, rules: object = {}, sections: object = {}) {
   const receiver = await startReceiver();
-  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules, sections);
-  const send = (daysLater = 0) => sendNotices({ config, log, now: () => nights.clock.now + daysLater * 86_400_000 });
+  const { config, logger } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules, sections);
+  const send = (daysLater = 0) => sendNotices({ config, logger, now: () => nights.clock.now + daysLater * 86_400_000 });
   const notices = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).values()]);
-  return { config, log, receiver, send, notices };
+  return { config, logger, receiver, send, notices };
 }
 
 /** After a night with 30 indexed pages. */
@@ -197,18 +197,18 @@ describeAtLength('a channel', () => {
       { type: 'webhook', url: `${up.url}/hook`, secret: 'a-long-secret' },
       { type: 'slack', url: `${down.url}/services/T0/B0/an-unguessable-path`, name: 'seo' },
     ];
-    const { config, log, warnings } = withChannels(nights.warehouse, channels);
+    const { config, logger, warnings } = withChannels(nights.warehouse, channels);
     const now = () => nights.clock.now;
-    await sendNotices({ config, log, now });
+    await sendNotices({ config, logger, now });
     await nights.night({ list: pages('a', 30, FALLEN) });
     const sent = [
       { channel: 'webhook', type: 'webhook', notices: 1, error: null },
       { channel: 'seo', type: 'slack', notices: 1, error: 'it answered 503' },
     ];
-    expect(await sendNotices({ config, log, now })).toEqual(sent);
+    expect(await sendNotices({ config, logger, now })).toEqual(sent);
     expect(warnings()).toEqual([expect.stringContaining('it answered 503')]);
     down.take();
-    expect(await sendNotices({ config, log, now })).toMatchObject([{ channel: 'seo' }]);
+    expect(await sendNotices({ config, logger, now })).toMatchObject([{ channel: 'seo' }]);
     const statusOf = () => run(['status', '--warehouse', nights.warehouse, '--json']);
     const since = new Date(nights.clock.now).toISOString();
     const { notices, warnings: warned } = JSON.parse((await statusOf()).stdout);
@@ -216,7 +216,7 @@ describeAtLength('a channel', () => {
     expect(warned.at(-1)).toMatch(/^1 notice has waited for seo for .*: it answered 503; the next sync/);
     down.status = 200;
     down.take();
-    for (let again = 0; again < 3; again++) await sendNotices({ config, log, now });
+    for (let again = 0; again < 3; again++) await sendNotices({ config, logger, now });
     expect(up.got).toHaveLength(1);
     expect(down.got).toHaveLength(1);
     expect(JSON.parse((await statusOf()).stdout).notices).toEqual([]);
@@ -250,19 +250,19 @@ describe('a run', () => {
 
   once('that failed is reported once, between the pings', async () => {
     const receiver = await startReceiver();
-    const { config, log } = withChannels(join(temporaryFolder(), 'none-yet'), [
+    const { config, logger } = withChannels(join(temporaryFolder(), 'none-yet'), [
       { type: 'ping', url: `${receiver.url}/ping/uuid` },
       { type: 'webhook', url: `${receiver.url}/hook` },
     ]);
     const paths = () => receiver.got.map(({ path }) => path).sort();
-    await notifiedRun({ config, log }, async () => NOTHING);
+    await notifiedRun({ config, logger }, async () => NOTHING);
     expect(receiver.take().map(({ path }) => path)).toEqual(['/ping/uuid/start', '/ping/uuid']);
-    await notifiedRun({ config, log }, async () => failing('no route'));
+    await notifiedRun({ config, logger }, async () => failing('no route'));
     expect(paths()).toEqual(['/hook', '/ping/uuid/fail', '/ping/uuid/start']);
     receiver.take();
-    const busy = notifiedRun({ config, log }, async () => Promise.reject(new BusyError('another runs')));
+    const busy = notifiedRun({ config, logger }, async () => Promise.reject(new BusyError('another runs')));
     await expect(busy).rejects.toThrow('another runs');
-    const broken = notifiedRun({ config, log }, async () => Promise.reject(new Error('the disk is gone')));
+    const broken = notifiedRun({ config, logger }, async () => Promise.reject(new Error('the disk is gone')));
     await expect(broken).rejects.toThrow('the disk is gone');
     expect(noticesIn(receiver.got.find(({ path }) => path === '/hook')?.body).get('failed')?.['what']).toBe(
       'the disk is gone',
@@ -272,8 +272,8 @@ describe('a run', () => {
   testAtLength('that waits long is reported then and once that is over; a copy, once while it lags', async () => {
     const nights = await afterOneNight();
     const receiver = await startReceiver();
-    const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
-    const options = { config, log, now: () => nights.clock.now };
+    const { config, logger } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const options = { config, logger, now: () => nights.clock.now };
     const lagging = { name: 'duckdb', behind: 1, reason: 'indexhouse.duckdb is held' };
     const outage = { website_id: null, of: 'the service', error: 'it answered 503', since: nights.clock.now };
     const kinds = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
@@ -300,10 +300,10 @@ describe('a run', () => {
     onTestFinished(() => simulator.close());
     const receiver = await startReceiver();
     const home = new Home(temporaryFolder(), simulator, ['w'], { reports: { max_per_run: 0 } });
-    const { config, log } = withChannels(home.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const { config, logger } = withChannels(home.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const clock = () => simulator.world.now.getTime();
     const night = (options: HomeSync = {}) =>
-      notifiedRun({ config, log, now: clock }, () => home.sync({ clock, follow: false, ...options }));
+      notifiedRun({ config, logger, now: clock }, () => home.sync({ clock, follow: false, ...options }));
     simulator.advance(1);
     await night();
     simulator.advance(1);
@@ -345,13 +345,13 @@ describe('a run', () => {
   testAtLength('goes on where no channel answers, and sends no token', async () => {
     const nights = await afterOneNight();
     const receiver = await startReceiver();
-    const { config, log, warnings } = withChannels(nights.warehouse, [
+    const { config, logger, warnings } = withChannels(nights.warehouse, [
       { type: 'ping', url: 'http://127.0.0.1:9/gone' },
       { type: 'teams', url: 'http://127.0.0.1:9/gone' },
       { type: 'webhook', url: `${receiver.url}/hook/unguessable` },
     ]);
     const error = `refused: Bearer ${config.api.token} at ${receiver.url}/hook/unguessable`;
-    expect(await notifiedRun({ config, log, now: () => nights.clock.now }, async () => failing(error))).toEqual(
+    expect(await notifiedRun({ config, logger, now: () => nights.clock.now }, async () => failing(error))).toEqual(
       failing(error),
     );
     expect(warnings()).toHaveLength(3);
@@ -361,7 +361,7 @@ describe('a run', () => {
       expect(receiver.got[0]?.body).not.toContain(secret);
       expect(readFileSync(join(nights.warehouse, 'notices.json'), 'utf8')).not.toContain(secret);
     }
-    await notifiedRun({ config, log, now: () => nights.clock.now }, async () => failing(error));
+    await notifiedRun({ config, logger, now: () => nights.clock.now }, async () => failing(error));
     expect(receiver.got).toHaveLength(1);
   });
 });

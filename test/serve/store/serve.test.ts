@@ -151,14 +151,14 @@ describe('the service', () => {
   once('believes a trusted proxy, answers to its own names, and logs', async () => {
     const { token } = await added('proxied');
     const text: string[] = [];
-    const log = createLogger({ level: 'info', destination: { write: (line) => void text.push(line) } });
+    const logger = createLogger({ level: 'info', destination: { write: (line) => void text.push(line) } });
     const { url } = await served(
       {
         trust_proxy: ['127.0.0.0/8'],
         allowed_hosts: ['house.example'],
         access_log: true,
       },
-      { log },
+      { logger },
     );
     const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.1' };
     const answer = await fetch(`${url}/v1`, { headers: { ...headers, 'x-forwarded-host': 'house.example' } });

@@ -60,7 +60,7 @@ async function served({ timeout = 200 } = {}) {
     prefix: '',
     service: settingsWithoutFile({ env: {}, cwd: '/' }, { service: { port: 0 } }).service,
     status: { ...STATUS_DEFAULTS, warehouse: folder, cache, now: 0 },
-    log: createLogger({ pretty: false, destination: { write: (line) => lines.push(line) } }),
+    logger: createLogger({ pretty: false, destination: { write: (line) => lines.push(line) } }),
   });
   onTestFinished(async () => {
     await service.close();

@@ -7,7 +7,7 @@ type OnFinished = Parameters<typeof givenNights>[0];
 
 export function removeNow(warehouse: string, target: RemoveOptions['target'], sections = {}) {
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
-  return remove({ config, target, confirm: async () => {}, log: createLogger({ level: 'silent' }) });
+  return remove({ config, target, confirm: async () => {}, logger: createLogger({ level: 'silent' }) });
 }
 
 /**

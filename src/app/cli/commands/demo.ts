@@ -49,9 +49,9 @@ export async function run(given: Given, io: Io): Promise<number> {
   const { source, pages, nights, seed } = flags;
   const folder = resolve(io.cwd, flags.folder);
   const version = await packageVersion();
-  const { log, progress } = display(flags.logLevel ?? 'warn', io);
+  const { logger, progress } = display(flags.logLevel ?? 'warn', io);
   const result = await stoppable(io, (signal) =>
-    runDemo({ folder, source, pages, nights, seed, version, log, progress, signal, now: Date.now() }),
+    runDemo({ folder, source, pages, nights, seed, version, logger, progress, signal, now: Date.now() }),
   );
   const { warehouse, config, report, story, receipts, tookMs } = result;
   const json = { warehouse, config, report, took_ms: Math.round(tookMs), story, receipts };
@@ -66,9 +66,9 @@ async function serveDemo(made: { warehouse: string }, flags: Flags, io: Io): Pro
   const { warehouse } = made;
   const settings = optionsOf(await settingsFor({ warehouse }, io), { warehouse });
   const { token } = await addKey(warehouse, { label: 'demo', websites: 'all' });
-  const log = loggerOf({ logLevel: 'warn', ...flags }, io);
+  const logger = loggerOf({ logLevel: 'warn', ...flags }, io);
   const serve = (service: Config['service']) =>
-    serveUntilStopped({ ...settings, service, prefix: '', log }, io, ({ url }) => {
+    serveUntilStopped({ ...settings, service, prefix: '', logger }, io, ({ url }) => {
       const dashboard = `${url}/`;
       io.stdout.write(flags.json ? formatJson({ ...made, dashboard, token }) : signIn(dashboard, token));
     });

@@ -21,7 +21,8 @@ export interface Flags extends Globals {
 /** `indexhouse maintain`: removes what retention says is too old. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const config = await configOf(flags, io, { withoutTokens: true });
-  if (!flags.dryRun) await checkLease({ config, warehouse: config.warehouse.path, log: loggerOf(flags, io, config) });
+  if (!flags.dryRun)
+    await checkLease({ config, warehouse: config.warehouse.path, logger: loggerOf(flags, io, config) });
   const receipt = await maintain({ config, dryRun: flags.dryRun ?? false });
   io.stdout.write(flags.json ? formatJson(receipt) : summary(receipt, widthOf(io.stdout)));
   return exitCodeOf(receipt);

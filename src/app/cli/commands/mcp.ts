@@ -24,17 +24,17 @@ async function answerUntilClosed(options: Reading, flags: ReadFlags, io: Io): Pr
   const { warehouse, cache } = options;
   const status = { ...(await settingsFor(flags, io)).status, warehouse, cache };
   await checkWarehouseThere(warehouse);
-  const log = loggerOf(flags, io);
-  const refresh = cache && refreshing(cache, log);
+  const logger = loggerOf(flags, io);
+  const refresh = cache && refreshing(cache, logger);
   const answering = new Set<Promise<unknown>>();
   const client = wholeClient({
     ...options,
     version: await packageVersion(),
-    onUnreadable: (file, reason) => log.error({ file, reason }, 'a file of the warehouse cannot be read'),
+    onUnreadable: (file, reason) => logger.error({ file, reason }, 'a file of the warehouse cannot be read'),
     status: () => readStatus({ ...status, now: Date.now() }),
   });
   const server = assistantServer(client, {
-    onError: (error) => log.error({ err: error }, 'a question could not be answered'),
+    onError: (error) => logger.error({ err: error }, 'a question could not be answered'),
     onCall: (answer) => void answering.add(answer.finally(() => answering.delete(answer))),
   });
   // The transport would drop what is unanswered at the end of stdin, so it does not get to see that end.
@@ -43,7 +43,7 @@ async function answerUntilClosed(options: Reading, flags: ReadFlags, io: Io): Pr
     await stoppable(io, async (signal) => {
       const gone = Promise.race([once(io.stdin, 'end', { signal }), once(io.stdin, 'close', { signal })]);
       await server.connect(new StdioServerTransport(input, io.stdout));
-      log.info({ warehouse: cache?.url ?? warehouse }, 'answering on stdin and stdout');
+      logger.info({ warehouse: cache?.url ?? warehouse }, 'answering on stdin and stdout');
       await gone.catch(() => null);
       // A call begins, and an answer is written, after what is under way now.
       await setImmediate();

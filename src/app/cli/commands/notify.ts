@@ -22,7 +22,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     );
   }
   // The outcome for each channel is printed.
-  const options = { config, log: loggerOf({ logLevel: flags.test ? 'silent' : 'warn', ...flags }, io, config) };
+  const options = { config, logger: loggerOf({ logLevel: flags.test ? 'silent' : 'warn', ...flags }, io, config) };
   const sent = flags.test ? await sendExamples(options) : await sendNotices(options);
   const mask = masker(secretsOf(config));
   const shown = sent.map((one) => ({ ...one, error: one.error === null ? null : mask(one.error) }));

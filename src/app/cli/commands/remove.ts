@@ -32,7 +32,7 @@ export async function run({ website, snapshot, yes, ...flags }: Flags, io: Io): 
     if (flags.json) io.stdout.write(formatJson({ ...removal, keys, removed: false }));
     throw new UsageError('nothing was removed; --yes removes it without a question');
   };
-  const receipt = await remove({ config, target: { website, snapshot }, confirm, log: loggerOf(flags, io) });
+  const receipt = await remove({ config, target: { website, snapshot }, confirm, logger: loggerOf(flags, io) });
   io.stdout.write(flags.json ? formatJson({ ...receipt, keys }) : 'Removed.\n');
   return receipt.followers.some(({ behind }) => behind > 0) ? EXIT.warnings : EXIT.done;
 }

@@ -23,8 +23,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const jobs = timetable(config);
   const version = await packageVersion();
   return stoppable(io, async (signal) => {
-    const log = loggerOf(flags, io, config);
-    const context = { config, version, log, signal, board: await JobBoard.open(config.warehouse.path, log) };
+    const logger = loggerOf(flags, io, config);
+    const context = { config, version, logger, signal, board: await JobBoard.open(config.warehouse.path, logger) };
     if (flags.once !== undefined) return runRecorded({ name: flags.once, job: JOBS[flags.once] }, context);
     const lock = await daemonLock(config.warehouse.path);
     try {

@@ -28,7 +28,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     io,
     async (place) => {
       const keys = await keysOf(place.warehouse, settings, flags, io);
-      const options = { ...optionsOf(settings, place), prefix: flags.prefix, log: loggerOf(flags, io) };
+      const options = { ...optionsOf(settings, place), prefix: flags.prefix, logger: loggerOf(flags, io) };
       await serveUntilStopped(options, io, (service) => {
         const shown = { service, settings, keys, addCommand: addCommand(flags, io) };
         io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));

@@ -48,18 +48,18 @@ export async function run(flags: Flags, io: Io): Promise<number> {
 
 /** @param flags `asked`: as `SyncOptions` has it */
 export async function syncOnce(config: Config, flags: Flags & Pick<SyncOptions, 'asked'>, io: Io): Promise<Receipt> {
-  const { log, progress } = display(flags.logLevel ?? 'info', io, secretsOf(config));
+  const { logger, progress } = display(flags.logLevel ?? 'info', io, secretsOf(config));
   const version = await packageVersion();
   const retryFor = flags.retryFor === undefined ? 0 : config.sync.retry_for;
   const recoverOnly = flags.recover ?? false;
   return stoppable(io, async (signal) => {
     const websites = await chosenWebsites(flags.website ?? [], config, { effects: realRunEffects, signal });
     const { asked } = flags;
-    const given = { config, version, websites, asked, recoverOnly, retryFor, log, progress, signal };
+    const given = { config, version, websites, asked, recoverOnly, retryFor, logger, progress, signal };
     if (config.notify.channels.length === 0) return sync(given);
     const { notifiedRun } = await import('../../notify/notify.js');
     const isNight = !recoverOnly && !asked;
-    return notifiedRun({ config, log, isNight }, (onLongOutage) => sync({ ...given, onLongOutage }));
+    return notifiedRun({ config, logger, isNight }, (onLongOutage) => sync({ ...given, onLongOutage }));
   });
 }
 
@@ -73,11 +73,11 @@ export function display(level: LogLevel, { stderr, env }: Io, secrets: string[] 
     stream: stderr,
     isTerminal: stderr.isTTY === true,
     color,
-    log: (line) => log.info(line),
+    log: (line) => logger.info(line),
   });
   const pretty = stderr.isTTY === true || READ_BY_PEOPLE.has(level);
-  const log = createLogger({ level, destination: progress.logStream, pretty, color, secrets });
-  return { log, progress };
+  const logger = createLogger({ level, destination: progress.logStream, pretty, color, secrets });
+  return { logger, progress };
 }
 
 function namesOf(configured: Config['websites']): (id: string) => string {

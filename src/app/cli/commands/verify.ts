@@ -24,7 +24,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     // A copy of the Parquet files has no followers.
     const isCopy = cache !== undefined || !(await exists(warehouseFolder(warehouse).database));
     const config = flags.warehouse === undefined && !cache ? await configOf(flags, io, { withoutTokens: true }) : null;
-    if (config && flags.repair) await checkLease({ config, warehouse, log: loggerOf(flags, io, config) });
+    if (config && flags.repair) await checkLease({ config, warehouse, logger: loggerOf(flags, io, config) });
     const followers = config ? followersOf(config) : isCopy ? [] : undefined;
     const verified = await verifyWarehouse({ ...place, followers }, flags.repair === true);
     io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));

@@ -51,7 +51,7 @@ const OF_A_JOB: Gauges<JobFigures> = {
 
 export interface DaemonServiceOptions {
   config: Config;
-  log: Logger;
+  logger: Logger;
   board: JobBoard;
   /** The jobs that are switched on. */
   names: readonly string[];
@@ -68,7 +68,7 @@ export interface DaemonServiceOptions {
  * @throws Failure if it cannot listen on the address
  */
 export async function startDaemonService(options: DaemonServiceOptions) {
-  const { config, log, board, names, host } = options;
+  const { config, logger, board, names, host } = options;
   const figures = () => names.map((name) => board.figuresOf(name));
   const admit = isLoopback(host) ? async () => {} : await admission(options);
   // The figures change when a job starts or ends.
@@ -76,7 +76,7 @@ export async function startDaemonService(options: DaemonServiceOptions) {
   const ofWarehouse = remembered(MINUTE_MS, lastKnown(options), stamp);
   const app = plainServer({
     connections: { perAddress: config.service.connections_per_address },
-    onError: (error) => log.error({ err: error }, 'a request could not be answered'),
+    onError: (error) => logger.error({ err: error }, 'a request could not be answered'),
     setup: (server) => {
       refuseOtherHosts(server, { listensOn: host, allowed: config.service.allowed_hosts });
       addHealth(server, figures, config);
@@ -88,7 +88,7 @@ export async function startDaemonService(options: DaemonServiceOptions) {
     },
   });
   const url = await listen(app, options);
-  log.info({ url }, 'serving /healthz, /readyz and /metrics');
+  logger.info({ url }, 'serving /healthz, /readyz and /metrics');
   return {
     url,
     close: async (): Promise<void> => {
@@ -145,10 +145,10 @@ function jobOf({ name, isRunning, last, next }: JobFigures) {
 }
 
 /** Checks that a request has a key that may read every website. The check throws ServiceError: 401, 403. */
-async function admission({ config, log, host }: DaemonServiceOptions) {
+async function admission({ config, logger, host }: DaemonServiceOptions) {
   const { path } = config.warehouse;
   if ((await readKeys(path)).length === 0) {
-    log.warn(
+    logger.warn(
       `${host} can be reached from other machines: /metrics needs a key, and \`indexhouse keys add\` made none yet`,
     );
   }
@@ -161,7 +161,7 @@ async function admission({ config, log, host }: DaemonServiceOptions) {
 }
 
 /** Reads the figures; if that fails, returns the last ones, whose age `checked_timestamp_seconds` shows. */
-function lastKnown({ readMetrics, log }: DaemonServiceOptions): () => Promise<string> {
+function lastKnown({ readMetrics, logger }: DaemonServiceOptions): () => Promise<string> {
   let last = '';
   let logged: string | null = null;
   return async () => {
@@ -171,7 +171,7 @@ function lastKnown({ readMetrics, log }: DaemonServiceOptions): () => Promise<st
     } catch (error) {
       const reason = messageOf(error);
       // Logged once, because Prometheus scrapes every minute.
-      if (reason !== logged) log.warn(`cannot read the figures for /metrics: ${reason}`);
+      if (reason !== logged) logger.warn(`cannot read the figures for /metrics: ${reason}`);
       logged = reason;
     }
     return last;

@@ -6,12 +6,12 @@ const EVERY_MS = 60_000;
 const PAUSE_FACTOR = 10;
 
 /** Fetches new commits from a bucket each minute. Logs when the bucket stops or starts to answer. */
-export function refreshing(cache: BucketCache, log: Logger, everyMs = EVERY_MS): NodeJS.Timeout {
+export function refreshing(cache: BucketCache, logger: Logger, everyMs = EVERY_MS): NodeJS.Timeout {
   let logged: string | null = null;
   const logChange = () => {
     const { url: bucket, failure } = cache;
-    if (failure !== null && logged === null) log.warn({ bucket, reason: failure }, 'the bucket cannot be read');
-    if (failure === null && logged !== null) log.info({ bucket }, 'the bucket can be read again');
+    if (failure !== null && logged === null) logger.warn({ bucket, reason: failure }, 'the bucket cannot be read');
+    if (failure === null && logged !== null) logger.info({ bucket }, 'the bucket can be read again');
     logged = failure;
   };
   logChange();
@@ -19,7 +19,7 @@ export function refreshing(cache: BucketCache, log: Logger, everyMs = EVERY_MS):
   const refresh = async () => {
     const begun = performance.now();
     if (begun < notBefore) return;
-    await cache.refresh().then(logChange, (err) => log.error({ err }, 'the bucket cannot be read'));
+    await cache.refresh().then(logChange, (err) => logger.error({ err }, 'the bucket cannot be read'));
     // Listing many thousands of commits takes seconds, and costs money.
     notBefore = performance.now() + PAUSE_FACTOR * (performance.now() - begun);
   };

@@ -40,7 +40,7 @@ export interface ServiceOptions {
   views?: Config['views'] | undefined;
   /** For reading the metrics, and for the age of the data. */
   status: StatusInput;
-  log: Logger;
+  logger: Logger;
   /** Of a warehouse in a bucket, which is asked for new commits now and then. */
   cache?: BucketCache | undefined;
   refreshMs?: number;
@@ -62,15 +62,15 @@ export interface RunningService {
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const onUnreadable = (file: string, reason: string) =>
-    options.log.error({ file, reason }, 'a file of the warehouse cannot be read');
+    options.logger.error({ file, reason }, 'a file of the warehouse cannot be read');
   const queue = new QuestionQueue();
   const reader = new LiveReader({ ...options, ageRule: options.status, queue, onUnreadable });
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
   const findKey = (token: string): Promise<KeyDetails | null> => keys.find(token);
   const store = new WarehouseStore({ ...options, reader, findKey, dashboard: `${options.prefix}/dashboard` });
   const { service, views, prefix, cache } = options;
-  const log = requestLog(options.log, TOKENS, service.access_log ? 'info' : 'debug');
-  const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
+  const log = requestLog(options.logger, TOKENS, service.access_log ? 'info' : 'debug');
+  const onError = (error: unknown) => options.logger.error({ err: error }, 'a request could not be answered');
   const status = remembered(METRICS_FOR_MS, () => readStatus({ ...options.status, now: Date.now() }));
   const statusInput = options.status;
   const clients = new KeyClients({ ...options, queue, version: await packageVersion(), status, statusInput });
@@ -94,7 +94,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, views, onError });
     },
   });
-  const refresh = cache && refreshing(cache, options.log, options.refreshMs);
+  const refresh = cache && refreshing(cache, options.logger, options.refreshMs);
   const close = async (): Promise<void> => {
     clearInterval(refresh);
     await app.close();
