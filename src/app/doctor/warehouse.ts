@@ -10,8 +10,8 @@ import { withEngine } from '../../base/storage/engine.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import type { ClockEvidence } from '../../source/clock.js';
 import { cacheFolder } from '../../warehouse/bucket/cache.js';
-import { withBucket } from '../../warehouse/bucket/client.js';
-import { checkConditional, otherWriter, readWriter } from '../../warehouse/bucket/lease.js';
+import { AWAITED, withBucket } from '../../warehouse/bucket/client.js';
+import { checkConditional, commitsIn, otherWriter, readWriter } from '../../warehouse/bucket/lease.js';
 import { checkIdentity, WarehouseError } from '../../warehouse/log/folder/prepare.js';
 import { openLog } from '../../warehouse/log/log.js';
 import { latestOf } from '../../warehouse/log/markers.js';
@@ -73,9 +73,9 @@ export function latestSnapshot({ warehouse }: Config): Promise<ClockEvidence['la
 
 /** Whether the bucket can be read, and whose copy it holds. */
 export async function checkBucket(config: BucketConfig): Promise<CheckResult> {
-  const { readCommits } = await import('../../warehouse/copies/bucket.js');
   try {
-    return bucket.ok(`${config.url} can be read; it holds ${(await readCommits(config)).size} commits`);
+    const { size } = await withBucket(config, commitsIn, AWAITED);
+    return bucket.ok(`${config.url} can be read; it holds ${size} commits`);
   } catch (error) {
     return bucket.error(
       messageOf(error),

@@ -24,6 +24,9 @@ const NO_LISTING = 'what it answered is not a whole listing; check bucket.endpoi
 /** Error codes of undici and Node.js for connection problems. */
 const CONNECTION =
   /^(UND_ERR_|HPE_|E(CONN|PIPE|TIMEDOUT|NOTFOUND|AI_|HOSTUNREACH|NETUNREACH|PROTO)|ERR_(TLS|SSL)|.*(CERT|SIGNATURE))|PREMATURE/;
+/** For callers that wait for an answer. */
+export const AWAITED: BucketOptions = { attempts: 2, timeout: 5 * SECOND_MS };
+
 export interface BucketOptions {
   /** The environment, for what the configuration leaves out: the variables that every tool for S3 reads. */
   env?: Readonly<Record<string, string | undefined>>;

@@ -15,7 +15,7 @@ import { jsonOf } from '../../base/validate.js';
 import { warehouseFolder } from '../log/folder/layout.js';
 import { identityOf } from '../log/folder/prepare.js';
 import { readBucketRemoval } from '../removal/steps.js';
-import { type Bucket, type BucketOptions, withBucket } from './client.js';
+import { AWAITED, type Bucket, withBucket } from './client.js';
 import { BucketError } from './errors.js';
 import { escaped, fileOfKey, idOfKey } from './keys.js';
 
@@ -193,13 +193,18 @@ export function otherWriter({ writer, where, since }: Lease): string {
   return `is written by ${writer} (${safe(where)}) since ${moment(since)}`;
 }
 
-/** Opens the bucket of a folder. Before each write it asks whether the folder is still its writer. */
+/**
+ * Opens the bucket of a folder. Before each write it asks whether the folder is still its writer.
+ *
+ * @param isAwaited whether somebody waits for a short answer
+ */
 export function withBucketOf<T>(
   warehouse: string,
   config: BucketConfig,
   use: (bucket: Bucket) => Promise<T>,
-  options?: BucketOptions,
+  isAwaited: boolean,
 ): Promise<T> {
+  const options = isAwaited ? AWAITED : {};
   const asWriter = (asking: Bucket) => {
     let lease: Promise<WriterLease> | undefined;
     const open = async () => WriterLease.of(asking, warehouse, await identityOf(warehouse));

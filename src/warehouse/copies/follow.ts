@@ -59,7 +59,7 @@ export function followersOf(config: Config): Follower[] {
   const followers = localFollowers({ memoryLimit: warehouse.memory_limit, lockTimeout: warehouse.lock_timeout });
   if (bucket) {
     const inBucket: WithCopy = async (log, work, isAwaited) =>
-      (await import('./bucket.js')).withBucketCopy(bucket, log, work, isAwaited);
+      (await import('../bucket/copy.js')).withBucketCopy(bucket, log, work, isAwaited);
     followers.push(followerOf('bucket', inBucket));
   }
   if (iceberg.enabled) {

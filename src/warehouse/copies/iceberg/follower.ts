@@ -9,7 +9,6 @@ import { websiteOf } from '../../log/folder/layout.js';
 import { columnsOf, DATA_TABLES, LOOSE_TABLES, type Table } from '../../log/folder/tables.js';
 import type { Log } from '../../log/log.js';
 import { dataFilesOf, fileOf, newestMarkers, stateFileOf } from '../../log/markers.js';
-import { AWAITED } from '../bucket.js';
 import { type CheckedCopy, type Commit, type Difference, lagging, removedIn } from '../follower.js';
 import { REMEDY } from './metadata.js';
 import { bucketPlace, folderPlace, type Place } from './place.js';
@@ -37,7 +36,7 @@ export function withIcebergTables<T>(
 ): Promise<T> {
   const open = async (place: Place) => work(await IcebergTables.open(log, { place, history }));
   if (!config) return open(folderPlace(log.path));
-  return withBucketOf(log.path, config, (bucket) => open(bucketPlace(bucket)), isAwaited ? AWAITED : {});
+  return withBucketOf(log.path, config, (bucket) => open(bucketPlace(bucket)), isAwaited);
 }
 
 /**

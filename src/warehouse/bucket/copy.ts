@@ -4,23 +4,19 @@ import type { BucketConfig } from '../../base/config/bucket.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
 import { exists, md5Of, sha256Of, sizeOf } from '../../base/storage/durable.js';
 import type { EngineOptions } from '../../base/storage/engine.js';
-import { SECOND_MS } from '../../base/time.js';
-import { type Bucket, type BucketOptions, withBucket } from '../bucket/client.js';
-import { escaped, fileOfKey, idOfKey, keyOf } from '../bucket/keys.js';
-import { commitsIn, sendIdentity, withBucketOf } from '../bucket/lease.js';
+import { type CheckedCopy, type Commit, type Difference, lagging } from '../copies/follower.js';
 import { GRACE_MS } from '../log/commit.js';
 import { listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
 import { LOOSE_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
 import type { Log } from '../log/log.js';
 import { dataFilesOf } from '../log/markers.js';
 import { readBucketRemoval } from '../removal/steps.js';
-import { type CheckedCopy, type Commit, type Difference, lagging } from './follower.js';
+import type { Bucket } from './client.js';
+import { escaped, fileOfKey, idOfKey, keyOf } from './keys.js';
+import { commitsIn, sendIdentity, withBucketOf } from './lease.js';
 
 /** States and checkpoints kept per website: a restore that has just begun may still fetch the older one. */
 const KEPT = 2;
-
-/** For callers that wait for an answer. */
-export const AWAITED: BucketOptions = { attempts: 2, timeout: 5 * SECOND_MS };
 
 /** Opens the bucket of the configuration as a copy of the log. @throws BucketError */
 export function withBucketCopy<T>(
@@ -29,12 +25,7 @@ export function withBucketCopy<T>(
   work: (copy: CheckedCopy) => Promise<T>,
   isAwaited = false,
 ): Promise<T> {
-  return withBucketOf(log.path, config, (bucket) => work(new BucketCopy(bucket, log)), isAwaited ? AWAITED : {});
-}
-
-/** Like `commitsIn`, for callers that cannot wait long. @throws BucketError */
-export function readCommits(config: BucketConfig): Promise<ReadonlySet<string>> {
-  return withBucket(config, commitsIn, AWAITED);
+  return withBucketOf(log.path, config, (bucket) => work(new BucketCopy(bucket, log)), isAwaited);
 }
 
 /** The bucket as a copy of the log. Its keys are the paths of the warehouse. */
