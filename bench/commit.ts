@@ -5,7 +5,7 @@ import { withEngine } from '../src/base/storage/engine.js';
 import { parquetFormat } from '../src/base/storage/parquet-file.js';
 import { JournalEngine, viewJournal } from '../src/sync/stage/journal-views.js';
 import { type StageInput, stageCommit } from '../src/sync/stage/stage.js';
-import { followDuckdb } from '../src/warehouse/copies/rebuild.js';
+import { followDuckdb } from '../src/warehouse/copies/duckdb.js';
 import type { JournalFolder } from '../src/warehouse/journal/folder.js';
 import { commitStaged } from '../src/warehouse/log/commit.js';
 import { scratchFolder } from '../src/warehouse/log/folder/layout.js';

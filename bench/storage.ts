@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Engine, withEngine } from '../src/base/storage/engine.js';
 import { literal } from '../src/base/storage/sql.js';
-import { followDuckdb } from '../src/warehouse/copies/rebuild.js';
+import { followDuckdb } from '../src/warehouse/copies/duckdb.js';
 import { listTableFiles, stateFile, warehouseFolder } from '../src/warehouse/log/folder/layout.js';
 import { print, whole } from './figures.js';
 import { generateHistory } from './generate-history.js';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { exitCodeOf } from '../../src/sync/receipt.js';
-import { rebuildDuckdb } from '../../src/warehouse/copies/rebuild.js';
+import { rebuildDuckdb } from '../../src/warehouse/copies/duckdb.js';
 import { filesOf } from '../../src/warehouse/log/markers.js';
 import { backUp } from '../../src/warehouse/upkeep/backup.js';
 import { start } from '../given/cli.js';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { createLogger } from '../../src/base/observe/log.js';
-import { rebuildDuckdb } from '../../src/warehouse/copies/rebuild.js';
+import { rebuildDuckdb } from '../../src/warehouse/copies/duckdb.js';
 import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { addNote } from '../../src/warehouse/upkeep/note.js';

@@ -2,18 +2,22 @@ import { createHash } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { BusyError, Failure } from '../../base/exit.js';
+import { counted } from '../../base/observe/format.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
+import { removeDatabase, replaceDatabase } from '../../base/storage/database-file.js';
+import { diskRemedy, withRemedy } from '../../base/storage/disk-error.js';
 import { exists } from '../../base/storage/durable.js';
-import { Engine } from '../../base/storage/engine.js';
-import { waitingForLock } from '../../base/storage/locks.js';
+import { Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
+import { lockHolder, waitingForLock } from '../../base/storage/locks.js';
 import { literal } from '../../base/storage/sql.js';
 import { readReadable } from '../log/folder/damage.js';
 import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { createTables, LOOSE_TABLES, type Table, viewStatements } from '../log/folder/tables.js';
-import type { Log } from '../log/log.js';
+import { type Log, openLog } from '../log/log.js';
 import { dataFilesOf, type Marker } from '../log/markers.js';
-import { type Commit, catchUp, type FollowerState, type LogCopy } from './follower.js';
-import { knownCommits, lackingTombstones, removeDatabase } from './native-file.js';
+import { checkDuckdb, duckdbLag, isOutdated, knownCommits, lackingTombstones } from './duckdb-check.js';
+import { type Commit, type Compared, catchUp, type FollowerState, type LogCopy } from './follower.js';
 
 /** The name by which the file is attached. */
 const DATABASE = 'indexhouse';
@@ -39,19 +43,119 @@ export interface FollowDuckdbInput {
   file?: string;
 }
 
-export function scratch({ warehouse, memoryLimit }: Pick<FollowDuckdbInput, 'warehouse' | 'memoryLimit'>) {
+/** The new file could not be built; the old one is unchanged. */
+export class RebuildError extends Failure {}
+
+/**
+ * Brings `indexhouse.duckdb` up to date: it inserts every commit that it lacks, oldest first, one transaction each. The
+ * file is open read-write only for these few seconds. A reader that has it open makes it lag but never fails a sync. A
+ * commit whose files cannot be read is skipped, reported, and tried again next time. A file that holds what retention or
+ * a removal took out of the log is rebuilt. The caller holds the run lock.
+ */
+export async function followWithDuckdb(input: FollowDuckdbInput, log: Log): Promise<FollowerState> {
+  let engine: Engine;
+  try {
+    engine = await openWaiting(input);
+  } catch (error) {
+    const { behind } = await duckdbLag(log, scratch(input), input.file);
+    const holder = lockHolder(error);
+    const reason = holder
+      ? `${holder} has indexhouse.duckdb open, so it is ${counted(behind, 'snapshot')} behind; the next sync catches up once it is closed`
+      : `indexhouse.duckdb cannot be opened: ${withRemedy(error)}. The Parquet files are complete: ${diskRemedy(error) ? 'the next sync catches up' : 'delete it, and the next sync rebuilds it'}`;
+    return { name: 'duckdb', behind, reason };
+  }
+  try {
+    if (!(await isOutdated(engine, log)))
+      return { name: 'duckdb', ...(await catchUp(new DuckdbFile(engine, input), log, scratch(input))) };
+  } finally {
+    engine.close();
+  }
+  return rebuildDuckdb(input);
+}
+
+/** Like `followWithDuckdb`, with the current log. */
+export function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
+  return withEngine(scratch(input), async (engine) =>
+    followWithDuckdb(input, await openLog(engine, input.warehouse, { index: 'at once' })),
+  );
+}
+
+/**
+ * Rebuilds `indexhouse.duckdb` from the Parquet files in a new file, which then replaces the old one. Can be repeated after
+ * an interruption at any point. The caller holds the run lock.
+ *
+ * @returns the state of the follower, which can only lack snapshots if there was no usable file before
+ * @throws BusyError if another process has the old file open, RebuildError; in both cases the old file is unchanged
+ */
+export async function rebuildDuckdb(input: Omit<FollowDuckdbInput, 'lockTimeout' | 'file'>): Promise<FollowerState> {
+  const { warehouse, memoryLimit } = input;
+  const { database } = warehouseFolder(warehouse);
+  const isUsable = await canBeOpened(database, warehouse);
+  const file = `${database}.new`;
+  await removeDatabase(file);
+  try {
+    const state = await followDuckdb({ warehouse, memoryLimit, lockTimeout: 0, file });
+    // The old file may be the only one that still holds the rows of unreadable commits.
+    if (state.behind > 0 && (isUsable || !(await exists(file)))) throw new RebuildError(state.reason);
+    crashPoint('built the new indexhouse.duckdb');
+    await replaceDatabase(file, database);
+    crashPoint('put the new indexhouse.duckdb in place');
+    return state;
+  } catch (cause) {
+    await removeDatabase(file);
+    const kept = isUsable ? 'indexhouse.duckdb stays as it was' : 'there is no indexhouse.duckdb now';
+    throw new RebuildError(`cannot rebuild indexhouse.duckdb; ${kept}: ${withRemedy(cause)}`, { cause });
+  }
+}
+
+/** Whether there is a file that can be opened. @throws BusyError */
+async function canBeOpened(database: string, warehouse: string): Promise<boolean> {
+  if (!(await exists(database))) return false;
+  try {
+    (await Engine.open({ file: database, memoryLimit: 64e6, temporary: scratchFolder(warehouse) })).close();
+    return true;
+  } catch (error) {
+    const holder = lockHolder(error);
+    if (holder) throw new BusyError(`cannot rebuild ${database}: ${holder} has it open. Close it there and try again`);
+    if (diskRemedy(error)) throw error;
+    // Any other error means that the file is broken, which a rebuild repairs.
+    return false;
+  }
+}
+
+/**
+ * Compares `indexhouse.duckdb` row by row with the commits that it holds. Being behind is not a difference. With
+ * `repair`, it is rebuilt if it differs or lags.
+ */
+export async function compareDuckdb(
+  warehouse: string,
+  { memoryLimit, engine, repair }: { memoryLimit: number; engine: EngineOptions; repair: boolean },
+): Promise<Compared> {
+  const check = () => withEngine(engine, (opened) => checkDuckdb(opened, warehouse, engine.temporary));
+  const differences = await check();
+  if (!repair || differences.length === 0) return { differences, repaired: [] };
+  try {
+    await rebuildDuckdb({ warehouse, memoryLimit });
+  } catch (error) {
+    if (!(error instanceof BusyError || error instanceof RebuildError)) throw error;
+    return { differences: differences.map((one) => ({ ...one, remedy: error.message })), repaired: [] };
+  }
+  return { differences: await check(), repaired: ['rebuilt indexhouse.duckdb from the Parquet files'] };
+}
+
+function scratch({ warehouse, memoryLimit }: Pick<FollowDuckdbInput, 'warehouse' | 'memoryLimit'>) {
   return { memoryLimit, temporary: scratchFolder(warehouse) };
 }
 
 /** Opens the file for writing, or creates it. Waits for readers. @throws EngineError if one keeps it open */
-export async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
-  const file = input.file ?? warehouseFolder(input.warehouse).database;
+export function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
   const tries = { withinMs: input.lockTimeout, everyMs: RETRY_INTERVAL_MS };
-  return waitingForLock(() => openDatabase(input, file), tries);
+  return waitingForLock(() => openDatabase(input), tries);
 }
 
 /** Attaches the file, because only `attach` accepts a row group size. Rows keep the order of their files. */
-async function openDatabase(input: FollowDuckdbInput, file: string): Promise<Engine> {
+async function openDatabase(input: FollowDuckdbInput): Promise<Engine> {
+  const file = input.file ?? warehouseFolder(input.warehouse).database;
   const engine = await Engine.open(scratch(input));
   try {
     if (!(await exists(file))) await createDatabase(engine, file);
@@ -87,11 +191,6 @@ export async function createDatabase(engine: Engine, file: string): Promise<void
 export async function attachForWriting(engine: Engine, file: string, name: string): Promise<void> {
   await engine.run(`attach ${literal(file)} as ${name} (row_group_size ${ROW_GROUP_SIZE})`);
   await engine.run(`use ${name}`);
-}
-
-/** Inserts the commits that the open file lacks. */
-export async function catchUpDuckdb(engine: Engine, input: FollowDuckdbInput, log: Log): Promise<FollowerState> {
-  return { name: 'duckdb', ...(await catchUp(new DuckdbFile(engine, input), log, scratch(input))) };
 }
 
 /** `indexhouse.duckdb`, open for writing: one transaction for each commit. */
@@ -136,15 +235,11 @@ class DuckdbFile implements LogCopy {
     crashPoint('followed all markers');
     const skipped: string[] = [];
     for (const [table, id] of LOOSE_TABLES) {
-      const { damaged } = await readReadable(
-        engine,
-        table,
-        await lackingRows(engine, log.files(table), table, id),
-        (files) => {
-          const lacking = `(${log.query(table, files)}) anti join ${table} using (${id}, website_id)`;
-          return inTransaction(engine, () => engine.run(`insert into ${table} by name select * from ${lacking}`));
-        },
-      );
+      const missing = await lackingRows(engine, log.files(table), table, id);
+      const { damaged } = await readReadable(engine, table, missing, (files) => {
+        const lacking = `(${log.query(table, files)}) anti join ${table} using (${id}, website_id)`;
+        return inTransaction(engine, () => engine.run(`insert into ${table} by name select * from ${lacking}`));
+      });
       skipped.push(...damaged.map(({ path, reason }) => `${path} ${reason}`));
     }
     await engine.run('checkpoint');

@@ -6,10 +6,9 @@ import { scratchFolder } from '../log/folder/layout.js';
 import { type Log, openLog } from '../log/log.js';
 import { updateIndex } from '../log/marker-index.js';
 import { isAnalyticsCurrent, writeAnalytics } from './analytics.js';
-import { compareDuckdb } from './duckdb-check.js';
+import { compareDuckdb, followWithDuckdb } from './duckdb.js';
+import { duckdbLag } from './duckdb-check.js';
 import { type Follower, type FollowerState, followerOf, titleOf, type WithCopy } from './follower.js';
-import { duckdbLag } from './native-file.js';
-import { followWithDuckdb } from './rebuild.js';
 
 export interface FollowInput {
   config: Config;

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkS
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withEngine } from '../../../src/base/storage/engine.js';
-import { exportAnalytics } from '../../../src/warehouse/copies/export-analytics.js';
+import { exportAnalytics } from '../../../src/warehouse/copies/analytics.js';
 import { countsIn } from '../../given/counts.js';
 import { afterAllTests, temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
-import { followDuckdb } from '../../../src/warehouse/copies/rebuild.js';
+import { followDuckdb } from '../../../src/warehouse/copies/duckdb.js';
 import { listTableFiles, stateFile, tableFile } from '../../../src/warehouse/log/folder/layout.js';
 import { forgetChecked, withOtherRows } from '../../../src/warehouse/log/folder/sums.js';
 import { plan } from '../../answers/plan/given.js';

@@ -1,6 +1,6 @@
 import { UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
-import { exportAnalytics } from '../../../warehouse/copies/export-analytics.js';
+import { exportAnalytics } from '../../../warehouse/copies/analytics.js';
 import type { ReadFlags } from '../command.js';
 import { folderToRead } from '../configured.js';
 import { EXIT, type Io } from '../io.js';

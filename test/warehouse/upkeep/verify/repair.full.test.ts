@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { rebuildDuckdb } from '../../../../src/warehouse/copies/rebuild.js';
+import { rebuildDuckdb } from '../../../../src/warehouse/copies/duckdb.js';
 import { TABLES } from '../../../../src/warehouse/log/folder/tables.js';
 import { exitCodeOf } from '../../../../src/warehouse/upkeep/verify/finding.js';
 import { run } from '../../../given/cli.js';
