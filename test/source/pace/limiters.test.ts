@@ -30,19 +30,19 @@ const SOME_LIMITERS = EVERY_LIMITER.filter((_, at) => at % (2 * (RATE_HEADERS.le
 describe.each(atLength(SOME_LIMITERS, HALF_OF_THEM))(
   'a limiter that counts by $kind and sends a reset of $headers',
   (limiter) => {
-    once('refuses little where it allows half of what is configured', async () => {
+    it('refuses little where it allows half of what is configured', async () => {
       const key = await asked({ limit: 300, configured: 600, ...limiter }, 8);
       expect(refusedShare(key)).toBeLessThan(0.01);
       expect(key.utilisation).toBeGreaterThan(0.9);
     });
 
-    once('refuses little of a client without a configured rate', async () => {
+    it('refuses little of a client without a configured rate', async () => {
       const key = await asked({ limit: 600, configured: Number.POSITIVE_INFINITY, concurrency: 50, ...limiter }, 8);
       expect(refusedShare(key)).toBeLessThan(0.02);
       expect(key.utilisation).toBeGreaterThan(0.9);
     });
 
-    once('is shared with somebody who takes a third of it', async () => {
+    it('is shared with somebody who takes a third of it', async () => {
       const key = new PacedKey({ limit: 600, ...limiter });
       key.askAllTheTime();
       key.shareWithOthers(180);
@@ -77,7 +77,7 @@ it('every limiter is used to the full without a 429, whatever the rate, the late
   );
 });
 
-once.each(atLength<LimiterKind[]>(['sliding'], [...LIMITER_KINDS]))(
+it.each(atLength<LimiterKind[]>(['sliding'], [...LIMITER_KINDS]))(
   'a hidden limit of 60 a second that counts by %s is learned by an unlimited client, and reported once',
   async (kind) => {
     const limiter = { limit: 60, windowMs: 1000, kind, headers: 'off' as const };
