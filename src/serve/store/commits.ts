@@ -14,7 +14,8 @@ export interface ServedCommits {
 /**
  * Finds the commits of one website that a request sees: what had been observed by then.
  *
- * A listing belongs to the date on which it began, and was observed when its last entry was. A listing whose rows retention dropped is ignored.
+ * A listing belongs to the date on which it began, and was observed when its last entry was. A listing whose rows
+ * retention dropped is ignored.
  *
  * A client in the middle of a walk names the newest commit that its first window showed. It continues with the same
  * listing, even if retention dropped that meanwhile, because the files stay for an hour.

@@ -82,7 +82,7 @@ export interface ReadLog {
 /**
  * Reads the listed markers and tombstones of some websites, as far as they can be read.
  *
- * @param websiteIds whose snapshots are taken from the index; null: all
+ * @param websiteIds whose snapshots are taken from the index, at least one; null: all
  * @throws EngineError if the index cannot be read
  */
 export async function readListed(
@@ -92,10 +92,7 @@ export async function readListed(
   { websiteIds, isAsked }: { websiteIds: readonly string[] | null; isAsked: (websiteId: string) => boolean },
 ): Promise<ReadLog> {
   const own = (all: readonly string[]) => all.filter((file) => isAsked(websiteOf(file)));
-  const indexed =
-    index === null || websiteIds?.length === 0
-      ? []
-      : await markersIn(engine, place, [index.files.snapshots], ofWebsites(websiteIds));
+  const indexed = index ? await markersIn(engine, place, [index.files.snapshots], ofWebsites(websiteIds)) : [];
   const { markers, damaged } = await readMarkers(engine, place, own(snapshots));
   const read = await readReadable(engine, 'tombstones', own(files), async (some) => {
     await checkRows(engine, some);
