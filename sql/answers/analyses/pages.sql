@@ -44,6 +44,24 @@ select
   directory,
   first_seen_at::timestamptz as first_seen_at,
   is_gone
-from (selected_pages)
+from selected_pages(
+  json_object(
+    'website', $website,
+    'directory', $directory,
+    'url_contains', $url_contains,
+    'state', $state,
+    'indexed', $indexed,
+    'canonical', $canonical,
+    'crawl', $crawl,
+    'fetch', $fetch,
+    'sitemap', $sitemap,
+    'changed', $changed,
+    'from', $from,
+    'to', $to,
+    'monitored', $monitored,
+    'own', $own::json
+  ),
+  $sort::varchar
+)
 order by ascending nulls last, descending desc nulls last, url, website_id
 limit $limit::bigint

@@ -1,5 +1,7 @@
 -- The selected pages of a website or of all, with the value that they are sorted by, in `ascending` or `descending`;
--- the other one is null. `-` selects unknown values. Columns that the caller does not select are not read.
+-- the other one is null. `filters` is a JSON object, `-` selects unknown values. Columns that the caller does not select
+-- are not read. `listing` is a relation like `page_state`.
+create or replace macro selected_pages(filters, sort, listing := 'page_state') as table
 select
   website_id,
   url as whole_url,
@@ -29,7 +31,7 @@ select
   -- Counted up to the newest snapshot, as in the analysis `crawl_freshness`.
   age_span(days_between(coalesce(last_crawl_time, report_last_crawl_time), newest_at)) as crawl_span,
   newest_at,
-  case $sort::varchar
+  case sort
     when 'state' then index_coverage_state
     when 'indexed' then index_summary
     when 'canonical' then searchengine_selected_canonical
@@ -37,7 +39,7 @@ select
     -- `report` sorts by age, so its order is the reverse of the time.
     when '-report' then iso_time(report_fetched_at)
   end as ascending,
-  case $sort::varchar
+  case sort
     when '-url' then url
     when '-state' then index_coverage_state
     when '-indexed' then index_summary
@@ -45,65 +47,65 @@ select
     when '-crawl' then iso_time(coalesce(last_crawl_time, report_last_crawl_time))
     when 'report' then iso_time(report_fetched_at)
   end as descending
-from page_state
+from query_table(listing)
 join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
 left join own.pages using (website_id, url)
 where
-  is_website(website_id, $website::varchar)
+  is_website(website_id, (filters->>'website'))
   and is_selected(
     url,
     nullif(nullif(index_coverage_state, ''), '-'),
-    $directory::varchar,
-    $url_contains::varchar,
-    if($state::varchar = '-', '(none)', $state::varchar)
+    (filters->>'directory'),
+    (filters->>'url_contains'),
+    if((filters->>'state') = '-', '(none)', (filters->>'state'))
   )
-  and case $sitemap::varchar
+  and case (filters->>'sitemap')
     when '-' then coalesce(len(report_sitemaps), 0) = 0
     when 'any' then len(report_sitemaps) > 0
-    else $sitemap::varchar is null or list_contains(report_sitemaps, $sitemap::varchar)
+    else (filters->>'sitemap') is null or list_contains(report_sitemaps, (filters->>'sitemap'))
   end
-  and ($crawl::varchar is null or crawl_span = $crawl::varchar)
-  and case $fetch::varchar
+  and ((filters->>'crawl') is null or crawl_span = (filters->>'crawl'))
+  and case (filters->>'fetch')
     when '-' then report_page_fetch_status is null
     when 'failed' then report_page_fetch_status <> 'Successful'
-    else $fetch::varchar is null or report_page_fetch_status = $fetch::varchar
+    else (filters->>'fetch') is null or report_page_fetch_status = (filters->>'fetch')
   end
   -- `own` is a JSON object: the value of each of the user's own columns.
-  and ($own::varchar is null or (
+  and ((filters->>'own') is null or (
     select bool_and(coalesce(own[asked.key], '-') = asked.value)
-    from (select unnest(map_entries($own::varchar::json::map(varchar, varchar)), recursive := true)) as asked
+    from (select unnest(map_entries((filters->'own')::map(varchar, varchar)), recursive := true)) as asked
   ))
   -- It fell out, entered or did both in the period; or something (`any`) or this kind of change happened in it.
   and (
-    ($changed::varchar is null and $from::date is null and $to::date is null)
+    ((filters->>'changed') is null and (filters->>'from')::date is null and (filters->>'to')::date is null)
     or (website_id, url) in (
       select (website_id, url)
       -- By default in the last seven dates.
       from index_moves(
-        coalesce($from::date, coalesce($to::date, (select max(snapshot_date) from snapshots)) - 6),
-        coalesce($to::date, (select max(snapshot_date) from snapshots))
+        coalesce((filters->>'from')::date, coalesce((filters->>'to')::date, (select max(snapshot_date) from snapshots)) - 6),
+        coalesce((filters->>'to')::date, (select max(snapshot_date) from snapshots))
       )
-      where move = $changed::varchar
+      where move = (filters->>'changed')
     )
     or (website_id, url) in (
       select (website_id, url)
       from page_changes
       where
-        ($from::date is null or snapshot_date >= $from::date)
-        and ($to::date is null or snapshot_date <= $to::date)
+        ((filters->>'from')::date is null or snapshot_date >= (filters->>'from')::date)
+        and ((filters->>'to')::date is null or snapshot_date <= (filters->>'to')::date)
         and if(
-          coalesce($changed::varchar, 'any') = 'any',
+          coalesce((filters->>'changed'), 'any') = 'any',
           not is_noise(change, from_value),
-          change = $changed::varchar
+          change = (filters->>'changed')
         )
     )
   )
-  and ($indexed::varchar is null or index_status = $indexed::varchar)
-  and ($canonical::varchar is null or coalesce(canonicals, '-') = $canonical::varchar)
+  and ((filters->>'indexed') is null or index_status = (filters->>'indexed'))
+  and ((filters->>'canonical') is null or coalesce(canonicals, '-') = (filters->>'canonical'))
   -- Pages that moved in the period may be gone by now.
   and case coalesce(
-    $monitored::varchar,
-    if($changed::varchar in ('fell_out', 'entered', 'returned', 'disappeared'), 'all', null)
+    (filters->>'monitored'),
+    if((filters->>'changed') in ('fell_out', 'entered', 'returned', 'disappeared'), 'all', null)
   )
     when 'gone' then unlisted_since is not null
     when 'all' then true

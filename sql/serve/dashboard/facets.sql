@@ -33,7 +33,7 @@ from (
       page_fetch_status,
       own,
       count(*) as pages
-    from (selected_pages)
+    from selected_pages($filters::json, null)
     group by all
   )
 )

@@ -41,7 +41,7 @@ export async function questionOf(
   if (typeof own === 'string') {
     const wrong = wrongOwn(reader.own, own);
     if (wrong !== null) throw new UsageError(`${name}: ${wrong}`);
-    parameters['own'] = ownValues(own);
+    parameters['own'] = JSON.stringify(ownValues(own));
   }
   // Before the first snapshot, no website or page is known, so naming one is not an error.
   if (reader.isEmpty) return { name, sql: analysis.sql, parameters };
@@ -124,9 +124,9 @@ export async function askOf<T>(
   website: string | null,
   given: Readonly<Record<string, string>> = {},
 ): Promise<T[]> {
-  const answer = await askAnalysis(reader, name, { ...given, ...(website === null ? {} : { website }) });
-  const records = answer.rows.map((row) => Object.fromEntries(answer.columns.map((column, at) => [column, row[at]])));
-  return z.array(schema).parse(records);
+  const values = { ...given, ...(website === null ? {} : { website }) };
+  const question = await questionOf(reader, findAnalysis(name), new Map(Object.entries(values)));
+  return reader.rows(schema, question.sql, question.parameters, question.website);
 }
 
 const countRow = z.object({ rows: z.int() });
@@ -138,17 +138,16 @@ export async function countSelected(reader: Reader, name: string, selection: Par
   return counted?.rows ?? 0;
 }
 
-/** A statement of `sql/`, by its name, with its parameters, and the columns to read. */
+/** A relation, such as `(select …)` or a call of a macro, with its parameters, and the columns to read. */
 interface Selected {
-  name: string;
+  from: string;
   selection: Parameters;
   columns: readonly string[];
 }
 
 /**
- * Runs a statement of `sql/` over a window of the rows of another one, which it reads as `selected`. The other one
- * returns its sort key as `ascending` or `descending`, with the other null. Unknown keys come last; ties are sorted by
- * `url`.
+ * Runs a statement over a window of the rows of a relation, which it reads as `selected`. The relation has its sort key
+ * as `ascending` or `descending`, with the other null. Unknown keys come last; ties are sorted by `url`.
  */
 export async function askSelected<T>(
   reader: Reader,
@@ -162,6 +161,6 @@ export async function askSelected<T>(
 }
 
 /** @param where which of the selected rows */
-export function selectedText({ name, columns }: Omit<Selected, 'selection'>, where = 'true'): string {
-  return `select ${columns.join(', ')} from (${sql(name)}\n) where ${where} order by ascending nulls last, descending desc nulls last, url`;
+export function selectedText({ from, columns }: Omit<Selected, 'selection'>, where = 'true'): string {
+  return `select ${columns.join(', ')} from ${from} where ${where} order by ascending nulls last, descending desc nulls last, url`;
 }

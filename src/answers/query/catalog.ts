@@ -4,7 +4,6 @@ import { nearest } from '../../base/config/suggest.js';
 import { UsageError } from '../../base/exit.js';
 import { sql, sqlNames } from '../../base/storage/sql.js';
 import { PARAMETER_TYPES } from './parameters.js';
-import { ofSelectedPages } from './selected-pages.js';
 
 /** The lines of an analysis's header. */
 const FIELD = /^-- (title|description|question|grain): *(.*)$/gm;
@@ -72,5 +71,5 @@ export function parseAnalysis(name: string, text: string): Analysis {
     return { name: parameter, type, default: preset, description };
   });
   const shown = [...header.matchAll(SHOW)].map(([, column, kind, heading]) => ({ column, kind, heading }));
-  return analysisSchema.parse({ name, ...fields, parameters, shown, sql: ofSelectedPages(text) });
+  return analysisSchema.parse({ name, ...fields, parameters, shown, sql: text });
 }

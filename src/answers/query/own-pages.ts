@@ -93,9 +93,9 @@ async function joinColumns(engine: Engine, folder: string, columns: readonly str
   await engine.copy(NONE, empty, 'format parquet');
   await listFiles(engine, OWN_PAGES, [empty]);
   await engine.view('own.pages', `from read_parquet(${listedFiles(OWN_PAGES)})`);
-  const known = sql('warehouse/views/pages').replace(/^[\s\S]*?\bview pages as\b/, '');
   const own = columns.map((name) => `said.own[${literal(name)}] as ${identifier(name)}`);
-  const joined = `(${known}) as known left join own.pages as said using (website_id, url)`;
+  await engine.run('alter view pages rename to known_pages');
+  const joined = 'known_pages as known left join own.pages as said using (website_id, url)';
   await engine.view('pages', `select known.*, ${own.join(', ')} from ${joined}`);
   await listFiles(engine, OWN_PAGES, null);
 }

@@ -114,6 +114,11 @@ export class Reader {
     return { ...own, notes: [...own.notes, `pages_from: ${file} has no row about any page.`] };
   }
 
+  /** Looks for pages of a website, or of all (null), in the user's file of pages, so that `own` can say if it has none. */
+  async findOwn(website: string | null): Promise<void> {
+    if (this.ownColumns.columns.length > 0) await this.rows(z.unknown(), 'from own.pages limit 0', {}, website);
+  }
+
   /** Its websites, once for each name that they ever had. */
   websites(): Promise<NamedWebsite[]> {
     return this.log.websites();

@@ -11,7 +11,7 @@ const TABLE_FUNCTIONS = new Set([
   ...['test_all_types', 'icu_calendar_names', 'pg_timezone_names'],
   ...['duckdb_columns', 'duckdb_tables', 'duckdb_views', 'duckdb_schemas', 'duckdb_databases', 'duckdb_types'],
   ...['duckdb_functions', 'duckdb_keywords', 'pragma_table_info', 'pragma_show', 'pragma_version'],
-  ...macroNames('warehouse/periods'),
+  ...[...macroNames('warehouse/periods'), 'selected_pages'],
 ]);
 const [ALLOWED = ''] = readFileSync(join(packageFolder(), 'sql', 'answers', 'functions.txt'), 'utf8').split(
   '[refused]',

@@ -5,29 +5,25 @@ import { sql } from '../../base/storage/sql.js';
 import type { OwnColumns } from './own-pages.js';
 import type { Reader } from './reader.js';
 
-/** The statement with all pages of a selection. */
-export const SELECTED_PAGES = 'answers/query/selected_pages';
+/** The pages of a selection, with the parameters of `selectionOf`. */
+export const SELECTED_PAGES = 'selected_pages($filters::json, $sort::varchar)';
 /** Filters that the listing of an earlier date can be asked for, too. */
 const OF_ANY_LISTING: ReadonlySet<string> = new Set(['q', 'directory', 'state', 'indexed', 'canonical']);
 
 const FILTERS = pageFilters.omit({ q: true, own: true }).keyof().options;
 const countRow = z.object({ pages: z.int() });
 
-/** A statement that reads the pages of a selection as `(selected_pages)`. */
-export function ofSelectedPages(text: string): string {
-  return text.replace('(selected_pages)', () => `(\n${sql(SELECTED_PAGES)})`);
-}
-
-/** Which pages of a website, as `selected_pages.sql` takes it. */
+/** Which pages of a website, as the macro `selected_pages` takes it. */
 export function selectionOf(website: string, filters: PageFilters & { sort?: string }): Record<string, Scalar> {
-  const { q = null, own, sort = 'url' } = filters;
-  const narrowed = Object.fromEntries(FILTERS.map((name) => [name, filters[name] ?? null]));
-  return { website, url_contains: q, ...narrowed, own: own === undefined ? null : ownValues(own), sort };
+  const { q, own, sort = 'url' } = filters;
+  const narrowed = Object.fromEntries(FILTERS.map((name) => [name, filters[name]]));
+  const asked = { website, url_contains: q, ...narrowed, own: own === undefined ? own : ownValues(own) };
+  return { filters: JSON.stringify(asked), sort };
 }
 
-/** The values of a filter by the user's own columns, `owner=Anna&template=-`, as the JSON that `selected_pages.sql` takes. */
-export function ownValues(own: string): string {
-  return JSON.stringify(Object.fromEntries(new URLSearchParams(own)));
+/** The values of a filter by the user's own columns, such as `owner=Anna&template=-`. */
+export function ownValues(own: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(own));
 }
 
 /** Why such a filter can select nothing, without a full stop; null if it can. */
@@ -47,12 +43,14 @@ export function wrongOwn({ columns, notes }: OwnColumns, own: string | undefined
  * only the present is known of a filter.
  */
 export async function countPages(reader: Reader, website: string, filters: PageFilters, listed: string | null) {
-  const selection = selectionOf(website, filters);
-  const count = ofSelectedPages('select count(*)::integer as pages from (selected_pages)');
-  const [now] = await reader.rows(countRow, count, selection);
+  const { filters: asked = null } = selectionOf(website, filters);
+  const [now] = await reader.rows(countRow, sql('answers/query/count_pages'), { filters: asked });
   const isKnown = Object.keys(filters).every((name) => OF_ANY_LISTING.has(name));
   if (listed === null || !isKnown) return { now: now?.pages ?? 0, before: null };
-  const then = `with page_state as (${sql('answers/query/pages_before')}) ${count}`;
-  const [before] = await reader.rows(countRow, then, { ...selection, listed });
+  const [before] = await reader.rows(countRow, sql('answers/query/count_pages_before'), {
+    website,
+    filters: asked,
+    listed,
+  });
   return { now: now?.pages ?? 0, before: before?.pages ?? null };
 }

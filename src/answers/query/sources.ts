@@ -1,5 +1,5 @@
 import type { Engine } from '../../base/storage/engine.js';
-import { literal } from '../../base/storage/sql.js';
+import { literal, sql } from '../../base/storage/sql.js';
 import { listedQuery, listFiles, withEmpty } from '../../warehouse/log/folder/prepare.js';
 import { TABLES, viewStatements } from '../../warehouse/log/folder/tables.js';
 import { addOwnPages, type OwnColumns } from './own-pages.js';
@@ -16,6 +16,7 @@ export async function viewSources(
   for (const table of TABLES) await engine.view(table, listedQuery(table, table));
   for (const statement of viewStatements()) await engine.run(statement);
   const own = await addOwnPages(engine, folder, pagesFrom);
+  await engine.run(sql('answers/query/selected_pages'));
   for (const table of tables) await addOwnTable(engine, folder, table);
   for (const table of TABLES) await listFiles(engine, table, null);
   return own;

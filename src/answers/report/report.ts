@@ -6,7 +6,7 @@ import type { Reader } from '../query/reader.js';
 import { dataAgeOf } from '../status/data-age.js';
 import { type Flows, headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
-import { balanceRow, changesRow, ownMovesRow, snapshotRow, trendRow, websiteRow } from './rows.js';
+import { balanceRow, changesRow, snapshotRow, trendRow, websiteRow } from './rows.js';
 import { readCommon, readMoves, readSection, type Section, type WebsiteFacts } from './section.js';
 import { storyOf } from './story.js';
 
@@ -39,9 +39,7 @@ export async function readReport(reader: Reader, options: ReportOptions) {
   const [only = null] = websiteIds(asked, await reader.websites(), 'the warehouse');
   const websites = await readWebsites(reader, only, period);
   if (websites.length === 0) throw noSnapshots(reader, period, only);
-  // For the reader's note on a file of the user's that names no page of any of these websites.
-  const every = { website: only, since: period.since, until: period.until, column: null, limit: 1 };
-  if (reader.own.columns.length > 0) await askRows(reader, 'answers/report/moves_by_own', ownMovesRow, every);
+  await reader.findOwn(only);
   const groups = websites.length > MOST_SECTIONS ? [websites] : websites.map((website) => [website]);
   const sections: Section[] = [];
   for (const group of groups) sections.push(await readSection(reader, group, period));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const MOST_TEXT_CHARACTERS = 500;
 const MOST_STATE_CHARACTERS = 4000;
-/** A page with a longer URL is listed, but has no page of its own. `selected_pages.sql` cuts URLs slightly above this. */
+/** A page with a longer URL is listed, but has no page of its own. `selected_pages` cuts URLs slightly above this. */
 export const MOST_URL_CHARACTERS = 16_000;
 
 /** The spans of the macro `age_span`. */
@@ -16,7 +16,7 @@ export const SPANS = [
   'never',
 ] as const;
 
-/** What may have changed about a page, as `selected_pages.sql` takes it. */
+/** What may have changed about a page, as `selected_pages` takes it. */
 const CHANGED = [
   'any',
   'fell_out',

@@ -68,7 +68,7 @@ async function writePages(reader: Reader, format: FileFormat, download: Download
     isTyped && TIMES.has(name) ? `${name}::timestamptz as ${name}` : name,
   );
   const columns = [...timed, ...ownReads(reader.own.columns)];
-  const selected = { name: SELECTED_PAGES, columns };
+  const selected = { from: SELECTED_PAGES, columns };
   const question = { name: 'pages', sql: selectedText(selected), parameters: selectionOf(website.id, query) };
   if (format === 'parquet') return writeParquet(reader, question, file);
   const about = format === 'xlsx' ? await aboutPages(reader, question, download) : [];

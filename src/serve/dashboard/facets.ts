@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
 import type { Reader } from '../../answers/query/reader.js';
-import { ofSelectedPages } from '../../answers/query/selected-pages.js';
 import { type PageFilters, SPANS } from '../../base/config/page-filters.js';
 import { count } from '../../base/observe/format.js';
 import type { Parameters } from '../../base/storage/engine.js';
@@ -45,10 +44,10 @@ export function narrowedDown(filters: PageFilters): Chosen {
 /** Before the name of a column of the user's own. */
 export const OWN = 'own.';
 
-/** How many of the currently selected pages have which value. @param parameters those of `selected_pages.sql` */
-export async function readFacets(reader: Reader, parameters: Parameters): Promise<FacetRow[]> {
-  const text = ofSelectedPages(sql('serve/dashboard/facets'));
-  return reader.rows(facetRow, text, { ...parameters, values: VALUES_LISTED, own_columns: [...reader.own.columns] });
+/** How many of the currently selected pages have which value. @param selection as `selectionOf` makes it */
+export async function readFacets(reader: Reader, { filters = null }: Parameters): Promise<FacetRow[]> {
+  const asked = { filters, values: VALUES_LISTED, own_columns: [...reader.own.columns] };
+  return reader.rows(facetRow, sql('serve/dashboard/facets'), asked);
 }
 
 /** Links that narrow a list of pages down, each with the number of pages left, and links that undo this. */

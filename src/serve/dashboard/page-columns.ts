@@ -46,7 +46,7 @@ interface ListContext extends WebsiteContext {
   origin: string | null;
 }
 
-/** A column of the list: its head, the columns of `selected_pages.sql` that it shows, and a cell of it. */
+/** A column of the list: its head, the columns of `selected_pages` that it shows, and a cell of it. */
 type PageColumnContent = readonly [
   head: string,
   reads: readonly (keyof PageRow)[],
@@ -106,7 +106,7 @@ export function askFor(columns: readonly PageColumn[]): string | undefined {
   return areDefaults ? undefined : columns.join(',');
 }
 
-/** The columns of `selected_pages.sql` that a list with these columns is made of. */
+/** The columns of `selected_pages` that a list with these columns is made of. */
 export function readsOf(columns: readonly PageColumn[]): string[] {
   return [...new Set(columns.flatMap((name) => CONTENTS[name][1]))];
 }

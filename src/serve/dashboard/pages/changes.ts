@@ -100,7 +100,7 @@ export async function askChanges(reader: Reader, selection: Parameters, paging: 
   const name = 'serve/dashboard/changes';
   const found = await countSelected(reader, name, selection);
   checkPage(paging, found);
-  const selected = { name, selection, columns: ['snapshot_date', 'url', 'descending'] };
+  const selected = { from: `(${sql(name)}\n)`, selection, columns: ['snapshot_date', 'url', 'descending'] };
   const window = { selected, skip: skipOf(paging), limit: paging.per };
   const rows = await askSelected(reader, sql('serve/dashboard/changes_in_words'), changeRow, window);
   return { count: found, rows };

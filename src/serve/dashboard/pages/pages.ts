@@ -101,14 +101,13 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
   // Each page has exactly one value of this facet.
   const count = facets.reduce((sum, { facet, pages }) => sum + (facet === 'indexed' ? pages : 0), 0);
   checkPage(query, count);
-  const name = SELECTED_PAGES;
   // Finds the pages first, and then reads the other columns of these few.
   const text = selectedText(
-    { name, columns: [...readsOf(query.columns), 'own'] },
+    { from: SELECTED_PAGES, columns: [...readsOf(query.columns), 'own'] },
     'whole_url in (select whole_url from selected)',
   );
   const rows = await askSelected(reader, text, pageRow, {
-    selected: { name, selection, columns: ['whole_url'] },
+    selected: { from: SELECTED_PAGES, selection, columns: ['whole_url'] },
     skip: skipOf(query),
     limit: query.per,
   });
