@@ -5,6 +5,7 @@ import { apiAccess, namedWebsites, type Website, websiteOf } from '../base/confi
 import { Stopped } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
 import type { Progress } from '../base/observe/progress.js';
+import { makeFolder } from '../base/storage/durable.js';
 import { idAfter, timeOfId } from '../base/time.js';
 import { Clients, configuredWebsites } from '../source/clients.js';
 import { ClockError } from '../source/clock.js';
@@ -13,8 +14,8 @@ import { checkLease } from '../warehouse/bucket/lease.js';
 import { type JournalFolder, journalFolder } from '../warehouse/journal/folder.js';
 import type { RunHeader, SetAside } from '../warehouse/journal/header.js';
 import { type RunFile, stopReason, type Waiting } from '../warehouse/journal/run-file.js';
-import { dropScratch, newestFile, websitesIn } from '../warehouse/log/folder/layout.js';
-import { prepareWarehouse } from '../warehouse/log/folder/prepare.js';
+import { newestFile, websitesIn } from '../warehouse/log/folder/layout.js';
+import { checkIdentity, prepareWarehouse } from '../warehouse/log/folder/prepare.js';
 import { RunLock } from '../warehouse/log/lock.js';
 import { keptForNextTime, recordFailure } from './commit-snapshot.js';
 import {
@@ -64,9 +65,12 @@ export interface SyncOptions {
  */
 export async function sync(given: SyncOptions): Promise<Receipt> {
   const config = withMemoryOfARun(given.config);
-  await prepareWarehouse(config.warehouse.path, config.warehouse.time_zone, config.warehouse.memory_limit);
-  const lock = await RunLock.take(config.warehouse.path, 'sync');
+  const { path, time_zone, memory_limit } = config.warehouse;
+  await checkIdentity(path, time_zone);
+  await makeFolder(path);
+  const lock = await RunLock.take(path, 'sync');
   try {
+    await prepareWarehouse(path, time_zone, memory_limit);
     return await recordedRun(given, (runFile) => new Sync({ ...given, config }, runFile).run());
   } finally {
     lock.release();
@@ -141,7 +145,6 @@ class Sync {
       progress.finish();
       await this.#context.outage.reported;
       await this.#clients.close();
-      await dropScratch(warehouse);
     }
   }
 

@@ -67,7 +67,8 @@ async function refusedBy(file: string): Promise<LockHolder | null> {
 export function lockHolder(error: unknown): string | null {
   const message = messageOf(error);
   if (!/Could not set lock|Conflicting lock/i.test(message)) return null;
-  const pid = /\(PID (\d+)\)/.exec(message)?.[1];
+  // 0 is a process of another container.
+  const pid = /\(PID ([1-9]\d*)\)/.exec(message)?.[1];
   return pid ? `process ${pid} on ${hostname()}` : 'another process';
 }
 

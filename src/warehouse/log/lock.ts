@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { link, rename, rm } from 'node:fs/promises';
 import type { DuckDBInstance } from '@duckdb/node-api';
 import { BusyError, messageOf } from '../../base/exit.js';
@@ -6,7 +8,7 @@ import { duckdb } from '../../base/storage/duckdb.js';
 import { codeOf, exists } from '../../base/storage/durable.js';
 import { lockHolder, waitingForLock } from '../../base/storage/locks.js';
 import { finishRemoval } from '../removal/steps.js';
-import { dropScratch, warehouseFolder } from './folder/layout.js';
+import { dropScratch, scratchFolder, warehouseFolder } from './folder/layout.js';
 
 /** `status` and `doctor` may have the file open for a moment, to find out who holds it. */
 const SECOND_TRY = { withinMs: 200, everyMs: 200 };
@@ -22,10 +24,13 @@ export class RunLock {
   private constructor(
     private readonly path: string,
     private readonly instance: DuckDBInstance,
+    /** The folder that belongs to the lock of the log; null for another lock. */
+    private readonly scratch: string | null,
   ) {}
 
   /**
-   * Takes the lock. Whoever gets that of the log finishes an interrupted removal first.
+   * Takes the lock. Whoever gets that of the log finishes an interrupted removal first, and has the scratch folder until
+   * the release.
    *
    * @param what the command that takes it, for the message
    * @param path of the lock, if it protects something other than the log
@@ -34,7 +39,10 @@ export class RunLock {
   static async take(warehouse: string, what: string, path = warehouseFolder(warehouse).lock): Promise<RunLock> {
     const lock = await RunLock.#open(warehouse, what, path);
     try {
-      if (path === warehouseFolder(warehouse).lock) await finishRemoval(warehouse);
+      if (lock.scratch !== null) {
+        await dropScratch(warehouse);
+        await finishRemoval(warehouse);
+      }
       return lock;
     } catch (error) {
       lock.release();
@@ -48,7 +56,9 @@ export class RunLock {
     held.add(path);
     try {
       if (!(await exists(path))) await makeWhole(path);
-      return new RunLock(path, await waitingForLock(() => duckdb.DuckDBInstance.create(path, OPTIONS), SECOND_TRY));
+      const scratch = path === warehouseFolder(warehouse).lock ? scratchFolder(warehouse) : null;
+      const instance = await waitingForLock(() => duckdb.DuckDBInstance.create(path, OPTIONS), SECOND_TRY);
+      return new RunLock(path, instance, scratch);
     } catch (cause) {
       held.delete(path);
       const holder = lockHolder(cause);
@@ -62,19 +72,22 @@ export class RunLock {
   }
 
   release(): void {
-    held.delete(this.path);
-    this.instance.closeSync();
+    try {
+      if (this.scratch !== null) rmSync(this.scratch, { recursive: true, force: true });
+    } finally {
+      held.delete(this.path);
+      this.instance.closeSync();
+    }
   }
 }
 
-/** Does work with the run lock held, and deletes its scratch files. @throws BusyError */
+/** Does work with the run lock held. @throws BusyError */
 export async function withRunLock<T>(warehouse: string, what: string, work: () => Promise<T>): Promise<T> {
   const lock = await RunLock.take(warehouse, what);
   try {
     return await work();
   } finally {
     lock.release();
-    await dropScratch(warehouse);
   }
 }
 
@@ -85,7 +98,7 @@ const OPTIONS = { memory_limit: '64MB', threads: '1' };
  * this moment would block the warehouse for good.
  */
 async function makeWhole(path: string): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     (await duckdb.DuckDBInstance.create(temporary, OPTIONS)).closeSync();
     await linkOnce(temporary, path);

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { copyFile, rm, rmdir } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, publish, syncFile } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
@@ -7,7 +6,7 @@ import { isWholeParquet, parquetFormat } from '../../base/storage/parquet-file.j
 import { sql } from '../../base/storage/sql.js';
 import { type StateBase, stateBase } from './checkpoints.js';
 import { type DamagedFile, findDamaged, needing } from './folder/damage.js';
-import { scratchFolder } from './folder/layout.js';
+import { withOwnScratch } from './folder/layout.js';
 import { listedQuery, listFiles, schemasOf, withEmpty } from './folder/prepare.js';
 import type { DataTable, Table } from './folder/tables.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from './markers.js';
@@ -104,23 +103,17 @@ async function damagedOf(engine: Engine, warehouse: string, markers: readonly Ma
 
 /** Copies the state into its place, completely or not at all. */
 async function keepState(warehouse: string, made: string, target: string): Promise<boolean> {
-  const scratch = scratchFolder(warehouse);
-  const temporary = join(scratch, `state.${randomUUID()}`);
-  try {
+  const keep = async (scratch: string) => {
+    const temporary = join(scratch, 'state');
     await makeFolder(scratch);
     await copyFile(made, temporary);
     await syncFile(temporary);
     await makeFolder(dirname(target));
     await publish(temporary, target);
     return true;
-  } catch {
-    // A read-only warehouse, or a full disk: the next reader rebuilds it again.
-    return false;
-  } finally {
-    await rm(temporary, { force: true }).catch(() => {});
-    // Fails if something else in this process still uses it.
-    await rmdir(scratch).catch(() => {});
-  }
+  };
+  // A read-only warehouse, or a full disk: the next reader rebuilds it again.
+  return withOwnScratch(warehouse, keep).catch(() => false);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   makeFolder,
   publish,
   readIfThere,
+  sha256Of,
   syncFile,
   syncFolder,
   writeDurably,
@@ -24,7 +25,7 @@ const planSchema = z.object({
   /** What it is about; more of it is only shown. */
   removal: z.looseObject({ website_id: z.string(), snapshot_id: z.string().nullable() }),
   /** Files and folders of the warehouse: deleted, or replaced by a prepared file. Each step can be repeated. */
-  steps: z.array(z.object({ path: z.string(), from: z.string().optional() })),
+  steps: z.array(z.object({ path: z.string(), from: z.string().optional(), sha256: z.string().optional() })),
 });
 export type RemovalPlan = z.infer<typeof planSchema>;
 export type Step = RemovalPlan['steps'][number];
@@ -40,6 +41,7 @@ export async function removeForGood(warehouse: string, prepare: (folder: string)
   const prepared = join(scratchFolder(warehouse), 'removal');
   await makeFolder(prepared);
   const plan = await prepare(prepared);
+  for (const step of plan.steps) if (step.from !== undefined) step.sha256 = await sha256Of(join(prepared, step.from));
   for (const name of await namesIn(prepared)) await syncFile(join(prepared, name));
   await writeDurably(join(prepared, 'plan.json'), `${JSON.stringify(plan)}\n`);
   crashPoint('prepared the removal');
@@ -56,7 +58,9 @@ export async function finishRemoval(warehouse: string): Promise<void> {
 
 async function takeSteps(warehouse: string): Promise<void> {
   const { removal: folder } = warehouseFolder(warehouse);
-  for (const [at, { path, from }] of ((await readPlan(warehouse))?.steps ?? []).entries()) {
+  const { steps = [] } = (await readPlan(warehouse)) ?? {};
+  await checkPrepared(warehouse, steps);
+  for (const [at, { path, from }] of steps.entries()) {
     const target = join(warehouse, path);
     if (from === undefined) await removeWhole(target);
     else if (await exists(join(folder, from))) {
@@ -64,6 +68,22 @@ async function takeSteps(warehouse: string): Promise<void> {
       await publish(join(folder, from), target);
     }
     crashPoint(`took step ${at + 1} of the removal`);
+  }
+}
+
+/** @throws Failure if a prepared file is gone and has not replaced its target */
+async function checkPrepared(warehouse: string, steps: readonly Step[]): Promise<void> {
+  const { removal: folder, bucketRemoval } = warehouseFolder(warehouse);
+  for (const { path, from, sha256 } of steps) {
+    const target = join(warehouse, path);
+    // The bucket's list is deleted once the bucket has followed.
+    if (from === undefined || sha256 === undefined || target === bucketRemoval) continue;
+    if (await exists(join(folder, from))) continue;
+    if ((await ifThere(sha256Of(target), null)) === sha256) continue;
+    throw new Failure(
+      `the removal cannot be finished: ${join(folder, from)}, which replaces ${target}, is missing. ` +
+        `Delete ${folder}, and restore what \`indexhouse verify\` then names from a backup`,
+    );
   }
 }
 

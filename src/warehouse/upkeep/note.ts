@@ -4,11 +4,11 @@ import type { Config } from '../../base/config/schema.js';
 import { BusyError } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
 import { makeFolder, publish, syncFile } from '../../base/storage/durable.js';
-import { withEngine } from '../../base/storage/engine.js';
+import { type Engine, withEngine } from '../../base/storage/engine.js';
 import { parquetFormat } from '../../base/storage/parquet-file.js';
 import { checkLease } from '../bucket/lease.js';
 import { followAll } from '../copies/follow.js';
-import { dropScratch, scratchFolder, tableFile } from '../log/folder/layout.js';
+import { tableFile, withOwnScratch } from '../log/folder/layout.js';
 import { checkIdentity, prepareWarehouse } from '../log/folder/prepare.js';
 import { copyRows } from '../log/folder/sums.js';
 import { rowsQuery } from '../log/folder/tables.js';
@@ -48,24 +48,25 @@ export async function addNote(config: Config, input: NoteInput, logger: Logger) 
     return { note_id, followers: lock && (await followAll({ config: unwaiting, warehouse: path, logger })) };
   } finally {
     lock?.release();
-    await dropScratch(path);
   }
 }
 
 async function writeRows({ warehouse }: Config, { websites, ...row }: NoteInput): Promise<string> {
   const { path, memory_limit: memoryLimit, parquet_compression } = warehouse;
-  const [id, temporary, format] = [uuidv7(), scratchFolder(path), parquetFormat(parquet_compression)];
-  await withEngine({ memoryLimit, temporary }, async (engine) => {
+  const [id, format] = [uuidv7(), parquetFormat(parquet_compression)];
+  const write = async (engine: Engine, made: string) => {
     const noted_at = new Date().toISOString();
     for (const websiteId of websites) {
       const values = { note_id: id, website_id: websiteId, noted_at, ...row };
-      const made = join(temporary, 'note.made');
       await copyRows(engine, rowsQuery('note_log', values), { file: made, format }, values);
       await syncFile(made);
       const file = tableFile(path, 'note_log', { websiteId, date: row.note_date, id });
       await makeFolder(dirname(file));
       await publish(made, file);
     }
-  });
+  };
+  await withOwnScratch(path, (temporary) =>
+    withEngine({ memoryLimit, temporary }, (engine) => write(engine, join(temporary, 'note.made'))),
+  );
   return id;
 }

@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
+import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { run, runProcess } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { contentOf } from '../../given/content.js';
@@ -57,6 +58,19 @@ describe('a removal that dies', () => {
       expect([step, await findingsOf(folder), readdirSync(folder).includes('removal')]).toEqual([step, [], false]);
       expect([step, await contentOf(folder)]).toEqual([step, after]);
     }
+  });
+
+  test('and lacks a file that it had prepared leaves no step out, and changes nothing more', async () => {
+    const left = copyOf(built.warehouse);
+    const folderOf = leftIn(temporaryFolder());
+    const step = 'decided the removal';
+    await leftBehind(left, [step], folderOf, () => removeNow(left, { snapshot: built.snapshot(2) }));
+    const folder = folderOf(step);
+    rmSync(join(folder, 'removal', 'state'));
+    const before = await contentOf(folder);
+    const said = expect.stringMatching(/cannot be finished: .*removal.state, which replaces .* is missing\. Delete /);
+    await expect(RunLock.take(folder, 'sync')).rejects.toMatchObject({ message: said });
+    expect(await contentOf(folder)).toEqual(before);
   });
 
   // Iceberg tables included, which name absolute paths.

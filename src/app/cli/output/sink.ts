@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -104,7 +105,7 @@ export async function writeStream(
 
 /** A file gets its final name only once it is complete. */
 export async function inPlace(out: string, write: (temporary: string) => Promise<void>): Promise<void> {
-  const temporary = `${out}.${process.pid}.tmp`;
+  const temporary = `${out}.${randomUUID()}.tmp`;
   try {
     await write(temporary);
     await rename(temporary, out);

@@ -1,10 +1,13 @@
-import { readdir, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { codeOf } from '../../../base/storage/durable.js';
 import { decodeId, encodeId } from '../../../base/storage/names.js';
+import { HOUR_MS } from '../../../base/time.js';
 import { TABLES, type Table } from './tables.js';
 
 const WEBSITE_FOLDER = 'website=';
+const LOCKED = 'locked';
 
 /** The files and folders of a warehouse. */
 export function warehouseFolder(path: string) {
@@ -138,27 +141,35 @@ export function readableFolders(warehouse: string, websites: readonly string[] |
   ];
 }
 
-/** Where DuckDB spills for work that belongs to no journal: one folder per process. */
+/** Where work under the run lock spills and prepares files. Its holder has it alone, and finds it empty. */
 export function scratchFolder(warehouse: string): string {
-  return join(warehouse, 'tmp', String(process.pid));
+  return join(warehouse, 'tmp', LOCKED);
 }
 
-/** Deletes the spill files of this process, and of processes that died before they could. */
-export async function dropScratch(warehouse: string): Promise<void> {
-  for (const name of await namesIn(join(warehouse, 'tmp'))) {
-    if (name === String(process.pid) || !isAlive(Number(name))) {
-      await rm(join(warehouse, 'tmp', name), { recursive: true, force: true });
-    }
+/** Hands a new folder to short work without the run lock, whose files are moved into the warehouse; and deletes it. */
+export async function withOwnScratch<T>(warehouse: string, use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = join(warehouse, 'tmp', randomUUID());
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // A process of another user, but alive.
-    return codeOf(error) === 'EPERM';
+/**
+ * Deletes what processes left that died. Process ids do not tell: those of other containers cannot be seen. So the
+ * caller holds the run lock, and work without it has an hour.
+ */
+export async function dropScratch(warehouse: string): Promise<void> {
+  const root = join(warehouse, 'tmp');
+  for (const name of await namesIn(root)) {
+    const changedAt = await stat(join(root, name)).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Number.POSITIVE_INFINITY,
+    );
+    if (name === LOCKED || Date.now() - changedAt >= HOUR_MS) {
+      await rm(join(root, name), { recursive: true, force: true });
+    }
   }
 }
 

@@ -3,15 +3,15 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { type Engine, type EngineOptions, withEngine } from '../../../base/storage/engine.js';
 import { sql, sqlNames } from '../../../base/storage/sql.js';
+import { withTemporary } from '../../../base/storage/temporary.js';
 import { localFollowers } from '../../copies/follow.js';
 import type { Follower } from '../../copies/follower.js';
 import { findDamaged } from '../../log/folder/damage.js';
-import { dropScratch, scratchFolder } from '../../log/folder/layout.js';
 import { checkWarehouseThere } from '../../log/folder/prepare.js';
 import { historyNotice, readRestored } from '../../log/folder/restored.js';
 import { forgetChecked } from '../../log/folder/sums.js';
 import { DATA_TABLES, macroStatements } from '../../log/folder/tables.js';
-import { RunLock } from '../../log/lock.js';
+import { withRunLock } from '../../log/lock.js';
 import { type Log, openLog } from '../../log/log.js';
 import { dropIndex } from '../../log/marker-index.js';
 import { filesOf, type Marker, markersOf } from '../../log/markers.js';
@@ -39,7 +39,7 @@ export interface VerifyOptions {
 }
 
 /**
- * Runs `verify` on a warehouse with its own scratch space, under the run lock if it repairs.
+ * Runs `verify` on a warehouse with temporary files elsewhere, under the run lock if it repairs.
  *
  * @throws WarehouseError if there is no warehouse; BusyError
  */
@@ -48,15 +48,11 @@ export async function verifyWarehouse(
   repair = false,
 ) {
   await checkWarehouseThere(warehouse);
-  const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
-  const options = { warehouse, followers, memoryLimit, engine, repair };
-  const lock = repair ? await RunLock.take(warehouse, 'verify --repair') : null;
-  try {
-    return await verify(options);
-  } finally {
-    lock?.release();
-    await dropScratch(warehouse);
-  }
+  const run = () =>
+    withTemporary('verify', (temporary) =>
+      verify({ warehouse, followers, memoryLimit, engine: { memoryLimit, temporary }, repair }),
+    );
+  return repair ? withRunLock(warehouse, 'verify --repair', run) : run();
 }
 
 /**

@@ -1,0 +1,70 @@
+import { existsSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createLogger } from '../../../src/base/observe/log.js';
+import { withRunLock } from '../../../src/warehouse/log/lock.js';
+import { addNote } from '../../../src/warehouse/upkeep/note.js';
+import { verifyWarehouse } from '../../../src/warehouse/upkeep/verify/verify.js';
+import { sync } from '../../given/client-clock.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { type GivenPage, startService } from '../../given/service.js';
+import { buildWarehouse, configFor, sharedWarehouse } from '../../given/warehouse.js';
+
+const PAGES: GivenPage[] = ['a', 'b', 'c'].map((name) => ({ url: `https://shop.example/${name}` }));
+const NIGHTS = ['2025-03-01', '2025-03-02'].map((date) => ({ at: `${date}T02:00:00Z`, lists: { shop: PAGES } }));
+const built = sharedWarehouse(() => buildWarehouse(NIGHTS, 'followed'));
+
+/** Takes the run lock and releases it, again and again, while `work` is under way. */
+async function besideLocks<T>(warehouse: string, work: () => Promise<T>): Promise<T> {
+  let isOver = false;
+  const done = work().finally(() => {
+    isOver = true;
+  });
+  const locks = async () => {
+    while (!isOver) await withRunLock(warehouse, 'sync', async () => {}).catch(() => {});
+  };
+  const [result] = await Promise.all([done, locks()]);
+  return result;
+}
+
+test('verify finds nothing while other work of the same process begins and ends', async () => {
+  const warehouse = copyOf(built.path);
+  const { findings } = await besideLocks(warehouse, () => verifyWarehouse({ warehouse, memoryLimit: 256e6 }));
+  expect(findings.filter(({ check }) => check !== 'duckdb' && check !== 'analytics')).toEqual([]);
+});
+
+test('a note is written while other work of the same process begins and ends', async () => {
+  const warehouse = copyOf(built.path);
+  const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse });
+  const note = { websites: ['shop'], note_date: '2025-03-02', directory: null, note: 'Relaunch', removes: null };
+  const add = () => addNote(config, note, createLogger({ level: 'silent' }));
+  await besideLocks(warehouse, async () => {
+    for (let left = 5; left > 0; left--) await add();
+  });
+  expect(readdirSync(join(warehouse, 'tmp'))).toEqual([]);
+});
+
+test('whoever takes the lock deletes what its holders left, and what others left an hour ago', async () => {
+  const warehouse = copyOf(built.path);
+  const left = (name: string) => join(warehouse, 'tmp', name);
+  // Such as that of another container, in which every process has the id 1.
+  for (const name of ['locked', 'of-today', '1', 'old']) mkdirSync(left(name), { recursive: true });
+  utimesSync(left('old'), new Date(), new Date(Date.now() - 3_600_000));
+  await withRunLock(warehouse, 'sync', async () => {
+    expect(readdirSync(join(warehouse, 'tmp'))).toEqual(['1', 'of-today']);
+  });
+});
+
+test('of several first syncs at once one runs, and the others say that it does', async () => {
+  const service = await startService();
+  onTestFinished(() => service.close());
+  service.list('shop', PAGES);
+  const warehouse = join(temporaryFolder(), 'warehouse');
+  const config = configFor({ baseUrl: service.url, warehouse });
+  const runs = await Promise.allSettled([1, 2, 3].map(() => sync({ config, websites: ['shop'] })));
+  const refused = runs.flatMap((run) => (run.status === 'rejected' ? [run.reason] : []));
+  expect(refused).toHaveLength(2);
+  for (const reason of refused)
+    expect(reason).toMatchObject({ exitCode: 4, message: expect.stringMatching(/^sync cannot start: /) });
+  expect(existsSync(join(warehouse, 'warehouse.json'))).toBe(true);
+});
