@@ -8,6 +8,7 @@ import { start } from '../given/cli.js';
 import { reportCounts } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
+import { NASTY_PATHS } from '../given/nasty-paths.js';
 import { readTable } from '../given/parquet.js';
 import { seededRandom } from '../given/random.js';
 import { syncNow } from '../given/synced.js';
@@ -26,7 +27,7 @@ describe('a sync that is killed at random moments and started again', () => {
     'ends up as if it had not been killed, and asks for nothing twice (seed %i)',
     async (seed, { expect, onTestFinished }) => {
       const random = seededRandom(seed);
-      const websites = [{ id: WEBSITE, pages: PAGES, nasty: true }];
+      const websites = [{ id: WEBSITE, pages: PAGES, paths: NASTY_PATHS }];
       const simulator = await startSimulator({ seed, nights: 2, websites, prefix: '/tenant/api' });
       const folder = temporaryFolder(onTestFinished);
       const api = { concurrency: CONCURRENCY, page_size: 30, requests_per_minute: 24_000 };

@@ -6,6 +6,7 @@ import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { atLength, seeds } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
+import { NASTY_PATHS } from '../given/nasty-paths.js';
 import { type Row, readParquet } from '../given/parquet.js';
 import { findingsOf } from '../given/verified.js';
 import { noFollowers, syncWebsite } from '../given/warehouse.js';
@@ -31,7 +32,7 @@ const RATES: FaultRates = {
 
 describe('nights of faults and of pages that come, go and stand in the listing twice', () => {
   test.concurrent.for(seeds(1))('end up as the contract says (series %i)', async (seed, { expect, onTestFinished }) => {
-    const websites = [{ id: 'w', pages: PAGES, nasty: true, recrawled: 0.3 }];
+    const websites = [{ id: 'w', pages: PAGES, paths: NASTY_PATHS, recrawled: 0.3 }];
     const simulator = await startSimulator({ seed, websites, slowBodyMs: 5 });
     onTestFinished(() => simulator.close());
     const warehouse = `${temporaryFolder(onTestFinished)}/warehouse`;

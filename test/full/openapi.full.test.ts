@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../given/client-clock.js';
 import { afterAllTests, folderOnDisk } from '../given/folder.js';
+import { NASTY_PATHS } from '../given/nasty-paths.js';
 import { installed, mayInstallTools } from '../given/packages.js';
 import { serveSimulated } from '../given/served.js';
 
@@ -14,6 +15,7 @@ const TOKEN = 'reader';
 
 const CLIENT = `
 import type { paths, components } from './api.js';
+import { NASTY_PATHS } from '../given/nasty-paths.js';
 type Answer<P extends keyof paths> = paths[P] extends { get: { responses: { 200: { content: { 'application/json': infer T } } } } } ? T : never;
 declare const window: Answer<'/v1/urls/{website_id}'>;
 declare const report: Answer<'/v1/url-report'>;
@@ -42,7 +44,7 @@ const urls: Record<string, string> = {};
 beforeAll(async () => {
   const keys = [{ token: TOKEN, label: TOKEN, websites: ['shop', 'blog'] }];
   const websites = [
-    { id: 'shop', pages: 200, nasty: true },
+    { id: 'shop', pages: 200, paths: NASTY_PATHS },
     { id: 'blog', pages: 3 },
   ];
   const simulator = await startSimulator({ websites, nights: 10, keys });

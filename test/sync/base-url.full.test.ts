@@ -9,7 +9,7 @@ import { readTable } from '../given/parquet.js';
 /** A service of its own for one website, which knows no other token than its own. */
 async function serviceOf(id: string): Promise<Simulator> {
   const keys = [{ token: `token-of-${id}`, label: id, websites: [id] }];
-  const service = await startSimulator({ websites: [{ id, pages: 4, nasty: false }], keys });
+  const service = await startSimulator({ websites: [{ id, pages: 4 }], keys });
   onTestFinished(() => service.close());
   return service;
 }

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../given/folder.js';
 import { givenNights } from '../../given/nights.js';
 
 testAtLength('status --metrics prints what the newest run did, and what failed, for a textfile collector', async () => {
-  const simulator = await startSimulator({ websites: [{ id: 'one', pages: 5, nasty: false }] });
+  const simulator = await startSimulator({ websites: [{ id: 'one', pages: 5 }] });
   onTestFinished(() => simulator.close());
   const folder = temporaryFolder();
   const afterSync = async (code: number, token?: string) => {

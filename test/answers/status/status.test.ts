@@ -23,7 +23,7 @@ let service: Simulator;
 let synced: string;
 
 beforeAll(async () => {
-  service = await startSimulator({ websites: [{ id: SITE, pages: PAGES, nasty: false }] });
+  service = await startSimulator({ websites: [{ id: SITE, pages: PAGES }] });
   clean.push(() => service.close());
   synced = temporaryFolder((each) => void clean.push(each));
   await syncNow(configIn(synced, service.url));
@@ -216,7 +216,7 @@ describe('status', () => {
   });
 
   testAtLength('counts an unfinished listing by its pages', async () => {
-    const slow = await startSimulator({ websites: [{ id: SITE, pages: PAGES, nasty: false }], maxLimit: 10 });
+    const slow = await startSimulator({ websites: [{ id: SITE, pages: PAGES }], maxLimit: 10 });
     onTestFinished(() => slow.close());
     const { file, path } = await given(null, slow.url);
     await expect(syncNow(file, { stopAfter: { pages: 15 } })).rejects.toThrow(Stopped);

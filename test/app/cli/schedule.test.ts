@@ -21,7 +21,7 @@ const CONCURRENCY = 2;
 const EVERY_SECOND = '* * * * * *';
 
 async function service(slowBodyMs = 100): Promise<Simulator> {
-  const websites = [{ id: 'site-a', pages: PAGES, nasty: false }];
+  const websites = [{ id: 'site-a', pages: PAGES }];
   const started = await startSimulator({ websites, slowBodyMs });
   onTestFinished(() => started.close());
   return started;

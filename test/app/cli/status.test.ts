@@ -11,7 +11,7 @@ import { buildWarehouse } from '../../given/warehouse.js';
 /** A warehouse of two websites, of which the key may read the first. */
 async function halfSynced() {
   const upstream = await startSimulator({
-    websites: ['site-a', 'site-b'].map((id) => ({ id, pages: 10, nasty: false })),
+    websites: ['site-a', 'site-b'].map((id) => ({ id, pages: 10 })),
     keys: [{ token: 'demo-token', label: 'tests', websites: ['site-a'] }],
   });
   onTestFinished(() => upstream.close());

@@ -72,7 +72,7 @@ describe('the summary of a sync', () => {
 });
 
 testAtLength('cron mails nothing after a good run, and one line of text after a failed one', async () => {
-  const simulator = await startSimulator({ websites: [{ id: 'w', pages: 3, nasty: false }] });
+  const simulator = await startSimulator({ websites: [{ id: 'w', pages: 3 }] });
   onTestFinished(() => simulator.close());
   const sync = (token: string) => {
     const file = writeConfig(temporaryFolder(), { baseUrl: simulator.url, websites: ['w'], token });

@@ -21,7 +21,7 @@ const FORBIDDEN = 'site-b';
 /** A service with two websites, of which the key may read the first. */
 async function service(): Promise<Simulator> {
   const started = await startSimulator({
-    websites: ['site-a', FORBIDDEN].map((id) => ({ id, pages: 5, nasty: false })),
+    websites: ['site-a', FORBIDDEN].map((id) => ({ id, pages: 5 })),
     keys: [{ token: 'demo-token', label: 'tests', websites: ['site-a'] }],
   });
   onTestFinished(() => started.close());

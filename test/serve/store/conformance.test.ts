@@ -8,6 +8,7 @@ import { atLength, once } from '../../given/at-length.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { Documented } from '../../given/documented.js';
 import { afterAllTests } from '../../given/folder.js';
+import { NASTY_PATHS } from '../../given/nasty-paths.js';
 import { serveSimulated } from '../../given/served.js';
 import { entryWindow } from '../client.js';
 
@@ -33,7 +34,7 @@ const served: Record<string, Served> = {};
 beforeAll(async () => {
   const simulator = await startSimulator({
     websites: [
-      { id: 'shop', pages: PAGES, nasty: true },
+      { id: 'shop', pages: PAGES, paths: NASTY_PATHS },
       { id: 'other', pages: 5 },
       { id: 'empty', pages: 0 },
     ],

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { withReader } from '../../../src/answers/query/reader.js';
 import { datedAt, startSimulator } from '../../given/client-clock.js';
 import { temporaryFolder } from '../../given/folder.js';
+import { NASTY_PATHS } from '../../given/nasty-paths.js';
 import { MEMORY_LIMIT, serveWarehouse } from '../../given/served.js';
 import { syncAt } from '../../given/warehouse.js';
 
@@ -13,7 +14,7 @@ async function rowsOf(warehouse: string, query: string): Promise<unknown[]> {
 
 it('a warehouse that is made from a served warehouse holds the same, field by field', async () => {
   const folder = temporaryFolder();
-  const simulator = await startSimulator({ websites: [{ id: 'shop', pages: 50, nasty: true }], nights: 3 });
+  const simulator = await startSimulator({ websites: [{ id: 'shop', pages: 50, paths: NASTY_PATHS }], nights: 3 });
   onTestFinished(() => simulator.close());
   const first = join(folder, 'first');
   const now = simulator.world.now;

@@ -6,6 +6,7 @@ import { isOfProperty, propertyOf, robotsOf } from '../../../src/source/search-c
 import type { ListingSink } from '../../../src/source/source.js';
 import type { JudgedEntry } from '../../../src/source/walk/coverage-window.js';
 import { load } from '../../base/config/given.js';
+import { NASTY_PATHS } from '../../given/nasty-paths.js';
 
 const BLOG = 'https://www.example.com/blog/';
 const NOT_MINE = 'sc-domain:not.mine';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   ];
   const start = new Date(Date.now() - 20 * DAY_MS).toISOString();
   simulated = await startSearchConsole({
-    websites: [{ id: 'w', pages: 500, nasty: true }],
+    websites: [{ id: 'w', pages: 500, paths: NASTY_PATHS }],
     start,
     nights: 20,
     properties,

@@ -46,10 +46,10 @@ function statusOf(world: World, website: SimulatedWebsite, address: string) {
 }
 
 /** The address as the world writes it, which is not always the form of the URL standard. */
-function urlInWorld({ urls }: SimulatedWebsite, url: string): string {
+function urlInWorld({ urls, settings }: SimulatedWebsite, url: string): string {
   const address = addressOf(url) ?? url;
-  const nasty = Array.from({ length: urls.nastyCount }, (_, index) => urls.url(index + 1));
-  return nasty.find((one) => addressOf(one) === address) ?? address;
+  const extra = settings.paths.map((_, index) => urls.url(index + 1));
+  return extra.find((one) => addressOf(one) === address) ?? address;
 }
 
 /** `Blocked by robots.txt` is `BLOCKED_ROBOTS_TXT`, `Not found (404)` is `NOT_FOUND`. */

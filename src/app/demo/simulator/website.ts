@@ -16,8 +16,8 @@ export interface WebsiteOptions {
   domain?: string;
   /** Monitored pages at the start, 0 to a few millions (default 3,000). */
   pages?: number;
-  /** Adds pages whose URLs hold `&`, `#`, `+`, `%2F`, quotes, markup, non-ASCII, and one of 2,000 characters. */
-  nasty?: boolean;
+  /** Paths of extra pages, such as those that are hard to encode. */
+  paths?: readonly string[];
   /** Default: night 3, `/blog/`, half of its indexed pages; null for none. */
   deindexing?: Deindexing | null;
   /** Default: none. */
@@ -43,9 +43,9 @@ export class SimulatedWebsite {
     seed: number,
   ) {
     this.#seed = hashText(seed, settings.id);
-    this.urls = new PageUrls(seed, settings.domain, settings.nasty);
+    this.urls = new PageUrls(seed, settings.domain, settings.paths);
     this.#life = new PageLife(this.urls, settings, this.#seed);
-    const length = settings.pages + this.urls.nastyCount;
+    const length = settings.pages + settings.paths.length;
     this.#pages = Array.from({ length }, (_, number) => foundPage(number, this.#seed));
     this.#order = [...this.#pages];
   }

@@ -8,7 +8,7 @@ export const DEMO_WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';
 const DEFAULT_START = '2026-01-01T02:00:00.000Z';
 const WEBSITE_DEFAULTS = {
   pages: 3000,
-  nasty: false,
+  paths: [],
   deindexing: { night: 3, directory: '/blog/', share: 0.5 },
   submission: null,
   recrawled: 0.1,

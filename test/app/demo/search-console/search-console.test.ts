@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type SearchConsole, startSearchConsole } from '../../../../src/app/demo/search-console/search-console.js';
 import { wasIndexed } from '../../../../src/app/demo/simulator/page-life.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/base/time.js';
+import { NASTY_PATHS } from '../../../given/nasty-paths.js';
 
 const PROPERTY = 'sc-domain:example.com';
 const BLOG = 'https://www.example.com/blog/';
@@ -18,7 +19,7 @@ let google: SearchConsole;
 beforeAll(async () => {
   google = await startSearchConsole({
     clock: () => now,
-    websites: [{ id: 'w', pages: 3000, nasty: true }],
+    websites: [{ id: 'w', pages: 3000, paths: NASTY_PATHS }],
     nights: 20,
     token: 'given',
     properties: [{ siteUrl: BLOG, inspectionsPerDay: 8, usedElsewhere: 3, inspectionsPerMinute: 3 }],

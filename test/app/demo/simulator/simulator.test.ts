@@ -4,10 +4,14 @@ import { type Simulator, startSimulator } from '../../../../src/app/demo/simulat
 import { coverageWindowSchema } from '../../../../src/source/contract/coverage.js';
 import { urlReportSchema } from '../../../../src/source/contract/report.js';
 import { reportCounts } from '../../../given/client-clock.js';
+import { NASTY_PATHS } from '../../../given/nasty-paths.js';
 
 let simulator: Simulator;
 beforeAll(async () => {
-  simulator = await startSimulator({ websites: [{ id: 'a/b', pages: 450, nasty: true }], prefix: '/tenant/api' });
+  simulator = await startSimulator({
+    websites: [{ id: 'a/b', pages: 450, paths: NASTY_PATHS }],
+    prefix: '/tenant/api',
+  });
 });
 afterAll(() => simulator.close());
 

@@ -5,6 +5,7 @@ import { coverageEntrySchema } from '../../../../src/source/contract/coverage.js
 import { COVERAGE_STATES, KNOWN_VALUES } from '../../../../src/source/contract/known-values.js';
 import { type UrlReport, urlReportSchema } from '../../../../src/source/contract/report.js';
 import { atLength, once } from '../../../given/at-length.js';
+import { NASTY_PATHS } from '../../../given/nasty-paths.js';
 
 const MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const SHARED_FIELDS = [
@@ -18,9 +19,9 @@ const SHARED_FIELDS = [
   'inspection_link',
 ] as const;
 
-function world(options: WorldOptions & { pages?: number; nasty?: boolean } = {}): World {
-  const { pages = 3000, nasty = false, ...rest } = options;
-  return new World({ websites: [{ id: 'w', pages, nasty }], ...rest });
+function world(options: WorldOptions & { pages?: number; paths?: readonly string[] } = {}): World {
+  const { pages = 3000, paths = [], ...rest } = options;
+  return new World({ websites: [{ id: 'w', pages, paths }], ...rest });
 }
 
 function truth(of: World) {
@@ -29,7 +30,7 @@ function truth(of: World) {
 
 describe('determinism', () => {
   it('the same seed gives the same world, however its nights are counted', () => {
-    const options = { nasty: true, pages: atLength(500, 3000) };
+    const options = { paths: NASTY_PATHS, pages: atLength(500, 3000) };
     const [a, b] = [world(options), world(options)];
     a.advance(3);
     for (let night = 1; night <= 3; night++) {
@@ -44,7 +45,7 @@ describe('determinism', () => {
 
 describe('the contract', () => {
   it.each(atLength([3], [0, 1, 3, 10]))('holds for every entry and report of night %i', (nights) => {
-    const held = world({ pages: 1000, nasty: true });
+    const held = world({ pages: 1000, paths: NASTY_PATHS });
     held.advance(nights);
     for (const { coverage, report } of truth(held)) {
       const hasData = coverage.index_summary !== null;
@@ -72,7 +73,7 @@ describe('the contract', () => {
   });
 
   once('listing and report agree, and times are in order', () => {
-    const held = world({ pages: 1000, nasty: true });
+    const held = world({ pages: 1000, paths: NASTY_PATHS });
     held.advance(9);
     for (const { coverage, report } of truth(held)) {
       for (const field of SHARED_FIELDS) expect([field, report[field]]).toEqual([field, coverage[field]]);
