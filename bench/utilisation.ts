@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { LIMITER_KINDS, RATE_HEADERS } from '../src/app/demo/simulator/limiters.js';
+import { LIMITER_KINDS, RATE_HEADERS } from '../test/source/pace/simulated-limiter.js';
 import { type Passed, startCountingProxy } from './counting-proxy.js';
 import { judge, print, RUNS } from './figures.js';
-import { runProgram, startSimulator, TOKEN } from './processes.js';
+import type { LimitedService } from './limited-service.js';
+import { runProgram, startBenchService, TOKEN } from './processes.js';
 
 /**
  * How much of a key's allowance a sync uses against a service that enforces it: requests answered ÷ what the limit
@@ -31,13 +32,13 @@ interface Kind {
   websites: number;
   /** Requests a minute that another client takes of the same key. */
   others: number;
-  /** Flags of the simulated limiter. */
-  limiter: string[];
+  /** How the service limits, where that is not in minutes from the first request. */
+  limit: Partial<LimitedService['limit']>;
   /** What the client is told, where that is not the limit. */
   told: number | 'unlimited' | null;
 }
 
-const ONE: Kind = { perMinute: 600, websites: 1, others: 0, limiter: [], told: null };
+const ONE: Kind = { perMinute: 600, websites: 1, others: 0, limit: {}, told: null };
 const FULL: Kind[] = [
   { ...ONE, websites: 5 },
   { ...ONE, perMinute: 6000 },
@@ -46,15 +47,11 @@ const FULL: Kind[] = [
 const SHARED: Kind = { ...ONE, others: 180 };
 /** Limits that no header tells. */
 const HIDDEN: Kind[] = [
-  ...['clock', 'sliding'].map(
-    (kind): Kind => ({
-      ...ONE,
-      perMinute: 3600,
-      limiter: ['--rate-limit', '60', '--rate-window', '1', '--limiter', kind, '--rate-headers', 'off'],
-      told: 'unlimited',
-    }),
-  ),
-  { ...ONE, perMinute: 300, limiter: ['--limiter', 'sliding', '--rate-headers', 'off'], told: 600 },
+  ...(['clock', 'sliding'] as const).map((kind): Kind => {
+    const limit = { limit: 60, windowMs: 1000, kind, headers: 'off' } as const;
+    return { ...ONE, perMinute: 3600, limit, told: 'unlimited' };
+  }),
+  { ...ONE, perMinute: 300, limit: { kind: 'sliding', headers: 'off' }, told: 600 },
 ];
 
 /** What the service saw of one run. */
@@ -84,10 +81,7 @@ async function benchLimiters(): Promise<void> {
   const limiters = LIMITER_KINDS.flatMap((kind) => RATE_HEADERS.map((headers) => ({ kind, headers })));
   const runs: Seen[] = [];
   for (let first = 0; first < limiters.length; first += AT_ONCE) {
-    const some = limiters.slice(first, first + AT_ONCE).map(({ kind, headers }, at) => {
-      const limiter = ['--limiter', kind, '--rate-headers', headers];
-      return runOnce({ ...ONE, limiter }, at * STAGGER_MS);
-    });
+    const some = limiters.slice(first, first + AT_ONCE).map((limit, at) => runOnce({ ...ONE, limit }, at * STAGGER_MS));
     runs.push(...(await Promise.all(some)));
   }
   print('600 a minute, every limiter');
@@ -128,11 +122,12 @@ async function runOnce(kind: Kind, delayMs: number): Promise<Seen> {
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
   const ids = Array.from({ length: kind.websites }, (_, i) => `website-${i + 1}`);
   const pages = Math.ceil(((kind.perMinute - kind.others) * SECONDS) / 60 / kind.websites);
-  const simulator = await startSimulator([
-    ...['--pages', String(pages), '--rate-limit', String(kind.perMinute)],
-    ...kind.limiter,
-    ...['--website', ...ids],
-  ]);
+  const service: LimitedService = {
+    websites: ids.map((id) => ({ id, pages })),
+    token: TOKEN,
+    limit: { limit: kind.perMinute, kind: 'first-request', headers: 'boundary', windowMs: 60_000, ...kind.limit },
+  };
+  const simulator = await startBenchService('limited-service', [JSON.stringify(service)]);
   const proxy = await startCountingProxy(simulator.url);
   const other = new OtherClient(simulator.url, kind.others);
   try {

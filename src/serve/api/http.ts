@@ -30,7 +30,7 @@ export interface ServerOptions {
   /** Window size when a request names none (default 100, never above `maxLimit`). */
   defaultLimit?: number;
   /** Largest window (default 1000), which a larger `limit` gets, too. */
-  maxLimit?: number;
+  maxLimit?: number | undefined;
   /** Requests per minute for each key. Default: unlimited, without rate headers. */
   rateLimit?: number | undefined;
   /** Instead of `rateLimit`: a limiter of another kind. */
@@ -38,7 +38,7 @@ export interface ServerOptions {
   /** Whether answers carry an `ETag` and are compressed for clients that accept that. */
   representations?: boolean;
   /** Milliseconds since 1970, for the rate limit. */
-  clock?: () => number;
+  clock?: (() => number) | undefined;
   /** Called with the key of a request. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
   /** How long a client may take, and how many connections it may hold. Default: `CONNECTION_LIMITS`. */
@@ -104,7 +104,7 @@ function interfaceOf(store: Store, options: ServerOptions): Interface {
   if (!PREFIX_FORM.test(prefix)) throw new TypeError(`Unusable path prefix "${prefix}": write it like /tenant/api.`);
   if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
   const defaultLimit = Math.min(options.defaultLimit ?? DEFAULT_LIMIT_ENTRIES, maxLimit);
-  const limiter = options.limiter ?? (rateLimit === undefined ? null : limiterOf(rateLimit, { clock }));
+  const limiter = options.limiter ?? (rateLimit === undefined ? null : limiterOf(rateLimit, clock));
   return { store, limits: { defaultLimit, maxLimit }, limiter, onKey, onError };
 }
 

@@ -20,87 +20,33 @@ export interface Allowance {
   waitSeconds: number;
 }
 
-/** What one client has used. Times are milliseconds since 1970. */
-export interface Meter {
-  /** Requests that are left at this moment; not always a whole number in a bucket. */
-  left(now: number): number;
-  take(now: number): void;
-  resets(now: number): Resets;
-}
-
-/** When a window ends, the next request is allowed, and the full allowance is back. */
-export interface Resets {
-  boundary: number;
-  next: number;
-  full: number;
-}
-
-export interface LimiterOptions {
-  /** Milliseconds since 1970. */
-  clock?: (() => number) | undefined;
-  /** How requests are counted. Default: in windows of a minute that begin with a client's first request. */
-  newMeter?: () => Meter;
-  /** What the headers give as the reset; null: there are none. Default: the end of the window. */
-  resetOf?: (resets: Resets, now: number) => number | null;
-}
-
-/** Limits the requests of each client. A refused one costs nothing: a client that waits for the reset is served then. */
-export function limiterOf(
-  limit: number,
-  {
-    clock = Date.now,
-    newMeter = () => new FixedWindow(limit, (now) => now + WINDOW_MS),
-    resetOf = ({ boundary }) => boundary,
-  }: LimiterOptions = {},
-): Limiter {
-  const meters = new LRUCache<string, Meter>({ max: MOST_CLIENTS });
+/**
+ * Limits the requests of each client in windows of a minute that begin with its first request. A refused request costs
+ * nothing: a client that waits for the reset is served then.
+ *
+ * @param clock milliseconds since 1970
+ */
+export function limiterOf(limit: number, clock: () => number = Date.now): Limiter {
+  const windows = new LRUCache<string, { endsAt: number; used: number }>({ max: MOST_CLIENTS });
   const allowance = (client: string, isSpent: boolean): Allowance => {
     const now = clock();
-    const meter = meters.get(client) ?? newMeter();
-    const allowed = meter.left(now) >= 1;
-    if (isSpent) meters.set(client, meter);
-    if (isSpent && allowed) meter.take(now);
-    const resets = meter.resets(now);
-    const resetAt = resetOf(resets, now);
-    const standing = resetAt === null ? {} : rateHeaders(limit, Math.floor(meter.left(now)), resetAt);
-    const waitSeconds = allowed ? 0 : Math.max(1, Math.ceil((resets.next - now) / 1000));
-    return { allowed, waitSeconds, headers: { ...standing, ...(allowed ? {} : { 'retry-after': `${waitSeconds}` }) } };
+    const known = windows.get(client);
+    const window = known && now < known.endsAt ? known : { endsAt: now + WINDOW_MS, used: 0 };
+    const allowed = window.used < limit;
+    if (isSpent && allowed) window.used++;
+    if (isSpent) windows.set(client, window);
+    const waitSeconds = allowed ? 0 : Math.max(1, Math.ceil((window.endsAt - now) / 1000));
+    return { allowed, waitSeconds, headers: rateHeaders(limit, limit - window.used, window.endsAt, waitSeconds) };
   };
   return { take: (client) => allowance(client, true), peek: (client) => allowance(client, false) };
 }
 
-export class FixedWindow implements Meter {
-  #endsAt = Number.NEGATIVE_INFINITY;
-  #used = 0;
-
-  /** @param endOf when a window ends that begins with a request at this time */
-  constructor(
-    private readonly limit: number,
-    private readonly endOf: (now: number) => number,
-  ) {}
-
-  left(now: number): number {
-    return now >= this.#endsAt ? this.limit : this.limit - this.#used;
-  }
-
-  take(now: number): void {
-    if (now >= this.#endsAt) {
-      this.#endsAt = this.endOf(now);
-      this.#used = 0;
-    }
-    this.#used++;
-  }
-
-  resets(now: number): Resets {
-    return { boundary: this.#endsAt, next: this.left(now) >= 1 ? now : this.#endsAt, full: this.#endsAt };
-  }
-}
-
-/** @param resetAt milliseconds since 1970; the header says whole seconds */
-function rateHeaders(limit: number, remaining: number, resetAt: number): Record<string, string> {
+/** @param resetAt milliseconds since 1970; the header says whole seconds. @param waitSeconds 0 for an allowed request */
+export function rateHeaders(limit: number, remaining: number, resetAt: number, waitSeconds: number) {
   return {
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(remaining),
     'x-ratelimit-reset': String(Math.ceil(resetAt / 1000)),
+    ...(waitSeconds > 0 ? { 'retry-after': String(waitSeconds) } : {}),
   };
 }

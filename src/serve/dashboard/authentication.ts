@@ -37,7 +37,7 @@ export class Authentication {
 
   constructor(private readonly options: AuthenticationOptions) {
     this.#sessions = new Sessions(options.now);
-    this.#wrongKeys = limiterOf(WRONG_KEYS_A_MINUTE, { clock: options.now });
+    this.#wrongKeys = limiterOf(WRONG_KEYS_A_MINUTE, options.now);
   }
 
   /** The key that a request is signed in with, as it is now; null if signed out. */

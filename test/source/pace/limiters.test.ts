@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITER_KINDS, type LimiterKind, RATE_HEADERS } from '../../../src/app/demo/simulator/limiters.js';
 import { atLength, once } from '../../given/at-length.js';
 import { PacedKey, type PacedKeyOptions } from './paced-key.js';
+import { LIMITER_KINDS, type LimiterKind, RATE_HEADERS } from './simulated-limiter.js';
 
 const MINUTE_MS = 60_000;
 const EVERY_LIMITER = LIMITER_KINDS.flatMap((kind) => RATE_HEADERS.map((headers) => ({ kind, headers })));

@@ -1,7 +1,7 @@
-import { type LimiterKind, type RateHeaders, simulatedLimiter } from '../../../src/app/demo/simulator/limiters.js';
 import type { Allowance, Limiter } from '../../../src/serve/api/rate-limit.js';
 import { type PaceNotice, Pacer } from '../../../src/source/pace/pacer.js';
 import { readRate, retryAfterMs, ServerClock } from '../../../src/source/pace/rate-headers.js';
+import { type LimiterKind, type RateHeaders, simulatedLimiter } from './simulated-limiter.js';
 import { VirtualTime } from './virtual-time.js';
 
 export interface PacedKeyOptions {

@@ -9,9 +9,9 @@ import type { Globals } from '../command.js';
 import { EXIT, type Io, stoppable } from '../io.js';
 import { reasonOf } from '../serving/http-server.js';
 
-type Settings = 'port' | 'host' | 'seed' | 'nights' | 'rateLimit' | 'rateWindow' | 'limiter' | 'rateHeaders';
+type Settings = 'port' | 'host' | 'seed' | 'nights' | 'rateLimit' | 'maxLimit' | 'prefix' | 'faults';
 
-export interface Flags extends Globals, Required<Pick<SimulatorOptions, Settings | 'maxLimit' | 'prefix' | 'faults'>> {
+export interface Flags extends Globals, Required<Pick<SimulatorOptions, Settings>> {
   pages: number;
   website: string[];
   token: string;
@@ -19,7 +19,6 @@ export interface Flags extends Globals, Required<Pick<SimulatorOptions, Settings
   inspectionsPerDay: number;
   latency: number;
   start?: string;
-  nasty: boolean;
 }
 
 /** `indexhouse simulate`: runs a seeded upstream service until it is stopped. */
@@ -38,11 +37,11 @@ export function run(flags: Flags, io: Io): Promise<number> {
 }
 
 async function start(flags: Flags) {
-  const { website, pages, nasty, token, start: given, ...options } = flags;
+  const { website, pages, token, start: given, ...options } = flags;
   const shared = {
     ...options,
     start: given ?? nightsAgo(options.nights),
-    websites: website.map((id) => ({ id, pages, nasty })),
+    websites: website.map((id) => ({ id, pages })),
     // There are as many distinct requests as pages; beyond this many, only totals are counted.
     countPerRequest: pages * website.length <= 200_000,
   };
@@ -63,10 +62,9 @@ function nightsAgo(nights: number): string {
   return new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - nights * DAY_MS).toISOString();
 }
 
-function startedApi(simulation: Simulator, { token, rateLimit, rateWindow }: Flags) {
+function startedApi(simulation: Simulator, { token, rateLimit }: Flags) {
   const { url, world } = simulation;
-  const perMinute = rateLimit === 'unlimited' ? rateLimit : (rateLimit * 60) / rateWindow;
-  const config = apiSections(simulation, token, perMinute);
+  const config = apiSections(simulation, token, rateLimit);
   const path = `/v1/urls/${encodeURIComponent(world.websites[0]?.id ?? '')}?skip=0&limit=2`;
   return { simulation, summary: { base_url: url }, title: 'service', access: `Token: ${token}`, path, config };
 }

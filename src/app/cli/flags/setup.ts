@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { LIMITER_KINDS, RATE_HEADERS } from '../../demo/simulator/limiters.js';
 import type { Define } from '../command.js';
 import { faultRates, requestRate, wholeNumber } from './flag-values.js';
 
@@ -25,7 +24,7 @@ Examples:
   indexhouse simulate --start 2026-01-01T02:00:00Z      the same dates each time
   indexhouse simulate --source google --inspections-per-day 500      a Search Console: properties, sitemaps, inspections
 
-Rate limit, window size and prefix are the API's alone; quota and latency are those of Search Console.`;
+Rate limit, largest window and prefix are the API's alone; quota and latency are those of Search Console.`;
 
 /** The commands to start with. */
 export function setupCommands(define: Define): Command[] {
@@ -69,23 +68,6 @@ function simulateCommand(define: Define): Command {
       requestRate,
       60,
     )
-    .option('--rate-window <seconds>', 'seconds over which the rate limit counts', wholeNumber(1, 86_400), 60)
-    .addOption(
-      new Option(
-        '--limiter <kind>',
-        'how the rate limit counts: windows from the first request, windows by the clock, a sliding window, or a bucket',
-      )
-        .choices(LIMITER_KINDS)
-        .default('first-request'),
-    )
-    .addOption(
-      new Option(
-        '--rate-headers <meaning>',
-        "what X-RateLimit-Reset means: the window's boundary, a window from now, the next request, the full allowance; off: no rate headers",
-      )
-        .choices(RATE_HEADERS)
-        .default('boundary'),
-    )
     .option('--max-limit <entries>', 'largest window of the listing', wholeNumber(1, 1_000_000), 1000)
     .option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api', '')
     .addOption(
@@ -98,6 +80,5 @@ function simulateCommand(define: Define): Command {
     )
     .option('--inspections-per-day <number>', 'quota of each property', wholeNumber(0, 10_000_000), 2000)
     .option('--latency <milliseconds>', 'how long an inspection takes; really 6,000', wholeNumber(0, 60_000), 0)
-    .option('--nasty', 'add pages whose URLs are hard to encode', false)
     .addHelpText('after', SIMULATE_HELP);
 }

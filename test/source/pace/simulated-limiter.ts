@@ -1,4 +1,4 @@
-import { FixedWindow, type Limiter, limiterOf, type Meter, type Resets } from '../../../serve/api/rate-limit.js';
+import { type Allowance, type Limiter, rateHeaders } from '../../../src/serve/api/rate-limit.js';
 
 /**
  * How services limit: windows that begin with a key's first request, windows by the clock, a sliding window, or a
@@ -24,16 +24,70 @@ export interface SimulatedLimit {
   clock: () => number;
 }
 
+/** What one key has used. Times are milliseconds since 1970. */
+interface Meter {
+  /** Requests that are left at this moment; not always a whole number in a bucket. */
+  left(now: number): number;
+  take(now: number): void;
+  resets(now: number): Resets;
+}
+
+/** When a window ends, the next request is allowed, and the full allowance is back. */
+type Resets = Record<'boundary' | 'next' | 'full', number>;
+
+/** A limiter as services have them. A refused request costs nothing. */
 export function simulatedLimiter({ limit, kind, headers, windowMs, clock }: SimulatedLimit): Limiter {
-  return limiterOf(limit, {
-    clock,
-    newMeter: () => {
-      if (kind === 'sliding') return new SlidingLog(limit, windowMs);
-      if (kind === 'bucket') return new TokenBucket(limit, windowMs);
-      return new FixedWindow(limit, (now) => (kind === 'clock' ? nextBoundary(now, windowMs) : now + windowMs));
-    },
-    resetOf: (resets, now) => (headers === 'off' ? null : { ...resets, window: now + windowMs }[headers]),
-  });
+  const meters = new Map<string, Meter>();
+  const newMeter = (): Meter => {
+    if (kind === 'sliding') return new SlidingLog(limit, windowMs);
+    if (kind === 'bucket') return new TokenBucket(limit, windowMs);
+    return new FixedWindow(limit, (now) => (kind === 'clock' ? nextBoundary(now, windowMs) : now + windowMs));
+  };
+  const allowance = (client: string, isSpent: boolean): Allowance => {
+    const now = clock();
+    const meter = meters.get(client) ?? newMeter();
+    meters.set(client, meter);
+    const allowed = meter.left(now) >= 1;
+    if (isSpent && allowed) meter.take(now);
+    const resets = { ...meter.resets(now), window: now + windowMs };
+    const waitSeconds = allowed ? 0 : Math.max(1, Math.ceil((resets.next - now) / 1000));
+    const { 'retry-after': wait, ...standing } = rateHeaders(
+      limit,
+      Math.floor(meter.left(now)),
+      headers === 'off' ? now : resets[headers],
+      waitSeconds,
+    );
+    const retry = wait === undefined ? {} : { 'retry-after': wait };
+    return { allowed, waitSeconds, headers: headers === 'off' ? retry : { ...standing, ...retry } };
+  };
+  return { take: (client) => allowance(client, true), peek: (client) => allowance(client, false) };
+}
+
+class FixedWindow implements Meter {
+  #endsAt = Number.NEGATIVE_INFINITY;
+  #used = 0;
+
+  /** @param endOf when a window ends that begins with a request at this time */
+  constructor(
+    private readonly limit: number,
+    private readonly endOf: (now: number) => number,
+  ) {}
+
+  left(now: number): number {
+    return now >= this.#endsAt ? this.limit : this.limit - this.#used;
+  }
+
+  take(now: number): void {
+    if (now >= this.#endsAt) {
+      this.#endsAt = this.endOf(now);
+      this.#used = 0;
+    }
+    this.#used++;
+  }
+
+  resets(now: number): Resets {
+    return { boundary: this.#endsAt, next: this.left(now) >= 1 ? now : this.#endsAt, full: this.#endsAt };
+  }
 }
 
 class SlidingLog implements Meter {
