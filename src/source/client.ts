@@ -3,7 +3,7 @@ import { Stopped } from '../base/exit.js';
 import type { HttpAnswer } from '../base/http/exchange.js';
 import { backoffMs, retried } from '../base/http/retry.js';
 import { duration } from '../base/observe/format.js';
-import { masker } from '../base/observe/log.js';
+import { masker } from '../base/observe/masker.js';
 import { API_PLACES, SourceError, TooLate } from './errors.js';
 import { failureOf, type Refused } from './failures.js';
 import { type PaceNotice, Pacer, type PacerOptions } from './pace/pacer.js';

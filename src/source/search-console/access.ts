@@ -8,7 +8,7 @@ import { webhookUrl } from '../../base/config/scalars.js';
 import { type Effects, realEffects } from '../../base/effects.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
 import { moment } from '../../base/observe/format.js';
-import { masker } from '../../base/observe/log.js';
+import { masker } from '../../base/observe/masker.js';
 import { codeOf } from '../../base/storage/durable.js';
 import { SECOND_MS } from '../../base/time.js';
 import { issuesOf, jsonOf } from '../../base/validate.js';
@@ -27,7 +27,10 @@ const ASSERTION_S = 3600;
 const EARLY_S = 60;
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-const filled = z.string().min(1);
+/** What is longer fits in no header, and would be searched for in every answer. */
+const MOST_CHARACTERS = 16_384;
+
+const filled = z.string().min(1).max(MOST_CHARACTERS);
 const common = {
   token_uri: z
     .string()
@@ -60,10 +63,12 @@ export class Access {
   readonly account: string;
   readonly #transport: Transport;
   readonly #effects: Effects;
-  readonly #secrets: string[] = [];
+  /** What the newest two sign-ins sent, and the newest two tokens: answers to older ones have long come. */
+  #sent: string[][] = [];
+  #tokens: string[] = [];
   #held = { token: '', until: 0 };
   #pending: Promise<string> | null = null;
-  /** Masks what was sent to sign in or received. */
+  /** Masks what was lately sent to sign in or received. */
   redact = (text: string): string => text;
 
   /** @throws SourceError `unauthorized`, with the file, what is wrong and the remedy */
@@ -99,21 +104,22 @@ export class Access {
   async #signIn(): Promise<string> {
     const now = this.#effects.now();
     const { grant_type, ...secrets } = this.#request(Math.floor(now / SECOND_MS));
-    this.#hide(...Object.values(secrets));
+    this.#sent = [Object.values(secrets), ...this.#sent].slice(0, 2);
+    this.#hide();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams({ grant_type, ...secrets }).toString();
     const answer = await this.#transport.send({ method: 'POST', path: '', headers, body });
     const { data } = tokenSchema.safeParse(jsonOf(answer.text ?? ''));
     if (answer.status !== 200 || !data) throw this.#refusal(answer, now);
     const { access_token: token, expires_in } = data;
-    this.#hide(token);
+    this.#tokens = [token, ...this.#tokens].slice(0, 2);
+    this.#hide();
     this.#held = { token, until: now + Math.max(expires_in - EARLY_S, expires_in / 2) * SECOND_MS };
     return token;
   }
 
-  #hide(...secrets: string[]): void {
-    this.#secrets.push(...secrets);
-    this.redact = masker(this.#secrets);
+  #hide(): void {
+    this.redact = masker([...this.#sent.flat(), ...this.#tokens]);
   }
 
   /** @param now in seconds since 1970 */
@@ -135,7 +141,7 @@ export class Access {
   #refusal({ status, text, headers }: HttpAnswer, now: number): SourceError {
     const { data } = refusalSchema.safeParse(jsonOf(text ?? ''));
     const words = this.redact(data ? `${data.error}: ${data.error_description}` : (text ?? ''));
-    const said = status === 200 ? 'without a token' : excerpt(words);
+    const said = status === 200 ? `without a token of at most ${MOST_CHARACTERS} characters` : excerpt(words);
     const what = `signing in with ${this.path} failed, ${new URL(this.file.token_uri).origin} answered ${status} (${said})`;
     if (status === 429 || status >= 500) return new SourceError('server', `${what}; try again later`, { status });
     const clocks = `${moment(new Date(now).toISOString())}${headers.date ? ` and Google's ${headers.date}` : ''}`;

@@ -106,3 +106,21 @@ it.each(['service', 'user'])('a secret of a %s reaches no message, wherever it i
   const atCall = await listSites(calls.client, calls.purpose).catch((error: unknown) => error);
   expect(JSON.stringify(atCall) + String(atCall)).not.toContain('ya29');
 });
+
+it('masks the newest two tokens, however often it signs in', async () => {
+  const { client, purpose, clock } = await google(() => ({}));
+  for (let night = 1; night <= 12; night++) {
+    await listSites(client, purpose);
+    clock.now += 3600_000;
+  }
+  const shown = [10, 11, 12].map((night) => client.redact(`ya29.token-${night}-of-this-test`));
+  expect(shown).toEqual(['ya29.token-10-of-this-test', '[secret]', '[secret]']);
+});
+
+it('refuses a token that is too long for a header, and shows none of it', async () => {
+  const long = { access_token: 'ya29.'.repeat(600_000), expires_in: 3599 };
+  const { client, purpose } = await google(() => ({}), { signIn: () => ({ body: long }) });
+  const said = await listSites(client, purpose).catch((error: unknown) => String(error));
+  expect(said).toMatch(/answered 200 \(without a token of at most 16384 characters\)/);
+  expect(said).not.toContain('ya29');
+});

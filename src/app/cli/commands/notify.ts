@@ -1,7 +1,7 @@
 import { secretsOf } from '../../../base/config/websites.js';
 import { UsageError } from '../../../base/exit.js';
 import { counted } from '../../../base/observe/format.js';
-import { masker } from '../../../base/observe/log.js';
+import { masker } from '../../../base/observe/masker.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { type Sent, sendExamples, sendNotices } from '../../notify/notify.js';
 import type { Globals } from '../command.js';
