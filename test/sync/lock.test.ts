@@ -4,11 +4,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { BusyError } from '../../src/base/exit.js';
 import { RunLock } from '../../src/warehouse/log/lock.js';
-import { atLength, once, testAtLength } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
-import { holdOpen } from '../given/holder.js';
 
 describe('the run lock', () => {
   once('is held by one at a time in a process, and free again after its release', async () => {
@@ -18,15 +17,6 @@ describe('the run lock', () => {
     lock.release();
     (await RunLock.take(warehouse, 'sync')).release();
     expect(readdirSync(warehouse)).toEqual(['run.lock.duckdb']);
-  });
-
-  testAtLength('names the process that holds it, and is free at once when that process is killed', async () => {
-    const warehouse = temporaryFolder();
-    (await RunLock.take(warehouse, 'sync')).release();
-    const holder = await holdOpen(join(warehouse, 'run.lock.duckdb'), 'READ_WRITE');
-    await expect(RunLock.take(warehouse, 'sync')).rejects.toThrow(`process ${holder.pid} on`);
-    await holder.release();
-    (await RunLock.take(warehouse, 'sync')).release();
   });
 
   once('says what to do where its file is damaged, and keeps nobody out for good', async () => {

@@ -4,7 +4,7 @@ import { Stopped } from '../../src/base/exit.js';
 import { createLogger } from '../../src/base/observe/log.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
 import type { LongOutage } from '../../src/sync/outage.js';
-import { exitCodeOf, type Receipt } from '../../src/sync/receipt.js';
+import type { Receipt } from '../../src/sync/receipt.js';
 import type { SyncOptions } from '../../src/sync/sync.js';
 import { readRunFile } from '../../src/warehouse/journal/run-file.js';
 import { casesAtLength, once, testAtLength } from '../given/at-length.js';
@@ -211,12 +211,6 @@ testAtLength('a report of an earlier run distinguishes an outage from bad pages'
   expect(websites).toMatchObject([{ reports_status: 'budget', reports: { fetched: 4, failed: 0 } }]);
   expect(world.messages).toEqual([BEGAN, 'the outage of the reports is over']);
   expect(world.reportRequests - asked).toBeLessThan(4 * 5 + 5 + 8);
-});
-
-once('a token that is refused is not waited for', async () => {
-  const world = await new World({ down: { after: 0, forMs: HOUR_MS }, status: 401 }).start();
-  const receipt = await world.sync(6 * HOUR_MS);
-  expect([exitCodeOf(receipt, 1), world.messages]).toEqual([1, []]);
 });
 
 testAtLength('a full disk is waited for', async () => {

@@ -7,48 +7,6 @@ const ONE_BY_ONE = { api: { concurrency: 1, max_attempts: 1 } };
 const LISTING_ONLY = { reports: { max_per_run: 0 } };
 
 describe('the plan', () => {
-  testAtLength('asks for what says most first: missing, changed, new, recrawled, oldest', async () => {
-    const given = await givenNights(onTestFinished);
-    const crawled = (day: number) => ({ last_crawl_time: `2025-02-0${day}T00:00:00.000Z` });
-    const pages = { missing: {}, changed: {}, recrawled: crawled(1), old: {}, older: {}, failing: {} };
-    const wrong = { failing: 500, older: 500 };
-    await given.night({ list: pages, reports: { failing: 500 }, sections: ONE_BY_ONE });
-    // The old one is asked for again here, the older one in vain.
-    const second = await given.night({ list: pages, reports: wrong, sections: ONE_BY_ONE });
-    expect(second.asked).toEqual(['failing', 'changed', 'missing', 'old', 'older', 'recrawled']);
-    const { asked, receipt } = await given.night({
-      list: {
-        old: {},
-        older: {},
-        failing: { index_summary: 'Indexed' },
-        recrawled: crawled(2),
-        fresh: {},
-        changed: { index_coverage_state: 'Soft 404' },
-      },
-      sections: ONE_BY_ONE,
-    });
-    expect(asked).toEqual(['missing', 'changed', 'fresh', 'recrawled', 'older', 'old', 'failing']);
-    expect(receipt.reports).toMatchObject({ planned: 7, fetched: 6, missing: 1, left: 0 });
-    expect(receipt.reports.by_reason).toEqual({
-      asked: 0,
-      missing: 1,
-      modified: 0,
-      changed: 2,
-      new: 1,
-      traffic_lost: 0,
-      recrawled: 1,
-      oldest: 2,
-    });
-    expect((await given.rows('url_reports')).map(({ url, reason }) => [String(url).slice(18), reason])).toEqual([
-      ['changed', 'changed'],
-      ['failing', 'changed'],
-      ['fresh', 'new'],
-      ['old', 'oldest'],
-      ['older', 'oldest'],
-      ['recrawled', 'recrawled'],
-    ]);
-  });
-
   once.concurrent('ends at max_per_run, and what it cut comes next', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const list = { a: {}, b: {}, c: {}, d: {}, e: {} };

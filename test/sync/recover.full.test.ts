@@ -6,14 +6,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { startSimulator } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
-import { Home, type HomeSync } from '../given/home.js';
+import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
 import { readTable } from '../given/parquet.js';
 
 const MINUTE_MS = 60_000;
 const TOO_LATE_MS = 7 * 60 * MINUTE_MS;
 /** Steps behind which a run of these tests died. */
-const STEPS = ['wrote the plan', 'fetched', 'moved coverage', 'wrote the marker', 'recorded the run'];
+const STEPS = ['wrote the plan', 'fetched', 'moved coverage'];
 
 let simulator: Simulator;
 let root: string;
@@ -147,27 +147,6 @@ test('a run is finished although the service does not list the websites', async 
   expect([websites.map(({ status }) => status), error]).toEqual([['committed'], undefined]);
   await expectAsUnbroken();
 });
-
-/** Where a run died, how many websites `--recover` finishes there, and whether it needs requests for that. */
-const FINISHED: [string, begin: () => Home, finished: number, needsRequests: boolean][] = [
-  ['in the middle of the reports', () => inReports, 1, true],
-  ['wrote the marker', () => died('wrote the marker'), 1, false],
-  ['recorded the run', () => died('recorded the run'), 0, false],
-];
-test.each(FINISHED)(
-  '--recover finishes a run that died here, and starts none: %s',
-  async (_, begin, finished, needsRequests) => {
-    home = begin().copyTo(folderOf());
-    // A reader sees that something is missing, not that something is wrong.
-    expect((await home.verify()).findings.filter(({ level }) => level === 'difference')).toEqual([]);
-    const recover: HomeSync = { follow: false, recoverOnly: true };
-    const { websites } = await home.sync(recover);
-    expect(websites.map(({ status }) => status)).toEqual(Array.from({ length: finished }, () => 'committed'));
-    expect(simulator.requests.attempted > 0).toBe(needsRequests);
-    await expectAsUnbroken();
-    expect(await home.sync(recover)).toMatchObject({ run_id: null, websites: [] });
-  },
-);
 
 function folderOf(): string {
   return mkdtempSync(join(root, 'home-'));

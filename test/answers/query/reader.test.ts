@@ -19,8 +19,8 @@ import { listTableFiles, stateFolder, tableFile } from '../../../src/warehouse/l
 import { DATA_TABLES } from '../../../src/warehouse/log/folder/tables.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
-import { type GivenPage, startService } from '../../given/service.js';
-import { type BuiltWarehouse, buildWarehouse, syncAt } from '../../given/warehouse.js';
+import type { GivenPage } from '../../given/service.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
 import { openReader, rowsOf } from './given.js';
 
 const page = (name: string, summary: string): GivenPage => ({
@@ -85,23 +85,6 @@ describe('what a reader sees', () => {
     const counts: unknown[] = [];
     for (const name of ['snapshots', 'runs', 'coverage', 'pages', 'coverage_daily']) counts.push(await countOf(name));
     expect(counts).toEqual([2, 2, 3, 2, 3]);
-  });
-
-  testAtLength('is one state of the world, whatever is committed meanwhile', async () => {
-    const service = await startService();
-    service.list('shop', [page('a', 'Indexed'), page('c', 'Indexed')]);
-    const copy = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: [page('a', 'Indexed')] } }]);
-    reader = await openReader(copy.path);
-    const before = await countOf('coverage');
-    await syncAt({ baseUrl: service.url, warehouse: copy.path, at: '2025-03-02T02:00:00Z' });
-    expect([before, await countOf('coverage'), await countOf('snapshots'), await countOf('pages')]).toEqual([
-      1, 1, 1, 1,
-    ]);
-    reader.close();
-    reader = await openReader(copy.path);
-    expect([await countOf('coverage'), await countOf('pages'), reader.today]).toEqual([3, 2, '2025-03-02']);
-    await service.close();
-    copy.remove();
   });
 
   once('does not hold what has no marker', async () => {
@@ -253,10 +236,5 @@ describe('a question', () => {
       for await (const part of parts) expect(part).not.toEqual([]);
     };
     await expect(read()).rejects.toThrow('first: another question was asked before its answer was read');
-  });
-
-  once('reports errors that come with a later row', async () => {
-    const sql = "select if(range = 9999, 'x', '1')::integer as n from range(10000)";
-    await expect(rowsOf(asked, sql)).rejects.toThrow(UsageError);
   });
 });

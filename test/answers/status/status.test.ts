@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { metricsOf } from '../../../src/answers/status/metrics.js';
@@ -139,30 +139,6 @@ describe('status', () => {
     const overrides = { warehouse: { path: moved } };
     await syncNow(writeConfig(join(file, '..'), { baseUrl: service.url, websites: [SITE], sections: overrides }));
     expect((await statusOf(moved)).warnings).toEqual([]);
-  });
-
-  testAtLength('makes a state file anew that is missing, and keeps it', async () => {
-    const { path } = await given(synced);
-    rmSync(join(path, 'state'), { recursive: true });
-    expect((await statusOf(path)).websites[0]?.pages).toMatchObject({ monitored: PAGES, with_report: PAGES });
-    expect(readdirSync(path)).toContain('state');
-  });
-
-  testAtLength('shows a failed last run beside the snapshot before it', async () => {
-    const { path } = await given(synced);
-    const other = writeConfig(temporaryFolder(), {
-      baseUrl: service.url,
-      token: 'wrong',
-      websites: [SITE],
-      sections: { warehouse: { path } },
-    });
-    await syncNow(other);
-    const { websites, warnings } = await statusOf(path);
-    expect(websites[0]).toMatchObject({ snapshots: 1, last_run: { outcome: 'failed' } });
-    expect(websites[0]?.last_run?.error).toContain('401');
-    expect(warnings).toEqual([
-      expect.stringContaining('Site A: the last run got no snapshot: the service answered 401'),
-    ]);
   });
 
   once('shows how far an unfinished run is, and whether somebody works on it', async () => {

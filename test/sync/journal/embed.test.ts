@@ -1,10 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Engine } from '../../../src/base/storage/engine.js';
 import { judgeReport, type ReportOutcome } from '../../../src/source/report.js';
 import { ReportsJournal } from '../../../src/sync/journal/write-reports.js';
 import type { JournalFolder } from '../../../src/warehouse/journal/folder.js';
-import { readPlan } from '../../../src/warehouse/journal/plan.js';
 import { readReports } from '../../../src/warehouse/journal/reports.js';
 import { once } from '../../given/at-length.js';
 import { afterAllTests, temporaryFolder } from '../../given/folder.js';
@@ -37,12 +35,6 @@ async function journaled(outcomes: ReportOutcome[]) {
 }
 
 describe('a report in the journal', () => {
-  once('keeps its unknown fields, whatever their names', async () => {
-    const body = `{"url":${JSON.stringify(URL_ASKED)},"constructor":1,"toString":{"a":[1]},"URL":"x","":"empty"}`;
-    const [row] = await journaled([judgeReport(body, URL_ASKED)]);
-    expect(JSON.parse(String(row?.['extra']))).toEqual({ constructor: 1, toString: { a: [1] }, URL: 'x', '': 'empty' });
-  });
-
   once.each([
     ['arrays', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
     ['objects', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
@@ -73,14 +65,4 @@ once('a failure whose message was cut in the middle of an emoji does not spoil t
   expect(rows[1]).toMatchObject({ kind: 'rejected', payload: 'the service answered 500 (\ufffd' });
   const { counts } = await readReports(journal);
   expect(counts).toMatchObject({ failed: 1, rejected: 1 });
-});
-
-once('a plan gives back every URL, line separators of Unicode included', async () => {
-  const folder = temporaryFolder(onTestFinished);
-  const plan = `${folder}/plan.ndjson`;
-  const urls = ['https://e.com/\u2028a', 'https://e.com/\u2029', 'https://e.com/\u0085'];
-  writeFileSync(plan, urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join(''));
-  const read: string[] = [];
-  for await (const { url } of readPlan(plan)) read.push(url);
-  expect(read).toEqual(urls);
 });

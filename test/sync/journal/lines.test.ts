@@ -48,7 +48,10 @@ it('a line that is no UTF-8 is damaged: left out at the end, an error elsewhere'
 });
 
 it('many who ask for the pages of a plan at once get each page once, and then its end', async () => {
-  const urls = Array.from({ length: 20_000 }, (_, i) => `https://www.example.com/${i}`);
+  const urls = Array.from(
+    { length: 20_000 },
+    (_, i) => `https://www.example.com/${i}${['', '\u2028', '\u2029', '\u0085'][i % 4]}`,
+  );
   const pages = readPlan(file([urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join('')]));
   const got: string[] = [];
   const askers = Array.from({ length: 50 }, async () => {

@@ -138,12 +138,3 @@ describe('reports that were cut off', () => {
     }
   });
 });
-
-once('a damaged last line of the reports is left out', async () => {
-  const whole = await fetched(journal);
-  const last = lineEnds(whole).at(-2) ?? 0;
-  const damaged = Buffer.from(whole);
-  damaged.fill(0x00, last, whole.length - 1);
-  writeFileSync(journal.reports, damaged);
-  expect(await readReports(journal)).toMatchObject({ done: null, bytes: last });
-});

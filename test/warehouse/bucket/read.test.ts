@@ -261,20 +261,6 @@ testAtLength('an index of old markers is no obstacle to late commits, nor to oth
   expect((await sql(LISTED)).stdout).toContain('"n":2');
 });
 
-testAtLength('a state that the bucket lacks is made of the data', async () => {
-  const { stdout } = await sql(PAGES);
-  caches = temporaryFolder();
-  tampered('state/', () => null);
-  expect(await sql(PAGES)).toMatchObject({ code: 0, stdout });
-});
-
-testAtLength('two at once share the files', async () => {
-  const [one, two] = await Promise.all([sql(LISTED), sql(PAGES)]);
-  expect([one.code, two.code]).toEqual([0, 0]);
-  const both = await Promise.all([sql(LISTED), sql(LISTED)]);
-  for (const { stdout } of both) expect(stdout).toBe(one.stdout);
-});
-
 once('a cache that cannot be made is reported, with the key that names it', async () => {
   writeFileSync(join(caches, 'file'), '');
   const env = { ...environment(), INDEXHOUSE_WAREHOUSE_CACHE_PATH: join(caches, 'file', 'cache') };

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
@@ -15,7 +15,6 @@ import { writeConfig } from '../../given/config-file.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { readMarkers } from '../../given/markers.js';
 import { readParquet } from '../../given/parquet.js';
-import { serveWarehouse } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
 import { onDuckdb } from '../../given/tamper.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
@@ -118,23 +117,13 @@ async function planOf(warehouse: string, websites?: string[]) {
   return (await plan({ warehouse, at: new Date(NOW), ...(websites ? { websites } : {}) })).planned.websites;
 }
 
-/** The answer to the service's listing of a website: its status, and its pages. */
-async function servedOf(warehouse: string): Promise<(website: string) => Promise<unknown[]>> {
-  const served = await serveWarehouse({ warehouse, now: () => NOW, keys: { key: ['shop', 'blog'] } });
-  onTestFinished(served.close);
-  return async (website) => {
-    const answer = await fetch(`${served.baseUrl}/v1/urls/${website}`, { headers: { authorization: 'Bearer key' } });
-    return [answer.status, ...[...(await answer.text()).matchAll(/"url":"[^"]*\/(\w+)"/g)].map(([, name]) => name)];
-  };
-}
-
 const LISTED = 'select count(*) as listed from coverage';
 const RUNS = 'select count(*) as runs from runs';
 /** Which questions need the newest file of each table; the others do not. */
-const NEEDED: { kind: Exclude<Kind, 'state'>; needing: string[]; without: string[]; served: number }[] = [
-  { kind: 'coverage', needing: [LISTED], without: [RUNS, STATE, 'from pages'], served: 503 },
-  { kind: 'snapshots', needing: [LISTED, STATE, 'from snapshots'], without: [RUNS], served: 503 },
-  { kind: 'runs', needing: [RUNS], without: [LISTED, STATE, 'from snapshots'], served: 200 },
+const NEEDED: { kind: Exclude<Kind, 'state'>; needing: string[]; without: string[] }[] = [
+  { kind: 'coverage', needing: [LISTED], without: [RUNS, STATE, 'from pages'] },
+  { kind: 'snapshots', needing: [LISTED, STATE, 'from snapshots'], without: [RUNS] },
+  { kind: 'runs', needing: [RUNS], without: [LISTED, STATE, 'from snapshots'] },
 ];
 
 describe.each(casesAtLength(Object.entries(DAMAGES), 'truncated'))('a file that is %s', (how, { damage, reason }) => {
@@ -154,8 +143,6 @@ describe.each(casesAtLength(Object.entries(DAMAGES), 'truncated'))('a file that 
     const named = new RegExp(`${file} ${reason}.*\\. Restore damaged files from a backup; \`indexhouse verify\``);
     for (const sql of given.needing) await expect(asked(warehouse, sql), sql).rejects.toThrow(named);
     for (const sql of given.without) expect(await asked(warehouse, sql), sql).not.toEqual([]);
-    const serving = await servedOf(warehouse);
-    expect([(await serving('shop'))[0], await serving('blog')]).toEqual([given.served, [200, 'x']]);
     if (given.kind === 'snapshots') await expect(planOf(warehouse)).rejects.toThrow(named);
     else expect(await planOf(warehouse)).toEqual(whole.plan);
     const { damaged, warnings, exit_code } = await statusOf(warehouse);
@@ -261,21 +248,6 @@ describe('a file that is damaged in the middle', () => {
     expect(await run(['verify', '--repair', '--config', configOf(warehouse)])).toMatchObject({ code: 0 });
     expect(JSON.parse((await asked()).stdout)).toEqual(whole.state);
   });
-});
-
-testAtLength('doctor names a damaged file', async () => {
-  const { warehouse, file } = damagedCopy('coverage', DAMAGES.empty.damage);
-  const { code, stdout } = await run(['doctor', '--json', '--config', configOf(warehouse)]);
-  expect([code, JSON.parse(stdout)]).toEqual([
-    1,
-    expect.arrayContaining([
-      expect.objectContaining({
-        check: 'status',
-        level: 'error',
-        message: expect.stringContaining(`${file} is empty`),
-      }),
-    ]),
-  ]);
 });
 
 function configOf(warehouse: string): string {
