@@ -37,11 +37,14 @@ export class SearchConsoleSource implements Source {
     const call = { property: this.property, purpose: sink.purpose };
     await this.#check(call);
     sink.answered();
+    const { notAfter } = sink;
+    const inTime = { ...call, purpose: { ...sink.purpose, notAfter } };
     const found = new Universe({
       property: call.property,
       sitemaps: this.options.sitemaps,
-      listSitemaps: () => listSitemaps(client, call),
-      traffic: (window) => searchTraffic(client, { ...call, window }),
+      notAfter,
+      listSitemaps: () => listSitemaps(client, inTime),
+      traffic: (window) => searchTraffic(client, { ...inTime, window }),
       site: this.site,
     });
     // An interrupted listing begins again.
@@ -111,7 +114,7 @@ async function journaled(sink: ListingSink, pages: AsyncIterable<JudgedEntry>, f
 
 /** Why a listing is partial: the places that could not be read; null if it is not. */
 function whyIncomplete(pages: number, problems: readonly string[]): string | null {
-  if (pages === 0) return 'no sitemap and no search traffic names a page of the property';
+  if (pages === 0 && problems.length === 0) return 'no sitemap and no search traffic names a page of the property';
   const more = problems.length > MOST_NAMED ? [`and ${problems.length - MOST_NAMED} more`] : [];
   return [...problems.slice(0, MOST_NAMED), ...more].join('; ') || null;
 }

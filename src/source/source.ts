@@ -8,6 +8,8 @@ import type { Interrupted } from './walk/walk-state.js';
 /** Where a listing goes. */
 export interface ListingSink extends WalkJournal {
   purpose: Purpose;
+  /** When the reading of many places ends with what was read by then, in milliseconds since 1970. */
+  notAfter: number;
   /** Called after each answer, whatever it is. @throws ClockError */
   answered(): void;
   /** Logs what the user should know about a place that was read. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { crashPoint } from '../base/storage/crash-point.js';
 import { AppendFile } from '../base/storage/durable.js';
 import { sql } from '../base/storage/sql.js';
+import { HOUR_MS } from '../base/time.js';
 import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
 import { readLines } from '../warehouse/journal/lines.js';
@@ -11,6 +12,9 @@ import { deadlineOf, type WebsiteRun } from './context.js';
 import { wellFormedJson } from './journal/embed.js';
 import { ListingJournal } from './journal/write-listing.js';
 import { type WalkFingerprint, walkFingerprint } from './stage/journal-views.js';
+
+/** Reading every sitemap may take this long, so that a night has time for its inspections. */
+const LONGEST_LISTING_MS = 4 * HOUR_MS;
 
 /** A line of what `sync/list/sighted_pages` gives. Members that are null say nothing. */
 const sightedPage = z.looseObject({ url: z.string() });
@@ -40,6 +44,7 @@ export async function walk(run: WebsiteRun): Promise<JournaledWalk> {
     const result = await run.source.list(
       {
         purpose: { lane: run.website.id, counts: run.requests },
+        notAfter: Math.min(deadlineOf(run), run.effects.now() + LONGEST_LISTING_MS),
         // Nothing is journaled under a clock that differs from the service's.
         answered: () => run.clock.check(run),
         note: (text) => run.logger.warn({ website: run.website.id }, text),

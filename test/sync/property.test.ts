@@ -141,6 +141,16 @@ describe('a property', () => {
     expect([gone, pages.listed]).toEqual([[], 104]);
   });
 
+  test('lists and inspects until its deadline', async () => {
+    const { home, service } = await givenProperty(onTestFinished);
+    home.sections['reports'] = { deadline: '2s' };
+    home.configure(home.websites);
+    service.setFaults({ '503': 1 }, ['web']);
+    const { listing_status, error, reports_status } = await home.syncOne();
+    const reason = expect.stringMatching(/^\d places? of sc-domain:example.com .*not read in time/);
+    expect([listing_status, error, reports_status]).toEqual(['partial', reason, 'deadline']);
+  });
+
   test('waits for an outage to pass, and says when it is over', async () => {
     const { home, service, now } = await givenProperty(onTestFinished);
     await givenSchemas(home.warehouse);

@@ -1,10 +1,11 @@
+import { text } from 'node:stream/consumers';
 import { counted } from '../../base/observe/format.js';
 import { codeOf } from '../../base/storage/durable.js';
-import { SourceError } from '../errors.js';
+import { SourceError, TooLate } from '../errors.js';
 import { type PageTraffic, TRAFFIC_WINDOWS, type TrafficWindow } from './calls.js';
 import { addressOf, isOfProperty, isOnHostOf, robotsOf } from './property.js';
 import { SiteError, type SiteFetch } from './site-fetch.js';
-import { readSitemap } from './sitemap.js';
+import { type Entry, readSitemap } from './sitemap.js';
 
 /** Files that are read at the same time. */
 const WIDTH = 4;
@@ -13,6 +14,9 @@ const MAX_DEPTH = 2;
 const MAX_FILES = 50_000;
 /** A site that is down is asked no further: each of its files would wait for a timeout. */
 const MAX_PROBLEMS = 100;
+/** Of the places that are left, the first are named. */
+const MOST_NAMED = 3;
+const TOO_LATE = 'not read in time (reports.deadline, 4 hours at most); find out what is slow, or list fewer';
 
 /** What one place says about one page. The address has the form of the WHATWG URL standard, without fragment. */
 export interface Sighting {
@@ -31,6 +35,8 @@ export interface UniverseDeps {
   /** An array for each answer of search analytics. */
   traffic(window: TrafficWindow): AsyncIterable<readonly PageTraffic[]>;
   site: SiteFetch;
+  /** When the listing ends with what was read by then, in milliseconds since 1970. */
+  notAfter: number;
 }
 
 /** A property's pages: those of its sitemaps, and those with impressions. Memory does not grow with their number. */
@@ -40,6 +46,8 @@ export class Universe {
   /** What harms nothing. Whole after `sightings`. */
   readonly notes: string[] = [];
   readonly #seen = new Set<string>();
+  /** The places that were not read in time. */
+  readonly #late: string[] = [];
   readonly #queue: [name: string, job: () => Promise<Sighting[]>][] = [];
 
   constructor(private readonly deps: UniverseDeps) {}
@@ -56,8 +64,15 @@ export class Universe {
       const some = this.#queue.splice(0, WIDTH);
       yield* await Promise.all(some.map(([name, job]) => job().catch((error) => this.#failed(name, error))));
     }
-    const left = `${counted(this.#queue.length, 'more file')} of ${property}`;
-    if (this.#queue.length > 0) this.problems.push(`${left} not read after all these; solve them first`);
+    const queued = this.#queue.map(([name]) => name);
+    if (queued.length > 0) this.problems.push(this.#left(queued, 'not read after all these; solve them first'));
+    // First, because only the first problems are named as the reason of a partial listing.
+    if (this.#late.length > 0) this.problems.unshift(this.#left(this.#late, TOO_LATE));
+  }
+
+  #left(places: readonly string[], why: string): string {
+    const some = `${places.slice(0, MOST_NAMED).join(', ')}${places.length > MOST_NAMED ? ' …' : ''}`;
+    return `${counted(places.length, 'place')} of ${this.deps.property} (${some}) ${why}`;
   }
 
   async *#traffic(window: TrafficWindow): AsyncGenerator<Sighting[]> {
@@ -73,6 +88,7 @@ export class Universe {
   /** What one place fails with becomes a problem or a note. */
   #failed(name: string, error: unknown): Sighting[] {
     if (error instanceof SiteError) (error.harmless ? this.notes : this.problems).push(`${name} ${error.message}`);
+    else if (error instanceof TooLate) this.#late.push(name);
     else if (!(error instanceof SourceError) || error.kind === 'unauthorized') throw error;
     else this.problems.push(`${name} cannot be read: ${error.message}`);
     return [];
@@ -84,37 +100,39 @@ export class Universe {
   }
 
   async #robots(robots: string): Promise<Sighting[]> {
-    const { status, body } = await this.#get(robots).catch((error) => {
+    const { status, found } = await this.#get(robots, text).catch((error) => {
       // Of a domain and its `www` one may have no server.
-      if (error instanceof SourceError && codeOf(error.cause) === 'ENOTFOUND') return { status: 404, body: null };
+      if (error instanceof SourceError && codeOf(error.cause) === 'ENOTFOUND') return { status: 404, found: null };
       throw error;
     });
     if (status >= 500 || status === 429) throw refusal(status);
-    const text = body?.toString() ?? '';
-    for (const [, named = ''] of text.matchAll(/^\uFEFF?[^\S\r\n]*sitemap[^\S\r\n]*:([^#\r\n]+)/gim)) {
+    for (const [, named = ''] of (found ?? '').matchAll(/^\uFEFF?[^\S\r\n]*sitemap[^\S\r\n]*:([^#\r\n]+)/gim)) {
       this.#addListed(addressOf(named.trim(), robots) ?? named, robots);
     }
     return [];
   }
 
   async #file(file: string, depth: number): Promise<Sighting[]> {
-    const { status, body } = await this.#get(file);
+    const pages: Sighting[] = [];
+    let foreign = 0;
+    const take = ({ loc = '', lastmod }: Entry, isIndex: boolean) => {
+      if (isIndex && depth === MAX_DEPTH) throw new SiteError('is an index below two others; list its sitemaps there');
+      const found = isIndex ? [] : this.#sighting(loc, { sitemap: file, ...timeOf(lastmod) });
+      pages.push(...found);
+      if (found.length === 0 && !(isIndex && this.#add(loc, depth + 1))) foreign++;
+    };
+    const { status } = await this.#get(file, (pieces) => readSitemap(pieces, take));
     if (status === 404 || status === 410) {
       throw new SiteError(`answered ${status}, so it counts as empty: list it no longer`, true);
     }
-    if (!body) throw refusal(status);
-    const { isIndex, entries } = readSitemap(body);
-    if (isIndex && depth === MAX_DEPTH) throw new SiteError('is an index below two others; list its sitemaps there');
-    const found = isIndex
-      ? entries.filter(({ loc = '' }) => this.#add(loc, depth + 1))
-      : entries.flatMap(({ loc = '', lastmod }) => this.#sighting(loc, { sitemap: file, ...timeOf(lastmod) }));
-    const foreign = entries.length - found.length;
+    if (status !== 200) throw refusal(status);
     if (foreign > 0) this.notes.push(`${file} has ${counted(foreign, 'link')} out of the property, passed over`);
-    return found.filter((one) => 'url' in one);
+    return pages;
   }
 
-  #get(url: string): ReturnType<SiteFetch['get']> {
-    return this.deps.site.get(url, (to) => isOnHostOf(this.deps.property, to));
+  #get<T>(url: string, read: (pieces: AsyncIterable<Buffer>) => Promise<T>) {
+    const { property, site, notAfter } = this.deps;
+    return site.get(url, { isAllowed: (to) => isOnHostOf(property, to), notAfter, read });
   }
 
   #addListed(address: string, where: string, findings = this.notes): void {

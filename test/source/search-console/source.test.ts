@@ -46,6 +46,7 @@ async function given(websites: string, kind?: 'service_account' | 'authorized_us
   const entries: JudgedEntry[] = [];
   const sink: ListingSink = {
     purpose,
+    notAfter: Number.POSITIVE_INFINITY,
     answered: () => {},
     note: (text) => void notes.push(text),
     accept: async ({ fresh }) => void entries.push(...fresh),

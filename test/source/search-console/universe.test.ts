@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { realEffects } from '../../../src/base/effects.js';
 import { Stopped } from '../../../src/base/exit.js';
 import { SourceError } from '../../../src/source/errors.js';
 import { SiteFetch, type SiteFetchOptions } from '../../../src/source/search-console/site-fetch.js';
@@ -42,6 +43,7 @@ async function read(files: Files, deps: Partial<UniverseDeps> = {}, options: Par
     listSitemaps: async () => [],
     traffic: async function* () {},
     site,
+    notAfter: Number.POSITIVE_INFINITY,
     ...deps,
   });
   const sightings: Sighting[] = [];
@@ -164,8 +166,40 @@ describe('a file that cannot be read', () => {
     const many = Array.from({ length: 500 }, (_, at) => `/down${at}`);
     const down = Object.fromEntries(many.map((path) => [path, () => http(500)]));
     const { problems } = await read(down, listing(...many));
-    expect(problems.slice(100)).toEqual([expect.stringMatching(/^400 more files of sc-domain:shop.example not read/)]);
+    expect(problems.slice(100)).toEqual([
+      expect.stringMatching(/^400 places of sc-domain:shop.example .* not read after/),
+    ]);
   });
+});
+
+it('a listing ends in time with what was read by then, and names what was left', async () => {
+  const many = Array.from({ length: 80 }, (_, at) => `/${at}.xml`);
+  const slow = (path: string) => (_: unknown, socket: Parameters<RawAnswer>[1]) =>
+    void setTimeout(() => socket.end(http(200, sitemap(page(SITE + path)))), 200);
+  const files = { ...Object.fromEntries(many.map((path) => [path, slow(path)])), '/7.xml': trickling };
+  const began = Date.now();
+  const late = { ...listing(...many), notAfter: began + 1_000 };
+  const { urls, problems } = await read(files, late, { effects: realEffects });
+  expect(Date.now() - began).toBeLessThan(2_500);
+  expect(urls.slice(0, 4)).toEqual([0, 1, 2, 3].map((at) => `${SITE}/${at}.xml`));
+  expect(problems).toEqual([
+    expect.stringMatching(/^\d\d places of sc-domain:shop.example \(https:.*xml, .* …\) not read in time .*; \w/),
+  ]);
+});
+
+it('a listing of many packed sitemaps takes little memory', async () => {
+  const padded = Array.from({ length: 10_000 }, (_, at) => page(`${SITE}/${at}`.padEnd(5_000)));
+  const packed = gzipSync(sitemap(...padded));
+  const paths = Array.from({ length: 8 }, (_, at) => `/${at}.xml.gz`);
+  const before = process.memoryUsage.rss();
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss() - before);
+  }, 10);
+  const { urls } = await read(Object.fromEntries(paths.map((path) => [path, packed])), listing(...paths));
+  clearInterval(timer);
+  expect(urls).toHaveLength(80_000);
+  expect(most / 2 ** 20).toBeLessThan(200);
 });
 
 it('a listing ends where the credentials are refused, and at once when it is asked to stop', async () => {
