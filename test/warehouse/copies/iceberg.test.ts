@@ -120,6 +120,32 @@ testAtLength('killed after any step, the next sync publishes the same versions',
   }
 });
 
+testAtLength('verify finds no difference while they are published, or lack what retention just removed', async () => {
+  const differences = (warehouse: string) =>
+    withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
+      const log = await openLog(engine, warehouse);
+      const open = IcebergTables.open(log, { history: 0, place: folderPlace(warehouse) });
+      return (await (await open).differences(log)).filter(({ level }) => level === 'difference');
+    });
+  const warehouse = until(1);
+  await publishIceberg(warehouse);
+  addNights(warehouse, 2);
+  // In place, because they name absolute paths.
+  const dying = async (step: string, work: () => Promise<unknown>) => {
+    const unwatch = watchCrashPoints((passed) => {
+      if (passed === step) throw new Error(`died: ${step}`);
+    });
+    await expect(work().finally(unwatch)).rejects.toThrow('died');
+  };
+  await dying('published iceberg coverage', () => publishIceberg(warehouse));
+  expect(await differences(warehouse)).toEqual([]);
+  const { path, remove } = await buildNights([1, 2]);
+  onTestFinished(remove);
+  await publishIceberg(path);
+  await dying('wrote the tombstone', () => maintainAt(path));
+  expect(await differences(path)).toEqual([]);
+});
+
 testAtLength('a table or a hint that is missing, and a folder that was moved, are published again', async () => {
   const warehouse = until(2);
   await publishIceberg(warehouse);

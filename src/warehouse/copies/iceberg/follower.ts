@@ -61,10 +61,11 @@ export class IcebergTables implements CheckedCopy {
 
   static async open(log: Log, { place, history, now = Date.now }: IcebergOptions): Promise<IcebergTables> {
     const open = async (fromScratch = false) => {
-      const tables = PUBLISHED.map(
-        async (table) => [table, await IcebergTable.open(place, table, fromScratch)] as const,
-      );
-      return new IcebergTables(log, new Map(await Promise.all(tables)), place, now(), now() - history);
+      const openOne = async (table: Table) => [table, await IcebergTable.open(place, table, fromScratch)] as const;
+      // It is published last: what it names is in the other tables, also if they are published meanwhile.
+      const last = await openOne('snapshots');
+      const others = await Promise.all(PUBLISHED.filter((table) => table !== 'snapshots').map(openOne));
+      return new IcebergTables(log, new Map([...others, last]), place, now(), now() - history);
     };
     const opened = await open();
     return (await opened.#holdsRemoved()) ? open(true) : opened;
@@ -130,16 +131,23 @@ export class IcebergTables implements CheckedCopy {
   async differences(log: Log): Promise<Difference[]> {
     const known = await this.known();
     const messages: string[] = [];
+    const lags: Difference[] = [];
+    const dropped = new Set(log.tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
     for (const table of [...DATA_TABLES, 'snapshots'] as const) {
-      const expected = log.files(table).filter((path) => known.has(idOf(path)));
       const there = new Set((await this.#table(table).files()).map(({ address }) => address));
-      const lacking = expected.filter((path) => !there.delete(this.#named(path).address));
+      const lacking = log
+        .files(table)
+        .filter((path) => !there.delete(this.#named(path).address) && known.has(idOf(path)));
       if (lacking[0] !== undefined)
         messages.push(`the Iceberg table ${table} lacks ${lacking.length} files: ${lacking[0]}`);
-      const [more] = there;
-      if (more !== undefined) messages.push(`the Iceberg table ${table} has ${there.size} files too many: ${more}`);
+      const more = [...there].filter((address) => !dropped.has(`${table} ${idOf(address)}`));
+      if (more[0] !== undefined)
+        messages.push(`the Iceberg table ${table} has ${more.length} files too many: ${more[0]}`);
+      if (more.length < there.size)
+        lags.push(lagging(`the Iceberg table ${table} still has files that retention removed`));
     }
     const differences = messages.map((message): Difference => ({ level: 'difference', message, remedy: REMEDY }));
+    differences.push(...lags);
     for (const { path, published, bytes } of await this.#resizedStates(log)) {
       const message = `the Iceberg table page_state gives ${path} ${published} bytes, but it has ${bytes}`;
       differences.push({ level: 'difference', message, remedy: 'the next sync publishes it again' });
