@@ -16,7 +16,7 @@ import type { RunHeader, SetAside } from '../warehouse/journal/header.js';
 import { type RunFile, stopReason, type Waiting } from '../warehouse/journal/run-file.js';
 import { newestFile, websitesIn } from '../warehouse/log/folder/layout.js';
 import { checkIdentity, prepareWarehouse } from '../warehouse/log/folder/prepare.js';
-import { RunLock } from '../warehouse/log/lock.js';
+import { withRunLock } from '../warehouse/log/lock.js';
 import { keptForNextTime, recordFailure } from './commit-snapshot.js';
 import {
   deadlineOf,
@@ -68,13 +68,10 @@ export async function sync(given: SyncOptions): Promise<Receipt> {
   const { path, time_zone, memory_limit } = config.warehouse;
   await checkIdentity(path, time_zone);
   await makeFolder(path);
-  const lock = await RunLock.take(path, 'sync');
-  try {
+  return withRunLock(path, 'sync', async () => {
     await prepareWarehouse(path, time_zone, memory_limit);
-    return await recordedRun(given, (runFile) => new Sync({ ...given, config }, runFile).run());
-  } finally {
-    lock.release();
-  }
+    return recordedRun(given, (runFile) => new Sync({ ...given, config }, runFile).run());
+  });
 }
 
 /** Gives DuckDB a quarter of the memory that readers have, to leave room for whatever else the machine does. */

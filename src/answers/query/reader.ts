@@ -9,6 +9,7 @@ import { checkWarehouseThere, listFiles, unlistedIn } from '../../warehouse/log/
 import type { DataTable, Table } from '../../warehouse/log/folder/tables.js';
 import { type Log, openLog } from '../../warehouse/log/log.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
+import { unlessRemoved } from '../../warehouse/removal/steps.js';
 import type { OwnColumns } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
 import { SOURCES, type Source, SourceFiles } from './source-files.js';
@@ -233,9 +234,16 @@ export class Reader {
 /**
  * Opens a reader, hands it to `use`, and closes it whatever happens.
  *
- * @throws DamageError if `use` failed on a file that cannot be read, or whose bytes are not those that were committed
+ * @throws DamageError if `use` failed on a file that cannot be read, or whose bytes are not those that were committed;
+ * BusyError if what it reads is being removed
  */
-export async function withReader<T>(options: ReaderOptions, use: (reader: Reader) => Promise<T>): Promise<T> {
+export function withReader<T>(options: ReaderOptions, use: (reader: Reader) => Promise<T>): Promise<T> {
+  return using(options, use).catch(async (error: unknown) => {
+    throw await unlessRemoved(error, options.warehouse, options.memoryLimit);
+  });
+}
+
+async function using<T>(options: ReaderOptions, use: (reader: Reader) => Promise<T>): Promise<T> {
   const reader = await Reader.open(options);
   try {
     return await use(reader);

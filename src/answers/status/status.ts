@@ -88,7 +88,8 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const known = input.cache ? [] : (input.followers ?? localFollowers({ ...engine, lockTimeout: 0 }));
     const followers: FollowerLag[] = [];
     for (const follower of known) followers.push(await follower.lag(log, engine));
-    const removal = running ? null : await unfinishedRemoval(warehouse);
+    const begun = await unfinishedRemoval(warehouse);
+    const removal = running ? null : begun;
     const found = {
       warehouse,
       checked_at: new Date(input.now).toISOString(),
@@ -106,7 +107,13 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       page_states: pageStates,
       quarantine: quarantineOf(log.markers),
       notices: await waitingNotices(warehouse),
-      damaged: damaged.map(({ path, table, websiteId, reason }) => ({ path, table, website_id: websiteId, reason })),
+      // What is being removed is no damage.
+      damaged: (begun?.removal ? [] : damaged).map(({ path, table, websiteId, reason }) => ({
+        path,
+        table,
+        website_id: websiteId,
+        reason,
+      })),
     };
     return judged(found, input);
   });

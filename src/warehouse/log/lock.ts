@@ -12,6 +12,8 @@ import { dropScratch, scratchFolder, warehouseFolder } from './folder/layout.js'
 
 /** `status` and `doctor` may have the file open for a moment, to find out who holds it. */
 const SECOND_TRY = { withinMs: 200, everyMs: 200 };
+/** A note holds the lock for as long as the followers need to take it. */
+export const WAIT_FOR_NOTE = { withinMs: 5000, everyMs: 250 };
 
 const held = new Set<string>();
 
@@ -34,10 +36,16 @@ export class RunLock {
    *
    * @param what the command that takes it, for the message
    * @param path of the lock, if it protects something other than the log
+   * @param tries how long it waits for another process
    * @throws BusyError naming the process that holds it
    */
-  static async take(warehouse: string, what: string, path = warehouseFolder(warehouse).lock): Promise<RunLock> {
-    const lock = await RunLock.#open(warehouse, what, path);
+  static async take(
+    warehouse: string,
+    what: string,
+    path = warehouseFolder(warehouse).lock,
+    tries = SECOND_TRY,
+  ): Promise<RunLock> {
+    const lock = await RunLock.#open(warehouse, what, path, tries);
     try {
       if (lock.scratch !== null) {
         await dropScratch(warehouse);
@@ -50,14 +58,14 @@ export class RunLock {
     }
   }
 
-  static async #open(warehouse: string, what: string, path: string): Promise<RunLock> {
+  static async #open(warehouse: string, what: string, path: string, tries: typeof SECOND_TRY): Promise<RunLock> {
     if (held.has(path)) throw new BusyError(`${what} cannot start: another run is in progress in this process`);
     // Before the first await, because two jobs of one process may try at the same time.
     held.add(path);
     try {
       if (!(await exists(path))) await makeWhole(path);
       const scratch = path === warehouseFolder(warehouse).lock ? scratchFolder(warehouse) : null;
-      const instance = await waitingForLock(() => duckdb.DuckDBInstance.create(path, OPTIONS), SECOND_TRY);
+      const instance = await waitingForLock(() => duckdb.DuckDBInstance.create(path, OPTIONS), tries);
       return new RunLock(path, instance, scratch);
     } catch (cause) {
       held.delete(path);
@@ -81,9 +89,9 @@ export class RunLock {
   }
 }
 
-/** Does work with the run lock held. @throws BusyError */
+/** Does work with the run lock held, and waits for it as long as a note may take. @throws BusyError */
 export async function withRunLock<T>(warehouse: string, what: string, work: () => Promise<T>): Promise<T> {
-  const lock = await RunLock.take(warehouse, what);
+  const lock = await RunLock.take(warehouse, what, warehouseFolder(warehouse).lock, WAIT_FOR_NOTE);
   try {
     return await work();
   } finally {

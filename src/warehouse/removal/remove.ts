@@ -22,7 +22,15 @@ import { type Log, openLog } from '../log/log.js';
 import { type CommittedFiles, fileOf, type Marker, markersOf, stateFileOf } from '../log/markers.js';
 import { copyChanges, copySummary, factsOf, readManifest } from '../log/stage/commit-files.js';
 import { type OnCompared, rebuildState } from '../log/state.js';
-import { finishRemoval, foldersOf, removeForGood, type Step, stageBucketRemoval, unfinishedRemoval } from './steps.js';
+import {
+  finishRemoval,
+  foldersOf,
+  removeForGood,
+  type Step,
+  stageBucketRemoval,
+  unfinishedRemoval,
+  unlessRemoved,
+} from './steps.js';
 
 export interface RemoveOptions {
   config: Config;
@@ -52,7 +60,10 @@ export async function remove({ config, target, confirm, logger }: RemoveOptions)
     withEngine({ memoryLimit, temporary }, async (engine) =>
       use(await goingIn(await openLog(engine, path, { temporary }), target)),
     );
-  if (!isBegun) await withTemporary('remove', (temporary) => find(temporary, (going) => confirm(removalOf(going))));
+  if (!isBegun) {
+    const found = withTemporary('remove', (temporary) => find(temporary, (going) => confirm(removalOf(going))));
+    await found.catch(async (error: unknown) => Promise.reject(await unlessRemoved(error, path, memoryLimit)));
+  }
   return withRunLock(path, 'remove', async () => {
     await prepareWarehouse(path, time_zone, memoryLimit);
     await commitAllStaged(path);

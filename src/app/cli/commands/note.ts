@@ -1,11 +1,12 @@
 import { askRows } from '../../../answers/query/ask-rows.js';
-import { withReader } from '../../../answers/query/reader.js';
+import { type Reader, withReader } from '../../../answers/query/reader.js';
 import { noteRow } from '../../../answers/report/rows.js';
 import type { Config } from '../../../base/config/schema.js';
 import { websiteIds } from '../../../base/config/websites.js';
 import { UsageError } from '../../../base/exit.js';
 import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
+import { waitingForLock } from '../../../base/storage/locks.js';
 import { addNote, type NoteInput } from '../../../warehouse/upkeep/note.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
@@ -16,6 +17,7 @@ import { formatTable } from '../output/table.js';
 const MOST_CHARACTERS = 500;
 /** A directory of URLs; the part of a URL after `?` or `#` is in none. */
 const DIRECTORY = /^\/([^\s?#]+\/)?$/;
+const WAIT_FOR_REMOVAL = { withinMs: 10_000, everyMs: 250 };
 const EVER = { since: '0001-01-01', until: '9999-12-31' };
 const NONE = 'No notes yet. Add one: indexhouse note 2026-11-18 "Relaunch of the blog"\n';
 const LEFT = 'Another process writes to the warehouse: indexhouse.duckdb and other copies follow when it ends.\n';
@@ -54,12 +56,14 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   return followers?.some(({ behind }) => behind > 0) ? EXIT.warnings : EXIT.done;
 }
 
+/** What the warehouse has, read again while something is being removed. @throws BusyError */
 function readKnown({ warehouse: { path: warehouse, memory_limit: memoryLimit } }: Config) {
-  return withReader({ warehouse, memoryLimit }, async (reader) => {
+  const read = async (reader: Reader) => {
     await reader.loadMarkers();
     const notes = await askRows(reader, 'answers/report/notes', noteRow, { website: null, ...EVER });
     return { websites: await reader.websites(), notes, markers: reader.markers };
-  });
+  };
+  return waitingForLock(() => withReader({ warehouse, memoryLimit }, read), WAIT_FOR_REMOVAL);
 }
 
 function textOf(given: string): string {

@@ -1,0 +1,69 @@
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Reader, withReader } from '../../../src/answers/query/reader.js';
+import type { Difference, Follower } from '../../../src/warehouse/copies/follower.js';
+import { verifyWarehouse } from '../../../src/warehouse/upkeep/verify/verify.js';
+import { afterAllTests, copyOf, temporaryFolder } from '../../given/folder.js';
+import { leftBehind } from '../../given/left-behind.js';
+import type { Nights } from '../../given/nights.js';
+import { removeNow, warehouseOf } from './removed.js';
+
+const memoryLimit = 256e6;
+const STEP = 'took step 9 of the removal';
+const onFinished = afterAllTests();
+let built: Nights;
+
+beforeAll(async () => {
+  const lists = ['Indexed', 'Not Indexed', 'Indexed'].map((index_summary) => ({ list: { a: { index_summary } } }));
+  built = await warehouseOf(lists, [], onFinished);
+});
+
+/** A copy of the warehouse while its second snapshot is being removed. */
+async function halfRemoved(): Promise<string> {
+  const [warehouse, died] = [copyOf(built.warehouse), join(temporaryFolder(), 'warehouse')];
+  const remove = () => removeNow(warehouse, { snapshot: built.snapshot(2) });
+  await leftBehind(warehouse, [STEP], () => died, remove);
+  return died;
+}
+
+test('what is removed while a question reads it is not called damaged', async () => {
+  const ask = (reader: Reader) => reader.rows(z.unknown(), 'select * from coverage');
+  const removed = copyOf(built.warehouse);
+  const afterwards = withReader({ warehouse: removed, memoryLimit }, async (reader) => {
+    await removeNow(removed, { snapshot: built.snapshot(2) });
+    return ask(reader);
+  });
+  await expect(afterwards).rejects.toMatchObject({ exitCode: 4, message: expect.stringContaining('try again') });
+  const [half, warehouse] = [await halfRemoved(), copyOf(built.warehouse)];
+  const meanwhile = withReader({ warehouse, memoryLimit }, async (reader) => {
+    rmSync(warehouse, { recursive: true });
+    renameSync(half, warehouse);
+    return ask(reader);
+  });
+  const said = expect.stringMatching(/^the removal of snapshot .* is not finished: try again soon/);
+  await expect(meanwhile).rejects.toMatchObject({ exitCode: 4, message: said });
+});
+
+test('verify looks again at a log that changed, and calls no difference what is gone then', async () => {
+  const warehouse = copyOf(built.warehouse);
+  const found: Difference = { level: 'difference', message: 'it differs', remedy: 'none' };
+  let looks = 0;
+  const compare = async () => {
+    looks += 1;
+    if (looks === 1) await removeNow(warehouse, { snapshot: built.snapshot(2) });
+    return { differences: looks === 1 ? [found] : [], repaired: [] };
+  };
+  const follower: Follower = {
+    name: 'other',
+    follow: async () => ({ name: 'other', behind: 0 }),
+    lag: async () => ({ name: 'other', behind: 0, exact: true, held: null, error: null }),
+    compare,
+  };
+  expect(await verifyWarehouse({ warehouse, memoryLimit, followers: [follower] })).toMatchObject({
+    findings: [],
+    snapshots: 2,
+  });
+  expect(looks).toBe(2);
+});
