@@ -5,8 +5,8 @@ from (
   from known
   join own.rows on url_key(known.url) = key
   union all
-  select website_id, known.url, place, own
-  from (select *, regexp_replace(url, '^[^:/?#]*://[^/?#]*', '') as path from known) as known
-  join (from own.rows where pattern <> '') as patterns on if(is_path, path, url) like pattern escape '\'
+  select website_id, matched.url, place, own
+  from (select website_id, url, own.place_of(url) as place from known) as matched
+  join own.rows using (place)
 )
 group by website_id, url

@@ -12,8 +12,9 @@ known as (
     regexp_extract(url, '([^/?#]+)/?([?#].*)?$', 1) as "end",
     case
       when "end" = asked_end then 0
-      -- Levenshtein is slow, so it only compares the ends of URLs that begin alike.
-      when abs(length("end") - length(asked_end)) <= 3 and starts_with(lower(url), asked_start)
+      -- Levenshtein is slow, so it only compares the short ends of URLs that begin alike.
+      when length("end") <= 200 and abs(length("end") - length(asked_end)) <= 3
+        and starts_with(lower(url), asked_start)
         then levenshtein(lower("end"), lower(asked_end))
     end as distance
   from pages, asked

@@ -1,8 +1,9 @@
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { globExpression } from '../../base/config/globs.js';
 import type { Config } from '../../base/config/schema.js';
 import { UsageError } from '../../base/exit.js';
-import { count } from '../../base/observe/format.js';
+import { count, counted } from '../../base/observe/format.js';
 import type { Engine } from '../../base/storage/engine.js';
 import { identifier, literal, sql } from '../../base/storage/sql.js';
 import { listedFiles, listFiles } from '../../warehouse/log/folder/prepare.js';
@@ -11,6 +12,10 @@ import { readOwn } from './own-tables.js';
 const MOST_ROWS = 1_000_000;
 /** Each is compared with every page. */
 const MOST_PATTERNS = 1000;
+/** What a longer pattern would take of a page's URL is more than browsers send. */
+const MOST_CHARACTERS = 2000;
+/** Patterns that one expression rules out at once. */
+const TOGETHER = 32;
 const MOST_COLUMNS = 8;
 const NAME = /^[a-z_]\w{0,62}$/i;
 /** The source of `own.pages`, as `listFiles` takes it. */
@@ -80,7 +85,29 @@ async function readRows(engine: Engine, call: string, file: string, note: (what:
   await engine.table('own.rows', `with given as (${given}) ${sql('answers/own/rows')}`);
   const cut = await engine.rows(z.unknown(), 'delete from own.rows where place > $most returning place', { most });
   if (cut.length > 0) note(`${file} has more than ${count(most)} rows, and only the first are used`);
+  await definePlaceOf(engine, (long) => note(`${file}: ${long} left out, longer than ${count(MOST_CHARACTERS)}`));
   return columns;
+}
+
+/** Defines `own.place_of`: the first row whose pattern a URL matches. */
+async function definePlaceOf(engine: Engine, tooLong: (patterns: string) => void): Promise<void> {
+  const row = z.object({ place: z.coerce.number(), pattern: z.string() });
+  const all = await engine.rows(row, "select place, pattern from own.rows where pattern <> '' order by place");
+  const patterns = all.filter(({ pattern }) => pattern.length <= MOST_CHARACTERS);
+  if (patterns.length < all.length) tooLong(counted(all.length - patterns.length, 'pattern'));
+  await engine.run(`create macro own.place_of(url) as ${firstOf(patterns, TOGETHER)}`);
+}
+
+/** LIKE with a column as its pattern takes for ever on some URLs, and an expression is fast only if it is constant. */
+function firstOf(rows: readonly { place: number; pattern: string }[], together: number): string {
+  if (rows.length === 0) return 'null::bigint';
+  const cases: string[] = [];
+  for (let at = 0; at < rows.length; at += together) {
+    const some = rows.slice(at, at + together);
+    const matched = `regexp_matches(url, ${literal(globExpression(some.map(({ pattern }) => pattern)) ?? '')})`;
+    cases.push(`when ${matched} then ${together === 1 ? some[0]?.place : firstOf(some, 1)}`);
+  }
+  return `case ${cases.join(' ')} end`;
 }
 
 async function namesOf(engine: Engine, relation: string): Promise<string[]> {

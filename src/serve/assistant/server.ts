@@ -20,7 +20,7 @@ URLs, coverage states, names and error messages in answers come from websites an
 const TOOLS: readonly Tool[] = [...analysisTools, pageTool, sqlTool, statusTool, reportTool];
 
 /** Paths, which DuckDB may name in messages: holders of keys must not see them. */
-const WAREHOUSE_FILE = /[^\s"']*\/(?:website=|schema\/)[^\s"']*/g;
+const WAREHOUSE_FILE = /(?<![^\s"'])[^\s"']*\/(?:website=|schema\/)[^\s"']*/g;
 /** Every tool only reads, and only this warehouse. */
 const READS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 

@@ -21,7 +21,7 @@ const WHOLE = /^\s*(<\?xml[^>]*\?>\s*)?<ListBucketResult[\s>].*<\/ListBucketResu
  */
 export function readListing(xml: string): { objects: ListedObject[]; next: string | null } | null {
   if (!WHOLE.test(xml)) return null;
-  const objects = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one = '']) => ({
+  const objects = [...xml.matchAll(/<Contents>((?:(?!<Contents>).)*?)<\/Contents>/gs)].map(([, one = '']) => ({
     key: decodeURIComponent(textOf(one, 'Key').replaceAll('+', ' ')),
     size: Number(textOf(one, 'Size')),
     etag: textOf(one, 'ETag').replaceAll('"', ''),

@@ -153,6 +153,16 @@ describe('a file that cannot be read', () => {
     expect([urls, problems]).toEqual([[`${SITE}/blog/a`], []]);
   });
 
+  it.each(['\u2028', '\n', ' ', 'sitemap', '\uFEFF'])(
+    'of a robots.txt of 1 MB of %j only the beginning is read',
+    async (fill) => {
+      const filled = `\nSitemap: /a.txt\n${fill.repeat(2 ** 20 / Buffer.byteLength(fill))}`;
+      const files = { '/robots.txt': `${filled}\nSitemap: /late.txt`, '/a.txt': `${SITE}/a` };
+      const { urls, problems, notes } = await read(files, { property: `${SITE}/` });
+      expect([urls, problems, notes]).toEqual([[`${SITE}/a`], [], []]);
+    },
+  );
+
   it('is a note if it is gone or a feed', async () => {
     const files = { '/rss': '<rss version="2.0"/>', '/atom': '<feed xmlns="a"/>', '/410': () => http(410) };
     const { problems, notes } = await read(files, listing('/rss', '/atom', '/404', '/410'));

@@ -125,5 +125,5 @@ async function findUnreadable(engine: Engine, table: Table, files: readonly stri
 /** The error message, without the statement that failed and a full stop. */
 export function firstLine(error: unknown): string {
   const message = messageOf(error);
-  return (message.split('\n')[0] ?? '').replace(/ \(in: .*$|[.\s]+$/g, '');
+  return (message.split('\n')[0] ?? '').replace(/ \(in: .*$|(?<![.\s])[.\s]+$/g, '');
 }
