@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Dispatcher, EnvHttpProxyAgent, errors, Pool as UndiciPool } from 'undici';
@@ -85,7 +85,9 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     else this.#late ??= endLate(controller, this.#deadline - performance.now());
     this.#status = status;
     this.#headers = headers;
-    if (this.limits.into !== undefined && status === 200) this.#file = openSync(this.limits.into, 'w');
+    if (this.limits.into === undefined || status !== 200) return;
+    rmSync(this.limits.into, { force: true });
+    this.#file = openSync(this.limits.into, 'wx');
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

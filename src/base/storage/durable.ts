@@ -4,6 +4,7 @@ import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { cannotWrite } from './disk-error.js';
+import { checkAreFiles } from './only-files.js';
 
 /** Makes a folder's own entries (names added, renamed or removed in it) survive a power loss. */
 export function syncFolder(folder: string): Promise<void> {
@@ -26,6 +27,7 @@ async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {
 
 /** Moves a finished file to its final name, which then survives a power loss. Both must be on the same file system. */
 export async function publish(from: string, to: string): Promise<void> {
+  checkAreFiles([to]);
   await rename(from, to);
   await syncFolder(dirname(to));
 }
@@ -38,7 +40,9 @@ export async function publish(from: string, to: string): Promise<void> {
 export async function writeDurably(file: string, text: string | Uint8Array, mode?: number): Promise<void> {
   const temporary = `${file}.tmp`;
   try {
-    await writeFile(temporary, text, mode === undefined ? {} : { mode });
+    // A link in its place must not be followed.
+    await rm(temporary, { recursive: true, force: true });
+    await writeFile(temporary, text, { flag: 'wx', ...(mode === undefined ? {} : { mode }) });
     await syncFile(temporary);
     await publish(temporary, file);
   } catch (cause) {
@@ -71,8 +75,9 @@ export async function ifThere<T, N>(read: Promise<T>, otherwise: N): Promise<T |
   }
 }
 
-/** A file's text; null if it is missing. */
-export function readIfThere(file: string): Promise<string | null> {
+/** A file's text; null if it is missing. @throws Failure if it is not a file */
+export async function readIfThere(file: string): Promise<string | null> {
+  checkAreFiles([file]);
   return ifThere(readFile(file, 'utf8'), null);
 }
 
@@ -103,6 +108,7 @@ export function md5Of(file: string): Promise<string> {
 }
 
 async function digestOf(file: string, algorithm: 'sha256' | 'md5'): Promise<string> {
+  checkAreFiles([file]);
   const hash = createHash(algorithm);
   for await (const chunk of createReadStream(file)) hash.update(chunk);
   return hash.digest('hex');
@@ -163,6 +169,7 @@ export class AppendFile {
     readonly path: string,
     bytes: number,
   ) {
+    checkAreFiles([path]);
     this.#fd = openSync(path, bytes === 0 ? 'w' : 'r+');
     this.#bytes = bytes;
     ftruncateSync(this.#fd, bytes);

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { Failure, messageOf } from '../exit.js';
 import { duckdb } from './duckdb.js';
 import { makeFolders } from './durable.js';
+import { checkAreFiles } from './only-files.js';
 import { literal } from './sql.js';
 import { toValue, type Value } from './values.js';
 
@@ -67,6 +68,7 @@ export class Engine {
   ) {}
 
   static async open(options: EngineOptions): Promise<Engine> {
+    if (options.file !== undefined) checkAreFiles([options.file]);
     // No await if the folder exists: a process that is asked to end removes it, and must not make it again.
     if (!existsSync(options.temporary)) await makeFolders(options.temporary);
     // One folder each, because two databases that spill into the same one would overwrite each other's files.

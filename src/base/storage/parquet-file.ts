@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { z } from 'zod';
 import { codeOf } from './durable.js';
 import type { Engine } from './engine.js';
+import { whyNotFile } from './only-files.js';
 
 const MAGIC = 'PAR1';
 const LEAST_BYTES = 12;
@@ -28,6 +29,8 @@ export async function isWholeParquet(file: string): Promise<boolean> {
  * @returns what is wrong with it, as it follows the file's name in a sentence; null if it can be a Parquet file
  */
 export async function whyNotParquet(file: string): Promise<string | null> {
+  const otherwise = whyNotFile(file);
+  if (otherwise !== null) return otherwise;
   let handle: Awaited<ReturnType<typeof open>>;
   try {
     handle = await open(file, 'r');

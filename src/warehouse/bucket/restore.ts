@@ -1,4 +1,4 @@
-import { copyFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import {
   exists,
@@ -10,6 +10,7 @@ import {
   writeDurably,
 } from '../../base/storage/durable.js';
 import { withEngine } from '../../base/storage/engine.js';
+import { copyFresh } from '../../base/storage/only-files.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { addDays } from '../../base/time.js';
 import { checkpointFile } from '../log/checkpoints.js';
@@ -223,7 +224,7 @@ class Fetching {
     const [from, to] = [stateFileOf(this.folder, newest), checkpointFile(this.folder, newest)];
     if (!(await exists(from)) || (await exists(to))) return;
     await makeFolder(dirname(to));
-    await copyFile(from, `${to}.tmp`);
+    await copyFresh(from, `${to}.tmp`);
     await syncFile(`${to}.tmp`);
     await publish(`${to}.tmp`, to);
   }

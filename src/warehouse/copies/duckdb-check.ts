@@ -6,6 +6,7 @@ import { counted } from '../../base/observe/format.js';
 import { exists } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { lockHolder, probeLock } from '../../base/storage/locks.js';
+import { checkAreFiles } from '../../base/storage/only-files.js';
 import { columnsOf, rowsDiffer } from '../../base/storage/rows-differ.js';
 import { literal } from '../../base/storage/sql.js';
 import { findDamaged } from '../log/folder/damage.js';
@@ -105,6 +106,7 @@ export async function checkDuckdb(engine: Engine, warehouse: string, temporary: 
     return [lagging(`${file} is missing`, 'the next sync creates it')];
   }
   try {
+    checkAreFiles([file]);
     await engine.run(`attach ${literal(file)} as follower (read_only)`);
   } catch (error) {
     const holder = lockHolder(error);

@@ -10,6 +10,7 @@ import { diskRemedy, withRemedy } from '../../base/storage/disk-error.js';
 import { exists } from '../../base/storage/durable.js';
 import { Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { lockHolder, waitingForLock } from '../../base/storage/locks.js';
+import { checkAreFiles } from '../../base/storage/only-files.js';
 import { literal } from '../../base/storage/sql.js';
 import { readReadable } from '../log/folder/damage.js';
 import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.js';
@@ -168,10 +169,7 @@ async function openDatabase(input: FollowDuckdbInput): Promise<Engine> {
   return engine;
 }
 
-/**
- * Creates a native file with its tables and views under another name first: DuckDB refuses one that a crash or a full disk left
- * empty or half-written.
- */
+/** Creates a native file under another name first: DuckDB refuses one that a crash or a full disk left half-written. */
 export async function createDatabase(engine: Engine, file: string): Promise<void> {
   const temporary = `${file}.tmp`;
   await removeDatabase(temporary);
@@ -189,6 +187,7 @@ export async function createDatabase(engine: Engine, file: string): Promise<void
 
 /** Attaches a native file for writing, creating it if needed, and makes it the default database of statements. */
 export async function attachForWriting(engine: Engine, file: string, name: string): Promise<void> {
+  checkAreFiles([file]);
   await engine.run(`attach ${literal(file)} as ${name} (row_group_size ${ROW_GROUP_SIZE})`);
   await engine.run(`use ${name}`);
 }

@@ -4,10 +4,11 @@ import { counted } from '../../base/observe/format.js';
 import { diskRemedy } from '../../base/storage/disk-error.js';
 import type { EngineOptions } from '../../base/storage/engine.js';
 import type { LockHolder } from '../../base/storage/locks.js';
+import { checkAreFiles } from '../../base/storage/only-files.js';
 import { firstLine } from '../log/folder/damage.js';
 import { websiteOf } from '../log/folder/layout.js';
 import type { Log } from '../log/log.js';
-import { lackingIn, type Marker, markersOf, newestMarkers } from '../log/markers.js';
+import { dataFilesOf, lackingIn, type Marker, markersOf, newestMarkers } from '../log/markers.js';
 import { currentState } from '../log/state.js';
 
 /** What messages call the followers, by their names. */
@@ -213,6 +214,7 @@ export async function catchUp(copy: LogCopy, log: Log, engine: EngineOptions): P
     const needsState = newest.has(marker) && !torn.has(marker.websiteId);
     try {
       const all = markersOf(markers, marker.websiteId);
+      checkAreFiles(dataFilesOf(log.path, marker).map(([, file]) => file));
       await copy.take({ marker, state: needsState ? await currentState(log.path, all, engine) : null });
     } catch (error) {
       if (error instanceof UnreachableError || diskRemedy(error)) throw error;

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import type { z } from 'zod';
 import { codeOf } from '../../base/storage/durable.js';
+import { whyNotFile } from '../../base/storage/only-files.js';
 import { JournalError } from './header.js';
 
 const NEWLINE = 0x0a;
@@ -56,13 +57,14 @@ async function* rawLines(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** The bytes of a file; a missing one has none. A folder in its place is damage; any other error is the disk's. */
+/** The bytes of a file; a missing one has none. A folder or pipe in its place is damage; any other error is the disk's. */
 export async function* chunksOf(file: string): AsyncGenerator<Buffer> {
+  const otherwise = whyNotFile(file);
+  if (otherwise !== null) throw new JournalError(`${file} ${otherwise}`);
   try {
     for await (const chunk of createReadStream(file, { highWaterMark: PIECE_BYTES })) yield chunk;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return;
-    if (codeOf(error) === 'EISDIR') throw new JournalError(`${file} is a folder`);
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import { diskRemedy } from '../../base/storage/disk-error.js';
 import { duckdb } from '../../base/storage/duckdb.js';
 import { codeOf, exists } from '../../base/storage/durable.js';
 import { lockHolder, waitingForLock } from '../../base/storage/locks.js';
+import { checkAreFiles } from '../../base/storage/only-files.js';
 import { finishRemoval } from '../removal/steps.js';
 import { dropScratch, scratchFolder, warehouseFolder } from './folder/layout.js';
 
@@ -59,6 +60,7 @@ export class RunLock {
   }
 
   static async #open(warehouse: string, what: string, path: string, tries: typeof SECOND_TRY): Promise<RunLock> {
+    checkAreFiles([path]);
     if (held.has(path)) throw new BusyError(`${what} cannot start: another run is in progress in this process`);
     // Before the first await, because two jobs of one process may try at the same time.
     held.add(path);

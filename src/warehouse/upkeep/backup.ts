@@ -1,7 +1,8 @@
-import { copyFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { Failure } from '../../base/exit.js';
 import { exists, ifThere, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../../base/storage/durable.js';
+import { copyFresh } from '../../base/storage/only-files.js';
 import { type LogFolder, listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
 import { checkWarehouseThere } from '../log/folder/prepare.js';
 import { DATA_TABLES } from '../log/folder/tables.js';
@@ -84,7 +85,7 @@ async function isSameContent(from: string, to: string): Promise<boolean> {
 async function copy(from: string, to: string, receipt: BackupReceipt): Promise<void> {
   await makeFolder(dirname(to));
   const temporary = `${to}.tmp`;
-  if ((await ifThere(copyFile(from, temporary), 'gone')) === 'gone') {
+  if ((await ifThere(copyFresh(from, temporary), 'gone')) === 'gone') {
     receipt.gone++;
     return;
   }

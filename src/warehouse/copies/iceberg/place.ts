@@ -1,6 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ifThere, makeFolder, writeDurably } from '../../../base/storage/durable.js';
+import { checkAreFiles } from '../../../base/storage/only-files.js';
 import type { Bucket } from '../../bucket/client.js';
 import { escaped } from '../../bucket/keys.js';
 import { namesIn } from '../../log/folder/layout.js';
@@ -26,7 +27,10 @@ export function folderPlace(warehouse: string): Place {
   const local = (path: string) => join(warehouse, path);
   return {
     address: (path) => `file://${local(path)}`,
-    read: (path) => ifThere(readFile(local(path)), null),
+    async read(path) {
+      checkAreFiles([local(path)]);
+      return ifThere(readFile(local(path)), null);
+    },
     stateSize: async (path) => (await ifThere(stat(local(path)), null))?.size ?? null,
     async write(path, bytes) {
       await makeFolder(dirname(local(path)));

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { UsageError } from '../../../base/exit.js';
 import { exists, makeFolder, publish, readIfThere, syncFile, writeDurably } from '../../../base/storage/durable.js';
 import { type Engine, withEngine } from '../../../base/storage/engine.js';
+import { checkAreFiles } from '../../../base/storage/only-files.js';
 import { isWholeParquet } from '../../../base/storage/parquet-file.js';
 import { identifier, literal } from '../../../base/storage/sql.js';
 import { readSummedJson, summedJson } from '../../../base/storage/summed-json.js';
@@ -146,9 +147,10 @@ export async function writeSchemas(path: string, memoryLimit: number): Promise<v
   await withEngine({ memoryLimit, temporary: scratchFolder(path) }, async (engine) => {
     for (const table of TABLES) {
       const file = schemaFile(path, table);
-      await engine.copy(emptyQuery(table), `${file}.tmp`, 'format parquet');
-      await syncFile(`${file}.tmp`);
-      await publish(`${file}.tmp`, file);
+      const made = join(scratchFolder(path), 'schema.made');
+      await engine.copy(emptyQuery(table), made, 'format parquet');
+      await syncFile(made);
+      await publish(made, file);
     }
   });
   await writeDurably(schemaStamp(path), columnsText());
@@ -195,8 +197,9 @@ function emptyQuery(table: Table): string {
     .join(', ')} where false`;
 }
 
-/** Puts the empty file of the table first, so that no files mean no rows. */
+/** Puts the empty file of the table first, so that no files mean no rows. @throws Failure if one is not a file */
 export function withEmpty(schemas: string, table: Table, files: readonly string[]): string[] {
+  checkAreFiles(files);
   return [schemaFile(schemas, table), ...files];
 }
 

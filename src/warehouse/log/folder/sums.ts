@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Failure } from '../../../base/exit.js';
 import { stampOf } from '../../../base/storage/durable.js';
 import type { Engine, Parameters } from '../../../base/storage/engine.js';
+import { checkAreFiles } from '../../../base/storage/only-files.js';
 import { sql } from '../../../base/storage/sql.js';
 import { websiteOf } from './layout.js';
 
@@ -46,6 +47,7 @@ export async function checkRows(engine: Engine, files: readonly string[]): Promi
 export async function withOtherRows(engine: Engine, files: readonly string[]): Promise<string[]> {
   // What is outside the folders of websites is derived, and has no sum of its own.
   const own = files.filter((file) => websiteOf(file) !== '');
+  checkAreFiles(own);
   const stamps = new Map(await Promise.all(own.map(async (file) => [file, await stampOf(file)] as const)));
   const all = own.filter((file) => whole.get(file) !== stamps.get(file));
   if (all.length === 0) return [];

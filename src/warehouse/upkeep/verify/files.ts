@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { exists, sha256Of } from '../../../base/storage/durable.js';
 import type { Engine } from '../../../base/storage/engine.js';
+import { whyNotFile } from '../../../base/storage/only-files.js';
 import { rowsIn } from '../../../base/storage/parquet-file.js';
 import { CheckpointError, checkpointFile, stateBase } from '../../log/checkpoints.js';
 import { listTableFiles } from '../../log/folder/layout.js';
@@ -41,7 +42,8 @@ async function whatIsWrong(
   file: string,
   expected: { rows: number; sha256: string },
 ): Promise<string | null> {
-  if (!(await exists(file))) return `${file} is missing`;
+  const otherwise = (await exists(file)) ? whyNotFile(file) : 'is missing';
+  if (otherwise !== null) return `${file} ${otherwise}`;
   if ((await sha256Of(file)) !== expected.sha256) return `${file} was changed after its commit: its SHA-256 differs`;
   const rows = await rowsIn(engine, file);
   return rows === expected.rows ? null : `${file} has ${rows} rows, its marker says ${expected.rows}`;

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { writeDurably } from '../../../src/base/storage/durable.js';
+import { casesAtLength } from '../../given/at-length.js';
+import { runProcess } from '../../given/cli.js';
+import { writeConfig } from '../../given/config-file.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { newestFile } from '../../given/tamper.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
+
+const NIGHTS = ['2025-03-01', '2025-03-02'].map((date) => ({
+  at: `${date}T02:00:00Z`,
+  lists: { shop: [{ url: 'https://shop.example/a' }] },
+}));
+const built = sharedWarehouse(() => buildWarehouse(NIGHTS, 'followed'));
+
+const pipe = (path: string) => void execFileSync('mkfifo', [path]);
+const folder = (path: string) => void mkdirSync(path);
+const named = (name: string) => async (warehouse: string) => join(warehouse, name);
+const newest = (table: 'snapshots' | 'coverage' | 'runs') => (warehouse: string) => newestFile(warehouse, table);
+
+test.for(
+  casesAtLength(
+    [
+      ['a pipe as a marker', newest('snapshots'), pipe, ['status', 'query indexing_trend', 'verify', 'sync']],
+      ['a pipe as data', newest('coverage'), pipe, ['query --sql from+coverage', 'verify', 'backup to']],
+      ['a pipe as the row of a run', newest('runs'), pipe, ['status', 'verify']],
+      ['a pipe as the lock', named('run.lock.duckdb'), pipe, ['maintain']],
+      ['a pipe as the native file', named('indexhouse.duckdb'), pipe, ['verify', 'maintain']],
+      ['a folder as the identity', named('warehouse.json'), folder, ['sync', 'maintain']],
+      ['a folder as a marker', newest('snapshots'), folder, ['status', 'verify']],
+    ] as const,
+    'a pipe as a marker',
+    'a folder as the identity',
+  ),
+)('%s is named with what to do, and holds no command up', async ([, placeOf, make, lines]) => {
+  const warehouse = copyOf(built.path);
+  const path = await placeOf(warehouse);
+  rmSync(path, { force: true });
+  make(path);
+  const config = writeConfig(temporaryFolder(), { websites: ['shop'], sections: { warehouse: { path: warehouse } } });
+  for (const line of lines) {
+    const words = line.split(' ').map((word) => word.replaceAll('+', ' '));
+    if (words[1] === 'to') words[1] = temporaryFolder();
+    const { code, stdout, stderr } = await runProcess([...words, '--config', config]);
+    expect([line, code, `${stdout}${stderr}`]).toEqual([
+      line,
+      expect.any(Number),
+      expect.stringMatching(/ is a (folder|pipe or device), not a file/),
+    ]);
+    expect(`${stdout}${stderr}`).not.toContain('EISDIR');
+  }
+});
+
+test('no link in place of a temporary file is followed', async () => {
+  const [file, other] = [join(temporaryFolder(), 'run.json'), join(temporaryFolder(), 'other')];
+  writeFileSync(other, 'of somebody else');
+  for (const leave of [() => symlinkSync(other, `${file}.tmp`), () => mkdirSync(`${file}.tmp`)]) {
+    leave();
+    await writeDurably(file, 'ours');
+    expect([readFileSync(file, 'utf8'), readFileSync(other, 'utf8')]).toEqual(['ours', 'of somebody else']);
+  }
+});
