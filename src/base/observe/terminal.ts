@@ -24,6 +24,11 @@ export function safeLines(text: string): string {
   );
 }
 
+/** Text from outside for a stream: as it is for a file or a pipe, and harmless on a terminal. */
+export function shownOn({ isTTY }: { isTTY?: boolean | undefined }, text: string): string {
+  return isTTY ? safeLines(text.replaceAll('\r\n', '\n')) : text;
+}
+
 /** JSON without characters that a terminal would interpret. */
 export function escapedJson(json: string): string {
   return json.replaceAll(BARE_IN_JSON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

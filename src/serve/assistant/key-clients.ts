@@ -95,7 +95,7 @@ const UNSEEN = {
 } satisfies Partial<Found>;
 
 /** The part of a status about these websites. A field that `Found` gains is decided here before this compiles. */
-function statusForKey(status: Status, websites: readonly string[], input: StatusInput): Status {
+export function statusForKey(status: Status, websites: readonly string[], input: StatusInput): Status {
   const own = <R extends { website_id: string }>(rows: readonly R[]) =>
     rows.filter(({ website_id }) => websites.includes(website_id));
   const found: Found = {

@@ -1,12 +1,14 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { ServiceOptions } from '../../../src/app/cli/serving/running-service.js';
 import type { Config } from '../../../src/base/config/schema.js';
 import { Failure } from '../../../src/base/exit.js';
 import { createLogger } from '../../../src/base/observe/log.js';
 import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
+import { warehouseFolder } from '../../../src/warehouse/log/folder/layout.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { type Running, run, start } from '../../given/cli.js';
 import { serviceOver } from '../../given/served.js';
@@ -76,6 +78,28 @@ describe('indexhouse serve', () => {
     expect(lines.filter((line) => line.includes('"blog"'))).toEqual([]);
     expect(await (await get('/readyz')).json()).toEqual({ status: 'ready' });
     expect(await (await get('/livez')).json()).toEqual({ status: 'ok' });
+  });
+
+  it('shows nothing of this machine and of other websites in the metrics of a limited key', async () => {
+    const { run: runFile, notices } = warehouseFolder(built.path);
+    const failed = { blog: { run_id: 'z', error: 'no' }, '*': { run_id: 'z', error: 'no' } };
+    const started_at = '2025-03-01T02:00:00.000Z';
+    writeFileSync(runFile, JSON.stringify({ started_at, waiting: null, stopped: null, clock: 'it is slow', failed }));
+    const failing = { since: started_at, error: 'down' };
+    writeFileSync(notices, JSON.stringify({ channels: { a: { waiting: [1], failing } } }));
+    onTestFinished(() => [runFile, notices].forEach((file) => void rmSync(file)));
+    const { url } = await served();
+    const figures = async (websites: 'all' | string[]) => {
+      const { token } = await added(String(websites), websites);
+      const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+      return (await answer.text()).split('\n').filter((line) => /^indexhouse_(warn|exit|notices|follower)/.test(line));
+    };
+    // One warning: the snapshot of `shop` is old.
+    const limited = ['indexhouse_notices_waiting 0', 'indexhouse_warnings 1', 'indexhouse_exit_code 3'];
+    expect(await figures(['shop'])).toEqual(limited);
+    const whole = ['indexhouse_notices_waiting 1', 'indexhouse_warnings 8', 'indexhouse_exit_code 1'];
+    const followers = ['duckdb', 'analytics'].map((name) => `indexhouse_follower_behind{follower="${name}"} 2`);
+    expect(await figures('all')).toEqual([...followers, ...whole]);
   });
 
   once('logs each request for who asks for it, ends at SIGTERM, and never says a token', async () => {

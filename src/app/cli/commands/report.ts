@@ -9,7 +9,7 @@ import { ageSentence, ageText } from '../../../answers/status/data-age.js';
 import { nameOf } from '../../../answers/status/website-status.js';
 import { UsageError } from '../../../base/exit.js';
 import { changeOf, count, counted, type Figure, percent, shareOf, signed } from '../../../base/observe/format.js';
-import { safe } from '../../../base/observe/terminal.js';
+import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { writeDurably } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
 import type { ReadFlags } from '../command.js';
@@ -48,7 +48,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     });
     const page = flags.format === 'mail' ? reportMail(report) : reportPage(report, flags.brief);
     if (file === undefined || flags.json) writeAge(report.age, flags, io);
-    if (file === undefined) io.stdout.write(page);
+    if (file === undefined) io.stdout.write(shownOn(io.stdout, page));
     else {
       await writeDurably(file, page);
       io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));

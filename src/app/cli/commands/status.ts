@@ -3,7 +3,7 @@ import type { UnfinishedRun } from '../../../answers/status/unfinished-runs.js';
 import { driftText, type NewDrift, nameOf, notConfigured } from '../../../answers/status/website-status.js';
 import { isBucketUrl } from '../../../base/config/bucket.js';
 import { age, ago, count, counted, percent } from '../../../base/observe/format.js';
-import { safe } from '../../../base/observe/terminal.js';
+import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder } from '../../../warehouse/log/folder/prepare.js';
 import type { ReadFlags } from '../command.js';
@@ -31,7 +31,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     if (flags.metrics) {
       // Loaded here, because nothing else needs it.
       const { metricsOf } = await import('../../../answers/status/metrics.js');
-      io.stdout.write(await metricsOf(status));
+      io.stdout.write(shownOn(io.stdout, await metricsOf(status)));
     } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
     return status.exit_code || exitFor(cache, io);
   });

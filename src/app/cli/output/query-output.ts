@@ -13,7 +13,7 @@ import { aboutQuestion } from '../../../answers/workbook/about.js';
 import { checkRows, workbook } from '../../../answers/workbook/workbook.js';
 import { Stopped } from '../../../base/exit.js';
 import { csvText } from '../../../base/observe/csv.js';
-import { colorsWanted } from '../../../base/observe/terminal.js';
+import { colorsWanted, shownOn } from '../../../base/observe/terminal.js';
 import type { Value } from '../../../base/storage/values.js';
 import { type Io, stoppable, widthOf } from '../io.js';
 import { answerTable, UNKNOWN } from './answer-table.js';
@@ -62,12 +62,16 @@ export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Pro
     }
   }
   const result = { ...answer, parts: counted() };
-  if (format === 'csv') await writeStream(csvText(result.columns, result.parts, sink), sink);
+  if (format === 'csv') await writeStream(shownParts(csvText(result.columns, result.parts, sink), sink), sink);
   else if (format === 'json') await writeStream(jsonText(result), sink);
   else await writeStream(workbook(result, about, question.columns ? null : analysis), sink);
   if (!given.has('limit') && rows === limitOf(question))
     io.stderr.write(`indexhouse: ${question.name}: the first ${rows} rows; all: limit=none\n`);
   return rows;
+}
+
+async function* shownParts(parts: AsyncIterable<string>, { out, io }: Sink): AsyncGenerator<string> {
+  for await (const part of parts) yield out === undefined ? shownOn(io.stdout, part) : part;
 }
 
 async function writeParquet(reader: Reader, question: Question, sink: Sink): Promise<number> {

@@ -12,7 +12,7 @@ import { buildServer } from '../../../serve/api/http.js';
 import { requestLog } from '../../../serve/api/request-log.js';
 import type { Store } from '../../../serve/api/store.js';
 import { addAssistant } from '../../../serve/assistant/http.js';
-import { KeyClients } from '../../../serve/assistant/key-clients.js';
+import { KeyClients, statusForKey } from '../../../serve/assistant/key-clients.js';
 import { addDashboard } from '../../../serve/dashboard/dashboard.js';
 import { LiveKeys } from '../../../serve/keys/live-keys.js';
 import { TOKENS } from '../../../serve/keys/token.js';
@@ -88,7 +88,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     setup: (server) => {
       log.setup?.(server);
       addHealth(server, { reader, findKey, prefix, cache });
-      addMetrics(server, `${prefix}/metrics`, metricsOfKey(status, findKey));
+      addMetrics(server, `${prefix}/metrics`, metricsOfKey(status, { reader, findKey, statusInput }));
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       const { secure_cookies: secureCookie } = service;
       addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, views, onError });
@@ -157,17 +157,15 @@ export function addHealth(
   });
 }
 
-/** The metrics of the websites that a request's key may read, cached for all requests. */
+/** The metrics of the websites that a request's key may read, and of this machine if those are all. Cached for all requests. */
 function metricsOfKey(
   status: () => Promise<Status>,
-  findKey: Store['findKey'],
+  { reader, findKey, statusInput }: { reader: LiveReader; findKey: Store['findKey']; statusInput: StatusInput },
 ): (request: FastifyRequest) => Promise<string> {
   return async (request) => {
     const readable = readableBy(await presentedKey(request, { findKey }));
     const found = await status();
-    const ofKey = <T extends { website_id: string }>(all: T[]) =>
-      all.filter((one) => readable.includes(one.website_id));
-    const [websites, quarantine, damaged] = [ofKey(found.websites), ofKey(found.quarantine), ofKey(found.damaged)];
-    return metricsOf({ ...found, websites, quarantine, damaged });
+    const isWhole = (await reader.websites()).every(({ id }) => readable.includes(id));
+    return metricsOf(isWhole ? found : statusForKey(found, readable, statusInput));
   };
 }
