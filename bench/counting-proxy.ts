@@ -5,9 +5,10 @@ import { Pool } from 'undici';
 const OF_THE_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 const CONNECTIONS = 32;
 
-/** One request as it passed: when it came, by this process's clock, and what it was answered. */
+/** One request as it passed: when it came, by this process's clock, what it asked for, and what it was answered. */
 export interface Passed {
   at: number;
+  path: string;
   status: number;
 }
 
@@ -39,9 +40,12 @@ export async function startCountingProxy(target: string): Promise<CountingProxy>
 
 async function passOn(pool: Pool, request: IncomingMessage, response: ServerResponse, passed: Passed[]): Promise<void> {
   const at = Date.now();
-  const { authorization = '' } = request.headers;
-  const answer = await pool.request({ path: request.url ?? '/', method: 'GET', headers: { authorization } });
-  passed.push({ at, status: answer.statusCode });
+  const {
+    url: path = '/',
+    headers: { authorization = '' },
+  } = request;
+  const answer = await pool.request({ path, method: 'GET', headers: { authorization } });
+  passed.push({ at, path, status: answer.statusCode });
   const headers = Object.entries(answer.headers).filter(([name]) => !OF_THE_CONNECTION.has(name));
   response.writeHead(answer.statusCode, Object.fromEntries(headers));
   response.end(Buffer.from(await answer.body.arrayBuffer()));

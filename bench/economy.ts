@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { DEMO_WEBSITE_ID } from '../src/app/demo/simulator/world.js';
+import { type CountingProxy, startCountingProxy } from './counting-proxy.js';
 import { judge, print, RUNS, whole } from './figures.js';
 import { runProgram, type Service, startBenchService, startSimulator, TOKEN } from './processes.js';
 
@@ -10,7 +11,7 @@ import { runProgram, type Service, startBenchService, startSimulator, TOKEN } fr
  * How many requests a night costs, by what changed in it: 100,000 pages, synced with the default configuration for
  * nights that follow within minutes, so that no report of an unchanged page comes due. What changed is found by walking
  * the listing before each sync with a bare fetch and comparing it with the walk of the night before; requests are
- * counted by the service. Each page that changed or is new must have a report fetched that night.
+ * counted on their way to the service. Each page that changed or is new must have a report fetched that night.
  *
  * Run with: npm run bench:economy
  */
@@ -48,8 +49,9 @@ async function main(): Promise<void> {
 async function benchWorld({ name, start }: World): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
   const service = await start();
+  const proxy = await startCountingProxy(service.url);
   try {
-    writeFileSync(join(folder, 'indexhouse.yaml'), configOf(service.url));
+    writeFileSync(join(folder, 'indexhouse.yaml'), configOf(proxy.url));
     let listing = await walk(service.url);
     await sync(folder);
     print(`${whole(listing.size)} pages, ${name}; naive: ${whole(listing.size)} requests a night and more`);
@@ -57,12 +59,13 @@ async function benchWorld({ name, start }: World): Promise<void> {
     for (let night = 2; night <= RUNS + 1; night++) {
       await post(`${service.url}/control/advance?nights=1`);
       const now = await walk(service.url);
-      nights.push(await syncNight(folder, service, listing, now));
+      nights.push(await syncNight(folder, proxy, listing, now));
       print(`  night ${night}: ${shown(nights.at(-1), now.size)}`);
       listing = now;
     }
     report(nights);
   } finally {
+    await proxy.stop();
     await service.stop();
     rmSync(folder, { recursive: true, force: true });
   }
@@ -88,10 +91,11 @@ function shown(night: Night | undefined, pages: number): string {
   return `${whole(changed)} changed (${share} %), ${appeared} new, ${gone} gone; ${whole(reports)} requests for reports, ${windows} for the listing`;
 }
 
-async function syncNight(folder: string, service: Service, before: Listing, now: Listing): Promise<Night> {
-  await post(`${service.url}/control/reset-counters`);
+async function syncNight(folder: string, { passed }: CountingProxy, before: Listing, now: Listing): Promise<Night> {
+  passed.length = 0;
   const snapshot = await sync(folder);
-  const { reports, windows } = await counted(service.url);
+  const reports = passed.filter(({ path }) => path.startsWith('/v1/url-report')).length;
+  const windows = passed.length - reports;
   const due = [...now].filter(([url, entry]) => before.get(url) !== entry).map(([url]) => url);
   await checkFetched(folder, snapshot, due);
   const appeared = due.filter((url) => !before.has(url)).length;
@@ -144,17 +148,6 @@ async function sync(folder: string): Promise<string> {
   const [website] = receipt.parse(JSON.parse(text)).websites;
   if (website.reports_status !== 'complete') throw new Error(`reports ended as ${website.reports_status}`);
   return website.snapshot_id;
-}
-
-const counters = z.object({ by_request: z.record(z.string(), z.object({ attempted: z.int() })) });
-
-async function counted(url: string): Promise<Pick<Night, 'reports' | 'windows'>> {
-  const answer = await fetch(`${url}/control/requests`);
-  const byRequest = Object.entries(counters.parse(await answer.json()).by_request);
-  const sum = (wanted: (path: string) => boolean): number =>
-    byRequest.reduce((all, [path, { attempted }]) => all + (wanted(path) ? attempted : 0), 0);
-  const reports = sum((path) => path.startsWith('/v1/url-report'));
-  return { reports, windows: sum(() => true) - reports };
 }
 
 const fetchedRows = z.array(z.object({ url: z.string() }));

@@ -169,11 +169,11 @@ async function syncAll(folder: string, pages: number): Promise<void> {
   if (!whole) throw new Error(`the sync fetched ${fetched} of ${pages} reports: ${JSON.stringify(websites)}`);
 }
 
-const counters = z.object({ attempted: z.int() });
+const control = z.object({ requests: z.object({ attempted: z.int() }) });
 
 /** The service itself must have seen as many requests as passed here. */
 async function checkCounts(url: string, passed: number): Promise<void> {
-  const { attempted } = counters.parse(await (await fetch(`${url}/control/requests`)).json());
+  const { attempted } = control.parse(await (await fetch(`${url}/control`)).json()).requests;
   if (attempted !== passed) throw new Error(`the service saw ${attempted} requests, and ${passed} were counted`);
 }
 
@@ -220,7 +220,7 @@ class OtherClient {
       const at = Date.now();
       const answer = await fetch(`${this.url}/v1`, { headers: { authorization: `Bearer ${TOKEN}` } });
       await answer.text();
-      this.passed.push({ at, status: answer.status });
+      this.passed.push({ at, path: '/v1', status: answer.status });
     }
   }
 }

@@ -42,8 +42,7 @@ async function start(flags: Flags) {
     ...options,
     start: given ?? nightsAgo(options.nights),
     websites: website.map((id) => ({ id, pages })),
-    // There are as many distinct requests as pages; beyond this many, only totals are counted.
-    countPerRequest: pages * website.length <= 200_000,
+    countPerRequest: false,
   };
   try {
     if (flags.source === 'google')

@@ -72,10 +72,10 @@ const advanceQuery = z.object({ nights: z.coerce.number().int().min(1).max(MAX_N
 
 /** Adds `/control`, where tests and users control the simulator itself, without a key and without being counted. */
 function addControl(app: FastifyInstance, world: World, faults: Faults, counters: RequestCounters): void {
-  const totals = () => ({ attempted: counters.attempted, answered: counters.answered });
   const state = () => {
     const { night, now, seed, websites } = world;
-    return { night, now, seed, websites, faults: faults.rates, requests: totals() };
+    const { attempted, answered } = counters;
+    return { night, now, seed, websites, faults: faults.rates, requests: { attempted, answered } };
   };
   app.get('/control', async () => state());
   app.post('/control/advance', async (request) => {
@@ -83,13 +83,5 @@ function addControl(app: FastifyInstance, world: World, faults: Faults, counters
     if (!query.success) throw new ServiceError(400, z.prettifyError(query.error));
     world.advance(query.data.nights);
     return state();
-  });
-  app.get('/control/requests', async () => ({
-    ...totals(),
-    by_request: Object.fromEntries(counters.byRequest),
-  }));
-  app.post('/control/reset-counters', async () => {
-    counters.reset();
-    return totals();
   });
 }
