@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readIfThere } from '../../base/storage/durable.js';
+import { readJson } from '../../base/storage/json-file.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
 
 /** The part of a channel's entry in the journal of notices that `status` shows. */
@@ -24,15 +24,8 @@ const channels = z.object({ channels: z.record(z.string(), channelState) });
 
 /** What waits to be sent; nothing if the journal of notices is missing, damaged or not ours to read. */
 export async function waitingNotices(warehouse: string): Promise<WaitingNotices[]> {
-  const text = await readIfThere(warehouseFolder(warehouse).notices).catch(() => null);
-  let known: unknown;
-  try {
-    known = JSON.parse(text ?? '{}');
-  } catch {
-    known = {};
-  }
-  const { data } = channels.safeParse(known);
-  return Object.values(data?.channels ?? {}).flatMap(({ label, waiting, failing }) =>
+  const known = await readJson(warehouseFolder(warehouse).notices, channels).catch(() => null);
+  return Object.values(known?.channels ?? {}).flatMap(({ label, waiting, failing }) =>
     waiting.length > 0
       ? [{ channel: label, notices: waiting.length, since: failing?.since ?? null, error: failing?.error ?? null }]
       : [],

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { messageOf } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
-import { makeFolder, readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { makeFolder } from '../../base/storage/durable.js';
+import { readJson, writeJson } from '../../base/storage/json-file.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
 
 const time = z.iso.datetime();
@@ -40,8 +41,8 @@ export class JobBoard {
 
   /** A file that cannot be read counts as missing. */
   static async open(warehouse: string, logger: Logger): Promise<JobBoard> {
-    const text = await readIfThere(warehouseFolder(warehouse).jobs).catch(() => null);
-    return new JobBoard(warehouse, logger, recordsIn(text));
+    const last = await readJson(warehouseFolder(warehouse).jobs, stored).catch(() => null);
+    return new JobBoard(warehouse, logger, last ?? {});
   }
 
   /** Records the start before the job does anything, so that one that crashes the process is not started repeatedly. */
@@ -77,19 +78,11 @@ export class JobBoard {
     this.#written = this.#written.then(async () => {
       try {
         await makeFolder(warehouse);
-        await writeDurably(warehouseFolder(warehouse).jobs, `${JSON.stringify(this.last)}\n`);
+        await writeJson(warehouseFolder(warehouse).jobs, this.last);
       } catch (error) {
         this.logger.warn(`cannot record when jobs ran: ${messageOf(error)}`);
       }
     });
     return this.#written;
-  }
-}
-
-function recordsIn(text: string | null): Record<string, JobRecord> {
-  try {
-    return stored.parse(JSON.parse(text ?? '{}'));
-  } catch {
-    return {};
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { channelState } from '../../answers/status/waiting-notices.js';
-import { readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { readJson, writeJson } from '../../base/storage/json-file.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
 import { keyOf, labelOf, type MessageChannel } from './channels.js';
 import type { Facts } from './facts.js';
@@ -28,12 +28,8 @@ export type Journal = z.infer<typeof journal>;
 
 /** The journal; an empty one if it is missing or damaged, so that notices may be sent twice. */
 export async function readJournal(warehouse: string): Promise<Journal> {
-  const text = await readIfThere(warehouseFolder(warehouse).notices);
-  try {
-    return journal.parse(JSON.parse(text ?? ''));
-  } catch {
-    return { seen: {}, unsynced: {}, channels: {} };
-  }
+  const found = await readJson(warehouseFolder(warehouse).notices, journal);
+  return found ?? { seen: {}, unsynced: {}, channels: {} };
 }
 
 /** Adds to each channel's queue what it has not been sent; channels that are no longer configured are dropped. */
@@ -74,5 +70,5 @@ export function withOutcome(before: Journal, key: string, error: string | null, 
 
 export async function writeJournal(warehouse: string, changed: Journal): Promise<void> {
   // Only its owner may read it: it holds addresses and URLs of pages.
-  await writeDurably(warehouseFolder(warehouse).notices, `${JSON.stringify(changed)}\n`, 0o600);
+  await writeJson(warehouseFolder(warehouse).notices, changed, 0o600);
 }

@@ -8,10 +8,10 @@ import { Failure } from '../../base/exit.js';
 import { moment } from '../../base/observe/format.js';
 import type { Logger } from '../../base/observe/log.js';
 import { safe } from '../../base/observe/terminal.js';
-import { exists, readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { exists } from '../../base/storage/durable.js';
+import { readJson, writeJson } from '../../base/storage/json-file.js';
 import { readSummedJson, summedJson } from '../../base/storage/summed-json.js';
 import { SECOND_MS } from '../../base/time.js';
-import { jsonOf } from '../../base/validate.js';
 import { warehouseFolder } from '../log/folder/layout.js';
 import { identityOf } from '../log/folder/prepare.js';
 import { readBucketRemoval } from '../removal/steps.js';
@@ -50,13 +50,12 @@ export type Writer = z.infer<typeof writerSchema>;
 export class LeaseError extends Failure {}
 
 /** @returns null before the bucket was asked for the first time */
-export async function readWriter(warehouse: string): Promise<Writer | null> {
-  const text = await readIfThere(warehouseFolder(warehouse).writer);
-  return text === null ? null : (writerSchema.safeParse(jsonOf(text)).data ?? null);
+export function readWriter(warehouse: string): Promise<Writer | null> {
+  return readJson(warehouseFolder(warehouse).writer, writerSchema);
 }
 
 function writeWriter(warehouse: string, writer: Writer): Promise<void> {
-  return writeDurably(warehouseFolder(warehouse).writer, `${JSON.stringify(writer)}\n`);
+  return writeJson(warehouseFolder(warehouse).writer, writer);
 }
 
 /**

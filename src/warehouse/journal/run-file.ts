@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { messageOf } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
 import { isDiskFull } from '../../base/storage/disk-error.js';
-import { readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { readJson, writeJson } from '../../base/storage/json-file.js';
 import { SECOND_MS } from '../../base/time.js';
 
 const time = z.iso.datetime();
@@ -36,13 +36,8 @@ export type RunFileContent = z.infer<typeof runFile>;
 export const NO_WEBSITE = '*';
 
 /** What the newest run has written; null before the first one, or if the file is damaged. */
-export async function readRunFile(file: string): Promise<RunFileContent | null> {
-  const text = await readIfThere(file).catch(() => null);
-  try {
-    return runFile.parse(JSON.parse(text ?? 'null'));
-  } catch {
-    return null;
-  }
+export function readRunFile(file: string): Promise<RunFileContent | null> {
+  return readJson(file, runFile).catch(() => null);
 }
 
 /**
@@ -112,10 +107,10 @@ export class RunFile {
 
   /** One after the other, because writes share a temporary file. */
   #write(change: Partial<RunFileContent>): Promise<void> {
-    this.#content = { ...this.#content, ...change };
-    const text = `${JSON.stringify(this.#content)}\n`;
+    const content = { ...this.#content, ...change };
+    this.#content = content;
     this.#written = this.#written
-      .then(() => writeDurably(this.file, text))
+      .then(() => writeJson(this.file, content))
       .catch((error) => this.logger.warn(`cannot record how the run is doing: ${messageOf(error)}`));
     return this.#written;
   }

@@ -2,18 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
-import {
-  exists,
-  makeFolder,
-  publish,
-  readIfThere,
-  sha256Of,
-  syncFile,
-  writeDurably,
-} from '../../base/storage/durable.js';
+import { exists, makeFolder, publish, sha256Of, syncFile } from '../../base/storage/durable.js';
 import { type EngineOptions, withEngine } from '../../base/storage/engine.js';
+import { readJson, writeJson } from '../../base/storage/json-file.js';
 import { DAY_MS, HOUR_MS } from '../../base/time.js';
-import { jsonOf } from '../../base/validate.js';
 import { listTableFiles, namesIn, warehouseFolder } from './folder/layout.js';
 import { tableQuery } from './folder/prepare.js';
 import { areWhole } from './markers.js';
@@ -56,7 +48,7 @@ export interface MarkerIndex {
 /** @returns null if there is none, or if it is damaged or of another warehouse */
 export async function readIndex(warehouse: string): Promise<MarkerIndex | null> {
   const { folder, file } = placeOf(warehouse);
-  const { data } = indexSchema.safeParse(jsonOf((await readIfThere(file).catch(() => null)) ?? ''));
+  const data = await readJson(file, indexSchema).catch(() => null);
   if (!data || !(await exists(join(warehouse, data.witness)))) return null;
   for (const { name, sha256 } of Object.values(data.files)) {
     if ((await sha256Of(join(folder, name)).catch(() => null)) !== sha256) return null;
@@ -80,10 +72,8 @@ export async function dropIndex(warehouse: string): Promise<void> {
  * look for its file.
  */
 export async function makeRoom(warehouse: string, date: string): Promise<void> {
-  const text = await readIfThere(placeOf(warehouse).file);
-  if (text === null) return;
-  const { data } = indexSchema.safeParse(jsonOf(text));
-  if (!data || date < data.before) await dropIndex(warehouse);
+  const index = await readJson(placeOf(warehouse).file, indexSchema);
+  if (!index || date < index.before) await dropIndex(warehouse);
 }
 
 /**
@@ -127,7 +117,7 @@ export async function updateIndex(
     };
     const files = { snapshots: await write('snapshots'), runs: await write('runs') };
     const index = { version: 1, before, witness: relative(warehouse, witness), files };
-    await writeDurably(file, `${JSON.stringify(index)}\n`);
+    await writeJson(file, index);
     const replaced = Object.values(old?.files ?? {}).map((one) => basename(one));
     await dropReplaced(folder, [files.snapshots.name, files.runs.name, ...replaced], now);
   });

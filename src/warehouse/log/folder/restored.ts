@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { readIfThere, writeDurably } from '../../../base/storage/durable.js';
-import { jsonOf } from '../../../base/validate.js';
+import { readJson, writeJson } from '../../../base/storage/json-file.js';
 import { warehouseFolder } from './layout.js';
 
 const restoredSchema = z.object({
@@ -17,13 +16,12 @@ const restoredSchema = z.object({
 export type Restored = z.infer<typeof restoredSchema>;
 
 /** @returns null for a warehouse that was not fetched from a bucket, or that has all of its files */
-export async function readRestored(warehouse: string): Promise<Restored | null> {
-  const text = await readIfThere(warehouseFolder(warehouse).restored);
-  return text === null ? null : (restoredSchema.safeParse(jsonOf(text)).data ?? null);
+export function readRestored(warehouse: string): Promise<Restored | null> {
+  return readJson(warehouseFolder(warehouse).restored, restoredSchema);
 }
 
-export async function writeRestored(warehouse: string, restored: Restored): Promise<void> {
-  await writeDurably(warehouseFolder(warehouse).restored, `${JSON.stringify(restored)}\n`);
+export function writeRestored(warehouse: string, restored: Restored): Promise<void> {
+  return writeJson(warehouseFolder(warehouse).restored, restored);
 }
 
 /** What an answer lacks, and how to get it. */
