@@ -9,7 +9,7 @@ import { checkWarehouseThere, listFiles, unlistedIn } from '../../warehouse/log/
 import type { DataTable, Table } from '../../warehouse/log/folder/tables.js';
 import { type Log, openLog } from '../../warehouse/log/log.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
-import { unlessRemoved } from '../../warehouse/removal/steps.js';
+import { unlessRemoved } from '../../warehouse/removal/unless-removed.js';
 import type { OwnColumns } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
 import { SOURCES, type Source, SourceFiles } from './source-files.js';

@@ -90,6 +90,8 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     for (const follower of known) followers.push(await follower.lag(log, engine));
     const begun = await unfinishedRemoval(warehouse);
     const removal = running ? null : begun;
+    // What is being removed is no damage.
+    const lost = begun?.removal ? [] : damaged;
     const found = {
       warehouse,
       checked_at: new Date(input.now).toISOString(),
@@ -107,13 +109,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       page_states: pageStates,
       quarantine: quarantineOf(log.markers),
       notices: await waitingNotices(warehouse),
-      // What is being removed is no damage.
-      damaged: (begun?.removal ? [] : damaged).map(({ path, table, websiteId, reason }) => ({
-        path,
-        table,
-        website_id: websiteId,
-        reason,
-      })),
+      damaged: lost.map(({ path, table, websiteId, reason }) => ({ path, table, website_id: websiteId, reason })),
     };
     return judged(found, input);
   });

@@ -22,15 +22,8 @@ import { type Log, openLog } from '../log/log.js';
 import { type CommittedFiles, fileOf, type Marker, markersOf, stateFileOf } from '../log/markers.js';
 import { copyChanges, copySummary, factsOf, readManifest } from '../log/stage/commit-files.js';
 import { type OnCompared, rebuildState } from '../log/state.js';
-import {
-  finishRemoval,
-  foldersOf,
-  removeForGood,
-  type Step,
-  stageBucketRemoval,
-  unfinishedRemoval,
-  unlessRemoved,
-} from './steps.js';
+import { finishRemoval, foldersOf, removeForGood, type Step, stageBucketRemoval, unfinishedRemoval } from './steps.js';
+import { unlessRemoved } from './unless-removed.js';
 
 export interface RemoveOptions {
   config: Config;

@@ -1,7 +1,7 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { BusyError, Failure, messageOf } from '../../base/exit.js';
+import { Failure } from '../../base/exit.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
 import {
   exists,
@@ -14,17 +14,11 @@ import {
   syncFolder,
   writeDurably,
 } from '../../base/storage/durable.js';
-import { withEngine } from '../../base/storage/engine.js';
 import { encodeId } from '../../base/storage/names.js';
-import { withTemporary } from '../../base/storage/temporary.js';
 import { jsonOf } from '../../base/validate.js';
-import { DamageError } from '../log/folder/damage.js';
 import { namesIn, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
 import { DATA_TABLES } from '../log/folder/tables.js';
-import { openLog } from '../log/log.js';
 
-/** How DuckDB says that a file is not there. */
-const MISSING = /No files found that match/;
 const JOURNALS = ['runs', join('runs', 'damaged')];
 
 const planSchema = z.object({
@@ -118,25 +112,6 @@ export async function unfinishedRemoval(warehouse: string) {
     message,
     remedy: 'the next sync finishes it, and so does the same `indexhouse remove`',
   };
-}
-
-/**
- * Why the log could not be read: the given error, or a BusyError if what it lacks is being removed, or was removed after
- * it was opened.
- */
-export async function unlessRemoved(error: unknown, warehouse: string, memoryLimit: number): Promise<unknown> {
-  if (!(error instanceof DamageError) && !MISSING.test(messageOf(error))) return error;
-  const removal = await unfinishedRemoval(warehouse);
-  if (removal?.removal) return new BusyError(`${removal.message}: try again soon; ${removal.remedy}`);
-  const damaged = error instanceof DamageError ? error.damaged : [];
-  const named = await withTemporary('removed', (temporary) =>
-    withEngine({ memoryLimit, temporary }, async (engine) => {
-      const log = await openLog(engine, warehouse, { temporary, index: 'at once' });
-      return damaged.filter(({ table, path }) => table === 'page_state' || log.files(table).includes(path));
-    }),
-  );
-  if (named.length > 0) return error;
-  return new BusyError(`something was removed from ${warehouse} while it was read: try again`, { cause: error });
 }
 
 /** Deletes a file or folder, and the folders above it that are empty then: views fail on patterns without a file. */
