@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Stopped } from '../base/exit.js';
 import { type AnswerLimits, dispatcherFor, exchange, type HttpAnswer } from '../base/http/exchange.js';
@@ -18,6 +19,8 @@ export interface TransportOptions {
   timeout: number;
   connections: number;
   maxBodyBytes?: number;
+  /** Looks names up; left out: as the machine does. */
+  lookup?: LookupFunction;
 }
 
 type Known = TransportOptions & { places: Places };
@@ -55,7 +58,7 @@ export class Transport {
     this.#limits = { timeout, maxBytes, tooLarge: large, tooSlow: slow };
     const timeouts = { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } };
     this.#origin = base.origin;
-    this.#dispatcher = dispatcherFor(base.origin, { connections, ...timeouts });
+    this.#dispatcher = dispatcherFor(base.origin, { connections, ...timeouts }, options.lookup);
   }
 
   /**

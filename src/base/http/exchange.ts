@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
-import type { Dispatcher, EnvHttpProxyAgent, errors, Pool as UndiciPool } from 'undici';
+import type { LookupFunction } from 'node:net';
+import type { buildConnector, Dispatcher, EnvHttpProxyAgent, errors, Pool as UndiciPool } from 'undici';
 
 /** Loaded by file: the package's index also loads `fetch`, caches and cookies, which would delay every small sync. */
 const load = createRequire(import.meta.url);
@@ -36,13 +37,22 @@ export interface AnswerLimits {
   into?: string | undefined;
 }
 
-/** Connects directly, or through the proxy set by `HTTPS_PROXY` and `NO_PROXY`; plain HTTP is for loopback only. */
-export function dispatcherFor(origin: string, options: UndiciPool.Options): Dispatcher {
+/**
+ * Connects directly, or through the proxy set by `HTTPS_PROXY` and `NO_PROXY`, but for plain HTTP.
+ *
+ * @param lookup looks up the names that are connected to directly, which that of the proxy is not one of
+ */
+export function dispatcherFor(
+  origin: string,
+  options: Omit<UndiciPool.Options, 'connect'> & { connect?: buildConnector.BuildOptions },
+  lookup?: LookupFunction,
+): Dispatcher {
+  const direct = lookup ? { ...options, connect: { ...options.connect, lookup } } : options;
   const proxy = process.env['https_proxy'] || process.env['HTTPS_PROXY'];
-  if (!proxy || !origin.startsWith('https:')) return new Pool(origin, options);
+  if (!proxy || !origin.startsWith('https:')) return new Pool(origin, direct);
   const { EnvHttpProxyAgent: Agent }: { EnvHttpProxyAgent: typeof EnvHttpProxyAgent } = load('undici');
   // With the same options, because the default ones wait five minutes for a silent proxy.
-  return new Agent({ ...options, clientFactory: (proxy) => new Pool(proxy, options) });
+  return new Agent({ ...direct, clientFactory: (proxy) => new Pool(proxy, options) });
 }
 
 /** Sends a request and collects its answer. Redirects are not followed. @throws undici's errors, or those of the limits */

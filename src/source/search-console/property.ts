@@ -23,9 +23,9 @@ export function propertyOf(url: string, [own = '', ...prefixes]: readonly string
   return matching.sort((one, other) => other.length - one.length)[0] ?? own;
 }
 
-/** Addresses that a property's robots.txt has: of the domain and of `www`, or of the prefix's origin. */
-export function robotsOf(property: string): string[] {
-  if (!property.startsWith(DOMAIN)) return [new URL('/robots.txt', property).href];
+/** Where a domain may have a robots.txt, as its property names no host; none for a URL prefix, which does. */
+export function guessedRobotsOf(property: string): string[] {
+  if (!property.startsWith(DOMAIN)) return [];
   return ['', 'www.'].map((www) => `https://${www}${hostOf(property)}/robots.txt`);
 }
 

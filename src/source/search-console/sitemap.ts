@@ -1,24 +1,38 @@
-import { TextDecoder } from 'node:util';
 import sax from 'sax';
-import { SiteError } from './site-fetch.js';
+import { type Body, textOf } from './body.js';
+import { CutShort, SiteError } from './site-error.js';
 
 const MAX_ADDRESSES = 50_000;
 /** Of an address or a date; what is longer is cut, and then is none. */
 const MAX_TEXT = 10_000;
 /** sax keeps what is open: a sitemap has four levels, with a few attributes each. */
 const MAX_OPEN = 100;
+/** A file with more is something else. */
+const MAX_ERRORS = 100;
 const CROWDED = `is no sitemap (more than ${MAX_OPEN} elements or attributes in one); correct it`;
 const HTML = 'is an HTML page, not a sitemap; correct its address, or answer 404 if it is gone';
 const OPTIONS: sax.SAXOptions & { strictEntities: boolean } = { strictEntities: true };
+/** The elements that are entries, by the element around them. */
+const ENTRIES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['urlset', ['url', 'sitemap']],
+  ['sitemapindex', ['url', 'sitemap']],
+  ['rss', ['item']],
+  ['rdf', ['item']],
+  ['feed', ['entry']],
+]);
+/** The elements of an entry that have its address, and those that have its date. */
+const ADDRESSES: ReadonlySet<string> = new Set(['loc', 'link']);
+const DATES: ReadonlySet<string> = new Set(['lastmod', 'pubdate', 'updated']);
 
-/** A page of a sitemap or a sitemap of an index, as written. */
+/** A page of a sitemap or a feed, or a sitemap of an index, as written. */
 export interface Entry {
-  loc?: string;
+  isSitemap: boolean;
+  /** One, unless its writer was wrong. */
+  addresses: string[];
   lastmod?: string;
 }
 
-/** Takes an entry of a sitemap, of an index or of a list of addresses. */
-type Take = (entry: Entry, isIndex: boolean) => void;
+type Take = (entry: Entry) => void;
 
 /** What takes the text of a file, piece by piece. */
 interface Reader {
@@ -26,74 +40,99 @@ interface Reader {
   close(): unknown;
 }
 
-/** Reads an unpacked file. @throws SiteError if it is no sitemap, broken or too long */
-export async function readSitemap(pieces: AsyncIterable<Buffer>, take: Take): Promise<void> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+/** Reads each entry that can be read. @throws SiteError for the rest: no sitemap, broken, too long, empty */
+export async function readSitemap(body: Body, take: Take): Promise<void> {
   let count = 0;
-  const counted: Take = (entry, isIndex) => {
+  const counted: Take = (entry) => {
     if (++count > MAX_ADDRESSES) fail('has more than 50,000 addresses, which search engines refuse too; split it');
-    take(entry, isIndex);
+    take(entry);
   };
   let reader: Reader | null = null;
-  for await (const piece of pieces) {
-    const text = decoded(decoder, piece);
+  for await (const text of textOf(body)) {
     const start: string = reader === null ? text.trimStart() : text;
     if (start === '') continue;
     reader ??= start.startsWith('<') ? xmlReader(counted) : lineReader(counted);
     reader.write(start);
   }
-  decoded(decoder);
-  if (reader === null) fail('is empty; check what writes it');
-  reader.close();
+  reader?.close();
+  if (count === 0) fail(`${reader === null ? 'is empty' : 'has no entries'}; check what writes it`);
 }
 
-function decoded(decoder: TextDecoder, piece?: Buffer): string {
-  try {
-    return decoder.decode(piece, { stream: piece !== undefined });
-  } catch {
-    return fail('is not UTF-8 text; write it as UTF-8');
-  }
-}
-
-/** Reads `loc` and `lastmod` of each `url` or `sitemap` below the root, whatever the prefix of their names. */
+/** Reads the entries, however deep they are, whatever the prefix of their names. Skips those with broken XML. */
 function xmlReader(take: Take): Reader {
-  const parser = sax.parser(true, OPTIONS);
+  const parser: sax.SAXParser & { closedRoot?: boolean } = sax.parser(true, OPTIONS);
   const open: string[] = [];
-  let isOfIndex = false;
-  let [text, attributes, entry]: [string, number, Entry] = ['', 0, {}];
-  parser.onerror = ({ message }) => fail(`is broken XML (${message.replaceAll('\n', ', ').slice(0, 200)}); correct it`);
-  parser.ondoctype = (type) => fail(/^\s*html/i.test(type) ? HTML : 'has a doctype, which is refused; remove it');
-  parser.onattribute = () => ++attributes > MAX_OPEN && fail(CROWDED);
+  const errors: string[] = [];
+  let [text, attributes, href, rel]: [string, number, string, string] = ['', 0, '', ''];
+  let [prefix, names]: [string, readonly string[] | undefined] = ['', undefined];
+  /** The open entry and how deep it is. */
+  let [entry, depth]: [Entry | null, number] = [null, 0];
+  parser.onerror = ({ message }) => {
+    errors.push(message.replaceAll('\n', ', ').slice(0, 200));
+    if (/^Unclosed root|^Unexpected end/.test(message)) throw new CutShort(broken(errors));
+    if (errors.length > MAX_ERRORS) fail(broken(errors));
+    entry = null;
+    parser.resume();
+  };
+  parser.ondoctype = (type) => void (/^\s*html/i.test(type) && fail(HTML));
+  parser.onattribute = ({ name, value }) => {
+    if (++attributes > MAX_OPEN) fail(CROWDED);
+    if (name === 'href') href = value.trim();
+    if (name === 'rel') rel = value.trim();
+  };
   // Before its attributes: those of HTML may be no XML.
   parser.onopentagstart = ({ name }) => {
     if (open.push(name) > MAX_OPEN) fail(CROWDED);
-    [text, attributes] = ['', 0];
-    if (open.length === 1) isOfIndex = isIndex(localOf(name));
-    if (open.length === 2) entry = {};
+    [text, attributes, href, rel] = ['', 0, '', ''];
+    const local = localOf(name);
+    if (open.length === 1 && local === 'html') fail(HTML);
+    // Something may stand before the root.
+    parser.closedRoot = false;
+    if (names === undefined) {
+      names = ENTRIES.get(local);
+      // The entries of RSS 1.0 are not in the namespace of their root.
+      prefix = local === 'rdf' ? '' : prefixOf(name);
+    } else if (prefixOf(name) === prefix && names.includes(local)) {
+      [entry, depth] = [{ isSitemap: local === 'sitemap', addresses: [] }, open.length];
+    }
   };
   parser.ontext = (piece) => {
     text = (text + piece).slice(0, MAX_TEXT);
   };
   parser.oncdata = parser.ontext;
   parser.onclosetag = (name) => {
-    const local = localOf(name);
-    const isOwn = open.length === 3 && name === `${open[1]?.slice(0, -localOf(open[1]).length)}${local}`;
-    if (isOwn && (local === 'loc' || local === 'lastmod')) entry[local] = text.trim();
-    if (open.length === 2 && local === (isOfIndex ? 'sitemap' : 'url') && entry.loc) take(entry, isOfIndex);
+    if (entry && prefixOf(name) === prefix) {
+      const local = localOf(name);
+      if (open.length === depth) {
+        take(entry);
+        entry = null;
+      } else if (open.length === depth + 1) {
+        const address = text.trim() || (/^(alternate)?$/.test(rel) ? href : '');
+        if (ADDRESSES.has(local) && address) entry.addresses.push(address);
+        if (DATES.has(local)) entry.lastmod = text.trim();
+      }
+    }
     open.pop();
   };
-  return parser;
+  const close = () => {
+    parser.close();
+    if (names === undefined) fail('is no sitemap (it has no <urlset>, <sitemapindex> or feed); correct its address');
+    if (errors.length > 0) fail(broken(errors));
+  };
+  return { write: (piece) => parser.write(piece), close };
 }
 
+function broken([first, ...others]: readonly string[]): string {
+  return `is broken XML (${first}${others.length > 0 ? `, and ${others.length} more` : ''}); correct it`;
+}
+
+/** Without its prefix. Some write capitals. */
 function localOf(name: string): string {
-  return name.slice(name.indexOf(':') + 1);
+  return name.slice(prefixOf(name).length).toLowerCase();
 }
 
-function isIndex(root: string): boolean {
-  if (/^html$/i.test(root)) fail(HTML);
-  if (/^(rss|feed|RDF)$/.test(root)) throw new SiteError('is a feed and was passed over; write a sitemap', true);
-  if (/^(urlset|sitemapindex)$/.test(root)) return root === 'sitemapindex';
-  return fail(`is no sitemap (it begins with <${root.slice(0, 40)}>); correct its address`);
+function prefixOf(name: string): string {
+  return name.slice(0, name.indexOf(':') + 1);
 }
 
 function lineReader(take: Take): Reader {
@@ -102,10 +141,11 @@ function lineReader(take: Take): Reader {
     const [rest = '', ...lines] = text.split(/[\r\n]/);
     line = (line + rest).slice(0, MAX_TEXT);
     for (const next of lines) {
-      const loc = line.trim();
-      if (isFirst && loc !== '' && !/^https?:/i.test(loc)) fail('is neither XML nor a list of addresses; correct it');
-      if (loc !== '') {
-        take({ loc }, false);
+      const address = line.trim();
+      if (isFirst && address !== '' && !/^https?:/i.test(address))
+        fail('is neither XML nor a list of addresses; correct it');
+      if (address !== '') {
+        take({ isSitemap: false, addresses: [address] });
         isFirst = false;
       }
       line = next.slice(0, MAX_TEXT);

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SiteFetch } from '../../../src/source/search-console/site-fetch.js';
@@ -31,14 +31,13 @@ const FILE = fc.record({
 });
 
 /** The addresses of a sitemap that a server answers with. */
-async function readBack(body: string | Buffer): Promise<string[]> {
-  const server = await startRawServer(() => http(200, body));
+async function readBack(body: string | Buffer, headers: Record<string, string> = {}): Promise<string[]> {
+  const server = await startRawServer(() => http(200, body, headers));
   const site = new SiteFetch({ origin: server.url, version: '1', timeout: 10_000 });
   const found: string[] = [];
   await site.get('https://shop.example/sitemap.xml', {
-    isAllowed: () => false,
     notAfter: Number.POSITIVE_INFINITY,
-    read: (pieces) => readSitemap(pieces, ({ loc = '' }) => found.push(loc)),
+    read: (body) => readSitemap(body, ({ addresses }) => found.push(...addresses)),
   });
   return found;
 }
@@ -54,6 +53,53 @@ it('gives back every address, however its sitemap is written and packed', async 
     expect(await readBack(body)).toEqual(entries.map(([url]) => url));
   });
   await fc.assert(property, { numRuns: 60 });
+});
+
+const ROOT = '<urlset><url><loc>https://shop.example/é</loc></url></urlset>';
+const declared = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?>\n${ROOT}`;
+const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
+const latin = { 'content-type': 'text/xml; charset="ISO-8859-1"' };
+const br = { 'content-encoding': 'br' };
+const deflate = { 'content-encoding': 'deflate' };
+
+it.each<[string, Buffer, Record<string, string>?]>([
+  ['UTF-16 with a mark', Buffer.from(`\uFEFF${declared('utf-16')}`, 'utf16le')],
+  ['UTF-16 of the other order', utf16be(`\uFEFF${ROOT}`)],
+  ['UTF-16 without a mark', utf16be(declared('UTF-16'))],
+  ['UTF-16 as a list', Buffer.from('\uFEFFhttps://shop.example/é\r\n', 'utf16le')],
+  ['UTF-8 that says UTF-16', Buffer.from(declared('utf-16'))],
+  ['UTF-8 with a mark, whatever it says', Buffer.from(`\uFEFF${declared('iso-8859-1')}`)],
+  ['Latin-1 by its own label', Buffer.from(declared('ISO-8859-1'), 'latin1')],
+  ['Latin-1 by the label of the server', Buffer.from(ROOT, 'latin1'), latin],
+  ['UTF-8 by its own label', Buffer.from(declared('utf-8')), latin],
+  ['Brotli', brotliCompressSync(ROOT), br],
+  ['gzip in Brotli', brotliCompressSync(gzipSync(ROOT)), br],
+  ['deflate', deflateSync(ROOT), deflate],
+  ['deflate without its header', deflateRawSync(ROOT), deflate],
+  ['gzip that is called deflate', gzipSync(ROOT), deflate],
+])('decodes %s', async (_, body, headers) => {
+  expect(await readBack(body, headers)).toEqual(['https://shop.example/é']);
+});
+
+it.each([
+  [
+    'RSS 2.0',
+    '<rss xmlns:atom="a"><channel><link>no</link><atom:link href="no"/><item><link>1</link><guid>no</guid></item><item><title/><link><![CDATA[2]]></link></item></channel></rss>',
+  ],
+  [
+    'RSS 1.0',
+    '<rdf:RDF><channel><link>no</link></channel><item><link>1</link></item><item><link>2</link></item></rdf:RDF>',
+  ],
+  [
+    'Atom',
+    '<feed><link href="no"/><entry><link rel="self" href="no"/><link href="1"/></entry><entry><link rel="alternate" href="2"/></entry></feed>',
+  ],
+  [
+    'prefixed Atom',
+    '<a:feed><a:entry><a:link href="1"/><a:content><link href="no"/></a:content></a:entry><a:entry><a:link href="2"/></a:entry></a:feed>',
+  ],
+])('reads the entries of a feed: %s', async (_, feed) => {
+  expect(await readBack(feed)).toEqual(['1', '2']);
 });
 
 it('reads a bomb of 1 GB and a sitemap of 50,000 pages in little memory', async () => {

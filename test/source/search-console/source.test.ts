@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type SearchConsole, startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import { DAY_MS } from '../../../src/base/time.js';
 import { Clients, configuredWebsites } from '../../../src/source/clients.js';
-import { isOfProperty, propertyOf, robotsOf } from '../../../src/source/search-console/property.js';
+import { guessedRobotsOf, isOfProperty, propertyOf } from '../../../src/source/search-console/property.js';
 import type { ListingSink } from '../../../src/source/source.js';
 import type { JudgedEntry } from '../../../src/source/walk/coverage-window.js';
 import { load } from '../../base/config/given.js';
@@ -123,6 +123,6 @@ it('knows to which property a page belongs', () => {
   expect(isOfProperty('https://www.example.com/', 'http://www.example.com/')).toBe(false);
   expect(isOfProperty('https://www.example.com/café/', 'https://www.example.com/caf%C3%A9/1')).toBe(true);
   const robots = ['https://example.com/robots.txt', 'https://www.example.com/robots.txt'];
-  expect(robotsOf('sc-domain:example.com')).toEqual(robots);
-  expect(robotsOf(BLOG)).toEqual(robots.slice(1));
+  expect(guessedRobotsOf('sc-domain:example.com')).toEqual(robots);
+  expect(guessedRobotsOf(BLOG)).toEqual([]);
 });

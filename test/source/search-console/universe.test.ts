@@ -57,7 +57,7 @@ const listing = (...paths: string[]) => ({ sitemaps: paths.map((path) => SITE + 
 
 describe('where pages are found', () => {
   it('joins what Search Console and robots.txt list with traffic, each file once, without credentials', async () => {
-    const robots = `\uFEFFSITEMAP : /a.xml # main\r\n# Sitemap: /no.xml\r\nsitemap:${WWW}/b.txt#x\r\nSitemap: ${OTHER}/c.xml`;
+    const robots = `\uFEFFSITEMAP : /a.xml # main\r\n# Sitemap: /no.xml\r\nsitemap:${WWW}/b.txt#x\r\nSitemap: https://`;
     const lastmod = '<lastmod> 2026-11-01T10:00:00+02:00 </lastmod>';
     const files = {
       'https://shop.example/robots.txt': gzipSync(robots),
@@ -78,7 +78,7 @@ describe('where pages are found', () => {
     ]);
     expect(problems).toEqual([]);
     expect(notes.toSorted()).toEqual([
-      expect.stringContaining(`${OTHER}/c.xml, listed in ${SITE}/robots.txt, is on no host of sc-domain:shop.example`),
+      expect.stringContaining(`https://, listed in ${SITE}/robots.txt, is no address`),
       expect.stringContaining('b.txt has 1 link out of the property'),
     ]);
     const asked = server.requests.map(({ target }) => target).toSorted();
@@ -86,6 +86,52 @@ describe('where pages are found', () => {
     const heads = server.requests.map(({ head }) => head).join('\n');
     expect(heads).toContain('user-agent: indexhouse/1.2.3');
     expect(heads).not.toMatch(/authorization|cookie/i);
+  });
+
+  it('reads sitemaps on other hosts if they are listed or redirected to, and takes only pages of the property', async () => {
+    const pages = (name: string) => sitemap(page(`${SITE}/${name}`), page(`${OTHER}/no`));
+    const files = {
+      'https://shop.example/robots.txt': `Sitemap: ${OTHER}/robots.xml`,
+      [`${OTHER}/robots.xml`]: index(`${OTHER}/child.xml`, 'https://third.example/no.xml'),
+      [`${OTHER}/child.xml`]: pages('child'),
+      [`${OTHER}/google.xml`]: pages('google'),
+      '/moved.xml': redirect(`${OTHER}/moved.xml`),
+      [`${OTHER}/moved.xml`]: index(`${OTHER}/below.xml`),
+      [`${OTHER}/below.xml`]: pages('below'),
+    };
+    const listSitemaps = async () => [`${OTHER}/google.xml`, `${SITE}/moved.xml`];
+    const { server, urls, problems, notes } = await read(files, { listSitemaps });
+    expect(urls.toSorted()).toEqual(['below', 'child', 'google'].map((name) => `${SITE}/${name}`));
+    expect([problems, notes.length]).toEqual([[], 4]);
+    expect(server.requests.map(({ head }) => head).join('\n')).not.toMatch(/third\.example|authorization|cookie/i);
+  });
+
+  it('reads robots.txt of each host with pages, 50 at most, and fails with it only where pages are', async () => {
+    const hosts = Array.from({ length: 60 }, (_, at) => `https://${at}.shop.example`);
+    const figures = { clicks: 1, impressions: 2, position: 3 };
+    const files = {
+      'https://shop.example/robots.txt': () => http(403),
+      'https://www.shop.example/robots.txt': (_: unknown, socket: Parameters<RawAnswer>[1]) => void socket.destroy(),
+      'https://1.shop.example/robots.txt': () => http(401),
+      'https://2.shop.example/robots.txt': 'Sitemap: /2.xml',
+      '/2.xml': sitemap(page(`${SITE}/2`)),
+    };
+    const paths = [`${hosts[2]}/2.xml`];
+    const withPages = await read(files, {
+      async *traffic() {
+        yield hosts.map((host) => ({ url: `${host}/`, ...figures }));
+      },
+    });
+    expect(withPages.urls).toContain(`${SITE}/2`);
+    expect(withPages.sightings.find(({ url }) => url === `${SITE}/2`)).toMatchObject({ sitemap: paths[0] });
+    expect(withPages.problems).toEqual([expect.stringContaining(`${hosts[1]}/robots.txt answered 401`)]);
+    expect(withPages.server.requests.filter(({ head }) => /^host: \d/im.test(head))).toHaveLength(51);
+    expect((await read(files)).problems).toEqual([]);
+    const named = await read(
+      { ...files, '/a.xml': sitemap(page(`${SITE}/a`)) },
+      { listSitemaps: async () => [`${WWW}/a.xml`] },
+    );
+    expect(named.problems).toEqual([expect.stringContaining(`${SITE}/robots.txt answered 403`)]);
   });
 
   it('follows indexes two deep and redirects within the property, and unpacks by bytes, whatever the name says', async () => {
@@ -116,7 +162,17 @@ describe('a file that cannot be read', () => {
     ['broken XML', 'is broken XML (Unexpected close tag', sitemap(first, '</urlx>')],
     ['XML that ends too soon', 'is broken XML (Unclosed root tag', sitemap(first).slice(0, -4)],
     ['an entity of its own', 'is broken XML (Invalid character entity', sitemap(page(`${SITE}/&eacute;`))],
-    ['a doctype', 'has a doctype', `<!DOCTYPE urlset [<!ENTITY a "${SITE}/a">]>${sitemap(page('&a;'))}`],
+    [
+      'an entity of a doctype',
+      'is broken XML (Invalid',
+      `<!DOCTYPE u [<!ENTITY a "b">]>${sitemap(page(`${SITE}/&a;`))}`,
+    ],
+    ['binary data', 'is broken XML', `<urlset>${'<\u0001&;'.repeat(1e5)}`],
+    ['a file without entries', 'has no entries', sitemap()],
+    ['a feed without entries', 'has no entries', '<rss version="2.0"><channel/></rss>'],
+    ['other XML', 'is no sitemap (it has no <urlset>', '<error><code>wp_die</code></error>'],
+    ['another label', 'is not ISO-9999 text', `<?xml version="1.0" encoding="iso-9999"?>${sitemap(first)}`],
+    ['Brotli that is none', 'is broken Brotli', () => http(200, sitemap(first), { 'content-encoding': 'br' })],
     ['a nest without a floor', 'is no sitemap (more than 100', `<urlset>${'<a>'.repeat(1e6)}`],
     ['attributes without an end', 'is no sitemap (more than 100', `<urlset a${[...Array(1e5).keys()].join('="" a')}`],
     ['JSON', 'is neither XML nor a list', '{"error": "gone"}'],
@@ -130,7 +186,8 @@ describe('a file that cannot be read', () => {
     ['a body cut short', 'cannot be read', () => 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n<urlset>'],
     ['a server with a problem', 'answered 503', () => http(503)],
     ['a page behind a login', 'answered 403', () => http(403)],
-    ['a redirect elsewhere', 'redirects to https://other.example/', redirect('https://other.example/')],
+    ['a page that wants a password', 'answered 401', () => http(401)],
+    ['a redirect nowhere', 'redirects to ftp://other.example/', redirect('ftp://other.example/')],
     ['a redirect in circles', 'redirects more than 5 times', redirect('/bad')],
     ['a bomb in a bomb', 'is larger than 50 MB', gzipSync(Buffer.concat(Array(64).fill(zeros)))],
   ];
@@ -163,12 +220,57 @@ describe('a file that cannot be read', () => {
     },
   );
 
-  it('is a note if it is gone or a feed', async () => {
-    const files = { '/rss': '<rss version="2.0"/>', '/atom': '<feed xmlns="a"/>', '/410': () => http(410) };
-    const { problems, notes } = await read(files, listing('/rss', '/atom', '/404', '/410'));
+  it.each([
+    ['XML', 'is broken XML (Unclosed', Buffer.from(sitemap(page(`${SITE}/a`), page(`${SITE}/b`)))],
+    ['gzip', 'is broken gzip (unexpected end', gzipSync(sitemap(page(`${SITE}/a`), page(`${SITE}/b`)), { level: 0 })],
+  ])('is asked again if its %s ends too soon, and gives what is there', async (_, message, whole) => {
+    const answers = [http(200, whole.subarray(0, -30)), http(200, whole)];
+    const once = await read({ '/bad': () => answers.shift() ?? '' }, listing('/bad'));
+    expect([once.urls, once.problems]).toEqual([[`${SITE}/a`, `${SITE}/b`], []]);
+    const always = await read({ '/bad': whole.subarray(0, -30) }, listing('/bad'));
+    expect([always.urls, always.server.requests.length]).toEqual([[`${SITE}/a`], 3]);
+    expect(always.problems).toEqual([expect.stringContaining(`${SITE}/bad ${message}`)]);
+  });
+
+  const [a, b] = [page(`${SITE}/a`), page(`${SITE}/b`)];
+  const loc = (path: string) => `<loc>${SITE}${path}</loc>`;
+  const inIndex = (...inner: string[]) =>
+    `<sitemapindex>${inner.map((one) => `<sitemap>${one}</sitemap>`).join('')}</sitemapindex>`;
+  const PARTLY: [string, string, string[]][] = [
+    ['an entry without an address', sitemap('<url/>', a, '<url><loc> </loc></url>', b), ['has no address in 2 places']],
+    ['relative addresses', sitemap(page('/c'), a, page('shop.example/d'), b), ['has 2 relative links (/c); write']],
+    ['several files in an entry of an index', inIndex(loc('/a.txt') + loc('/b.txt')), []],
+    [
+      'an entry of an index without an address',
+      inIndex('', loc('/a.txt'), loc('/b.txt')),
+      ['has no address in 1 place;'],
+    ],
+    ['a nest of lists', `<urlset>${sitemap(a).replace(/<\?.*?\?>/, '')}<urlset>${b}</urlset></urlset>`, []],
+    ['files between pages', sitemap(a, `<sitemap>${loc('/b.txt')}</sitemap>`), []],
+    [
+      'a broken entry',
+      sitemap(a, page(`${SITE}/c?d&e`), page(`${SITE}/&f;`), b),
+      ['is broken XML (Invalid character', ', and 2 more'],
+    ],
+    ['something before and after', `<head/>${sitemap(a, b).replace(/<\?.*?\?>/, '')}<script>1</script>`, []],
+    ['capitals', sitemap(a, b).replaceAll(/<.*?>/g, (tag) => (tag.startsWith('<?') ? tag : tag.toUpperCase())), []],
+    ['a doctype', `<!DOCTYPE urlset SYSTEM "${SITE}/no.dtd" [<!ENTITY a "${SITE}/no">]>${sitemap(a, b)}`, []],
+  ];
+  it.each(PARTLY)('gives what can be read: %s', async (_, file, messages) => {
+    const files = { '/bad': file, '/a.txt': `${SITE}/a`, '/b.txt': `${SITE}/b` };
+    const { server, urls, problems, notes } = await read(files, listing('/bad'));
+    expect(urls).toEqual([`${SITE}/a`, `${SITE}/b`]);
+    expect(problems).toHaveLength(Math.min(1, messages.length));
+    for (const message of messages) expect(problems[0]).toContain(message);
+    expect(notes).toEqual([]);
+    expect(server.requests.map(({ target }) => target)).not.toContain('/no.dtd');
+  });
+
+  it('is a note if it is gone', async () => {
+    const { problems, notes } = await read({ '/410': () => http(410) }, listing('/404', '/410'));
     expect(problems).toEqual([]);
     expect(notes.map((note) => note.split(' ').slice(0, 3).join(' ')).toSorted()).toEqual(
-      ['404 answered 404,', '410 answered 410,', 'atom is a', 'rss is a'].map((text) => `${SITE}/${text}`),
+      ['404 answered 404,', '410 answered 410,'].map((text) => `${SITE}/${text}`),
     );
   });
 

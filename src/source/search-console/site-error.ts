@@ -1,0 +1,15 @@
+import { Failure } from '../../base/exit.js';
+
+/** What is wrong with a file of a site. The message continues a sentence that begins with the file's address. */
+export class SiteError extends Failure {
+  constructor(
+    message: string,
+    /** Whether the listing lacks nothing for it. */
+    readonly harmless = false,
+  ) {
+    super(message);
+  }
+}
+
+/** A file that ends too soon, which another try may get as a whole. */
+export class CutShort extends SiteError {}
