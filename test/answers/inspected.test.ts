@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { askRows } from '../../src/answers/query/ask-rows.js';
 import type { Reader } from '../../src/answers/query/reader.js';
 import { reportPage } from '../../src/answers/report/page.js';
@@ -20,10 +20,9 @@ const PAGES = ['/a/1', '/a/2', '/a/3', '/a/4', '/b/1', '/b/2'];
 describe('a website whose pages are inspected by and by', () => {
   let warehouse: string;
   let reader: Reader;
-  const ends: (() => unknown)[] = [];
 
   beforeAll(async () => {
-    warehouse = `${temporaryFolder((clean) => ends.push(clean))}/warehouse`;
+    warehouse = `${temporaryFolder()}/warehouse`;
     await commitInspected(warehouse, [
       { lists: PAGES, inspects: { '/a/1': IN, '/a/2': IN, '/a/3': OUT }, clicks: { '/a/2': 7, '/a/1': 40 } },
       // One appears and is inspected in the same night.
@@ -32,10 +31,6 @@ describe('a website whose pages are inspected by and by', () => {
       { lists: [...PAGES, '/a/new'], inspects: { '/b/2': IN, '/a/1': `${OUT}|changed` } },
     ]);
     reader = await openReader(warehouse);
-    ends.push(() => reader.close());
-  });
-  afterAll(async () => {
-    for (const end of ends.reverse()) await end();
   });
 
   test('a first inspection is one change, and nothing else changed', async () => {
@@ -131,8 +126,8 @@ describe('a website whose pages are inspected by and by', () => {
   });
 });
 
-test('what is inspected for the first time neither hides a loss nor looks like one', async ({ onTestFinished }) => {
-  const warehouse = `${temporaryFolder(onTestFinished)}/warehouse`;
+test('what is inspected for the first time neither hides a loss nor looks like one', async () => {
+  const warehouse = `${temporaryFolder()}/warehouse`;
   const names = Array.from({ length: 80 }, (_, at) => `/p/${at}`);
   const all = (found: string, pages: readonly string[]) => Object.fromEntries(pages.map((page) => [page, found]));
   await commitInspected(warehouse, [
@@ -140,7 +135,6 @@ test('what is inspected for the first time neither hides a loss nor looks like o
     { lists: names, inspects: { ...all(OUT, names.slice(0, 20)), ...all(IN, names.slice(40, 79)) } },
   ]);
   const reader = await openReader(warehouse);
-  onTestFinished(() => reader.close());
   const states = await analysisRows(reader, 'coverage_by_state', { since: '2025-03-02' });
   expect(states.map(({ pages, pages_change }) => [pages, pages_change])).toEqual([
     [20, null],
@@ -165,17 +159,14 @@ test('what is inspected for the first time neither hides a loss nor looks like o
   ]);
 });
 
-test('first inspections in a small directory that another website names count as its own `(other)`', async ({
-  onTestFinished,
-}) => {
-  const warehouse = `${temporaryFolder(onTestFinished)}/warehouse`;
+test('first inspections in a small directory that another website names count as its own `(other)`', async () => {
+  const warehouse = `${temporaryFolder()}/warehouse`;
   const large = Array.from({ length: 1000 }, (_, at) => `/d${at % 500}/${at}`);
   const lists = [...large, '/small/1'];
   await commitInspected(warehouse, [{ lists }, { lists, inspects: { '/small/1': IN } }]);
   const small = { lists: ['/small/1'] };
   await commitInspected(warehouse, [small, small], { site: 'sc-domain:other.example' });
   const reader = await openReader(warehouse);
-  onTestFinished(() => reader.close());
   const places = await analysisRows(reader, 'coverage_by_directory', { since: '2025-03-02', limit: 'none' });
   expect(places.filter(({ indexed, indexed_change }) => indexed !== 0 || indexed_change !== 0)).toMatchObject([
     { directory: '(other)', pages: 1, indexed: 1, indexed_change: 0 },

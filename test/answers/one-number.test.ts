@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { askRows } from '../../src/answers/query/ask-rows.js';
 import { FELL_OUT } from '../../src/answers/query/period-note.js';
 import type { Reader } from '../../src/answers/query/reader.js';
@@ -42,27 +42,19 @@ describe.each(seeds(1, 0.25))('in world %i', (seed) => {
   let reader: Reader;
   let visitor: Visitor;
   let client: Awaited<ReturnType<typeof asked>>;
-  const ends: (() => unknown)[] = [];
 
   beforeAll(async () => {
     warehouse = await randomWarehouse(seed, NIGHTS, 40);
-    ends.push(() => warehouse.remove());
     snapshots = await snapshotsOf(warehouse.path);
     reports = await readTable(warehouse.path, 'url_reports');
     const now = Date.parse(`${snapshots.at(-1)?.date}T23:00:00Z`);
     const { parquet } = await maintainAt(warehouse.path, { now });
     expect(parquet.length).toBeGreaterThan(0);
     reader = await openReader(warehouse.path);
-    ends.push(() => reader.close());
-    client = await asked(warehouse.path, (end) => ends.push(end));
+    client = await asked(warehouse.path);
     const dashboard = await startDashboard(warehouse.path);
-    ends.push(() => dashboard.close());
     visitor = new Visitor(dashboard.origin);
     await visitor.signIn(SHOP_TOKEN);
-  });
-
-  afterAll(async () => {
-    for (const end of ends.reverse()) await end();
   });
 
   const truthOf = (from: number, to: number) => {

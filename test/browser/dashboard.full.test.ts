@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { buildWarehouse } from '../given/warehouse.js';
 import { type Dashboard, HOSTILE, NIGHTS, pageAt, SHOP_TOKEN, startDashboard } from '../serve/dashboard/given.js';
 import { findingsOf, launch, SKIPPED, watched } from './browser.js';
 
@@ -39,19 +39,14 @@ const LAID_OUT = `(() => {
 })()`;
 
 describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
-  let shop: BuiltWarehouse;
   let dashboard: Dashboard;
   let browser: Browser;
 
   beforeAll(async () => {
-    shop = await buildWarehouse(NIGHTS);
-    dashboard = await startDashboard(shop.path, { views: [{ name: 'Out', pages: { indexed: 'no' } }] });
+    const { path } = await buildWarehouse(NIGHTS);
+    dashboard = await startDashboard(path, { views: [{ name: 'Out', pages: { indexed: 'no' } }] });
     browser = await launch();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await dashboard?.close();
-    shop?.remove();
+    return () => browser.close();
   });
 
   async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; noise: string[] }> {

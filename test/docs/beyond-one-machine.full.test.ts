@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { analysisRows, openReader } from '../answers/query/given.js';
 import { environmentOf } from '../given/bucket.js';
 import { PROGRAM } from '../given/cli.js';
-import { afterAllTests, folderOnDisk } from '../given/folder.js';
+import { startSimulator } from '../given/client-clock.js';
+import { atEnd, folderOnDisk } from '../given/folder.js';
 import { CACHE } from '../given/packages.js';
 import { hasServer, startRealServer } from '../given/s3-servers.js';
 
@@ -20,16 +20,13 @@ const [, TREND = ''] = /```sql\n([\s\S]*?)```/.exec(GUIDE) ?? [];
 const MISSING = /No matching distribution.*|JAVA_HOME is not set|unresolved dependency.*/;
 
 describe.runIf(hasServer())('the commands of the guide, from a laptop to a cluster', () => {
-  const clean = afterAllTests();
   const cwd = folderOnDisk('lake');
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    clean(() => rmSync(cwd, { recursive: true, force: true }));
     const simulator = await startSimulator({ websites: [{ id: 'a/b %é', pages: PAGES }] });
-    clean(() => simulator.close());
     const { config, close } = await startRealServer(join(cwd, 'server'));
-    clean(close);
+    atEnd(close);
     // What makes `node .` the program in this folder, too.
     writeFileSync(join(cwd, 'package.json'), JSON.stringify({ main: PROGRAM }));
     writeFileSync(join(cwd, 'trend.sql'), TREND);
@@ -57,7 +54,6 @@ describe.runIf(hasServer())('the commands of the guide, from a laptop to a clust
     if (exitCode !== 0) throw new Error(stderr.slice(-5000));
     const reader = await openReader(join(cwd, 'warehouse'));
     const rows = await analysisRows(reader, 'indexing_trend', {});
-    reader.close();
     expect(rows).toMatchObject([{ pages: PAGES }]);
     const shown = ['website_id', 'snapshot_date', 'pages', 'indexed'];
     const [first] = rows.map((row) => shown.map((name) => row[name]).join('\t'));

@@ -1,16 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Engine, withEngine } from '../../src/base/storage/engine.js';
 import { literal, packageFolder } from '../../src/base/storage/sql.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
 import { asOf, givenEveryTable, MOMENTS } from '../given/every-table.js';
-import { afterAllTests, temporaryFolder } from '../given/folder.js';
+import { atEnd, temporaryFolder } from '../given/folder.js';
 
 const GUIDES = join(packageFolder(), 'docs', 'bi');
 const FILES = readdirSync(GUIDES);
-const clean = afterAllTests();
 
 const WITH_SQL = FILES.filter((file) => statementsOf(file).length > 0);
 /** Of the first night no row counts once its listing is out of use. */
@@ -44,15 +43,11 @@ function byDay(engine: Engine, statement = ''): Promise<{ date: string; pages: n
 
 describe('the guides in docs/bi', () => {
   beforeAll(async () => {
-    const onFinished = (each: () => void | Promise<void>) => void clean(each);
-    warehouse = await givenEveryTable('zstd', onFinished);
+    warehouse = await givenEveryTable('zstd');
     const file = join(warehouse, 'analytics.duckdb');
-    views = await Engine.open({ file, readOnly: true, memoryLimit: 256e6, temporary: temporaryFolder(onFinished) });
+    views = await Engine.open({ file, readOnly: true, memoryLimit: 256e6, temporary: temporaryFolder() });
+    atEnd(() => views.close());
     await views.run(`set file_search_path = ${literal(dirname(warehouse))}`);
-  });
-
-  afterAll(async () => {
-    views.close();
   });
 
   test.each(WITH_SQL)('%s holds SQL that runs as it stands there', async (file) => {
@@ -64,13 +59,12 @@ describe('the guides in docs/bi', () => {
   });
 
   test.each(MOMENTS)('count bare files as a question does, in a warehouse %s', async (moment) => {
-    const copy = await asOf(moment, warehouse, onTestFinished);
+    const copy = await asOf(moment, warehouse);
     const reader = await openReader(copy);
     const asked = await rowsOf(
       reader,
       `select snapshot_date::varchar as date, count(*)::integer as pages from coverage group by all order by all`,
     );
-    reader.close();
     expect(asked).toEqual(PAGES[moment]);
     const counted = await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
       await engine.run(`set file_search_path = ${literal(dirname(copy))}`);

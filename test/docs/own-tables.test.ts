@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { once } from '../given/at-length.js';
 import { run } from '../given/cli.js';
@@ -29,7 +29,6 @@ once('every command of docs/bi/own-tables.md runs on the files that it shows', a
     { at: '2025-03-01T02:00:00Z', lists: lists('Indexed') },
     { at: '2025-03-02T02:00:00Z', lists: lists('Not Indexed') },
   ]);
-  onTestFinished(() => warehouse.remove());
   const cwd = temporaryFolder();
   for (const [, name = '', text = ''] of FILES) writeFileSync(join(cwd, name), text);
   writeFileSync(

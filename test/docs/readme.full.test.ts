@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { EXIT } from '../../src/base/exit.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { runProcess, start } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const README = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
@@ -32,25 +32,21 @@ test('every command of the README runs, one after the other, as it stands there'
     INDEXHOUSE_WAREHOUSE_MIN_FREE_DISK: '1MB',
     INDEXHOUSE_SERVICE_PORT: '0',
   };
-  try {
-    const commands = commandsOf(README);
-    expect(commands.length).toBeGreaterThan(8);
-    for (const words of commands) {
-      const serves = words.includes('--serve');
-      if (serves || RUNS_UNTIL_STOPPED.has(words[0] ?? '')) {
-        const running = start(words, { cwd, env });
-        await running.spoken;
-        // The demo says more before it serves.
-        if (serves) await vi.waitFor(() => expect(running.printed()).toContain('Stop with'), { timeout: 60_000 });
-        running.kill('SIGTERM');
-        expect([words, await running.ended]).toMatchObject([words, { code: 0 }]);
-      } else {
-        // The website to remove is an example, which no warehouse knows.
-        const code = words[0] === 'remove' ? EXIT.usage : EXIT.done;
-        expect([words, await runProcess(words, { cwd, env })]).toMatchObject([words, { code }]);
-      }
+  const commands = commandsOf(README);
+  expect(commands.length).toBeGreaterThan(8);
+  for (const words of commands) {
+    const serves = words.includes('--serve');
+    if (serves || RUNS_UNTIL_STOPPED.has(words[0] ?? '')) {
+      const running = start(words, { cwd, env });
+      await running.spoken;
+      // The demo says more before it serves.
+      if (serves) await vi.waitFor(() => expect(running.printed()).toContain('Stop with'), { timeout: 60_000 });
+      running.kill('SIGTERM');
+      expect([words, await running.ended]).toMatchObject([words, { code: 0 }]);
+    } else {
+      // The website to remove is an example, which no warehouse knows.
+      const code = words[0] === 'remove' ? EXIT.usage : EXIT.done;
+      expect([words, await runProcess(words, { cwd, env })]).toMatchObject([words, { code }]);
     }
-  } finally {
-    await simulator.close();
   }
 });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { Documented } from '../given/documented.js';
 import { serveWarehouse } from '../given/served.js';
 import { buildWarehouse } from '../given/warehouse.js';
@@ -41,13 +41,11 @@ function asRequest(args: string[]): ReturnType<typeof commands>[number] {
 it('every curl of the guide to the service is answered as the OpenAPI document says', async () => {
   const pages = ['https://www.example.com/', 'https://www.example.com/blog/'].map((url) => ({ url }));
   const built = await buildWarehouse([{ at: '2026-01-30T02:00:00Z', lists: { [WEBSITE]: pages } }]);
-  onTestFinished(() => built.remove());
   const served = await serveWarehouse({
     warehouse: built.path,
     now: () => Date.parse('2026-02-01T00:00:00Z'),
     keys: { reader: [WEBSITE] },
   });
-  onTestFinished(() => served.close());
   const documented = await Documented.of(served.baseUrl);
   const asked = commands();
   expect(asked.length).toBeGreaterThan(5);

@@ -1,13 +1,13 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { exitCodeOf } from '../../src/sync/receipt.js';
 import { rebuildDuckdb } from '../../src/warehouse/copies/duckdb.js';
 import { filesOf } from '../../src/warehouse/log/markers.js';
 import { backUp } from '../../src/warehouse/upkeep/backup.js';
 import { start } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { readMarkers } from '../given/markers.js';
@@ -19,25 +19,21 @@ import { findingsOf } from '../given/verified.js';
 test('a warehouse is copied while a sync runs, again and again, and every copy is whole', async () => {
   const folder = temporaryFolder();
   const simulator = await startSimulator({ seed: 2, websites: [{ id: 'w', pages: 150 }] });
-  try {
-    const config = writeConfig(folder, { baseUrl: simulator.url, websites: ['w'] });
-    expect(exitCodeOf(await syncNow(config), 0)).toBe(0);
-    const running = start(['sync', '--config', config]);
-    const copies = copyWhile(folder, running.ended);
-    expect(await running.ended).toMatchObject({ code: 0 });
-    expect(await copies).toBeGreaterThan(3);
+  const config = writeConfig(folder, { baseUrl: simulator.url, websites: ['w'] });
+  expect(exitCodeOf(await syncNow(config), 0)).toBe(0);
+  const running = start(['sync', '--config', config]);
+  const copies = copyWhile(folder, running.ended);
+  expect(await running.ended).toMatchObject({ code: 0 });
+  expect(await copies).toBeGreaterThan(3);
 
-    const elsewhere = temporaryFolder();
-    const warehouse = join(elsewhere, 'warehouse');
-    renameSync(join(folder, 'backup'), warehouse);
-    const restored = writeConfig(elsewhere, { baseUrl: simulator.url, websites: ['w'] });
-    await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
-    expect(await findingsOf(warehouse)).toEqual([]);
-    expect(exitCodeOf(await syncNow(restored), 0)).toBe(0);
-    expect(await byHyparquetOfNewest(warehouse)).toEqual(truthOf(simulator.world, 'w').coverage);
-  } finally {
-    await simulator.close();
-  }
+  const elsewhere = temporaryFolder();
+  const warehouse = join(elsewhere, 'warehouse');
+  renameSync(join(folder, 'backup'), warehouse);
+  const restored = writeConfig(elsewhere, { baseUrl: simulator.url, websites: ['w'] });
+  await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
+  expect(await findingsOf(warehouse)).toEqual([]);
+  expect(exitCodeOf(await syncNow(restored), 0)).toBe(0);
+  expect(await byHyparquetOfNewest(warehouse)).toEqual(truthOf(simulator.world, 'w').coverage);
 });
 
 /** Copies again and again until the sync ends; each time whatever marker it has has its data; the last copy stays. */

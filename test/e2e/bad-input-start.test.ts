@@ -1,7 +1,7 @@
-import { describe, expect, onTestFinished } from 'vitest';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { describe, expect } from 'vitest';
 import { once, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { pagesOf, startService, windowOf } from '../given/service.js';
@@ -11,7 +11,6 @@ describe('a key', () => {
     const simulator = await startSimulator({
       websites: ['one', 'two'].map((id) => ({ id, pages: 5 })),
     });
-    onTestFinished(() => simulator.close());
     const cwd = temporaryFolder();
     for (const websites of [undefined, ['one', 'two']]) {
       const file = writeConfig(cwd, {
@@ -29,7 +28,6 @@ describe('a key', () => {
 
   once('whose websites the service does not list fails the run', async () => {
     const service = await startService({ v1: { listing: () => ({ body: '<html></html>' }) } });
-    onTestFinished(() => service.close());
     const file = writeConfig(temporaryFolder(), { baseUrl: service.url });
     const { code, stdout, stderr } = await run(['sync', '--json', '--config', file]);
     const why = /does not list the key's websites \(Invalid input.*\); check api\.base_url, or list the ids/;
@@ -46,7 +44,6 @@ testAtLength('a process that waits for a throttled key stops on SIGTERM, and ask
       report: () => ({ status: 429, headers: { 'retry-after': '3000' } }),
     },
   });
-  onTestFinished(() => service.close());
   const file = writeConfig(temporaryFolder(), { baseUrl: service.url, websites: ['w'] });
   const running = start(['sync', '--json', '--config', file]);
   await expect.poll(() => running.logged(), { timeout: 60_000 }).toContain('one request probes');

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Receipt } from '../../src/sync/receipt.js';
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { type Ended, run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
-import { afterAllTests, temporaryFolder } from '../given/folder.js';
+import { temporaryFolder } from '../given/folder.js';
 import { type Row, readTable } from '../given/parquet.js';
 import {
   type Answer,
@@ -145,7 +145,6 @@ let service: ScriptedService;
 let warehouse: string;
 let ended: Ended;
 let receipt: Receipt;
-const clean = afterAllTests();
 
 beforeAll(async () => {
   const websites: Record<string, ScriptedWebsite | null> = {
@@ -155,16 +154,12 @@ beforeAll(async () => {
   };
   const known = Object.entries(websites).flatMap(([id, website]) => (website ? [[id, website] as const] : []));
   service = await startService(Object.fromEntries(known));
-  const folder = temporaryFolder(clean);
+  const folder = temporaryFolder();
   const api = { page_size: 3, max_attempts: 2, timeout: '60s', concurrency: 4 };
   const given = { baseUrl: service.url, token: TOKEN, websites: Object.keys(websites), sections: { api } };
   warehouse = join(folder, 'warehouse');
   ended = await run(['sync', '--json', '--config', writeConfig(folder, given)]);
   receipt = JSON.parse(ended.stdout);
-});
-
-afterAll(async () => {
-  await service.close();
 });
 
 const of = (id: string) => receipt.websites.find(({ website_id }) => website_id === id);

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../given/folder.js';
 import { readTable } from '../given/parquet.js';
 import { windowText } from '../given/poison.js';
@@ -40,7 +40,6 @@ describe('records beyond all measure', () => {
         report: (url) => (url.endsWith('/denied') ? { status: 403, body: words } : { body: textOf(url) }),
       },
     });
-    onTestFinished(() => service.close());
     const warehouse = `${temporaryFolder()}/warehouse`;
     for (const at of NIGHTS) {
       const { receipt, lagging } = await syncWebsite({ baseUrl: service.url, warehouse, at });

@@ -1,7 +1,6 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BucketConfig } from '../../src/base/config/bucket.js';
 import { Bucket } from '../../src/warehouse/bucket/client.js';
 import { seeds } from '../given/at-length.js';
@@ -19,9 +18,6 @@ const built = sharedWarehouse(() => {
   const pages = ['p', 'q', 'r'].map((name) => ({ url: `https://a.example/${name}` }));
   const lists = { 'a/b é%*': pages, shop: pages };
   return buildWarehouse(['01', '02', '03'].map((day) => ({ at: `2025-03-${day}T02:00:00Z`, lists })));
-});
-afterAll(() => {
-  rmSync(disk, { recursive: true, force: true });
 });
 
 /** Kills `sync --recover`, which does nothing but catch up, at random moments, until it was quick enough each time. */
@@ -73,7 +69,6 @@ describe('SIGKILLs while the bucket catches up', () => {
   test('leave no marker before its files, and the folder and the bucket end up equal', async () => {
     const server = await startBucket({ pageSize: 7 });
     await killed(server.config, seeds(1).length);
-    await server.close();
   });
 
   test.runIf(hasServer())('the same with versitygw', async () => {

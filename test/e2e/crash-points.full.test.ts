@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { beforeAll, describe, test } from 'vitest';
+import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { exitCodeOf } from '../../src/sync/receipt.js';
 import { runProcess } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { contentOf, countFiles } from '../given/content.js';
-import { afterAllTests, temporaryFolder } from '../given/folder.js';
+import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
 
@@ -35,7 +36,6 @@ const STEPS = [
 const KILLED = ['fetched', 'moved coverage', 'wrote the marker', 'followed the data'];
 
 const PAGES = 80;
-const clean = afterAllTests();
 let simulator: Simulator;
 let root: string;
 let first: Home;
@@ -43,7 +43,7 @@ let unbroken: Record<string, string[]>;
 let unbrokenFiles: number;
 
 beforeAll(async () => {
-  root = temporaryFolder(clean);
+  root = temporaryFolder();
   simulator = await startSimulator({ seed: 3, nights: 5, websites: [{ id: 'w', pages: PAGES }] });
   first = homeIn('first');
   await first.sync({ follow: false });
@@ -54,10 +54,6 @@ beforeAll(async () => {
   unbroken = await contentOf(whole.warehouse);
   if (!unbroken['page_changes']?.length) throw new Error('the nights changed nothing: there is nothing to compare');
   unbrokenFiles = await countFiles(whole.warehouse);
-});
-
-afterAll(async () => {
-  await simulator.close();
 });
 
 describe('a sync that dies behind a step and is recovered', () => {

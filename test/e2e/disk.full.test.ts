@@ -1,11 +1,12 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import type { Receipt } from '../../src/sync/receipt.js';
 import { run } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
+import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { SmallDisk } from './small-disk.js';
 
@@ -23,7 +24,7 @@ let first: Home;
 let unbroken: Record<string, string[]>;
 
 beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'indexhouse-full-'));
+  root = temporaryFolder();
   simulator = await startSimulator({ seed: 3, nights: 5, websites: [{ id: 'w', pages: 80 }] });
   fresh = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w'], { warehouse: { min_free_disk: '0MB' } });
   first = fresh.copyTo(mkdtempSync(join(root, 'home-')));
@@ -32,11 +33,6 @@ beforeAll(async () => {
   const whole = first.copyTo(mkdtempSync(join(root, 'home-')));
   await whole.sync();
   unbroken = await contentOf(whole.warehouse);
-});
-
-afterAll(async () => {
-  await simulator.close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {

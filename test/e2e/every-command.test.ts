@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { processIo } from '../../src/app/cli/io.js';
 import { buildProgram } from '../../src/app/cli/program.js';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { atLength } from '../given/at-length.js';
 import { PROGRAM, run, runProcess, start } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 
@@ -49,7 +49,6 @@ const WITH_OUTPUT = ['sync', 'query indexing_trend', 'status', 'report'];
 /** A service, a folder, and the words of a command line for them. */
 async function given() {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 10 }] });
-  onTestFinished(() => simulator.close());
   const cwd = temporaryFolder();
   const config = writeConfig(temporaryFolder(), {
     baseUrl: simulator.url,

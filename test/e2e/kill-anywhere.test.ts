@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { exitCodeOf } from '../../src/sync/receipt.js';
 import { atLength, seeds } from '../given/at-length.js';
 import { start } from '../given/cli.js';
-import { reportCounts } from '../given/client-clock.js';
+import { reportCounts, startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { NASTY_PATHS } from '../given/nasty-paths.js';
@@ -28,21 +27,17 @@ describe('a sync that is killed at random moments and started again', () => {
     async (seed, { expect, onTestFinished }) => {
       const random = seededRandom(seed);
       const websites = [{ id: WEBSITE, pages: PAGES, paths: NASTY_PATHS }];
-      const simulator = await startSimulator({ seed, nights: 2, websites, prefix: '/tenant/api' });
-      const folder = temporaryFolder(onTestFinished);
+      const simulator = await startSimulator({ seed, nights: 2, websites, prefix: '/tenant/api' }, onTestFinished);
+      const folder = temporaryFolder();
       const api = { concurrency: CONCURRENCY, page_size: 30, requests_per_minute: 24_000 };
       const config = writeConfig(folder, { baseUrl: simulator.url, websites: [WEBSITE], sections: { api } });
-      try {
-        const kills = await runWithKills(config, random);
-        const warehouse = join(folder, 'warehouse');
-        expect(await readTable(warehouse, 'snapshots')).toHaveLength(1);
-        expect(await byHyparquet(warehouse, WEBSITE)).toEqual(truthOf(simulator.world, WEBSITE));
-        expect(await findingsOf(warehouse)).toEqual([]);
-        const twice = [...reportCounts(simulator).values()].reduce((sum, { answered }) => sum + answered - 1, 0);
-        expect(twice).toBeLessThanOrEqual(kills * CONCURRENCY);
-      } finally {
-        await simulator.close();
-      }
+      const kills = await runWithKills(config, random);
+      const warehouse = join(folder, 'warehouse');
+      expect(await readTable(warehouse, 'snapshots')).toHaveLength(1);
+      expect(await byHyparquet(warehouse, WEBSITE)).toEqual(truthOf(simulator.world, WEBSITE));
+      expect(await findingsOf(warehouse)).toEqual([]);
+      const twice = [...reportCounts(simulator).values()].reduce((sum, { answered }) => sum + answered - 1, 0);
+      expect(twice).toBeLessThanOrEqual(kills * CONCURRENCY);
     },
   );
 });

@@ -114,29 +114,23 @@ async function expectStored(given: Given[]): Promise<void> {
   };
   const service = await startService({ w: website });
   const warehouse = `${temporaryFolder()}/warehouse`;
-  try {
-    for (const [night, at] of NIGHTS.entries()) {
-      truth = new Truth(given, night);
-      const { receipt, lagging } = await syncWebsite({ baseUrl: service.url, warehouse, at });
-      expect(receipt.error).toBe(undefined);
-      expect(receipt).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
-      expect(lagging).toEqual([]);
-      const snapshotId = receipt.snapshot_id ?? '';
-      const refused = (await readTable(warehouse, 'rejected_records')).filter(
-        (row) => row['snapshot_id'] === snapshotId,
-      );
-      const refusedAs = (source: string) => refused.filter((row) => row['source'] === source);
-      const coverage = await byDuckdb(warehouse, 'coverage', snapshotId);
-      expectAccounted(truth.entries, coverage, refusedAs('coverage'), COVERAGE_FIELDS);
-      // Every page was listed, so the report of every one was planned.
-      const reports = await byDuckdb(warehouse, 'url_reports', snapshotId);
-      expectAccounted(truth.reports, reports, refusedAs('url_report'), REPORT_FIELDS);
-    }
-    for (const table of ['coverage', 'url_reports', 'page_changes', 'drift_observations'] as const) {
-      expect((await readTable(warehouse, table)).length).toBeGreaterThan(0);
-    }
-    expect(await findingsOf(warehouse)).toEqual([]);
-  } finally {
-    await service.close();
+  for (const [night, at] of NIGHTS.entries()) {
+    truth = new Truth(given, night);
+    const { receipt, lagging } = await syncWebsite({ baseUrl: service.url, warehouse, at });
+    expect(receipt.error).toBe(undefined);
+    expect(receipt).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
+    expect(lagging).toEqual([]);
+    const snapshotId = receipt.snapshot_id ?? '';
+    const refused = (await readTable(warehouse, 'rejected_records')).filter((row) => row['snapshot_id'] === snapshotId);
+    const refusedAs = (source: string) => refused.filter((row) => row['source'] === source);
+    const coverage = await byDuckdb(warehouse, 'coverage', snapshotId);
+    expectAccounted(truth.entries, coverage, refusedAs('coverage'), COVERAGE_FIELDS);
+    // Every page was listed, so the report of every one was planned.
+    const reports = await byDuckdb(warehouse, 'url_reports', snapshotId);
+    expectAccounted(truth.reports, reports, refusedAs('url_report'), REPORT_FIELDS);
   }
+  for (const table of ['coverage', 'url_reports', 'page_changes', 'drift_observations'] as const) {
+    expect((await readTable(warehouse, table)).length).toBeGreaterThan(0);
+  }
+  expect(await findingsOf(warehouse)).toEqual([]);
 }

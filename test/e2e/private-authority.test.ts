@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { createServer } from 'node:https';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { testAtLength } from '../given/at-length.js';
 import { AUTHORITY, CERTIFICATE } from '../given/certificate.js';
 import { runProcess } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { listenOnLoopback } from '../given/loopback.js';
@@ -12,7 +12,6 @@ import { listenOnLoopback } from '../given/loopback.js';
 /** The simulator behind TLS, as behind a company's reverse proxy. */
 async function secured(): Promise<string> {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 5 }] });
-  onTestFinished(() => simulator.close());
   const server = createServer(CERTIFICATE, ({ url, headers }, response) => {
     const inner = request(new URL(url ?? '', simulator.url), { headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 500, answer.headers);

@@ -1,10 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { expect, test } from 'vitest';
 import { PROGRAM, run } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { folderOnDisk, temporaryFolder } from '../given/folder.js';
 import { mayInstallTools } from '../given/packages.js';
@@ -18,7 +18,6 @@ const HAS_SYSTEMD = spawnSync('systemd-analyze', ['--version']).status === 0;
 if (!HAS_SYSTEMD) process.stdout.write('skipped: there is no systemd-analyze\n');
 
 const folder = folderOnDisk('deploy');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const HAS_SCHEMAS = mayInstallTools() && installed();
 
 function installed(): boolean {
@@ -58,7 +57,6 @@ const STARTS = [
 
 test.each(STARTS)('%s runs a night as it is written, in no shell of a user', async (name, line = '', path = '') => {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 20 }] });
-  onTestFinished(() => simulator.close());
   const cwd = temporaryFolder();
   const given = { token: `\${INDEXHOUSE_TOKEN}`, sections: { warehouse: { path: './warehouse' } } };
   const config = writeConfig(cwd, { baseUrl: simulator.url, websites: ['w'], ...given });

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../given/client-clock.js';
-import { afterAllTests, folderOnDisk } from '../given/folder.js';
+import { folderOnDisk } from '../given/folder.js';
 import { NASTY_PATHS } from '../given/nasty-paths.js';
 import { installed, mayInstallTools } from '../given/packages.js';
 import { serveSimulated } from '../given/served.js';
@@ -35,8 +35,6 @@ export { count, next, first, state, days, sitemaps, websites, status };
 `;
 
 const folder = folderOnDisk('full');
-const clean = afterAllTests();
-clean(() => rmSync(folder, { recursive: true, force: true }));
 const MAY_INSTALL = mayInstallTools();
 const HAS_TOOLS = MAY_INSTALL && installed(folder, PACKAGES);
 const urls: Record<string, string> = {};
@@ -48,10 +46,8 @@ beforeAll(async () => {
     { id: 'blog', pages: 3 },
   ];
   const simulator = await startSimulator({ websites, nights: 10, keys });
-  clean(() => simulator.close());
   const options = { rateLimit: 1_000_000 };
   const served = await serveSimulated(simulator, { token: TOKEN, keys: { [TOKEN]: ['shop', 'blog'] }, options });
-  clean(() => served.close());
   Object.assign(urls, { simulate: simulator.url, serve: served.baseUrl });
 });
 

@@ -3,9 +3,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, wri
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, type TestContext, test } from 'vitest';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { expect, type TestContext, test } from 'vitest';
 import { packageFolder } from '../../src/base/storage/sql.js';
+import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { folderOnDisk, temporaryFolder } from '../given/folder.js';
 import { installed } from '../given/packages.js';
@@ -47,7 +47,6 @@ test('the package, installed in a folder, runs the demo; the GitHub workflow ins
 
   const prefix = folderOnDisk('global');
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 20 }] });
-  onTestFinished(() => simulator.close());
   const cwd = temporaryFolder();
   pack(cwd);
   const config = writeConfig(cwd, { baseUrl: simulator.url, sections: { warehouse: { path: './warehouse' } } });

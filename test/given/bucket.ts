@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BucketConfig } from '../../src/base/config/bucket.js';
+import { atEnd } from './folder.js';
 import { listenOnLoopback } from './loopback.js';
 
 const ACCESS_KEY = 'AKIDEXAMPLE';
@@ -43,9 +44,11 @@ export function environmentOf({ endpoint = '', access_key_id = '', secret_access
   return { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: access_key_id, AWS_SECRET_ACCESS_KEY: secret_access_key };
 }
 
+/** Such a server, until the end. */
 export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promise<GivenBucket> {
   const server = createServer((request, response) => void answer(request, response));
   const { url: endpoint, close } = await listenOnLoopback(server);
+  atEnd(close);
   const given: GivenBucket = {
     config: {
       url: `s3://lake${prefix}`,

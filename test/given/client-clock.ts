@@ -3,6 +3,7 @@ import type { RequestCount } from '../../src/app/demo/simulator/request-counters
 import * as simulated from '../../src/app/demo/simulator/simulator.js';
 import { createLogger } from '../../src/base/observe/log.js';
 import * as run from '../../src/sync/sync.js';
+import { atEnd, type OnFinished } from './folder.js';
 
 /** The clocks of those who sync, by the origin of the service that they ask. */
 const clocks = new Map<string, () => number>();
@@ -35,11 +36,15 @@ export function datedAt(origin: () => string): { setup: (app: FastifyInstance) =
   return { setup: (app) => void app.addHook('onRequest', async (_, reply) => void reply.header('date', date())) };
 }
 
-/** A simulated service that has the clock of its client. */
-export async function startSimulator(options: simulated.SimulatorOptions = {}): Promise<simulated.Simulator> {
+/** A simulated service that has the clock of its client, and is closed in the end. */
+export async function startSimulator(
+  options: simulated.SimulatorOptions = {},
+  onFinished: OnFinished = atEnd,
+): Promise<simulated.Simulator> {
   let origin = '';
   const simulator = await simulated.startSimulator({ clock: () => timeAt(origin), ...options });
   origin = simulator.origin;
+  onFinished(() => simulator.close());
   return simulator;
 }
 

@@ -62,12 +62,8 @@ function nightsOf(): Night[] {
 }
 
 /** A small warehouse in which every table of its sources has rows, with values that readers get wrong, its files compressed so. */
-export async function givenEveryTable(
-  codec: Codec,
-  onFinished: (clean: () => void | Promise<void>) => void,
-  sources: 'api' | 'both' = 'api',
-): Promise<string> {
-  const nights = await givenNights(onFinished);
+export async function givenEveryTable(codec: Codec, sources: 'api' | 'both' = 'api'): Promise<string> {
+  const nights = await givenNights();
   const sections = { warehouse: { parquet_compression: codec } };
   for (const night of nightsOf()) await nights.night({ ...night, sections });
   const { warehouse } = nights;
@@ -94,12 +90,8 @@ const LATER = {
 export const MOMENTS = Object.keys(LATER) as (keyof typeof LATER)[];
 
 /** A copy of such a warehouse as it is at another moment, in a folder that is named `warehouse`. */
-export async function asOf(
-  moment: keyof typeof LATER,
-  warehouse: string,
-  onFinished: (clean: () => void) => void,
-): Promise<string> {
-  const copy = copyOf(warehouse, onFinished);
+export async function asOf(moment: keyof typeof LATER, warehouse: string): Promise<string> {
+  const copy = copyOf(warehouse);
   const parquet = join(copy, 'parquet');
   const markers = (await listTableFiles(copy, 'snapshots')).sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
   const nights = markers.map((file) => relative(parquet, file));

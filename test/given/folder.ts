@@ -1,21 +1,37 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 
-type OnFinished = (clean: () => void) => void;
+export type OnFinished = (clean: () => void | Promise<void>) => void;
 
-/** Takes what is to be cleaned up after the last test of a file or block, the latest first. */
-export function afterAllTests(): (clean: () => unknown) => void {
-  const all: (() => unknown)[] = [];
-  afterAll(async () => {
-    for (const each of all.reverse()) await each();
-  });
-  return (clean) => void all.push(clean);
+const ofFile: (() => unknown)[] = [];
+
+/**
+ * Cleans up when the test ends; what was made before any test, after the last one of the file. Tests that run side by
+ * side hand in their own `onTestFinished` instead.
+ */
+export function atEnd(clean: () => unknown): void {
+  try {
+    onTestFinished(async () => void (await clean()));
+  } catch {
+    // No test runs.
+    atFileEnd(clean);
+  }
 }
 
-/** A new folder that goes when the test ends. Tests that run side by side hand in their own `onTestFinished`. */
-export function temporaryFolder(onFinished: OnFinished = onTestFinished): string {
+/** Cleans up after the last test of the file, whichever of several tests side by side asks for it. */
+export function atFileEnd(clean: () => unknown): void {
+  ofFile.push(clean);
+}
+
+/** Cleans up after a file, the latest first. */
+export async function endFile(): Promise<void> {
+  for (const clean of ofFile.splice(0).reverse()) await clean();
+}
+
+/** A new folder that goes in the end. */
+export function temporaryFolder(onFinished: OnFinished = atEnd): string {
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-test-'));
   onFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -26,7 +42,7 @@ export function folderOnDisk(what: string): string {
   return mkdtempSync(join(process.env['INDEXHOUSE_TEST_DISK'] ?? tmpdir(), `indexhouse-${what}-`));
 }
 
-/** A copy of a warehouse in a folder of its own, until the test ends. */
+/** A copy of a warehouse in a folder of its own. */
 export function copyOf(warehouse: string, onFinished?: OnFinished): string {
   const copy = join(temporaryFolder(onFinished), 'warehouse');
   cpSync(warehouse, copy, { recursive: true });

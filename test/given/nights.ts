@@ -3,9 +3,9 @@ import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
 import type { WebsiteReceipt } from '../../src/sync/receipt.js';
 import { stateFile } from '../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
-import { copyOf, temporaryFolder } from './folder.js';
+import { atEnd, copyOf, type OnFinished, temporaryFolder } from './folder.js';
 import { type Row, readParquet, readTable } from './parquet.js';
-import { type Answer, startService } from './service.js';
+import { type Answer, type ScriptedWebsite, startService } from './service.js';
 import { Clock, noFollowers, syncWebsite } from './warehouse.js';
 
 const WEBSITE = 'w';
@@ -43,13 +43,8 @@ export interface NightEnd {
   state: Map<string, Row>;
 }
 
-type OnFinished = (clean: () => void | Promise<void>) => void;
-
-/**
- * Nights in a folder of their own, until the test ends; tests that run side by side hand in their own end. Only the
- * Parquet files are written, unless the test is about what follows them.
- */
-export async function givenNights(onFinished: OnFinished, followed: 'followed' | null = null): Promise<Nights> {
+/** Nights in a folder of their own. Only the Parquet files are written, unless the test is about what follows them. */
+export async function givenNights(onFinished: OnFinished = atEnd, followed: 'followed' | null = null): Promise<Nights> {
   const nights = new Nights(`${temporaryFolder(onFinished)}/warehouse`, followed ? realRunEffects.follow : noFollowers);
   await nights.start(onFinished);
   return nights;
@@ -69,15 +64,13 @@ export class Nights {
   ) {}
 
   async start(onFinished: OnFinished): Promise<void> {
-    const service = await startService({
-      [WEBSITE]: { listing: (window) => this.#window(window), report: (url) => this.#report(nameOf(url)) },
-    });
-    this.#url = service.url;
-    onFinished(() => service.close());
+    const listing: ScriptedWebsite['listing'] = (window) => this.#window(window);
+    const website = { listing, report: (url: string) => this.#report(nameOf(url)) };
+    this.#url = (await startService({ [WEBSITE]: website }, onFinished)).url;
   }
 
   /** The same nights in another folder, to go on from. */
-  async copy(onFinished: OnFinished): Promise<Nights> {
+  async copy(onFinished: OnFinished = atEnd): Promise<Nights> {
     const copy = new Nights(copyOf(this.warehouse, onFinished), this.follow);
     copy.#snapshots.push(...this.#snapshots);
     await copy.start(onFinished);

@@ -10,7 +10,7 @@ import { buildServer, type ServerOptions } from '../../src/serve/api/http.js';
 import type { Store } from '../../src/serve/api/store.js';
 import { LiveReader } from '../../src/serve/store/live-reader.js';
 import { WarehouseStore } from '../../src/serve/store/warehouse-store.js';
-import { temporaryFolder } from './folder.js';
+import { atEnd, temporaryFolder } from './folder.js';
 import { buildWarehouse, type Night, syncAt } from './warehouse.js';
 
 export const MEMORY_LIMIT = 256_000_000;
@@ -22,7 +22,6 @@ export interface ServedWarehouse {
   unreadable: string[];
   /** Asks with the first of the keys, unless a header names another. */
   get(path: string, init?: RequestInit): Promise<Response>;
-  close(): Promise<void>;
 }
 
 interface ServeGiven {
@@ -38,7 +37,7 @@ interface ServeGiven {
   batchEntries?: number;
 }
 
-/** Serves a warehouse on loopback as `indexhouse serve` does. */
+/** Serves a warehouse on loopback as `indexhouse serve` does, until the end. */
 export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse> {
   const { warehouse, now, keys, options = {} } = given;
   const unreadable: string[] = [];
@@ -65,28 +64,23 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
   };
   const app = buildServer(store, { representations: true, ...options, setup });
   const baseUrl = `${await app.listen({ host: '127.0.0.1', port: 0 })}${options.prefix ?? ''}`;
-  const close = async () => {
+  atEnd(async () => {
     await app.close();
     reader.close();
-  };
+  });
   const authorization = `Bearer ${Object.keys(keys)[0]}`;
   const get = (path: string, init: RequestInit = {}) =>
     fetch(baseUrl + path, { ...init, headers: { authorization, ...init.headers } });
-  return { baseUrl, app, unreadable, get, close };
+  return { baseUrl, app, unreadable, get };
 }
 
-/** Serves a warehouse after these nights, which goes when it is closed. */
+/** Serves a warehouse after these nights. */
 export async function serveNights(
   nights: Night[],
   given: Omit<ServeGiven, 'warehouse'>,
 ): Promise<ServedWarehouse & { warehouse: string }> {
-  const { path: warehouse, remove } = await buildWarehouse(nights);
-  const served = await serveWarehouse({ ...given, warehouse });
-  const close = async () => {
-    await served.close();
-    remove();
-  };
-  return { ...served, warehouse, close };
+  const { path: warehouse } = await buildWarehouse(nights);
+  return { ...(await serveWarehouse({ ...given, warehouse })), warehouse };
 }
 
 /** Serves what one sync of a simulator gives, at the time of its world. @param given `token`: the key of the sync */
@@ -94,16 +88,10 @@ export async function serveSimulated(
   { url: baseUrl, world }: Simulator,
   { token, ...given }: Pick<ServeGiven, 'keys' | 'options'> & { token: string },
 ): Promise<ServedWarehouse & { warehouse: string }> {
-  const ends: (() => void)[] = [];
-  const warehouse = warehouseIn(temporaryFolder((end) => void ends.push(end)));
+  const warehouse = join(temporaryFolder(), 'warehouse');
   const now = world.now.getTime();
   await syncAt({ baseUrl, warehouse, at: world.now.toISOString(), sections: { api: { token } } });
-  const served = await serveWarehouse({ ...given, warehouse, now: () => now });
-  const close = async () => {
-    await served.close();
-    for (const end of ends) end();
-  };
-  return { ...served, warehouse, close };
+  return { ...(await serveWarehouse({ ...given, warehouse, now: () => now })), warehouse };
 }
 
 /** A whole service in this process, which logs nothing unless the options say so. */
@@ -122,9 +110,4 @@ export function serviceOver(
     logger: createLogger({ level: 'silent' }),
     ...options,
   });
-}
-
-/** Where a test's warehouse lies below its folder. */
-export function warehouseIn(folder: string): string {
-  return join(folder, 'warehouse');
 }

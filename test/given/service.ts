@@ -4,6 +4,7 @@ import type { CoverageEntry } from '../../src/source/contract/coverage.js';
 import type { KeyDetails } from '../../src/source/contract/key.js';
 import type { UrlReport } from '../../src/source/contract/report.js';
 import { timeAt } from './client-clock.js';
+import { atEnd, type OnFinished } from './folder.js';
 import { listenOnLoopback } from './loopback.js';
 
 /** Any token opens the service. */
@@ -59,8 +60,11 @@ export interface ScriptedService {
   close(): Promise<void>;
 }
 
-/** A service on loopback whose every answer the test writes itself, night by night. */
-export async function startService(websites: Record<string, ScriptedWebsite> = {}): Promise<ScriptedService> {
+/** A service on loopback whose every answer the test writes itself, night by night, until the end. */
+export async function startService(
+  websites: Record<string, ScriptedWebsite> = {},
+  onFinished: OnFinished = atEnd,
+): Promise<ScriptedService> {
   const scripted = new Map(Object.entries(websites));
   const listed = new Map<string, readonly GivenPage[]>();
   const requests: string[] = [];
@@ -99,6 +103,7 @@ export async function startService(websites: Record<string, ScriptedWebsite> = {
   });
   const listening = await listenOnLoopback(server);
   url = listening.url;
+  onFinished(listening.close);
   return { ...listening, requests, list: (websiteId, pages) => void listed.set(websiteId, pages) };
 }
 

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { type Config, configSchema } from '../../src/base/config/schema.js';
 import { createLogger, type Logger } from '../../src/base/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
 import { exitCodeOf, type Receipt, type WebsiteReceipt } from '../../src/sync/receipt.js';
 import { prepareWarehouse } from '../../src/warehouse/log/folder/prepare.js';
 import { sync } from './client-clock.js';
+import { temporaryFolder } from './folder.js';
 import { type GivenPage, startService, TOKEN } from './service.js';
 
 /** A run at this time, of the websites that list something then. Every other one stays as it was. */
@@ -20,7 +21,6 @@ export interface Night {
 
 export interface BuiltWarehouse {
   path: string;
-  remove(): void;
 }
 
 /** Followers that do nothing: writing the Parquet files alone takes three quarters of the time. */
@@ -31,8 +31,7 @@ export const noFollowers: RunEffects['follow'] = async () => [];
  * is `followed` do its followers take them, in the copy, because a follower knows its folder.
  */
 export async function buildWarehouse(nights: Night[], followed: 'followed' | null = null): Promise<BuiltWarehouse> {
-  const folder = mkdtempSync(join(tmpdir(), 'indexhouse-test-'));
-  const path = join(folder, 'warehouse');
+  const path = join(temporaryFolder(), 'warehouse');
   const digest = createHash('sha256').update(JSON.stringify(nights)).digest('hex');
   const kept = join(tmpdir(), `indexhouse-nights-${digest}`);
   if (existsSync(kept)) cpSync(kept, path, { recursive: true });
@@ -45,16 +44,15 @@ export async function buildWarehouse(nights: Night[], followed: 'followed' | nul
     const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse: path, sections });
     await realRunEffects.follow({ config, warehouse: path, logger: createLogger({ level: 'silent' }) });
   }
-  return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { path };
 }
 
 /** The same for all tests of a file or block, built before the first one. */
-export function sharedWarehouse(build: () => Promise<BuiltWarehouse>): { readonly path: string } {
+export function sharedWarehouse(build: () => Promise<BuiltWarehouse>): Readonly<BuiltWarehouse> {
   let built: BuiltWarehouse | undefined;
   beforeAll(async () => {
     built = await build();
   });
-  afterAll(() => built?.remove());
   return {
     get path() {
       return built?.path ?? expect.fail('it is not built yet');
@@ -76,20 +74,11 @@ function keep(path: string, kept: string): void {
 /** Adds these nights to a warehouse. */
 export async function syncNights(path: string, nights: Night[]): Promise<void> {
   const service = await startService();
-  try {
-    for (const { at, lists, sections } of nights) {
-      for (const [websiteId, pages] of Object.entries(lists)) service.list(websiteId, pages);
-      await syncAt({
-        baseUrl: service.url,
-        warehouse: path,
-        at,
-        websites: Object.keys(lists),
-        ...(sections ? { sections } : {}),
-      });
-    }
-  } finally {
-    await service.close();
+  for (const { at, lists, sections = {} } of nights) {
+    for (const [websiteId, pages] of Object.entries(lists)) service.list(websiteId, pages);
+    await syncAt({ baseUrl: service.url, warehouse: path, at, websites: Object.keys(lists), sections });
   }
+  await service.close();
 }
 
 interface GivenSync {

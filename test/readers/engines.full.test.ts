@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/answers/query/reader.js';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { literal, packageFolder } from '../../src/base/storage/sql.js';
 import { rowsOf } from '../answers/query/given.js';
 import { asOf, filesOfTable, givenEveryTable, MOMENTS } from '../given/every-table.js';
-import { afterAllTests, temporaryFolder } from '../given/folder.js';
+import { temporaryFolder } from '../given/folder.js';
 import { mayInstallTools } from '../given/packages.js';
 import type { Row } from '../given/parquet.js';
 import { byDuckdb, type Column, canonical, documentedColumns, fingerprint } from '../given/readers.js';
@@ -47,7 +47,7 @@ const ARE_THERE = mayInstallTools() && installPython('chdb', 'duckdb-1.1', 'newe
 
 describe.runIf(ARE_THERE).each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec) => {
   test('ClickHouse and DuckDB 1.1 read every table as DuckDB of today does', async () => {
-    const warehouse = await givenEveryTable(codec, onTestFinished, 'both');
+    const warehouse = await givenEveryTable(codec, 'both');
     const texts: string[] = [];
     for (const [table, columns] of await documentedColumns()) {
       const files = await filesOfTable(warehouse, table);
@@ -62,12 +62,11 @@ describe.runIf(ARE_THERE).each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec
 });
 
 describe.runIf(ARE_THERE)('the guides', () => {
-  const clean = afterAllTests();
   /** A warehouse in which every table has rows. */
   let every: string;
 
   beforeAll(async () => {
-    every = await givenEveryTable('zstd', clean);
+    every = await givenEveryTable('zstd');
   });
 
   test('DuckDB 1.1 opens analytics.duckdb, and every view answers as in DuckDB of today', async () => {
@@ -80,7 +79,7 @@ describe.runIf(ARE_THERE)('the guides', () => {
   });
 
   test.each(MOMENTS)('count the pages of a warehouse %s', async (moment) => {
-    const warehouse = await asOf(moment, every, onTestFinished);
+    const warehouse = await asOf(moment, every);
     const home = dirname(warehouse);
     const counts = 'select snapshot_date, count(*) as pages from coverage group by all order by all';
     const rows = await withReader({ warehouse, memoryLimit: 256e6 }, (reader) => rowsOf(reader, counts));

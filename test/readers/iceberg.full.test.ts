@@ -8,7 +8,7 @@ import { withEngine } from '../../src/base/storage/engine.js';
 import { literal } from '../../src/base/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
-import { afterAllTests, temporaryFolder } from '../given/folder.js';
+import { temporaryFolder } from '../given/folder.js';
 import { icebergMetadata, publishIceberg } from '../given/iceberg.js';
 import { CACHE, mayInstallTools } from '../given/packages.js';
 import { randomWarehouse } from '../given/random-world.js';
@@ -46,12 +46,10 @@ const THERE = mayInstallTools()
   : [];
 
 describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tables', () => {
-  const clean = afterAllTests();
   let built: BuiltWarehouse;
 
   beforeAll(async () => {
     built = await randomWarehouse(4, NIGHTS, PAGES, WEBSITES);
-    clean(built.remove);
     await publishIceberg(built.path);
   });
 
@@ -97,7 +95,6 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
       expect(parquet.length).toBeGreaterThan(WEBSITES.length);
       await publishIceberg(built.path);
       reader = await openReader(built.path);
-      clean(() => reader.close());
     });
 
     test.for(THERE)('%s finds what is left', async (engine, context) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { once, testAtLength } from '../given/at-length.js';
 import { givenNights, type NightEnd, type Nights } from '../given/nights.js';
 import type { Row } from '../given/parquet.js';
@@ -32,11 +32,10 @@ const STORIES: Record<string, { listed: (object | null)[]; reports?: (object | n
 };
 
 describe('a page that complete listings lack', () => {
-  const folder: (() => void | Promise<void>)[] = [];
   const ends: NightEnd[] = [];
   let given: Nights;
   beforeAll(async () => {
-    given = await givenNights((clean) => folder.push(clean));
+    given = await givenNights();
     for (const night of [0, 1, 2, 3, 4]) {
       const stories = Object.entries(STORIES);
       const listed = stories.flatMap(([name, { listed }]) => (listed[night] ? [[name, listed[night]]] : []));
@@ -49,9 +48,6 @@ describe('a page that complete listings lack', () => {
         }),
       );
     }
-  });
-  afterAll(async () => {
-    for (const clean of folder.reverse()) await clean();
   });
 
   /** The changes of a page, by night. */
@@ -209,7 +205,7 @@ describe('a page that was only not seen', () => {
 });
 
 testAtLength('reports that all fail on a night change nothing, and are fetched later', async () => {
-  const given = await givenNights(onTestFinished);
+  const given = await givenNights();
   const blocked = (value: string) => ({ blocked_by_robots_txt: value });
   await given.night({ list: { a: INDEXED, b: INDEXED }, reports: { a: blocked('No'), b: blocked('No') } });
   for (const failures of [1, 2]) {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { expect, test } from 'vitest';
+import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { run } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { readTable } from '../given/parquet.js';
@@ -10,7 +11,6 @@ import { readTable } from '../given/parquet.js';
 async function serviceOf(id: string): Promise<Simulator> {
   const keys = [{ token: `token-of-${id}`, label: id, websites: [id] }];
   const service = await startSimulator({ websites: [{ id, pages: 4 }], keys });
-  onTestFinished(() => service.close());
   return service;
 }
 

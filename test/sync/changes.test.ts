@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { describe, expect, onTestFinished, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { Engine } from '../../src/base/storage/engine.js';
 import { once, testAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
@@ -122,7 +122,7 @@ describe('what is different about a page', () => {
   });
 
   testAtLength('without inspection data is no loss where there was none, omitted or null', async () => {
-    const given = await givenNights(onTestFinished);
+    const given = await givenNights();
     const sections = { reports: { max_per_run: 0 } };
     const empty = { index_summary: null, index_coverage_state: null, last_crawl_time: null };
     await given.night({ list: { a: empty, b: { ...empty, canonicals_match: null } }, sections });

@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
-import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
+import { expect, test } from 'vitest';
 import { createLogger } from '../../src/base/observe/log.js';
 import { idAfter, timeOfId } from '../../src/base/time.js';
 import { exitCodeOf } from '../../src/sync/receipt.js';
 import { atLength, once, testAtLength } from '../given/at-length.js';
+import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home, type HomeSync } from '../given/home.js';
@@ -16,7 +16,6 @@ const RIGHT = Date.parse('2025-03-03T02:00:00.000Z');
 
 async function simulated(clock = () => RIGHT) {
   const simulator = await startSimulator({ clock, websites: [{ id: 'w', pages: 12 }] });
-  onTestFinished(() => simulator.close());
   return simulator;
 }
 

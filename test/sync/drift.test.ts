@@ -120,17 +120,13 @@ describe('the drift diary', () => {
     expect(sorted(await given.rows('drift_observations'))).toEqual(expected);
 
     await given.night({ ...night, list: { a: { ...ENTRY, color: 'red' } }, pagination: HONEST, body: {} });
-    const reader = await openReader(given.warehouse);
-    try {
-      const diary = await rowsOf(reader, 'select * from api_drift');
-      const of = (source: string, field: string) =>
-        diary.find((row) => row['source'] === source && row['field'] === field);
-      expect(of('coverage', 'color')).toMatchObject({ kind: 'unknown_field', occurrences: 3, snapshots: 2 });
-      expect(of('coverage', 'service_link')).toMatchObject({ kind: 'absent_field', occurrences: 1, snapshots: 1 });
-      expect(diary).toHaveLength(expected.length);
-    } finally {
-      reader.close();
-    }
+    const reader = await openReader(given.warehouse, test.onTestFinished);
+    const diary = await rowsOf(reader, 'select * from api_drift');
+    const of = (source: string, field: string) =>
+      diary.find((row) => row['source'] === source && row['field'] === field);
+    expect(of('coverage', 'color')).toMatchObject({ kind: 'unknown_field', occurrences: 3, snapshots: 2 });
+    expect(of('coverage', 'service_link')).toMatchObject({ kind: 'absent_field', occurrences: 1, snapshots: 1 });
+    expect(diary).toHaveLength(expected.length);
   });
 
   it.concurrent.for<[string, object, unknown[]]>([

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startDaemonService } from '../../src/app/cli/serving/daemon-service.js';
 import { JobBoard } from '../../src/app/daemon/job-board.js';
 import { createLogger } from '../../src/base/observe/log.js';
@@ -34,7 +34,6 @@ async function worldOf({ listing, report, sections = {}, clockAhead = 0 }: Endin
       },
     },
   });
-  onTestFinished(() => service.close());
   const channels = [
     { type: 'ping', url: `${receiver.url}/ping` },
     { type: 'webhook', url: `${receiver.url}/hook` },
@@ -71,7 +70,6 @@ async function healthOf(file: string, exitCode: number) {
     names: ['nightly-sync'],
     ...address,
   });
-  onTestFinished(() => service.close());
   const answer = await fetch(`${service.url}/healthz`);
   return { status: answer.status, says: JSON.parse(await answer.text()).status };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { atLength, once, testAtLength } from '../given/at-length.js';
 import { givenNights, type Report } from '../given/nights.js';
 
@@ -56,7 +56,7 @@ describe('reports that are rejected one after the other', () => {
   });
 
   testAtLength('are asked for again the next night, behind the ones that never failed', async () => {
-    const given = await givenNights(onTestFinished);
+    const given = await givenNights();
     const reports = { p000: { sitemaps: 1 } };
     for (const night of [1, 2]) {
       const { state } = await given.night({ list: pages(3), reports, sections: SECTIONS });

@@ -1,11 +1,11 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../src/app/demo/simulator/simulator.js';
 import { BusyError } from '../../src/base/exit.js';
 import { RunLock } from '../../src/warehouse/log/lock.js';
 import { atLength, once } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 
@@ -29,7 +29,6 @@ describe('the run lock', () => {
 
   test('keeps a second process out with exit code 4, until the first is killed', async () => {
     const simulator = await startSimulator({ seed: 1, nights: 1, websites: [{ id: 'w', pages: 60 }] });
-    onTestFinished(() => simulator.close());
     const folder = temporaryFolder();
     // So slow that the first sync is under way until it is killed.
     const api = { requests_per_minute: 60 };

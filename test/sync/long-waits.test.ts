@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { createLogger } from '../../src/base/observe/log.js';
 import { exitCodeOf, type Receipt } from '../../src/sync/receipt.js';
@@ -44,13 +44,11 @@ async function run(baseUrl: string, { api = {}, ownToken = false } = {}): Promis
 
 async function simulated(): Promise<Simulator> {
   const simulator = await startSimulator({ seed: 5, websites: [{ id: 'w', pages: 30 }], retryAfterS: YEAR_S });
-  onTestFinished(() => simulator.close());
   return simulator;
 }
 
 async function odd(website: ScriptedWebsite): Promise<string> {
   const service = await startService({ w: website });
-  onTestFinished(() => service.close());
   return service.url;
 }
 

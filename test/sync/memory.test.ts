@@ -11,7 +11,7 @@ const LIMITS: [limit: string, bytes: number][] = [
 it.each(casesAtLength(LIMITS, '4GB'))(
   'with a memory_limit of %s a sync gives each engine %d bytes',
   async (memory_limit, bytes) => {
-    const given = await givenNights(onTestFinished);
+    const given = await givenNights();
     const open = vi.spyOn(Engine, 'open');
     onTestFinished(() => open.mockRestore());
     await given.night({ list: { a: {} }, sections: { warehouse: { memory_limit } } });

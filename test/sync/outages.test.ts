@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { Stopped } from '../../src/base/exit.js';
 import { createLogger } from '../../src/base/observe/log.js';
@@ -58,7 +58,6 @@ class World {
         },
       },
     });
-    onTestFinished(() => service.close());
     this.#url = service.url;
     return this;
   }

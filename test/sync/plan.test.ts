@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { once, testAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
 
@@ -46,7 +46,7 @@ describe('the plan', () => {
 
 describe('the deadline', () => {
   testAtLength('ends the fetching; what was wanted stays wanted until its report is there', async () => {
-    const given = await givenNights(onTestFinished);
+    const given = await givenNights();
     const names = ['a', 'b', 'c', 'd'];
     const listed = (entry: object) => Object.fromEntries(names.map((name) => [name, entry]));
     await given.night({ list: listed({}), sections: ONE_BY_ONE });

@@ -1,24 +1,19 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { globExpression } from '../../src/base/config/globs.js';
 import { Engine } from '../../src/base/storage/engine.js';
 import { sql } from '../../src/base/storage/sql.js';
-import { temporaryFolder } from '../given/folder.js';
+import { atEnd, temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
 
-const cleanings: (() => void)[] = [];
 let engine: Engine;
 
 beforeAll(async () => {
-  const folder = temporaryFolder((clean) => cleanings.push(clean));
+  const folder = temporaryFolder();
   engine = await Engine.open({ memoryLimit: 256e6, temporary: join(folder, 'duckdb') });
+  atEnd(() => engine.close());
   await engine.run(sql('warehouse/plan/goes_first'));
-});
-
-afterAll(() => {
-  engine.close();
-  for (const clean of cleanings) clean();
 });
 
 async function matches(globs: string[], url: string): Promise<boolean | undefined> {

@@ -44,7 +44,6 @@ test.each([
       });
     }
     const reader = await openReader(home.warehouse);
-    onTestFinished(() => reader.close());
     for (const never of [
       OUT_OF_TURN,
       'select snapshot_id, url from url_reports group by all having count(*) > 1',

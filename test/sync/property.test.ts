@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/base/config/load.js';
 import { createLogger } from '../../src/base/observe/log.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
@@ -11,6 +9,7 @@ import { atLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { startSimulator, sync } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
+import { atEnd, temporaryFolder } from '../given/folder.js';
 import type { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
 import type { StopAfter } from '../given/synced.js';
@@ -31,12 +30,7 @@ async function contentOfNights({ warehouse }: Home): Promise<Record<string, stri
 }
 
 async function asked({ warehouse }: Home, sql: string) {
-  const reader = await openReader(warehouse);
-  try {
-    return await rowsOf(reader, sql);
-  } finally {
-    await reader.close();
-  }
+  return rowsOf(await openReader(warehouse), sql);
 }
 
 async function wrong(home: Home) {
@@ -49,8 +43,8 @@ describe('a night of Search Console that is interrupted', () => {
   let unbroken: Record<string, string[]>;
 
   beforeAll(async () => {
-    root = mkdtempSync(join(tmpdir(), 'indexhouse-property-'));
-    given = await givenProperty(() => {}, { entry: { inspections_per_day: 30 }, inspectionsPerDay: 10_000 });
+    root = temporaryFolder();
+    given = await givenProperty(atEnd, { entry: { inspections_per_day: 30 }, inspectionsPerDay: 10_000 });
     await given.home.syncOne();
     given.pass(2);
     for (const [state, stopAfter] of atLength(STOPPED.slice(1), STOPPED)) {
@@ -65,11 +59,6 @@ describe('a night of Search Console that is interrupted', () => {
       () => whole.syncOne(),
     );
     unbroken = await contentOfNights(whole);
-  });
-
-  afterAll(async () => {
-    await given.service.close();
-    rmSync(root, { recursive: true, force: true });
   });
 
   test.each(atLength(['in the inspections'], [...STOPPED.map(([state]) => state), ...STEPS]))(
@@ -173,7 +162,6 @@ describe('a property', () => {
   testAtLength('lives in one warehouse with a website of the API', async () => {
     const { home, now } = await givenProperty(onTestFinished);
     const api = await startSimulator({ websites: [{ id: 'a', pages: 30 }], clock: now });
-    onTestFinished(() => api.close());
     home.configure([...home.websites, { id: 'a', base_url: api.url, token: 'demo-token' }]);
     expect((await home.sync()).websites).toMatchObject([
       { website_id: PROPERTY, status: 'committed', pages: { listed: 104 } },

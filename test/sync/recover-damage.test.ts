@@ -8,10 +8,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readStatus } from '../../src/answers/status/status.js';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { setAsideIfDamaged } from '../../src/sync/journal/set-aside.js';
@@ -21,6 +20,7 @@ import { readHeader } from '../../src/warehouse/journal/header.js';
 import { atLength, casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
+import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
 import { readTable } from '../given/parquet.js';
@@ -38,18 +38,13 @@ let home: Home;
 
 /** One website that was stopped in the middle of its reports, and what a run makes of it that nobody damages. */
 beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'indexhouse-damage-'));
+  root = temporaryFolder();
   simulator = await startSimulator({ seed: 4, nights: 2, websites: ['w', 'other'].map((id) => ({ id, pages: 50 })) });
   interrupted = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w']);
   await expect(interrupted.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('resumes the run');
   const whole = interrupted.copyTo(mkdtempSync(join(root, 'home-')));
   await leftBehind(whole.folder, STEPS, leftAt, () => whole.sync({ follow: false }));
   unbroken = await contentOf(whole.warehouse);
-});
-
-afterAll(async () => {
-  await simulator.close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 beforeEach(() => {

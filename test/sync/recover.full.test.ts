@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { startSimulator } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
+import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
 import { readTable } from '../given/parquet.js';
@@ -25,7 +25,7 @@ let unbroken: Record<string, string[]>;
 let home: Home;
 
 beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'indexhouse-recover-'));
+  root = temporaryFolder();
   simulator = await startSimulator({ seed: 3, nights: 5, websites: [{ id: 'w', pages: 80 }] });
   first = new Home(folderOf(), simulator, ['w']);
   await first.sync({ follow: false });
@@ -37,11 +37,6 @@ beforeAll(async () => {
   if (!unbroken['page_changes']?.length) throw new Error('the nights changed nothing: there is nothing to compare');
   inListing = await stopped({ pages: 30 });
   inReports = await stopped({ reports: 20 });
-});
-
-afterAll(async () => {
-  await simulator.close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 beforeEach(() => simulator.requests.reset());

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 import { pagesOf, type ScriptedWebsite, startService, windowOf } from '../given/service.js';
@@ -35,7 +35,6 @@ function websites(): Record<string, ScriptedWebsite> {
 
 test('a huge website and a small one take turns on their key', async () => {
   const service = await startService(websites());
-  onTestFinished(() => service.close());
   const config = configFor({
     baseUrl: service.url,
     warehouse: `${temporaryFolder()}/warehouse`,

@@ -8,7 +8,7 @@ const NONE = { asked: 0, missing: 0, modified: 0, changed: 0, new: 0, traffic_lo
 
 describe('what a run spent, and why', () => {
   test('every report that was asked for has its reason, whatever became of it', async () => {
-    const given = await givenNights(onTestFinished);
+    const given = await givenNights();
     const list = { a: {}, b: {}, broken: {}, gone: {}, odd: { index_summary: 1 } };
     const reports = { broken: 500, b: { sitemaps: 1 } };
     const first = await given.night({ list, reports, sections: ONE_BY_ONE });
@@ -43,7 +43,7 @@ describe('what a run spent, and why', () => {
   test('how much of the pace was used is stored and shown, in the log too', async () => {
     const used = vi.spyOn(Client.prototype, 'utilisation', 'get').mockReturnValue(0.75);
     onTestFinished(() => used.mockRestore());
-    const given = await givenNights(onTestFinished);
+    const given = await givenNights();
     const lines: Record<string, unknown>[] = [];
     const logger = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } });
     const { receipt } = await given.night({

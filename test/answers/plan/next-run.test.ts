@@ -1,17 +1,15 @@
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { costSentence, listingRequests, sharesOf } from '../../../src/answers/plan/cost.js';
 import { planText } from '../../../src/app/cli/output/plan-text.js';
 import { WarehouseError } from '../../../src/warehouse/log/folder/prepare.js';
 import { casesAtLength, once } from '../../given/at-length.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { atFileEnd, temporaryFolder } from '../../given/folder.js';
 import { givenNights, type Nights, urlOf } from '../../given/nights.js';
 import { configFor } from '../../given/warehouse.js';
 import { contentsOf, plan } from './given.js';
 
 const ONE_BY_ONE = { concurrency: 1, max_attempts: 1 };
-const clean: (() => void | Promise<void>)[] = [];
-const later = (each: () => void | Promise<void>) => void clean.push(each);
 let backlog: Nights;
 let list: Record<string, object>;
 let many: Nights;
@@ -36,15 +34,11 @@ async function givenBacklog(given: Nights): Promise<Record<string, object>> {
 }
 
 beforeAll(async () => {
-  backlog = await givenNights(later);
+  backlog = await givenNights();
   list = await givenBacklog(backlog);
-  many = await givenNights(later);
+  many = await givenNights();
   const pages = Array.from({ length: 90 }, (_, at) => [`p${String(at).padStart(2, '0')}`, {}]);
   await many.night({ list: Object.fromEntries(pages), sections: { reports: { max_per_run: 0 } } });
-});
-
-afterAll(async () => {
-  for (const each of clean) await each();
 });
 
 function namesOf(pages: readonly { url: string }[]): string[] {
@@ -59,7 +53,7 @@ describe('the plan of the next run', () => {
   it.concurrent.each(casesAtLength(orders, 'as configured by default'))(
     'names the pages that the run then fetches, in its order: %s',
     async (_, reports) => {
-      const given = await backlog.copy(later);
+      const given = await backlog.copy(atFileEnd);
       const { wanted } = await plan({ warehouse: given.warehouse, at: given.at(4), sections: { reports } });
       const { asked } = await given.night({ list, sections: { api: ONE_BY_ONE, reports } });
       expect(asked.length).toBeGreaterThan(4);
@@ -68,7 +62,7 @@ describe('the plan of the next run', () => {
   );
 
   once.concurrent('says what is wanted and why, and writes nothing but a state that is missing', async () => {
-    const given = await backlog.copy(later);
+    const given = await backlog.copy(atFileEnd);
     const before = contentsOf(given.warehouse);
     const asked = { warehouse: given.warehouse, at: given.at(4), websites: ['w', 'unknown'] };
     const { planned, wanted } = await plan(asked);
@@ -121,7 +115,7 @@ describe('the plan of the next run', () => {
   });
 
   once.concurrent('says before the first sync what it cannot know, and what 1,000 pages cost', async () => {
-    const warehouse = `${temporaryFolder(later)}/none`;
+    const warehouse = `${temporaryFolder(atFileEnd)}/none`;
     const { planned } = await plan({ warehouse, at: new Date(), websites: ['w'] });
     const text = planText(planned, configFor({ baseUrl: 'https://x', warehouse }), { program: 'node .' });
     expect(planned).toMatchObject({ websites: [], unknown_websites: [{ website_id: 'w' }], totals: { ends_at: null } });

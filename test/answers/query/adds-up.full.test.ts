@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Reader } from '../../../src/answers/query/reader.js';
 import { seeds } from '../../given/at-length.js';
 import { type Row, readTable } from '../../given/parquet.js';
@@ -32,11 +32,6 @@ describe.each(seeds(1, 0.04))('in world %i', (seed) => {
     warehouse = await randomWarehouse(seed + 100, NIGHTS, 25);
     reader = await openReader(warehouse.path);
     listings = await listingsOf(warehouse.path);
-  });
-
-  afterAll(() => {
-    reader.close();
-    warehouse.remove();
   });
 
   test('index_balance is what the pages themselves give, night by night', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { askAnalysis } from '../../../src/answers/query/ask-rows.js';
 import { analyses } from '../../../src/answers/query/catalog.js';
 import type { Reader } from '../../../src/answers/query/reader.js';
@@ -16,11 +16,6 @@ let reader: Reader;
 beforeAll(async () => {
   warehouse = await storiesWarehouse();
   reader = await openReader(warehouse.path);
-});
-
-afterAll(() => {
-  reader.close();
-  warehouse.remove();
 });
 
 /** The questions and answers of `answers.txt`, by the heading that they stand under. */

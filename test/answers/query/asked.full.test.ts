@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { askAnalysis } from '../../../src/answers/query/ask-rows.js';
 import { type Analysis, analyses } from '../../../src/answers/query/catalog.js';
 import type { Reader } from '../../../src/answers/query/reader.js';
@@ -14,7 +14,6 @@ import type { BuiltWarehouse } from '../../given/warehouse.js';
 import { CRAWLED_STATE, INDEXED_STATE, storiesWarehouse, urlOf } from './answers-given.js';
 import { analysisRows, openReader, rowsOf } from './given.js';
 
-const clean: (() => void | Promise<void>)[] = [];
 let warehouse: BuiltWarehouse;
 let reader: Reader;
 let empty: Reader;
@@ -33,19 +32,9 @@ beforeAll(async () => {
   const failed = "select * replace ('failed' as website_id, null as snapshot_id, 'failed' as outcome) from self";
   await rewrite(join(folder, 'failed.parquet'), failed);
   reader = await openReader(warehouse.path);
-  const path = join(
-    temporaryFolder((each) => void clean.push(each)),
-    'warehouse',
-  );
+  const path = join(temporaryFolder(), 'warehouse');
   await prepareWarehouse(path, 'UTC', 256e6);
   empty = await openReader(path);
-});
-
-afterAll(async () => {
-  reader.close();
-  empty.close();
-  warehouse.remove();
-  for (const each of clean) await each();
 });
 
 const ALL = analyses();

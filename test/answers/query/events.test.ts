@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { describeAtLength, once } from '../../given/at-length.js';
 import { type MadeChange, type MadeNight, MadeNights, simulatedNights } from './made-nights.js';
 
@@ -9,10 +9,8 @@ const ALL_TIME = { since: '2025-01-01' };
 let warehouse: MadeNights;
 
 beforeAll(async () => {
-  warehouse = await MadeNights.open(afterAll);
+  warehouse = await MadeNights.open();
 });
-
-afterAll(() => warehouse.close());
 
 /** So many pages of a directory leave the index on a night, and so many come in. */
 function moving(directory: string, out: number, into: number, state = CRAWLED): MadeChange[] {

@@ -5,12 +5,15 @@ import { ask } from '../../../src/answers/query/question.js';
 import { Reader } from '../../../src/answers/query/reader.js';
 import { type Scalar, withEngine } from '../../../src/base/storage/engine.js';
 import type { Value } from '../../../src/base/storage/values.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { atEnd, type OnFinished, temporaryFolder } from '../../given/folder.js';
 
 export type Row = Record<string, Value>;
 
-export function openReader(warehouse: string): Promise<Reader> {
-  return Reader.open({ warehouse, memoryLimit: 256e6 });
+/** A reader of a warehouse, until the end. */
+export async function openReader(warehouse: string, onFinished: OnFinished = atEnd): Promise<Reader> {
+  const reader = await Reader.open({ warehouse, memoryLimit: 256e6 });
+  onFinished(() => reader.close());
+  return reader;
 }
 
 /** The rows that a statement gives. */

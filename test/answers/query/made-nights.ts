@@ -6,7 +6,7 @@ import { valuesOf } from '../../../src/answers/query/parameters.js';
 import { World, type WorldOptions } from '../../../src/app/demo/simulator/world.js';
 import { Engine } from '../../../src/base/storage/engine.js';
 import { createTables, viewStatements } from '../../../src/warehouse/log/folder/tables.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { atEnd, temporaryFolder } from '../../given/folder.js';
 
 const WEBSITE = 'w';
 
@@ -34,19 +34,16 @@ export class MadeNights {
     private readonly folder: string,
   ) {}
 
-  static async open(onFinished: (clean: () => void) => void): Promise<MadeNights> {
-    const folder = temporaryFolder(onFinished);
+  static async open(): Promise<MadeNights> {
+    const folder = temporaryFolder();
     const engine = await Engine.open({ memoryLimit: 512e6, temporary: folder });
+    atEnd(() => engine.close());
     await createTables(engine);
     // The views stand on tables whose rows need not have all columns.
     for (const table of ['snapshots', 'page_changes'])
       await engine.run(`create or replace table ${table} as select * from ${table}`);
     for (const statement of viewStatements()) await engine.run(statement);
     return new MadeNights(engine, folder);
-  }
-
-  close(): void {
-    this.engine.close();
   }
 
   /** The rows of an analysis over these nights. */

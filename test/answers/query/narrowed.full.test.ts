@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { questionOf } from '../../../src/answers/query/ask-rows.js';
 import { analyses, findAnalysis } from '../../../src/answers/query/catalog.js';
 import { ask, type Question } from '../../../src/answers/query/question.js';
@@ -38,7 +38,6 @@ function givenTo(parameters: readonly { name: string }[], random: () => number):
 
 async function readerOf(warehouse: string): Promise<Reader> {
   const reader = await openReader(warehouse);
-  onTestFinished(() => reader.close());
   return reader;
 }
 
@@ -47,7 +46,6 @@ test.each(seeds(0, 0.04))(
   async (seed) => {
     const random = seededRandom(seed);
     const built = await randomWarehouse(seed + 300, 12, 20, WEBSITES);
-    onTestFinished(() => built.remove());
     const whole = await readerOf(built.path);
     const indexed = copyOf(built.path);
     await updateIndex(indexed, { memoryLimit: 256e6, temporary: temporaryFolder() }, NOW, 1);

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { literal } from '../../../src/base/storage/sql.js';
 import { atLength, once } from '../../given/at-length.js';
@@ -27,8 +27,6 @@ beforeAll(async () => {
   cwd = join(dirname(warehouse.path), 'own');
   mkdirSync(cwd);
 });
-
-afterAll(() => warehouse.remove());
 
 function write(name: string, text: string | Buffer): string {
   writeFileSync(join(cwd, name), text);
@@ -71,7 +69,6 @@ once('url_key is the same for spellings of one URL, and for nothing else', async
     expect(row?.['again']).toBe(row?.['key']);
     keys.set(row?.['key'], [...(keys.get(row?.['key']) ?? []), url]);
   }
-  reader.close();
   expect([...keys.values()]).toEqual(MEET);
 });
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { ask } from '../../../src/answers/query/question.js';
 import { Reader } from '../../../src/answers/query/reader.js';
@@ -43,8 +43,6 @@ afterEach(() => {
   reader?.close();
   reader = undefined;
 });
-
-afterAll(() => warehouse.remove());
 
 async function open(): Promise<Reader> {
   reader = await openReader(warehouse.path);
@@ -172,8 +170,6 @@ describe('a question', () => {
   beforeAll(async () => {
     asked = await openReader(warehouse.path);
   });
-
-  afterAll(() => asked.close());
 
   once.each([
     ["copy (select 1) to '/tmp/stolen.csv'", 'COPY'],

@@ -1,26 +1,19 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { copyOf } from '../../given/folder.js';
 import { at, buildNights, maintainAt } from '../../given/thinned.js';
-import type { BuiltWarehouse } from '../../given/warehouse.js';
+import { sharedWarehouse } from '../../given/warehouse.js';
 import { analysisRows, analysisRowsOfFile, openReader } from './given.js';
 
 const TODAY = '2025-03-18';
 /** What these nights hold: see `buildNights`. */
-let built: BuiltWarehouse;
+const built = sharedWarehouse(() => buildNights(undefined, { followed: 'followed' }));
 /** Thinned to the listings of the 2nd, the 9th, the 16th and the 18th. */
 let thinned: string;
 
 beforeAll(async () => {
-  built = await buildNights(undefined, { followed: 'followed' });
-  thinned = copyOf(built.path, () => {});
+  thinned = copyOf(built.path);
   await maintainAt(thinned);
-});
-
-afterAll(() => {
-  built.remove();
-  rmSync(join(thinned, '..'), { recursive: true, force: true });
 });
 
 type Rows = Record<string, unknown>[];
@@ -28,11 +21,7 @@ type Given = Record<string, string>;
 
 async function byParquet(warehouse: string, name: string, given: Given): Promise<Rows> {
   const reader = await openReader(warehouse);
-  try {
-    return await analysisRows(reader, name, given);
-  } finally {
-    reader.close();
-  }
+  return await analysisRows(reader, name, given);
 }
 
 function byDuckdb(warehouse: string, name: string, given: Given): Promise<Rows> {

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type MadeChange, type MadeNight, MadeNights } from './made-nights.js';
 
 let warehouse: MadeNights;
 
 beforeAll(async () => {
-  warehouse = await MadeNights.open(afterAll);
+  warehouse = await MadeNights.open();
 });
-afterAll(() => warehouse.close());
-
 const DAY_MS = 86_400_000;
 const FIRST = Date.parse('2025-01-06');
 const dateOf = (day: number) => new Date(FIRST + day * DAY_MS).toISOString().slice(0, 10);

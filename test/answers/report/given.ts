@@ -1,9 +1,8 @@
-import { afterAll, beforeAll } from 'vitest';
 import { withReader } from '../../../src/answers/query/reader.js';
 import { reportPage } from '../../../src/answers/report/page.js';
 import { type Report, type ReportOptions, readReport } from '../../../src/answers/report/report.js';
 import type { GivenPage } from '../../given/service.js';
-import { type BuiltWarehouse, buildWarehouse, type Night } from '../../given/warehouse.js';
+import { type BuiltWarehouse, buildWarehouse, type Night, sharedWarehouse } from '../../given/warehouse.js';
 
 const MADE_AT = '2025-04-01T08:30:00.000Z';
 
@@ -33,15 +32,8 @@ export function broken(url: string): GivenPage {
 export const STRICT = { quality: { max_reject_ratio: 0 } };
 
 /** A warehouse for all tests of a block. */
-export function givenWarehouse(nights: Night[]): { path: string } {
-  const given = { path: '' };
-  let built: BuiltWarehouse | null = null;
-  beforeAll(async () => {
-    built = await buildWarehouse(nights);
-    given.path = built.path;
-  });
-  afterAll(() => built?.remove());
-  return given;
+export function givenWarehouse(nights: Night[]): Readonly<BuiltWarehouse> {
+  return sharedWarehouse(() => buildWarehouse(nights));
 }
 
 export async function reportOf(

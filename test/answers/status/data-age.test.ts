@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { withReader } from '../../../src/answers/query/reader.js';
 import type { AgeRule } from '../../../src/answers/query/reader-options.js';
 import { ageText, dataAgeOf } from '../../../src/answers/status/data-age.js';
@@ -22,12 +22,11 @@ const NO_RUN = 'as of 2025-03-03 02:00 UTC: no run since 2025-03-03 02:00 UTC; c
 /** Of `other`, whose run of the second night failed. */
 const FAILED = /as of 2025-03-01 02:00 UTC: the last run got no snapshot: .*127\.0\.0\.1:1/;
 
-const { path, remove } = await buildWarehouse([
+const { path } = await buildWarehouse([
   { at: '2025-03-01T02:00:00Z', lists: { shop: [indexed(SHOP)], other: [indexed('https://other.example/')] } },
   { at: '2025-03-03T02:00:00Z', lists: { shop: [indexed(SHOP)] } },
 ]);
 await syncAt({ baseUrl: 'http://127.0.0.1:1', warehouse: path, at: '2025-03-03T03:00:00Z', websites: ['other'] });
-afterAll(remove);
 
 /** What is said of a website, or of all, so many days after the newest snapshot. */
 function said(days: number, website: string | null, ageRule?: AgeRule, warehouse = path) {
@@ -74,7 +73,6 @@ testAtLength('a report says so first: as a page, as a mail, on a terminal and to
 
 testAtLength('every page of the dashboard says so above all else, whenever it was made', async () => {
   const dashboard = await startDashboard(path);
-  onTestFinished(() => dashboard.close());
   const visitor = new Visitor(dashboard.origin);
   const routes = ['', '/changes', '/pages', `/page?url=${encodeURIComponent(SHOP)}`, '/compare', '/runs'];
   const addresses = ['/dashboard/', ...routes.map((route) => `/dashboard/websites/shop${route}`)];
@@ -93,7 +91,6 @@ testAtLength('every page of the dashboard says so above all else, whenever it wa
 testAtLength('the served interface says so in headers, with an answer that has not changed, too', async () => {
   const clock = { now: NEWEST + DAY_MS };
   const served = await serveWarehouse({ warehouse: path, now: () => clock.now, keys: { both: ['shop', 'other'] } });
-  onTestFinished(() => served.close());
   const ages = async (address: string, etag = '') => {
     const headers = { authorization: 'Bearer both', 'if-none-match': etag };
     const { status, headers: sent } = await fetch(served.baseUrl + address, { headers });

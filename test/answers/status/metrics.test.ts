@@ -1,14 +1,13 @@
-import { expect, onTestFinished } from 'vitest';
-import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { expect } from 'vitest';
 import { once, testAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
+import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { givenNights } from '../../given/nights.js';
 
 testAtLength('status --metrics prints what the newest run did, and what failed, for a textfile collector', async () => {
   const simulator = await startSimulator({ websites: [{ id: 'one', pages: 5 }] });
-  onTestFinished(() => simulator.close());
   const folder = temporaryFolder();
   const afterSync = async (code: number, token?: string) => {
     const given = { baseUrl: simulator.url, websites: ['one'], ...(token && { token }) };
@@ -52,7 +51,7 @@ once('pages by verdict and state have labels that the service cannot multiply or
       { index_summary: at === 0 ? 'Indexed' : 'Not Indexed', index_coverage_state: state },
     ]),
   );
-  const nights = await givenNights(onTestFinished);
+  const nights = await givenNights();
   await nights.night({ list });
   const { stdout } = await run(['status', '--metrics', '--warehouse', nights.warehouse]);
   const lines = stdout.split('\n').filter((line) => line.startsWith('indexhouse_pages{'));

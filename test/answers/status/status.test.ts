@@ -1,14 +1,15 @@
 import { cpSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { metricsOf } from '../../../src/answers/status/metrics.js';
 import { readStatus } from '../../../src/answers/status/status.js';
-import { type Simulator, startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import { Stopped } from '../../../src/base/exit.js';
 import { DAY_MS } from '../../../src/base/time.js';
 import { writeAnalytics } from '../../../src/warehouse/copies/analytics.js';
 import { unfinishedJournals } from '../../../src/warehouse/journal/folder.js';
 import { once, testAtLength } from '../../given/at-length.js';
+import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
@@ -17,20 +18,14 @@ import { syncNow } from '../../given/synced.js';
 const SITE = 'site-a';
 const PAGES = 40;
 
-const clean: (() => void | Promise<void>)[] = [];
 let service: Simulator;
 /** One good run. */
 let synced: string;
 
 beforeAll(async () => {
   service = await startSimulator({ websites: [{ id: SITE, pages: PAGES }] });
-  clean.push(() => service.close());
-  synced = temporaryFolder((each) => void clean.push(each));
+  synced = temporaryFolder();
   await syncNow(configIn(synced, service.url));
-});
-
-afterAll(async () => {
-  for (const each of clean) await each();
 });
 
 function configIn(folder: string, baseUrl: string): string {
@@ -193,7 +188,6 @@ describe('status', () => {
 
   testAtLength('counts an unfinished listing by its pages', async () => {
     const slow = await startSimulator({ websites: [{ id: SITE, pages: PAGES }], maxLimit: 10 });
-    onTestFinished(() => slow.close());
     const { file, path } = await given(null, slow.url);
     await expect(syncNow(file, { stopAfter: { pages: 15 } })).rejects.toThrow(Stopped);
     const { unfinished, websites } = await statusOf(path);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { programName } from '../../../src/app/cli/io.js';
-import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { run, runProcess, start } from '../../given/cli.js';
+import { startSimulator } from '../../given/client-clock.js';
 import { temporaryFolder } from '../../given/folder.js';
 
 const SMALL = ['--pages', '40', '--nights', '4'];
@@ -58,7 +58,6 @@ testAtLength('demo --serve signs people in to its dashboard until it is stopped,
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([303, expect.stringContaining('=')]);
   } finally {
     running.kill('SIGINT');
-    await other.close();
   }
   expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
 });

@@ -68,9 +68,7 @@ async function faces({ warehouse, command }: ReturnType<typeof given>) {
   const visitor = new Visitor(dashboard.origin);
   await visitor.signIn(SHOP_TOKEN);
   const overview = await visitor.get('/dashboard/websites/shop');
-  await dashboard.close();
-  const ends: (() => Promise<void>)[] = [];
-  const client = await asked(warehouse, (end) => void ends.push(end));
+  const client = await asked(warehouse);
   const sql = `select note from notes where website_id = 'shop'`;
   const assistant = [
     JSON.stringify(
@@ -78,7 +76,6 @@ async function faces({ warehouse, command }: ReturnType<typeof given>) {
     ),
     JSON.stringify((await call(client, 'query_sql', { sql })).content['rows']),
   ];
-  for (const end of ends) await end();
   const copies: unknown[] = [];
   for (const file of ['indexhouse.duckdb', 'analytics.duckdb']) {
     const options = { file: join(warehouse, file), readOnly: true, memoryLimit: 128e6, temporary: folder };
@@ -124,7 +121,6 @@ describe('a note', () => {
     expect(gone).toMatchObject({ events: null, excel: null, copies: [[], []] });
     expect(JSON.stringify(gone)).not.toContain('alert(1)');
     expect(await command('verify')).toMatchObject({ code: 0 });
-    await server.close();
   });
 
   testAtLength(
@@ -158,7 +154,6 @@ describe('a note', () => {
       expect(await listTableFiles(warehouse, 'note_log')).toHaveLength(1);
       expect([...server.objects.keys()].filter((key) => /note_log.*other/.test(key))).toEqual([]);
       expect(await command('verify')).toMatchObject({ code: 0 });
-      await server.close();
     },
   );
 

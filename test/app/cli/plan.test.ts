@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { contentsOf } from '../../answers/plan/given.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
-import { afterAllTests, temporaryFolder } from '../../given/folder.js';
+import { temporaryFolder } from '../../given/folder.js';
 import { type ScriptedService, startService, windowOf } from '../../given/service.js';
 import { syncWebsite } from '../../given/warehouse.js';
 
@@ -12,15 +12,13 @@ const TOKEN = 'tok-7Kf9-secret-value-0123456789';
 const HOSTILE = 'https://w.example/"a",b\u009b31m\u202e=1';
 const PAGES = [HOSTILE, ...Array.from({ length: 29 }, (_, at) => `https://w.example/p${at}`)];
 
-const clean = afterAllTests();
 let folder: string;
 let config: string;
 let service: ScriptedService;
 
 beforeAll(async () => {
-  folder = temporaryFolder(clean);
+  folder = temporaryFolder();
   service = await startService({ w: { listing: (window) => windowOf(PAGES, window) } });
-  clean(() => service.close());
   await syncWebsite({
     baseUrl: service.url,
     warehouse: join(folder, 'warehouse'),

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { analyses } from '../../../src/answers/query/catalog.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { PROGRAM, run, start } from '../../given/cli.js';
@@ -177,7 +177,6 @@ once('--columns chooses columns of the statement, in this order', async () => {
 testAtLength('a default limit that left something out is reported, with how to get all of it', async () => {
   const pages = Array.from({ length: 51 }, (_, at) => ({ url: `https://shop.example/${at}/a` }));
   const many = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: pages } }]);
-  onTestFinished(() => many.remove());
   const asked = async (...args: string[]) => {
     const name = 'coverage_by_directory';
     const { stdout, stderr } = await run(['query', name, ...args, '--warehouse', many.path]);

@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, onTestFinished } from 'vitest';
-import { type Simulator, startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { describe, expect } from 'vitest';
+import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import { warehouseFolder } from '../../../src/warehouse/log/folder/layout.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { run, start } from '../../given/cli.js';
-import { reportCounts } from '../../given/client-clock.js';
+import { reportCounts, startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
@@ -23,7 +23,6 @@ const EVERY_SECOND = '* * * * * *';
 async function service(slowBodyMs = 100): Promise<Simulator> {
   const websites = [{ id: 'site-a', pages: PAGES }];
   const started = await startSimulator({ websites, slowBodyMs });
-  onTestFinished(() => started.close());
   return started;
 }
 

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { describe, expect, test } from 'vitest';
 import { run } from '../../given/cli.js';
+import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { syncNow } from '../../given/synced.js';
@@ -14,7 +14,6 @@ async function halfSynced() {
     websites: ['site-a', 'site-b'].map((id) => ({ id, pages: 10 })),
     keys: [{ token: 'demo-token', label: 'tests', websites: ['site-a'] }],
   });
-  onTestFinished(() => upstream.close());
   const folder = temporaryFolder();
   const file = writeConfig(folder, { baseUrl: upstream.url, websites: ['site-a', 'site-b'] });
   await syncNow(file);
@@ -35,7 +34,6 @@ describe('indexhouse status', () => {
     const built = await buildWarehouse([
       { at: `${year}-03-01T02:00:00Z`, lists: { w: [{ url: 'https://w.example/a' }] } },
     ]);
-    onTestFinished(() => built.remove());
     const { code, stdout } = await run(['status', '--warehouse', built.path], { columns: 0 });
     expect({ code, stdout }).toEqual({ code: 3, stdout: expect.not.stringMatching(/ -\d/) });
     expect(stdout).toMatch(/^https:\/\/w.example .* just now /m);

@@ -1,10 +1,10 @@
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { syncSummary } from '../../../src/app/cli/commands/sync.js';
-import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
 import type { WebsiteReceipt } from '../../../src/sync/receipt.js';
 import { problemsIn } from '../../../src/sync/receipt.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { runProcess } from '../../given/cli.js';
+import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 
@@ -73,7 +73,6 @@ describe('the summary of a sync', () => {
 
 testAtLength('cron mails nothing after a good run, and one line of text after a failed one', async () => {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 3 }] });
-  onTestFinished(() => simulator.close());
   const sync = (token: string) => {
     const file = writeConfig(temporaryFolder(), { baseUrl: simulator.url, websites: ['w'], token });
     return runProcess(['sync', '--log-level', 'warn', '--config', file]);

@@ -6,7 +6,7 @@ import { websiteIds } from '../../../src/base/config/websites.js';
 import { casesAtLength, once } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
-import { afterAllTests, temporaryFolder } from '../../given/folder.js';
+import { temporaryFolder } from '../../given/folder.js';
 import { type ScriptedService, startService, TOKEN } from '../../given/service.js';
 
 interface Answer {
@@ -26,16 +26,14 @@ const OTHERS = ['simulate', 'remove'];
 const ID = 'shop';
 const NAME = 'https://shop.example';
 
-const clean = afterAllTests();
 const configs: Record<string, string> = {};
 let service: ScriptedService;
 let cwd: string;
 
 beforeAll(async () => {
-  const folder = () => temporaryFolder(clean);
+  const folder = () => temporaryFolder();
   cwd = folder();
   service = await startService();
-  clean(() => service.close());
   service.list(ID, [{ url: `${NAME}/a` }]);
   const sections = { warehouse: { path: `${cwd}/warehouse` } };
   const given = { baseUrl: service.url, token: TOKEN };

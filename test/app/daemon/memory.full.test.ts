@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nightlySync } from '../../../jobs/nightly-sync.js';
 import { runDaemon } from '../../../src/app/daemon/daemon.js';
 import type { Job } from '../../../src/app/daemon/job.js';
@@ -22,7 +22,6 @@ const GROWTH_BYTES = 1.2e6;
 
 test('the memory of the daemon does not grow from night to night', async () => {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 60 }], countPerRequest: false });
-  onTestFinished(() => simulator.close());
   const file = writeConfig(temporaryFolder(), {
     baseUrl: simulator.url,
     websites: ['w'],

@@ -24,7 +24,6 @@ async function service(): Promise<Simulator> {
     websites: ['site-a', FORBIDDEN].map((id) => ({ id, pages: 5 })),
     keys: [{ token: 'demo-token', label: 'tests', websites: ['site-a'] }],
   });
-  onTestFinished(() => started.close());
   return started;
 }
 

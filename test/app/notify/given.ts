@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { SMTPServer } from 'smtp-server';
-import { onTestFinished } from 'vitest';
 import { createLogger } from '../../../src/base/observe/log.js';
+import { atEnd } from '../../given/folder.js';
 import { listenOnLoopback } from '../../given/loopback.js';
 import { configFor } from '../../given/warehouse.js';
 
@@ -27,7 +27,7 @@ export async function startReceiver() {
   });
   const { url, close } = await listenOnLoopback(server);
   receiver.url = url;
-  onTestFinished(close);
+  atEnd(close);
   return receiver;
 }
 
@@ -65,7 +65,7 @@ export async function startMailServer(options: MailServerOptions = {}) {
   // A client that trusts nobody breaks off.
   server.on('error', () => {});
   const { url } = await listenOnLoopback(server.server);
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  atEnd(() => new Promise<void>((resolve) => server.close(() => resolve())));
   return { url: url.replace('http', options.secure ? 'smtps' : 'smtp'), mails, logins };
 }
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { notifiedRun, sendNotices } from '../../../src/app/notify/notify.js';
 import { BusyError } from '../../../src/base/exit.js';
 import type { Receipt } from '../../../src/sync/receipt.js';
@@ -9,7 +9,7 @@ import { atLength, describeAtLength, once, testAtLength } from '../../given/at-l
 import { run } from '../../given/cli.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
-import { afterAllTests, temporaryFolder } from '../../given/folder.js';
+import { temporaryFolder } from '../../given/folder.js';
 import { Home, type HomeSync } from '../../given/home.js';
 import { givenNights, type Nights, urlOf } from '../../given/nights.js';
 import { startMailServer, startReceiver, withChannels } from './given.js';
@@ -30,10 +30,9 @@ function noticesIn(body: string | undefined) {
   return new Map<string, Record<string, unknown>>(notices.map((notice: { kind: string }) => [notice.kind, notice]));
 }
 
-const clean = afterAllTests();
 let first: Nights;
 beforeAll(async () => {
-  first = await givenNights(clean);
+  first = await givenNights();
   await first.night({ list: pages('a', 30, INDEXED) });
 });
 
@@ -48,7 +47,7 @@ async function watching(nights: Nights, rules: object = {}, sections: object = {
 
 /** After a night with 30 indexed pages. */
 function afterOneNight(): Promise<Nights> {
-  return first.copy(onTestFinished);
+  return first.copy();
 }
 
 describe('a notice', () => {
@@ -62,7 +61,7 @@ describe('a notice', () => {
   });
 
   test('comes from each rule, in one message a night', async () => {
-    const nights = await givenNights(onTestFinished);
+    const nights = await givenNights();
     const rules = {
       drift: true,
       watch: ['/nothing/*'],
@@ -124,7 +123,7 @@ describe('a notice', () => {
   });
 
   testAtLength('names a directory that lost too many where the website did not, unless that is off', async () => {
-    const nights = await givenNights(onTestFinished);
+    const nights = await givenNights();
     const [off, on] = [await watching(nights, { directory_drop: false }), await watching(nights)];
     await nights.night({ list: { ...pages('a', 15, INDEXED), ...pages('z', 400, INDEXED) } });
     await on.send();
@@ -297,7 +296,6 @@ describe('a run', () => {
     const deindexing = { night: 2, directory: '/blog/', share: 1 };
     const start = '2025-03-01T02:00:00.000Z';
     const simulator = await startSimulator({ seed: 1, start, websites: [{ id: 'w', pages: 200, deindexing }] });
-    onTestFinished(() => simulator.close());
     const receiver = await startReceiver();
     const home = new Home(temporaryFolder(), simulator, ['w'], { reports: { max_per_run: 0 } });
     const { config, logger } = withChannels(home.warehouse, [{ type: 'webhook', url: receiver.url }]);

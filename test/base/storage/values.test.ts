@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Engine } from '../../../src/base/storage/engine.js';
 import type { Value } from '../../../src/base/storage/values.js';
-import { afterAllTests, temporaryFolder } from '../../given/folder.js';
+import { atEnd, temporaryFolder } from '../../given/folder.js';
 
-const clean = afterAllTests();
 let engine: Engine;
 
 beforeAll(async () => {
-  engine = await Engine.open({ memoryLimit: 256e6, temporary: temporaryFolder(clean) });
-});
-
-afterAll(async () => {
-  engine.close();
+  engine = await Engine.open({ memoryLimit: 256e6, temporary: temporaryFolder() });
+  atEnd(() => engine.close());
 });
 
 it.each<[string, Value]>([

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
 import { worldStore } from '../../../src/app/demo/simulator/store.js';
 import { World } from '../../../src/app/demo/simulator/world.js';
 import { buildServer } from '../../../src/serve/api/http.js';
 import { coverageWindowSchema } from '../../../src/source/contract/coverage.js';
+import { startSimulator } from '../../given/client-clock.js';
 
 const HEADERS = { authorization: 'Bearer demo-token' };
 
@@ -14,7 +14,6 @@ describe('what is hard to encode comes back byte for byte', () => {
     const url = encodeURIComponent(`https://www.example.com/${'日'.repeat(1970)}`);
     const answer = await fetch(`${simulator.url}/v1/url-report?url=${url}`, { headers: HEADERS });
     expect(answer.status).toBe(404);
-    await simulator.close();
   });
 
   it('any website id', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
 import { buildServer } from '../../../src/serve/api/http.js';
 import { paginationOf } from '../../../src/serve/api/pagination.js';
 import type { Store } from '../../../src/serve/api/store.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
+import { startSimulator } from '../../given/client-clock.js';
 import { storeOf } from '../scripted-store.js';
 
 it('answers a page of two websites from the one that the key may read', async () => {
@@ -19,7 +19,6 @@ it('answers a page of two websites from the one that the key may read', async ()
   const headers = { authorization: 'Bearer good' };
   const answer = await fetch(`${simulator.url}/v1/url-report?url=${url}`, { headers });
   expect(await answer.json()).toMatchObject({ service_link: expect.stringContaining('/websites/own/') });
-  await simulator.close();
 });
 
 it.each([

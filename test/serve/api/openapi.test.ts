@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
 import { worldStore } from '../../../src/app/demo/simulator/store.js';
 import { World } from '../../../src/app/demo/simulator/world.js';
 import { buildServer, type ServerOptions } from '../../../src/serve/api/http.js';
 import { paginationSchema } from '../../../src/source/contract/coverage.js';
 import { keyDetailsSchema } from '../../../src/source/contract/key.js';
 import { urlReportSchema } from '../../../src/source/contract/report.js';
+import { startSimulator } from '../../given/client-clock.js';
 
 const schemaSchema = z.looseObject({
   required: z.array(z.string()),
@@ -110,5 +110,4 @@ it('simulate is described below its prefix, with a page that loads its own files
     expect(file).toMatch(/^\/tenant\/api\/docs\/static\//);
     expect([file, (await fetch(new URL(file, simulator.url))).status]).toEqual([file, 200]);
   }
-  await simulator.close();
 });

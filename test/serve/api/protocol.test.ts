@@ -1,7 +1,8 @@
 import { METHODS } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
+import { startSimulator } from '../../given/client-clock.js';
 import { connection } from '../client.js';
 
 const KEY = 'Authorization: Bearer good\r\n';
@@ -15,8 +16,6 @@ beforeAll(async () => {
     prefix: '/api',
   });
 });
-afterAll(() => simulator.close());
-
 async function answerTo(request: string): Promise<{ status: number; head: string; body: string }> {
   const { write, received } = connection(simulator.url);
   write(request);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
+import { startSimulator } from '../../given/client-clock.js';
 
 it('limits each key by itself and says where it stands on every answer', async () => {
   let now = 1_800_000_000_000;
@@ -30,5 +30,4 @@ it('limits each key by itself and says where it stands on every answer', async (
   expect(rate(await get('/v1', 'unknown'))).toEqual([401, null, null, null, null]);
   now += 39_500;
   expect(rate(await get('/v1'))).toEqual([200, '2', '1', '1800000120', null]);
-  await simulator.close();
 });

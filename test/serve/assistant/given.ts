@@ -1,10 +1,10 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
-import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import { assistantServer } from '../../../src/serve/assistant/server.js';
 import { wholeClient } from '../../../src/serve/assistant/whole-client.js';
+import { atEnd } from '../../given/folder.js';
 import type { GivenPage } from '../../given/service.js';
 import type { Night } from '../../given/warehouse.js';
 
@@ -38,10 +38,7 @@ export const NIGHTS: Night[] = [
 const MEMORY_LIMIT = 256_000_000;
 
 /** The SDK's own client of a server in this process, which holds each answer against the schema of its tool. */
-export async function asked(
-  warehouse: string,
-  onFinished: (end: () => Promise<void>) => void = onTestFinished,
-): Promise<Client> {
+export async function asked(warehouse: string): Promise<Client> {
   const errors: unknown[] = [];
   const own = wholeClient({
     warehouse,
@@ -52,7 +49,7 @@ export async function asked(
   });
   const server = assistantServer(own, { onError: (error) => errors.push(error) });
   const client = await connected(server);
-  onFinished(async () => {
+  atEnd(async () => {
     await client.close();
     own.close();
     if (errors.length > 0) throw errors[0];

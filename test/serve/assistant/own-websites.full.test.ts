@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { askAnalysis } from '../../../src/answers/query/ask-rows.js';
 import { analyses } from '../../../src/answers/query/catalog.js';
@@ -33,7 +33,7 @@ const CATALOGS = [
 /** What nobody but the owner of `other` may see. */
 const OF_OTHERS = /other\.example|"other"|shop2/;
 
-const scratch = temporaryFolder(afterAll);
+const scratch = temporaryFolder();
 const indexed = join(scratch, 'warehouse');
 let built: BuiltWarehouse;
 beforeAll(async () => {
@@ -43,7 +43,6 @@ beforeAll(async () => {
   built = await buildWarehouse([{ at: first?.at ?? '', lists }, ...later]);
   cpSync(built.path, indexed, { recursive: true });
   await updateIndex(indexed, { ...LIMITS, temporary: scratch }, NOW + 86_400_000 * 5, 1);
-  return () => built.remove();
 });
 
 async function opened(warehouse: string, websites: string[]): Promise<Reader> {

@@ -6,13 +6,12 @@ import { z } from 'zod';
 import { percent } from '../../../src/base/observe/format.js';
 import { packageFolder } from '../../../src/base/storage/sql.js';
 import { run } from '../../given/cli.js';
-import { afterAllTests, temporaryFolder } from '../../given/folder.js';
+import { temporaryFolder } from '../../given/folder.js';
 import { asked, call } from './given.js';
 
 const GUIDE = readFileSync(join(packageFolder(), 'docs', 'assistants.md'), 'utf8');
 
-const clean = afterAllTests();
-const scratch = temporaryFolder(clean);
+const scratch = temporaryFolder();
 const callSchema = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
 const [, ...SECTIONS] = (GUIDE.split('## Ten questions')[1] ?? '').split('\n### ');
 
@@ -21,7 +20,7 @@ beforeAll(async () => {
   const folder = join(scratch, 'demo');
   const { code, stderr } = await run(['demo', '--folder', folder, '--json']);
   expect([code, stderr]).toEqual([0, expect.anything()]);
-  client = await asked(join(folder, 'warehouse'), clean);
+  client = await asked(join(folder, 'warehouse'));
 });
 
 it('there are ten questions', () => expect(SECTIONS).toHaveLength(10));

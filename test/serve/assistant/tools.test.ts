@@ -1,15 +1,14 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { analyses } from '../../../src/answers/query/catalog.js';
-import { afterAllTests } from '../../given/folder.js';
+
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call, HOSTILE, NIGHTS } from './given.js';
 
 const built = sharedWarehouse(() => buildWarehouse(NIGHTS));
-const clean = afterAllTests();
 let client: Client;
 beforeAll(async () => {
-  client = await asked(built.path, clean);
+  client = await asked(built.path);
 });
 
 describe('every tool', () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import {
@@ -45,7 +45,6 @@ beforeEach(async () => {
   dashboard = await start();
   visitor = new Visitor(dashboard.origin);
 });
-afterEach(() => dashboard.close());
 
 /** All of them ask one reader, which remembers what it has read. */
 function start(options: Parameters<typeof startDashboard>[1] = {}): Promise<Dashboard> {
@@ -107,7 +106,6 @@ describe('signing in', () => {
   it('sets secure cookies if a trusted proxy reports TLS, or if configured', async () => {
     const isSecure = async (options: Parameters<typeof startDashboard>[1], headers: Record<string, string> = {}) => {
       const started = await start(options);
-      onTestFinished(() => started.close());
       const there = new Visitor(started.origin);
       await there.post('/dashboard/sign-in', { token: SHOP_TOKEN }, headers);
       expect(there.setCookies).toHaveLength(1);
@@ -122,7 +120,6 @@ describe('signing in', () => {
 
   it('counts wrong keys by the address that a trusted proxy reports', async () => {
     const started = await start({ trustProxy: (address) => address === '127.0.0.1' });
-    onTestFinished(() => started.close());
     const there = new Visitor(started.origin);
     const guess = async (from: string) =>
       (await there.post('/dashboard/sign-in', { token: 'wrong' }, { 'x-forwarded-for': from })).status;
@@ -288,7 +285,6 @@ describe('every answer', () => {
     expect(there.setCookies[0]).toContain('Path=/tenant/api/dashboard;');
     for (const link of linksOf(await there.get('/tenant/api/dashboard/websites/shop/pages')))
       expect(link).toMatch(/^(?:\/tenant\/api\/dashboard|#)/);
-    await prefixed.close();
   });
 });
 
@@ -300,5 +296,4 @@ it('shows no details of a failure to the visitor', async () => {
   expect([answer.status, broken.failures]).toEqual([503, []]);
   expect(answer.text).toContain('No warehouse yet');
   expect(answer.text).not.toMatch(/-gone|Error|at .*\.ts/);
-  await broken.close();
 });

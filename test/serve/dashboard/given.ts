@@ -4,6 +4,7 @@ import { addDashboard, type DashboardOptions } from '../../../src/serve/dashboar
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import type { KeyDetails } from '../../../src/source/contract/key.js';
 import { broken, indexed, out, STRICT } from '../../answers/report/given.js';
+import { atEnd } from '../../given/folder.js';
 import type { GivenPage } from '../../given/service.js';
 import type { Night } from '../../given/warehouse.js';
 import { storeOf } from '../scripted-store.js';
@@ -127,10 +128,9 @@ export interface Dashboard {
   revoked: Set<string>;
   /** Somebody who signed in with this key. */
   visitor(token: string): Promise<Visitor>;
-  close(): Promise<void>;
 }
 
-/** A dashboard over a warehouse, listening on loopback. */
+/** A dashboard over a warehouse, listening on loopback, until the end. */
 export async function startDashboard(
   warehouse: string,
   {
@@ -156,16 +156,16 @@ export async function startDashboard(
       }),
   });
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-  const close = async () => {
+  atEnd(async () => {
     await app.close();
     reader.close();
-  };
+  });
   const visitor = async (token: string) => {
     const signedIn = new Visitor(origin);
     await signedIn.signIn(token);
     return signedIn;
   };
-  return { origin, app, failures, clock, revoked, visitor, close };
+  return { origin, app, failures, clock, revoked, visitor };
 }
 
 function keyOf(token: string): KeyDetails | null {

@@ -24,10 +24,7 @@ async function visitorWith(text: string, views: View[] = []): Promise<Visitor> {
   writeFileSync(file, text);
   const reader = new LiveReader({ warehouse: shop.path, memoryLimit: 256e6, pagesFrom: { file } });
   const dashboard = await startDashboard(shop.path, { reader, views });
-  onTestFinished(async () => {
-    await dashboard.close();
-    reader.close();
-  });
+  onTestFinished(() => reader.close());
   return dashboard.visitor(SHOP_TOKEN);
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parsed } from '../../answers/report/parsed.js';
 import { casesAtLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
-import { afterAllTests, temporaryFolder } from '../../given/folder.js';
+import { temporaryFolder } from '../../given/folder.js';
 import { readParquet } from '../../given/parquet.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { readWorkbook } from '../../given/workbook.js';
@@ -14,7 +14,6 @@ const SHOP = '/dashboard/websites/shop';
 /** The pages of a website with an odd id, of which everything is known. */
 const ODD = '/dashboard/websites/a%20b%2F%C3%BC%3F%23%25/pages';
 const shop = sharedWarehouse(() => buildWarehouse(NIGHTS));
-const clean = afterAllTests();
 let dashboard: Dashboard;
 let visitor: Visitor;
 /** Sees `ODD`. */
@@ -22,7 +21,6 @@ let other: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard(shop.path);
-  clean(dashboard.close);
   visitor = await dashboard.visitor(SHOP_TOKEN);
   other = await dashboard.visitor(OTHER_TOKEN);
 });

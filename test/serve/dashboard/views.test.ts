@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -16,7 +16,6 @@ const shop = sharedWarehouse(() => buildWarehouse(NIGHTS));
 
 test('a view has one count: on the overview, where its link leads, and in the answer of `pages`', async () => {
   const dashboard = await startDashboard(shop.path, { views: VIEWS });
-  onTestFinished(() => dashboard.close());
   const visitor = await dashboard.visitor(SHOP_TOKEN);
 
   const overview = await visitor.get('/dashboard/websites/shop?days=1');

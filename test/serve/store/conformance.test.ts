@@ -7,7 +7,7 @@ import { type UrlReport, urlReportSchema } from '../../../src/source/contract/re
 import { atLength, once } from '../../given/at-length.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { Documented } from '../../given/documented.js';
-import { afterAllTests } from '../../given/folder.js';
+
 import { NASTY_PATHS } from '../../given/nasty-paths.js';
 import { serveSimulated } from '../../given/served.js';
 import { entryWindow } from '../client.js';
@@ -28,7 +28,6 @@ interface Served {
   reports: Map<string, UrlReport>;
 }
 
-const clean = afterAllTests();
 const served: Record<string, Served> = {};
 
 beforeAll(async () => {
@@ -45,9 +44,7 @@ beforeAll(async () => {
       websites,
     })),
   });
-  clean(() => simulator.close());
   const copy = await serveSimulated(simulator, { token: 'all', keys: KEYS });
-  clean(() => copy.close());
   const world = worldOf(simulator);
   for (const [name, baseUrl] of Object.entries({ simulator: simulator.url, warehouse: copy.baseUrl })) {
     served[name] = { baseUrl, documented: await Documented.of(baseUrl), ...world };

@@ -30,7 +30,6 @@ beforeAll(async () => {
     keys: { k: ['w'] },
     options: { onError: (error) => failures.push(error) },
   });
-  return served.close;
 });
 
 /** What strangers put into parameters, and what is nearly right. */

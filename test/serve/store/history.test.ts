@@ -30,7 +30,6 @@ beforeAll(async () => {
     options: { rateLimit: 1000 },
   });
   documented = await Documented.of(served.baseUrl);
-  return served.close;
 });
 
 function page(url: string, state: string): GivenPage {

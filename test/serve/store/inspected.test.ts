@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../given/folder.js';
 import { commitInspected, pageOf, SITE } from '../../given/inspected.js';
 import { serveWarehouse } from '../../given/served.js';
@@ -14,7 +14,6 @@ test('what Search Console does not say of a page, its history and a record to li
     { lists: ['/a', '/b', '/c'], inspects: { '/b': 'Soft 404' } },
   ]);
   const served = await serveWarehouse({ warehouse, now: () => NOW, keys: { key: [SITE] } });
-  onTestFinished(served.close);
   const get = async (path: string): Promise<unknown> => (await served.get(path)).json();
   const report = (path: string) => get(`/v1/url-report?url=${encodeURIComponent(pageOf(path))}`);
   expect(await report('/a')).toMatchObject({

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ServedWarehouse, serveNights } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
@@ -37,7 +37,6 @@ const NIGHTS = [
 
 beforeAll(async () => {
   served = await serveNights(NIGHTS, { now: () => NOW, keys: { k: ['w'] } });
-  return served.close;
 });
 
 const get = (path: string, headers: Record<string, string> = {}) => served.get(path, { headers });
@@ -194,7 +193,6 @@ it('a walk sees one snapshot, whatever is committed meanwhile; a new walk sees t
   ];
   let clock = 0;
   const walked = await serveNights([before], { now: () => NOW, keys: { k: ['v'] }, clock: () => clock });
-  onTestFinished(walked.close);
   const read = async (path: string | null | undefined) =>
     entryWindow.parse(await (await walked.get(path ?? '')).json());
   const first = await read('/v1/urls/v?limit=1');

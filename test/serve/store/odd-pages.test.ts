@@ -24,7 +24,6 @@ beforeAll(async () => {
   const lists = { w: URLS.map((url) => ({ url, entry: entry(url) })) };
   const nights = [{ at: '2025-03-01T02:00:00Z', lists }];
   served = await serveNights(nights, { now: () => Date.parse('2025-03-02T00:00:00Z'), keys: { k: ['w'] } });
-  return served.close;
 });
 
 describe('a page that is monitored', () => {

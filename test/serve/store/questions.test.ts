@@ -134,8 +134,7 @@ describe('a client of a served warehouse', () => {
   /** Of a warehouse with one page. */
   async function liveReader(clock?: () => number): Promise<LiveReader> {
     const lists = { w: [{ url: 'https://w.example/' }] };
-    const { path: warehouse, remove } = await buildWarehouse([{ at: NIGHT, lists }]);
-    onTestFinished(remove);
+    const { path: warehouse } = await buildWarehouse([{ at: NIGHT, lists }]);
     const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT }, clock);
     onTestFinished(() => reader.close());
     return reader;
@@ -200,7 +199,6 @@ describe('a client of a served warehouse', () => {
       keys: { k: ['w'] },
       batchEntries: 4,
     });
-    onTestFinished(served.close);
     const [url, headers] = [`${served.baseUrl}/v1/urls/w`, { authorization: 'Bearer k' }];
     // More than there are places for all keys together.
     for (let client = 0; client < 5; client++) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../../src/answers/query/reader.js';
 import { datedAt, startSimulator } from '../../given/client-clock.js';
@@ -15,7 +15,6 @@ async function rowsOf(warehouse: string, query: string): Promise<unknown[]> {
 it('a warehouse that is made from a served warehouse holds the same, field by field', async () => {
   const folder = temporaryFolder();
   const simulator = await startSimulator({ websites: [{ id: 'shop', pages: 50, paths: NASTY_PATHS }], nights: 3 });
-  onTestFinished(() => simulator.close());
   const first = join(folder, 'first');
   const now = simulator.world.now;
   const sections = { api: { token: 'demo-token' } };
@@ -28,7 +27,6 @@ it('a warehouse that is made from a served warehouse holds the same, field by fi
     keys: { 'demo-token': ['shop'] },
     options: datedAt(() => baseUrl),
   });
-  onTestFinished(() => served.close());
   baseUrl = served.baseUrl;
   const second = join(folder, 'second');
   const receipt = await syncAt({ baseUrl, warehouse: second, at: now.toISOString(), websites: ['shop'], sections });

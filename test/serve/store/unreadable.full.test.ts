@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../../src/warehouse/log/folder/tables.js';
 import { copyOf } from '../../given/folder.js';
@@ -49,7 +49,6 @@ async function servedWith(damage: (warehouse: string) => Promise<void> = async (
     keys,
     clock: () => now,
   });
-  onTestFinished(served.close);
   const get = async (path: string, token = 'k') => {
     // Each request looks at the warehouse again.
     now += 1000;

@@ -1,15 +1,13 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { serveWarehouse } from '../../given/served.js';
 import { at, buildNights, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
 import { entryWindow } from '../client.js';
 
 it('a walk goes on while its files are there, even when retention puts its listing out of use meanwhile', async () => {
-  const { path: warehouse, remove } = await buildNights([1, 2, 3, 9], { withBlog: false });
-  onTestFinished(remove);
+  const { path: warehouse } = await buildNights([1, 2, 3, 9], { withBlog: false });
   /** Each with nothing in memory yet. */
   const serving = async () => {
-    const { get, close } = await serveWarehouse({ warehouse, now: () => NOW, keys: { k: ['shop'] } });
-    onTestFinished(close);
+    const { get } = await serveWarehouse({ warehouse, now: () => NOW, keys: { k: ['shop'] } });
     const read = async (path: string | null | undefined) => entryWindow.parse(await (await get(path ?? '')).json());
     return { get, read };
   };

@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import type { Engine } from '../../../src/base/storage/engine.js';
 import { judgeReport, type ReportOutcome } from '../../../src/source/report.js';
 import { ReportsJournal } from '../../../src/sync/journal/write-reports.js';
 import type { JournalFolder } from '../../../src/warehouse/journal/folder.js';
 import { readReports } from '../../../src/warehouse/journal/reports.js';
 import { once } from '../../given/at-length.js';
-import { afterAllTests, temporaryFolder } from '../../given/folder.js';
+import { atEnd, temporaryFolder } from '../../given/folder.js';
 import { emptyJournal, openEngine, readByDuckDB } from './given.js';
 
 const URL_ASKED = 'https://www.example.com/a?b=%2F&c=ä';
 const AT = new Date('2026-01-01T00:00:00.000Z');
-const clean = afterAllTests();
 let engine: Engine;
 let journal: JournalFolder;
 
 beforeAll(async () => {
-  const folder = temporaryFolder(clean);
+  const folder = temporaryFolder();
   engine = await openEngine(folder);
+  atEnd(() => engine.close());
   journal = await emptyJournal(folder);
 });
-afterAll(async () => {
-  engine.close();
-});
-
 async function journaled(outcomes: ReportOutcome[]) {
   const written = new ReportsJournal(journal);
   for (const outcome of outcomes) await written.record({ url: URL_ASKED, reason: 'new' }, outcome, AT);

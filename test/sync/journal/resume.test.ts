@@ -20,7 +20,7 @@ async function walkInPieces(
   interruptions: readonly number[],
   pauseMs: number,
 ): Promise<{ result: WalkResult; walking: Walking }> {
-  const folder = temporaryFolder((each) => clean.push(each));
+  const folder = temporaryFolder();
   const journal = await emptyJournal(folder);
   const walking = new Walking(listing.get, { pageSize: 100, requestsAtMost: 3000 });
   let now = NOW;

@@ -30,7 +30,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
-  await server.close();
 });
 
 /** This fault for the first requests, and none for those after them. */

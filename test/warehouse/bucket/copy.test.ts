@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { atLength, describeAtLength, once } from '../../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
 import { copiedFiles, copyTo, expectNoMarkerBeforeItsFiles } from '../../given/bucket-copy.js';
@@ -19,9 +19,6 @@ const built = sharedWarehouse(() => {
 });
 beforeAll(async () => {
   server = await startBucket({ pageSize: 5, prefix: '/nights' });
-});
-afterAll(async () => {
-  await server.close();
 });
 beforeEach(() => {
   server.objects.clear();

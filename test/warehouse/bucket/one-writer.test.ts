@@ -28,7 +28,7 @@ afterEach(() => Promise.all([server.close(), service.close()]));
 
 /** Machines share nothing but the bucket. */
 class Machine {
-  readonly folder = temporaryFolder(onTestFinished);
+  readonly folder = temporaryFolder();
   readonly warehouse = join(this.folder, 'warehouse');
   readonly config = writeConfig(this.folder, {
     baseUrl: service.url,

@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BucketConfig } from '../../../src/base/config/bucket.js';
 import { environmentOf, startBucket } from '../../given/bucket.js';
 import { copyTo } from '../../given/bucket-copy.js';
@@ -34,9 +33,6 @@ const TABLES = [
 const disk = folderOnDisk('read');
 
 const built = sharedWarehouse(() => buildNights());
-afterAll(() => {
-  rmSync(disk, { recursive: true, force: true });
-});
 
 const question = (table: string) => `select count(*) as n, bit_xor(hash(columns(*)::text)) from ${table}`;
 const environment = (config: BucketConfig, caches: string) => ({ ...environmentOf(config), XDG_CACHE_HOME: caches });
@@ -113,15 +109,12 @@ test('a flipped bit is found by everybody, or changes nothing', async () => {
   }
   process.stdout.write(`${FLIPS} flipped bits: ${JSON.stringify(counts)}\n`);
   expect(counts.found).toBeGreaterThan(FLIPS / 2);
-  nights.remove();
-  await server.close();
 });
 
 describe('processes that share a cache, on a server', () => {
   test('of this process', async () => {
     const server = await startBucket({ pageSize: 7 });
     await readAtOnce(server.config);
-    await server.close();
   });
   test.runIf(hasServer())('versitygw', async () => {
     const server = await startRealServer(disk);
@@ -141,34 +134,28 @@ test('readers that are killed at any moment leave a cache that answers', async (
     await running.ended;
   }
   expect(await answersOf('s3://lake', env)).toEqual(expected);
-  await server.close();
 });
 
 test('retention between two questions changes the answer as it does in the folder', async () => {
   const server = await startBucket();
   const nights = await buildNights();
   const env = environment(server.config, temporaryFolder());
-  try {
-    await copyTo(server, nights.path);
-    const before = await answersOf('s3://lake', env);
-    expect(before).toEqual(await answersOf(nights.path));
-    const listings = () => [...server.objects.keys()].filter((key) => key.startsWith('parquet/coverage/')).length;
-    const all = listings();
-    await maintainAt(nights.path);
-    await copyTo(server, nights.path);
-    const later = Date.now() + 2 * HOUR_MS;
-    server.now = () => later;
-    await copyTo(server, nights.path, later);
-    server.now = Date.now;
-    expect(listings()).toBeLessThan(all);
-    const after = await answersOf('s3://lake', env);
-    expect(after).toEqual(await answersOf(nights.path));
-    expect(after).not.toEqual(before);
-    // And to a reader that begins then, even where the states have to be made of checkpoints and what is left.
-    for (const key of server.objects.keys()) if (key.startsWith('state/')) server.objects.delete(key);
-    expect(await answersOf('s3://lake', environment(server.config, temporaryFolder()))).toEqual(after);
-  } finally {
-    nights.remove();
-    await server.close();
-  }
+  await copyTo(server, nights.path);
+  const before = await answersOf('s3://lake', env);
+  expect(before).toEqual(await answersOf(nights.path));
+  const listings = () => [...server.objects.keys()].filter((key) => key.startsWith('parquet/coverage/')).length;
+  const all = listings();
+  await maintainAt(nights.path);
+  await copyTo(server, nights.path);
+  const later = Date.now() + 2 * HOUR_MS;
+  server.now = () => later;
+  await copyTo(server, nights.path, later);
+  server.now = Date.now;
+  expect(listings()).toBeLessThan(all);
+  const after = await answersOf('s3://lake', env);
+  expect(after).toEqual(await answersOf(nights.path));
+  expect(after).not.toEqual(before);
+  // And to a reader that begins then, even where the states have to be made of checkpoints and what is left.
+  for (const key of server.objects.keys()) if (key.startsWith('state/')) server.objects.delete(key);
+  expect(await answersOf('s3://lake', environment(server.config, temporaryFolder()))).toEqual(after);
 });

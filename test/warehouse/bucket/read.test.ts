@@ -1,6 +1,6 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { BucketCache } from '../../../src/warehouse/bucket/cache.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { hasIndex, updateIndex } from '../../../src/warehouse/log/marker-index.js';
@@ -28,9 +28,6 @@ beforeAll(async () => {
   server = await startBucket({ pageSize: 7, prefix: '/nights' });
   await copyTo(server, built.path);
   stored = new Map(server.objects);
-});
-afterAll(async () => {
-  await server.close();
 });
 beforeEach(() => {
   putBack(server, stored);
@@ -92,7 +89,6 @@ describe('a bucket is read like a folder', () => {
       { at: '2025-01-01T02:00:00Z', lists: { shop: [page('a'), page('b')] } },
       { at: '2025-06-01T02:00:00Z', lists: { shop: [page('a')] } },
     ]);
-    onTestFinished(old.remove);
     server.objects.clear();
     await copyTo(server, old.path);
     const changed = await sql("select count(*)::int as n from page_changes where change = 'disappeared'");
@@ -245,7 +241,6 @@ testAtLength('an index of old markers is no obstacle to late commits, nor to oth
     { at: '2025-03-02T02:00:00Z', lists: { blog: [page('b')] } },
     { at: '2025-03-09T02:00:00Z', lists: { shop: [page('s')] } },
   ]);
-  onTestFinished(later.remove);
   server.objects.clear();
   await copyTo(server, later.path);
   const all = new Map(server.objects);

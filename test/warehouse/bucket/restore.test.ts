@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { environmentOf, type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
 import { copiedFiles, copyTo, page } from '../../given/bucket-copy.js';
@@ -27,10 +27,6 @@ beforeAll(async () => {
   server = await startBucket({ pageSize: 7, prefix: '/nights' });
   await copyTo(server, built.path);
   service = await startService();
-});
-afterAll(async () => {
-  await service.close();
-  await server.close();
 });
 beforeEach(() => {
   server.fault = null;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import { startService } from '../../../src/app/cli/serving/running-service.js';
 import { settingsWithoutFile } from '../../../src/base/config/load.js';
@@ -25,9 +25,6 @@ beforeAll(async () => {
   server = await startBucket({ prefix: '/nights' });
   await copyTo(server, built.path);
   stored = new Map(server.objects);
-});
-afterAll(async () => {
-  await server.close();
 });
 beforeEach(() => {
   putBack(server, stored);

@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { exportAnalytics } from '../../../src/warehouse/copies/analytics.js';
 import { countsIn } from '../../given/counts.js';
-import { afterAllTests, temporaryFolder } from '../../given/folder.js';
+import { temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { givenNights } from '../../given/nights.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
@@ -21,7 +21,7 @@ function storageVersionOf(file: string): number {
 
 describe('analytics.duckdb', () => {
   test('answers a reader that keeps it open before, during and after a sync, with what is committed', async () => {
-    const nights = await givenNights(onTestFinished, 'followed');
+    const nights = await givenNights(undefined, 'followed');
     await nights.night({ list: { a: { index_summary: 'Indexed' } } });
     const file = join(nights.warehouse, 'analytics.duckdb');
     const reader = await holdOpen(file, 'READ_ONLY');
@@ -47,7 +47,6 @@ describe('analytics.duckdb', () => {
 
 describe('indexhouse analytics', () => {
   let folder: string;
-  const clean = afterAllTests();
 
   const built = sharedWarehouse(() =>
     buildWarehouse(
@@ -59,7 +58,7 @@ describe('indexhouse analytics', () => {
     ),
   );
   beforeAll(async () => {
-    folder = temporaryFolder(clean);
+    folder = temporaryFolder();
   });
 
   const exported = (out: string, root = '/data/warehouse') =>

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { beforeAll, beforeEach, describe, expect } from 'vitest';
 import { UnreachableError } from '../../../src/base/exit.js';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
@@ -31,9 +31,6 @@ const built = sharedWarehouse(() => buildNights([1, 2]));
 beforeAll(async () => {
   all = await fileRows(built.path);
   server = await startBucket({ pageSize: 5, prefix: '/nights' });
-});
-afterAll(async () => {
-  await server.close();
 });
 beforeEach(() => {
   server.objects.clear();

@@ -77,12 +77,7 @@ beforeAll(async () => {
 });
 
 async function asked(warehouse: string, sql: string): Promise<Row[]> {
-  const reader = await openReader(warehouse);
-  try {
-    return await rowsOf(reader, sql);
-  } finally {
-    reader.close();
-  }
+  return rowsOf(await openReader(warehouse), sql);
 }
 
 const STATE = 'select url, index_summary, absences, website_id from page_state order by url';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parquetMetadata } from 'hyparquet';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { filesOfTable, givenEveryTable } from '../../given/every-table.js';
 import type { Row } from '../../given/parquet.js';
 import { byDuckdb, byHyparquet, canonical, documentedColumns, type ParquetReading } from '../../given/readers.js';
@@ -40,7 +40,7 @@ function columnsIn(file: string): string[] {
 
 describe.each(['zstd', 'snappy', 'gzip'] as const)('the %s Parquet files of every table', (codec) => {
   test('hold the documented columns in their order, and the same for every reader', async () => {
-    const warehouse = await givenEveryTable(codec, onTestFinished, 'both');
+    const warehouse = await givenEveryTable(codec, 'both');
     for (const [table, columns] of await documentedColumns()) {
       const files = await filesOfTable(warehouse, table);
       for (const file of files) {

@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Reader } from '../../../src/answers/query/reader.js';
 import { sha256Of } from '../../../src/base/storage/durable.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
@@ -33,12 +33,7 @@ async function indexed(warehouse = copyOf(built.path), now = NOW): Promise<strin
 }
 
 async function seenIn<T>(warehouse: string, see: (reader: Reader) => Promise<T>): Promise<T> {
-  const reader = await openReader(warehouse);
-  try {
-    return await see(reader);
-  } finally {
-    reader.close();
-  }
+  return see(await openReader(warehouse));
 }
 
 /** All that a reader says of the log, whatever the folder is called. */
@@ -107,7 +102,6 @@ const COMMITS = ['2025-03-01T20:00:00Z', '2025-03-06T02:00:00Z'];
 test.each(atLength(COMMITS.slice(1), COMMITS.slice(0, 1)))('a commit of %s is seen at once', async (at) => {
   const warehouse = await indexed();
   const service = await startService();
-  onTestFinished(() => service.close());
   service.list('new', [page('n')]);
   await syncAt({ baseUrl: service.url, warehouse, at, websites: ['new'] });
   const query = 'select (select count(*) from snapshots) as snapshots, (select count(*) from runs) as runs';
@@ -117,7 +111,6 @@ test.each(atLength(COMMITS.slice(1), COMMITS.slice(0, 1)))('a commit of %s is se
 testAtLength('one state of the world is seen, whatever is committed meanwhile', async () => {
   const warehouse = await indexed();
   const service = await startService();
-  onTestFinished(() => service.close());
   service.list('new', [page('n')]);
   const seen = await seenIn(warehouse, async (reader) => {
     await syncAt({ baseUrl: service.url, warehouse, at: '2025-03-06T02:00:00Z', websites: ['new'] });

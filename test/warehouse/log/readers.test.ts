@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { filesOfTable } from '../../given/every-table.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -8,7 +8,7 @@ import { givenNights } from '../../given/nights.js';
 import { readParquet } from '../../given/parquet.js';
 
 test('files from before a column was added are read beside newer ones, null where they lack it', async () => {
-  const nights = await givenNights(onTestFinished, 'followed');
+  const nights = await givenNights(undefined, 'followed');
   await nights.night({ list: { a: {} } });
   const { warehouse } = nights;
   const [newer = ''] = await filesOfTable(warehouse, 'runs');

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLogger } from '../../../src/base/observe/log.js';
 import { withRunLock } from '../../../src/warehouse/log/lock.js';
 import { addNote } from '../../../src/warehouse/upkeep/note.js';
@@ -57,7 +57,6 @@ test('whoever takes the lock deletes what its holders left, and what others left
 
 test('of several first syncs at once one runs, and the others say that it does', async () => {
   const service = await startService();
-  onTestFinished(() => service.close());
   service.list('shop', PAGES);
   const warehouse = join(temporaryFolder(), 'warehouse');
   const config = configFor({ baseUrl: service.url, warehouse });

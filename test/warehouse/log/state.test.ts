@@ -1,32 +1,28 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Simulator, startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { namesIn, stateFolder } from '../../../src/warehouse/log/folder/layout.js';
 import { currentState } from '../../../src/warehouse/log/state.js';
 import { casesAtLength, testAtLength } from '../../given/at-length.js';
-import { afterAllTests, temporaryFolder } from '../../given/folder.js';
+import { startSimulator } from '../../given/client-clock.js';
+import { temporaryFolder } from '../../given/folder.js';
 import { Home } from '../../given/home.js';
 import { readMarkers } from '../../given/markers.js';
 import { readParquet } from '../../given/parquet.js';
 import { newestFile, rewrite } from '../../given/tamper.js';
 import { findingsOf } from '../../given/verified.js';
 
-const clean = afterAllTests();
 let simulator: Simulator;
 let first: Home;
 let home: Home;
 
 beforeAll(async () => {
   simulator = await startSimulator({ seed: 8, nights: 2, websites: [{ id: 'w', pages: 40 }] });
-  first = new Home(temporaryFolder(clean), simulator, ['w']);
+  first = new Home(temporaryFolder(), simulator, ['w']);
   await first.sync({ follow: false });
   simulator.advance(3);
-});
-
-afterAll(async () => {
-  await simulator.close();
 });
 
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { givenNights } from '../../given/nights.js';
 import { readTable } from '../../given/parquet.js';
 
@@ -11,7 +11,7 @@ const BLOG = [
 ];
 
 test('the summary of a snapshot counts its listing by directory and state', async () => {
-  const given = await givenNights(onTestFinished);
+  const given = await givenNights();
   const blog = { 'blog/a': { ...INDEXED, ...CRAWLED }, 'blog/b': { ...INDEXED, ...CRAWLED, days_since_last_crawl: 3 } };
   const list = { ...blog, 'blog/c/d': { index_summary: 'Not Indexed' }, a: {}, 'b?c=/d/': INDEXED };
   await given.night({ list, sections });

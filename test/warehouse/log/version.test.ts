@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { run } from '../../given/cli.js';
@@ -8,7 +8,7 @@ import { writeConfig } from '../../given/config-file.js';
 import { givenNights } from '../../given/nights.js';
 
 async function bound() {
-  const nights = await givenNights(onTestFinished, null);
+  const nights = await givenNights(undefined, null);
   return { warehouse: nights.warehouse, night: nights.night.bind(nights) };
 }
 

@@ -5,19 +5,18 @@ import { z } from 'zod';
 import { type Reader, withReader } from '../../../src/answers/query/reader.js';
 import type { Difference, Follower } from '../../../src/warehouse/copies/follower.js';
 import { verifyWarehouse } from '../../../src/warehouse/upkeep/verify/verify.js';
-import { afterAllTests, copyOf, temporaryFolder } from '../../given/folder.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { leftBehind } from '../../given/left-behind.js';
 import type { Nights } from '../../given/nights.js';
 import { removeNow, warehouseOf } from './removed.js';
 
 const memoryLimit = 256e6;
 const STEP = 'took step 9 of the removal';
-const onFinished = afterAllTests();
 let built: Nights;
 
 beforeAll(async () => {
   const lists = ['Indexed', 'Not Indexed', 'Indexed'].map((index_summary) => ({ list: { a: { index_summary } } }));
-  built = await warehouseOf(lists, [], onFinished);
+  built = await warehouseOf(lists, []);
 });
 
 /** A copy of the warehouse while its second snapshot is being removed. */

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../../src/answers/query/reader.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
@@ -34,12 +34,8 @@ let thinned: string;
 
 const built = sharedWarehouse(() => buildNights(undefined, { followed: 'followed' }));
 beforeAll(async () => {
-  thinned = copyOf(built.path, () => {});
+  thinned = copyOf(built.path);
   await maintainAt(thinned);
-});
-
-afterAll(() => {
-  rmSync(thinned, { recursive: true, force: true });
 });
 
 function markersIn(warehouse: string): Promise<Marker[]> {
@@ -116,13 +112,9 @@ describe('thinning the Parquet files', () => {
     await maintainAt(thin, { now: NOW + 2 * HOUR_MS });
     rmSync(join(thin, 'state'), { recursive: true });
     const service = await startService();
-    try {
-      service.list('shop', [{ url: at('shop', 'a') }, { url: at('shop', 'f') }]);
-      for (const warehouse of [thin, whole]) {
-        await syncAt({ baseUrl: service.url, warehouse, at: '2025-03-31T02:00:00Z', websites: ['shop'] });
-      }
-    } finally {
-      await service.close();
+    service.list('shop', [{ url: at('shop', 'a') }, { url: at('shop', 'f') }]);
+    for (const warehouse of [thin, whole]) {
+      await syncAt({ baseUrl: service.url, warehouse, at: '2025-03-31T02:00:00Z', websites: ['shop'] });
     }
     const changes = async (warehouse: string) =>
       withReader({ warehouse, memoryLimit: MEMORY }, (reader) => {

@@ -1,13 +1,13 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { run, runProcess } from '../../given/cli.js';
+import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { contentOf } from '../../given/content.js';
-import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { atEnd, copyOf, temporaryFolder } from '../../given/folder.js';
 import { Home } from '../../given/home.js';
 import { leftBehind } from '../../given/left-behind.js';
 import type { Nights } from '../../given/nights.js';
@@ -19,17 +19,12 @@ import { randomNight, removeNow, warehouseOf } from './removed.js';
 /** What followers do after it is tested with them. */
 const OWN_STEPS = /removal$|^built the new/;
 
-const ends: (() => unknown)[] = [];
 let built: Nights;
 
 beforeAll(async () => {
   const random = seededRandom(7);
   const nights = Array.from({ length: 3 }, () => randomNight(random));
-  built = await warehouseOf(nights, [], (end) => void ends.push(end));
-});
-
-afterAll(async () => {
-  for (const end of ends) await end();
+  built = await warehouseOf(nights, [], atEnd);
 });
 
 const leftIn = (root: string) => (step: string) => join(root, step.replaceAll(' ', '-'));
@@ -92,7 +87,6 @@ describe('a removal that dies', () => {
 
 test('a run of the website that died is finished as if the snapshot had never been', async () => {
   const simulator = await startSimulator({ seed: 3, nights: 4, websites: [{ id: 'w', pages: 12 }] });
-  onTestFinished(() => simulator.close());
   const home = new Home(temporaryFolder(), simulator, ['w']);
   const { snapshot_id: first } = await home.syncOne();
   simulator.advance();

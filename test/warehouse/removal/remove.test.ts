@@ -88,7 +88,6 @@ describeAtLength('with two websites, `shop` and `blog`,', () => {
     }
     expect(filesBelow(warehouse)).toEqual(before);
     const service = await startService();
-    onTestFinished(() => service.close());
     service.list('shop', [{ url: urlOf('a') }]);
     await syncAt({
       baseUrl: service.url,

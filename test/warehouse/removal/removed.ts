@@ -13,7 +13,7 @@ export function removeNow(warehouse: string, target: RemoveOptions['target'], se
 /**
  * A warehouse after these nights. Reports are requested only where a page is listed, so that the same ones are asked for whatever was there before.
  */
-export async function warehouseOf(nights: readonly Night[], without: readonly number[], onFinished: OnFinished) {
+export async function warehouseOf(nights: readonly Night[], without: readonly number[], onFinished?: OnFinished) {
   const made = await givenNights(onFinished);
   const names = new Set(nights.flatMap(({ list }) => Object.keys(list)));
   for (const [at, night] of nights.entries()) {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../../src/app/demo/simulator/simulator.js';
+import { expect, test } from 'vitest';
 import { run } from '../../given/cli.js';
+import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { contentOf } from '../../given/content.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -10,7 +10,6 @@ import { findingsOf } from '../../given/verified.js';
 
 test('a backup is a warehouse that goes on, and lies outside; the next one copies only what is new', async () => {
   const simulator = await startSimulator({ seed: 3, websites: [{ id: 'a/b', pages: 20 }] });
-  onTestFinished(() => simulator.close());
   const folder = temporaryFolder();
   const config = writeConfig(folder, { baseUrl: simulator.url, websites: ['a/b'] });
   const warehouse = join(folder, 'warehouse');

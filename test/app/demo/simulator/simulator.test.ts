@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { Faults, violate } from '../../../../src/app/demo/simulator/faults.js';
-import { type Simulator, startSimulator } from '../../../../src/app/demo/simulator/simulator.js';
+import type { Simulator } from '../../../../src/app/demo/simulator/simulator.js';
 import { coverageWindowSchema } from '../../../../src/source/contract/coverage.js';
 import { urlReportSchema } from '../../../../src/source/contract/report.js';
-import { reportCounts } from '../../../given/client-clock.js';
+import { reportCounts, startSimulator } from '../../../given/client-clock.js';
 import { NASTY_PATHS } from '../../../given/nasty-paths.js';
 
 let simulator: Simulator;
@@ -13,8 +13,6 @@ beforeAll(async () => {
     prefix: '/tenant/api',
   });
 });
-afterAll(() => simulator.close());
-
 const get = (path: string) => fetch(simulator.url + path, { headers: { authorization: 'Bearer demo-token' } });
 
 async function control(method: string, path: string): Promise<unknown> {

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { type Simulator, startSimulator } from '../../../../src/app/demo/simulator/simulator.js';
+import { beforeAll, beforeEach } from 'vitest';
+import type { Simulator } from '../../../../src/app/demo/simulator/simulator.js';
+import { startSimulator } from '../../../given/client-clock.js';
+import { temporaryFolder } from '../../../given/folder.js';
 import { Home } from '../../../given/home.js';
 
 /** A warehouse of two nights, as it should be; each test gets a copy of its own. */
@@ -16,7 +17,7 @@ export function givenTwoNights(): Given {
   const given = {} as Given;
   let clean: Home;
   beforeAll(async () => {
-    given.root = mkdtempSync(join(tmpdir(), 'indexhouse-verify-'));
+    given.root = temporaryFolder();
     given.simulator = await startSimulator({ seed: 6, nights: 2, websites: [{ id: 'w', pages: 20 }] });
     clean = new Home(mkdtempSync(join(given.root, 'home-')), given.simulator, ['w']);
     for (let night = 0; night < 2; night++) {
@@ -26,10 +27,6 @@ export function givenTwoNights(): Given {
   });
   beforeEach(() => {
     given.home = clean.copyTo(mkdtempSync(join(given.root, 'home-')));
-  });
-  afterAll(async () => {
-    await given.simulator.close();
-    rmSync(given.root, { recursive: true, force: true });
   });
   return given;
 }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listTableFiles } from '../../../../src/warehouse/log/folder/layout.js';
 import { rewrite } from '../../../given/tamper.js';
 import { findingsOf } from '../../../given/verified.js';
@@ -17,8 +17,7 @@ test.each([
   ['three days behind for a night', 4, '-3 days', [4]],
   ['so little ahead that nobody knows which of two it was', 2, '1.5 days', [2, 3]],
 ])('a clock that was %s is named with its snapshot, and is no bug', async (_, night, by, named) => {
-  const { path, remove } = await buildWarehouse(NIGHTS);
-  onTestFinished(remove);
+  const { path } = await buildWarehouse(NIGHTS);
   const markers = await listTableFiles(path, 'snapshots');
   await rewrite(markers[night - 1] ?? '', `select * replace (snapshot_at + interval '${by}' as snapshot_at) from self`);
   rmSync(join(path, 'state'), { recursive: true });
