@@ -50,12 +50,9 @@ describe('a next_page', () => {
     for (const base of [BASE, ROOT]) expect(refusal(link, base)).toBe('refused_link');
   });
 
-  once.each(['../x', '/v1/../../x', '/%2E%2e/%2e./x', '/.%2e/x', '/..'])(
-    '%s does not climb above a path prefix',
-    (link) => {
-      expect(refusal(link, BASE)).toBe('refused_link');
-    },
-  );
+  once.each(['../x', '/v1/../../x', '/%2E%2e/%2e./x', '/.%2e/x', '/..'])('%s does not leave a path prefix', (link) => {
+    expect(refusal(link, BASE)).toBe('refused_link');
+  });
 
   once('does not reach a neighbour of the prefix', () => {
     expect(refusal('/../api-evil/v1', BASE)).toBe('refused_link');
@@ -77,24 +74,8 @@ describe('a next_page', () => {
   });
 
   it('never leads outside, whatever it is', () => {
-    const piece = fc.constantFrom(
-      '/',
-      '\\',
-      '.',
-      '..',
-      '%2e',
-      '%2f',
-      '@',
-      ':',
-      '?',
-      '#',
-      'v1',
-      'evil.example',
-      'https:',
-      '\t',
-      ' ',
-      ';',
-    );
+    const pieces = '/ \\ . .. %2e %2f @ : ? # v1 evil.example https: ;'.split(' ');
+    const piece = fc.constantFrom(...pieces, '\t', ' ');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), fc.constantFrom(BASE, ROOT), (pieces, base) => {
         const outcome = refusal(pieces.join(''), base);

@@ -1,5 +1,3 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { type NextRun, nextRun, type PlannedPage } from '../../../src/answers/plan/next-run.js';
 import { configFor } from '../../given/warehouse.js';
 
@@ -27,13 +25,4 @@ export async function plan({ warehouse, at, websites, sections = {} }: GivenPlan
     now: at.getTime(),
   });
   return { planned, wanted: planned.websites.flatMap(({ first_pages }) => first_pages) };
-}
-
-/** Every file below a folder, with its size and when it was written. */
-export function contentsOf(folder: string): string[] {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-  return names.map((name) => {
-    const { size, mtimeMs } = statSync(join(folder, name));
-    return `${name} ${size} ${mtimeMs}`;
-  });
 }

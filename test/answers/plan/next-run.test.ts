@@ -6,8 +6,9 @@ import { WarehouseError } from '../../../src/warehouse/log/folder/prepare.js';
 import { casesAtLength, once } from '../../given/at-length.js';
 import { atFileEnd, temporaryFolder } from '../../given/folder.js';
 import { givenNights, type Nights, urlOf } from '../../given/nights.js';
+import { filesBelow } from '../../given/thinned.js';
 import { configFor } from '../../given/warehouse.js';
-import { contentsOf, plan } from './given.js';
+import { plan } from './given.js';
 
 const ONE_BY_ONE = { concurrency: 1, max_attempts: 1 };
 let backlog: Nights;
@@ -50,23 +51,20 @@ describe('the plan of the next run', () => {
     ['as configured by default', {}],
     ['with priorities', { refresh_after: '2d', priority: { first: ['/old*', '/failing'], never: ['/recrawled'] } }],
   ];
-  it.concurrent.each(casesAtLength(orders, 'as configured by default'))(
-    'names the pages that the run then fetches, in its order: %s',
-    async (_, reports) => {
-      const given = await backlog.copy(atFileEnd);
-      const { wanted } = await plan({ warehouse: given.warehouse, at: given.at(4), sections: { reports } });
-      const { asked } = await given.night({ list, sections: { api: ONE_BY_ONE, reports } });
-      expect(asked.length).toBeGreaterThan(4);
-      expect(namesOf(wanted)).toEqual(asked);
-    },
-  );
+  it.concurrent.each(casesAtLength(orders, 'as configured by default'))('predicts the run: %s', async (_, reports) => {
+    const given = await backlog.copy(atFileEnd);
+    const { wanted } = await plan({ warehouse: given.warehouse, at: given.at(4), sections: { reports } });
+    const { asked } = await given.night({ list, sections: { api: ONE_BY_ONE, reports } });
+    expect(asked.length).toBeGreaterThan(4);
+    expect(namesOf(wanted)).toEqual(asked);
+  });
 
   once.concurrent('says what is wanted and why, and writes nothing but a state that is missing', async () => {
     const given = await backlog.copy(atFileEnd);
-    const before = contentsOf(given.warehouse);
+    const before = filesBelow(given.warehouse);
     const asked = { warehouse: given.warehouse, at: given.at(4), websites: ['w', 'unknown'] };
     const { planned, wanted } = await plan(asked);
-    expect(contentsOf(given.warehouse)).toEqual(before);
+    expect(filesBelow(given.warehouse)).toEqual(before);
     expect(planned).toMatchObject({
       unfinished_run: false,
       websites: [{ website_id: 'w', pages: 7, pages_keep_failing: 1, listing_requests: 1, limit: null }],

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { contentsOf } from '../../answers/plan/given.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { type ScriptedService, startService, windowOf } from '../../given/service.js';
+import { filesBelow } from '../../given/thinned.js';
 import { syncWebsite } from '../../given/warehouse.js';
 
 const TOKEN = 'tok-7Kf9-secret-value-0123456789';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 describe('indexhouse plan', () => {
   test('asks nothing, writes nothing, and shows hostile addresses harmlessly', async () => {
-    const before = contentsOf(join(folder, 'warehouse'));
+    const before = filesBelow(join(folder, 'warehouse'));
     const shown = await run(['plan', '--config', config]);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toMatch(/^The next run takes 21 requests: 1 for the listing, 20 for reports\./);
@@ -42,7 +42,7 @@ describe('indexhouse plan', () => {
     expect(shown.stdout).toContain('https://w.example/"a",b\\x9b31m\\u202e=1');
     expect(shown.stdout).not.toMatch(/[\u009b\u202e]/);
     expect(shown.stdout).not.toContain(TOKEN);
-    expect(contentsOf(join(folder, 'warehouse'))).toEqual(before);
+    expect(filesBelow(join(folder, 'warehouse'))).toEqual(before);
     expect(service.requests).toEqual([]);
   });
 

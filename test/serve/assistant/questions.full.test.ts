@@ -25,22 +25,20 @@ beforeAll(async () => {
 
 it('there are ten questions', () => expect(SECTIONS).toHaveLength(10));
 
-it.each(SECTIONS.map((section): [string, string] => [section.split('\n')[0] ?? '', section]))(
-  'is answered by the calls alone: %s',
-  async (_title, section) => {
-    const [, calls = '', answer = ''] = /```json\n([\s\S]*?)```([\s\S]*)/.exec(section) ?? [];
-    const known = new Set<string>();
-    for (const line of calls.trim().split('\n')) {
-      const { tool, arguments: given } = callSchema.parse(JSON.parse(line));
-      const { content, error } = await call(client, tool, given);
-      expect([tool, error]).toEqual([tool, null]);
-      addValues(content, known);
-    }
-    const documented = [...answer.matchAll(/\*\*([^*]+)\*\*/g)].map(([, value = '']) => value.replaceAll(/\s+/g, ' '));
-    expect(documented.length).toBeGreaterThan(1);
-    expect(documented.filter((value) => !isIn(value, known))).toEqual([]);
-  },
-);
+const QUESTIONS = SECTIONS.map((section): [string, string] => [section.split('\n')[0] ?? '', section]);
+it.each(QUESTIONS)('is answered by the calls alone: %s', async (_title, section) => {
+  const [, calls = '', answer = ''] = /```json\n([\s\S]*?)```([\s\S]*)/.exec(section) ?? [];
+  const known = new Set<string>();
+  for (const line of calls.trim().split('\n')) {
+    const { tool, arguments: given } = callSchema.parse(JSON.parse(line));
+    const { content, error } = await call(client, tool, given);
+    expect([tool, error]).toEqual([tool, null]);
+    addValues(content, known);
+  }
+  const documented = [...answer.matchAll(/\*\*([^*]+)\*\*/g)].map(([, value = '']) => value.replaceAll(/\s+/g, ' '));
+  expect(documented.length).toBeGreaterThan(1);
+  expect(documented.filter((value) => !isIn(value, known))).toEqual([]);
+});
 
 /** Whether an answer has this value, or a text with it as a whole. */
 function isIn(value: string, known: ReadonlySet<string>): boolean {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
@@ -12,6 +11,7 @@ import { runSql } from '../../../src/serve/assistant/run-sql.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { temporaryFolder } from '../../given/folder.js';
+import { filesBelow } from '../../given/thinned.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call, NIGHTS } from './given.js';
 import { BOMBS, REFUSED } from './hostile-sql.js';
@@ -25,18 +25,6 @@ let parquet: string;
 beforeAll(async () => {
   parquet = (await listTableFiles(built.path, 'coverage', { websiteId: 'shop' }))[0] ?? '';
 });
-
-/** Of every file of the warehouse, with its content. */
-function fingerprint(folder: string): string {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-  const hash = createHash('sha256');
-  for (const file of files) {
-    const path = join(folder, file);
-    hash.update(`${file}\n`);
-    if (statSync(path).isFile()) hash.update(readFileSync(path));
-  }
-  return hash.digest('hex');
-}
 
 function written(sql: string): string {
   const secret = join(built.path, 'warehouse.json');
@@ -56,7 +44,7 @@ async function opened(options: { websites?: string[] } = {}): Promise<Reader> {
 
 once('200 hostile statements are refused for what they are, before anything of them runs', async () => {
   const reader = await opened({ websites: ['shop'] });
-  const before = fingerprint(built.path);
+  const before = filesBelow(built.path);
   expect(new Set(REFUSED).size).toBeGreaterThanOrEqual(200);
   for (const hostile of REFUSED) {
     const sql = written(hostile);
@@ -65,7 +53,7 @@ once('200 hostile statements are refused for what they are, before anything of t
     expect([hostile, String(refused)]).toEqual([hostile, expect.not.stringContaining('time_zone')]);
     expect([hostile, String(refused)]).toEqual([hostile, expect.stringMatching(CLEAR)]);
   }
-  expect(fingerprint(built.path)).toBe(before);
+  expect(filesBelow(built.path)).toEqual(before);
   expect((await readRows(reader, { name: 'q', sql: 'from snapshots', parameters: {} }, WINDOW)).total).toBe(3);
 });
 

@@ -214,17 +214,14 @@ describe('objects that are not what was committed', () => {
     ['a state that is cut short', 'pages', 'state/', (body) => body.subarray(0, -5)],
     ['a marker that is none', 'coverage', 'parquet/snapshots/', () => Buffer.from('PAR1')],
   ];
-  test.each(casesAtLength(all, 'changed'))(
-    'give an error instead of an answer: %s',
-    async (_, table, prefix, change) => {
-      tampered(prefix, change);
-      const asked = await sql(`select count(*) from ${table}`);
-      expect(asked.code).not.toBe(0);
-      expect(asked.stderr).toMatch(new RegExp(`${prefix}.*(damaged|missing|rows that were written|not a Parquet)`));
-      for (const [key, one] of stored) server.objects.set(key, one);
-      expect((await sql(`select count(*) from ${table}`)).code).toBe(0);
-    },
-  );
+  test.each(casesAtLength(all, 'changed'))('give an error, not an answer: %s', async (_, table, prefix, change) => {
+    tampered(prefix, change);
+    const asked = await sql(`select count(*) from ${table}`);
+    expect(asked.code).not.toBe(0);
+    expect(asked.stderr).toMatch(new RegExp(`${prefix}.*(damaged|missing|rows that were written|not a Parquet)`));
+    for (const [key, one] of stored) server.objects.set(key, one);
+    expect((await sql(`select count(*) from ${table}`)).code).toBe(0);
+  });
 });
 
 testAtLength('a warehouse in the place of another one is not mixed with it', async () => {

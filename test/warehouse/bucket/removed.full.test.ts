@@ -52,7 +52,7 @@ const targets: [name: string, target: () => Promise<string[]>][] = [
   ['a website', async () => ['--website', 'shop']],
 ];
 test.each(targets)(
-  '%s that is removed leaves the bucket and what was fetched from it, even if the bucket is away then',
+  '%s that is removed leaves the bucket and its copies, even if the bucket is away then',
   async (_, target) => {
     const before = await there();
     expect(before).toEqual(await here());

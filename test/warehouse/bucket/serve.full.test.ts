@@ -1,17 +1,15 @@
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
-import { startService } from '../../../src/app/cli/serving/running-service.js';
-import { settingsWithoutFile } from '../../../src/base/config/load.js';
 import { createLogger } from '../../../src/base/observe/log.js';
 import { addKey } from '../../../src/serve/keys/manage-keys.js';
 import { BucketCache } from '../../../src/warehouse/bucket/cache.js';
 import { type GivenBucket, startBucket } from '../../given/bucket.js';
 import { copyTo, page, putBack } from '../../given/bucket-copy.js';
 import { temporaryFolder } from '../../given/folder.js';
+import { MEMORY_LIMIT, serviceOver } from '../../given/served.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
-const MEMORY_LIMIT = 256e6;
 let server: GivenBucket;
 let stored: GivenBucket['objects'];
 
@@ -48,17 +46,9 @@ async function served({ timeout = 200 } = {}) {
   await cache.refresh();
   const { token } = await addKey(folder, { label: 'me', websites: 'all' });
   const lines: string[] = [];
-  const service = await startService({
-    warehouse: folder,
-    cache,
-    refreshMs: 20,
-    memoryLimit: MEMORY_LIMIT,
-    timeZone: 'UTC',
-    prefix: '',
-    service: settingsWithoutFile({ env: {}, cwd: '/' }, { service: { port: 0 } }).service,
-    status: { ...STATUS_DEFAULTS, warehouse: folder, cache, now: 0 },
-    logger: createLogger({ pretty: false, destination: { write: (line) => lines.push(line) } }),
-  });
+  const logger = createLogger({ pretty: false, destination: { write: (line) => lines.push(line) } });
+  const status = { ...STATUS_DEFAULTS, warehouse: folder, cache, now: 0 };
+  const service = await serviceOver(folder, {}, { cache, refreshMs: 20, status, logger });
   onTestFinished(async () => {
     await service.close();
     await cache.close();

@@ -108,26 +108,23 @@ describe.each(
   ),
 )('%s', (name, one) => {
   const testCase = COVERED.includes(name) ? testAtLength : once;
-  testCase(
-    'is behind until it has followed, holds every row, copies nothing twice, and is made again once deleted',
-    async () => {
-      const warehouse = copyOf(built.path);
-      const commits = (await readTable(warehouse, 'snapshots')).length;
-      expect(await lag(warehouse, one)).toMatchObject({ behind: commits });
-      expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-      expect(await lag(warehouse, one)).toMatchObject(IS_NEVER_BEHIND);
-      expect(await compared(warehouse, one)).toEqual({ differences: [], repaired: [] });
-      expect(await one.rows(warehouse)).toEqual(all);
-      server.requests.length = 0;
-      expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-      expect(server.requests.filter((request) => /^PUT .*\/(parquet|iceberg)\//.test(request))).toEqual([]);
+  testCase('is behind until it follows, holds every row, copies nothing twice, and is made again', async () => {
+    const warehouse = copyOf(built.path);
+    const commits = (await readTable(warehouse, 'snapshots')).length;
+    expect(await lag(warehouse, one)).toMatchObject({ behind: commits });
+    expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
+    expect(await lag(warehouse, one)).toMatchObject(IS_NEVER_BEHIND);
+    expect(await compared(warehouse, one)).toEqual({ differences: [], repaired: [] });
+    expect(await one.rows(warehouse)).toEqual(all);
+    server.requests.length = 0;
+    expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
+    expect(server.requests.filter((request) => /^PUT .*\/(parquet|iceberg)\//.test(request))).toEqual([]);
 
-      one.lose(warehouse);
-      expect((await lag(warehouse, one)).behind).toBeGreaterThan(0);
-      expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-      expect(await one.rows(warehouse)).toEqual(all);
-    },
-  );
+    one.lose(warehouse);
+    expect((await lag(warehouse, one)).behind).toBeGreaterThan(0);
+    expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
+    expect(await one.rows(warehouse)).toEqual(all);
+  });
 
   testAtLength('interrupted after any step, it ends up the same', async () => {
     const steps: string[] = [];

@@ -39,7 +39,7 @@ const SPOILT: [string, (file: string) => void][] = [
   ['torn', (file: string) => writeFileSync(file, readFileSync(file).subarray(0, 500))],
 ];
 test.each(casesAtLength(SPOILT, 'torn'))(
-  'a state file that is %s is made anew from the log, and the next sync compares with what it was',
+  'the next sync rebuilds a %s state file and compares with it',
   async (_, spoil) => {
     spoil(await stateIn(home.warehouse));
     const receipt = await home.sync();

@@ -69,20 +69,17 @@ describe('a removal that dies', () => {
   });
 
   // Iceberg tables included, which name absolute paths.
-  test.for(['decided the removal', 'published iceberg runs'])(
-    'with SIGKILL, the same command finishes it: %s',
-    async (step) => {
-      const sections = { warehouse: { path: copyOf(built.warehouse) }, iceberg: { enabled: true } };
-      const config = writeConfig(temporaryFolder(), { websites: ['w'], sections });
-      await run(['maintain', '--config', config]);
-      const command = ['remove', '--snapshot', built.snapshot(2), '--yes', '--config', config];
-      const died = await runProcess(command, { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
-      expect(died).toMatchObject({ signal: 'SIGKILL' });
-      expect(await run(['verify', '--config', config])).toMatchObject({ code: 3 });
-      expect(await run(command)).toMatchObject({ code: 0 });
-      expect(await run(['verify', '--config', config])).toMatchObject({ code: 0 });
-    },
-  );
+  test.for(['decided the removal', 'published iceberg runs'])('the same command finishes it: %s', async (step) => {
+    const sections = { warehouse: { path: copyOf(built.warehouse) }, iceberg: { enabled: true } };
+    const config = writeConfig(temporaryFolder(), { websites: ['w'], sections });
+    await run(['maintain', '--config', config]);
+    const command = ['remove', '--snapshot', built.snapshot(2), '--yes', '--config', config];
+    const died = await runProcess(command, { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
+    expect(died).toMatchObject({ signal: 'SIGKILL' });
+    expect(await run(['verify', '--config', config])).toMatchObject({ code: 3 });
+    expect(await run(command)).toMatchObject({ code: 0 });
+    expect(await run(['verify', '--config', config])).toMatchObject({ code: 0 });
+  });
 });
 
 test('a run of the website that died is finished as if the snapshot had never been', async () => {
