@@ -34,7 +34,7 @@ describe('nights of faults and of pages that come, go and stand in the listing t
   test.concurrent.for(seeds(1))('end up as the contract says (series %i)', async (seed, { expect, onTestFinished }) => {
     const websites = [{ id: 'w', pages: PAGES, paths: NASTY_PATHS, recrawled: 0.3 }];
     const simulator = await startSimulator({ seed, websites, slowBodyMs: 5 }, onTestFinished);
-    const warehouse = `${temporaryFolder()}/warehouse`;
+    const warehouse = `${temporaryFolder(onTestFinished)}/warehouse`;
     const world = new ObservedWorld(simulator, seed, RATES, API.page_size);
     const recomputed = new Recomputed();
     const snapshots: string[] = [];

@@ -46,33 +46,27 @@ async function givenHome(clock?: () => number) {
 
 const NOTHING = { journals: 0, runs: 0, snapshots: [] };
 
-test.each(atLength([-11, 61], [9, 59, -61, 365 * 1440]))(
-  'a clock that is %i minutes ahead of that of the service',
-  async (minutes) => {
-    const { sync, said, left, service } = await givenHome();
-    const receipt = await sync(RIGHT + minutes * MINUTE);
-    const message = expect.stringMatching(
-      `clock is .* ${minutes > 0 ? 'ahead of' : 'behind'} that of the service at ${service.url}: it is .* here, 2025-03-03 02:00 UTC there; set this`,
-    );
-    if (Math.abs(minutes) > 60) {
-      expect([exitCodeOf(receipt, 1), receipt.websites[0]?.error, said()]).toEqual([1, message, [message]]);
-      expect([service.requests.attempted, await left()]).toEqual([1, NOTHING]);
-    } else expect([exitCodeOf(receipt, 1), said()]).toEqual(Math.abs(minutes) > 10 ? [3, [message]] : [0, []]);
-  },
-);
+test.each(atLength([-11, 61], [9, 59, -61, 365 * 1440]))('a clock %i minutes ahead of the service', async (minutes) => {
+  const { sync, said, left, service } = await givenHome();
+  const receipt = await sync(RIGHT + minutes * MINUTE);
+  const message = expect.stringMatching(
+    `clock is .* ${minutes > 0 ? 'ahead of' : 'behind'} that of the service at ${service.url}: it is .* here, 2025-03-03 02:00 UTC there; set this`,
+  );
+  if (Math.abs(minutes) > 60) {
+    expect([exitCodeOf(receipt, 1), receipt.websites[0]?.error, said()]).toEqual([1, message, [message]]);
+    expect([service.requests.attempted, await left()]).toEqual([1, NOTHING]);
+  } else expect([exitCodeOf(receipt, 1), said()]).toEqual(Math.abs(minutes) > 10 ? [3, [message]] : [0, []]);
+});
 
-once.each([{ token: 'wrong', websites: ['w'] }, {}])(
-  'under a wrong clock nothing is recorded, whatever else is wrong: %o',
-  async (given) => {
-    const { home, sync, left, service } = await givenHome();
-    await sync(RIGHT);
-    const before = await left();
-    writeConfig(home.folder, { baseUrl: service.url, ...given });
-    const { websites } = await sync(RIGHT + 2 * DAY);
-    expect(websites).toMatchObject([{ status: 'failed', error: expect.stringContaining('2d ahead of that') }]);
-    expect(await left()).toEqual(before);
-  },
-);
+once.each([{ token: 'wrong', websites: ['w'] }, {}])('a wrong clock records nothing, even with %o', async (given) => {
+  const { home, sync, left, service } = await givenHome();
+  await sync(RIGHT);
+  const before = await left();
+  writeConfig(home.folder, { baseUrl: service.url, ...given });
+  const { websites } = await sync(RIGHT + 2 * DAY);
+  expect(websites).toMatchObject([{ status: 'failed', error: expect.stringContaining('2d ahead of that') }]);
+  expect(await left()).toEqual(before);
+});
 
 testAtLength('of two services the one whose clock differs gives no snapshot, and the other does', async () => {
   const { home, sync, service } = await givenHome();

@@ -8,14 +8,11 @@ const LIMITS: [limit: string, bytes: number][] = [
   ['4GB', 1e9],
   ['128MB', 128e6],
 ];
-it.each(casesAtLength(LIMITS, '4GB'))(
-  'with a memory_limit of %s a sync gives each engine %d bytes',
-  async (memory_limit, bytes) => {
-    const given = await givenNights();
-    const open = vi.spyOn(Engine, 'open');
-    onTestFinished(() => open.mockRestore());
-    await given.night({ list: { a: {} }, sections: { warehouse: { memory_limit } } });
-    expect(open.mock.calls.length).toBeGreaterThan(0);
-    expect(open.mock.calls.map(([{ memoryLimit }]) => memoryLimit)).toEqual(open.mock.calls.map(() => bytes));
-  },
-);
+it.each(casesAtLength(LIMITS, '4GB'))('of %s each engine gets %d bytes', async (memory_limit, bytes) => {
+  const given = await givenNights();
+  const open = vi.spyOn(Engine, 'open');
+  onTestFinished(() => open.mockRestore());
+  await given.night({ list: { a: {} }, sections: { warehouse: { memory_limit } } });
+  expect(open.mock.calls.length).toBeGreaterThan(0);
+  expect(open.mock.calls.map(([{ memoryLimit }]) => memoryLimit)).toEqual(open.mock.calls.map(() => bytes));
+});

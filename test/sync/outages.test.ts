@@ -116,16 +116,13 @@ const MOMENTS: [when: string, after: number][] = [
   ['in the listing', 2],
   ['in the reports', 15],
 ];
-test.each(casesAtLength(MOMENTS, 'in the reports'))(
-  'an outage %s is waited for; then the run resumes and repeats nothing',
-  async (_, after) => {
-    const world = await new World({ down: { after, forMs: 40 * MINUTE_MS } }).start();
-    const { websites } = await world.sync(6 * HOUR_MS);
-    expect(websites).toMatchObject([{ ...COMPLETE, pages: { listed: 30 }, reports: { fetched: 30, failed: 0 } }]);
-    expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));
-    expect(world.messages).toEqual([BEGAN, ENDED]);
-  },
-);
+test.each(casesAtLength(MOMENTS, 'in the reports'))('a run resumes after an outage %s', async (_, after) => {
+  const world = await new World({ down: { after, forMs: 40 * MINUTE_MS } }).start();
+  const { websites } = await world.sync(6 * HOUR_MS);
+  expect(websites).toMatchObject([{ ...COMPLETE, pages: { listed: 30 }, reports: { fetched: 30, failed: 0 } }]);
+  expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));
+  expect(world.messages).toEqual([BEGAN, ENDED]);
+});
 
 testAtLength('the waits are 5, 10, 20 and 30 minutes', async () => {
   const world = await new World({ down: { after: 0, forMs: 100 * MINUTE_MS } }).start();
@@ -173,19 +170,16 @@ const POISONED: [where: string, from: number, to: number][] = [
   ['in the middle', 5, 20],
   ['at the start of a first run', 0, 10],
 ];
-test.each(casesAtLength(POISONED, 'at the start of a first run'))(
-  'pages %s that the service fails on are no outage',
-  async (_, from, to) => {
-    const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(from, to) }).start();
-    const { websites } = await world.sync(6 * HOUR_MS);
-    // A third of the pages is more than `quality.max_failed_ratio` allows.
-    const reports = { fetched: 30 - (to - from), failed: to - from };
-    expect(websites).toMatchObject([{ ...COMPLETE, reports_status: 'failed', reports }]);
-    expect(world.messages).toEqual([]);
-    // One request answers for all that failed side by side.
-    expect(world.reportRequests + world.probes).toBeLessThanOrEqual(30 - (to - from) + 5 * (to - from) + 4);
-  },
-);
+test.each(casesAtLength(POISONED, 'at the start of a first run'))('bad pages %s are no outage', async (_, from, to) => {
+  const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(from, to) }).start();
+  const { websites } = await world.sync(6 * HOUR_MS);
+  // A third of the pages is more than `quality.max_failed_ratio` allows.
+  const reports = { fetched: 30 - (to - from), failed: to - from };
+  expect(websites).toMatchObject([{ ...COMPLETE, reports_status: 'failed', reports }]);
+  expect(world.messages).toEqual([]);
+  // One request answers for all that failed side by side.
+  expect(world.reportRequests + world.probes).toBeLessThanOrEqual(30 - (to - from) + 5 * (to - from) + 4);
+});
 
 testAtLength('where nothing but reports fails, one of them is asked for after each wait', async () => {
   const forMs = 100 * MINUTE_MS;
@@ -222,23 +216,20 @@ testAtLength('a full disk is waited for', async () => {
   expect(world.messages).toEqual([expect.stringMatching(/^outage: .*free/), 'the outage of the disk is over']);
 });
 
-testAtLength(
-  'a disk that fills up stops the fetching; what is there is committed, and the next run goes on',
-  async () => {
-    const world = await new World({ down: { after: 99, forMs: 0 } }).start();
-    // The disk is looked at every two seconds; the clock of this run is that fast.
-    const now = () => world.clock.now + world.reportRequests * 3000;
-    const freeDisk = async () => (world.reportRequests > 10 ? -1 : 1e12);
-    const effects = { ...world.clock.effects, follow: noFollowers, now, freeDisk };
-    const { websites } = await world.sync(0, { effects });
-    const end = { status: 'committed', listing_status: 'complete', reports_status: 'interrupted' };
-    expect(websites).toMatchObject([{ ...end, error: expect.stringContaining('min_free_disk') }]);
-    const fetched = websites[0]?.reports.fetched ?? 0;
-    expect([fetched > 0, fetched < 30, websites[0]?.reports.planned]).toEqual([true, true, fetched]);
-    world.clock.now += HOUR_MS;
-    expect((await world.sync(0)).websites).toMatchObject([{ ...COMPLETE, resumed: false }]);
-  },
-);
+testAtLength('a disk that fills up stops the fetching, commits what is there, and the next run goes on', async () => {
+  const world = await new World({ down: { after: 99, forMs: 0 } }).start();
+  // The disk is looked at every two seconds; the clock of this run is that fast.
+  const now = () => world.clock.now + world.reportRequests * 3000;
+  const freeDisk = async () => (world.reportRequests > 10 ? -1 : 1e12);
+  const effects = { ...world.clock.effects, follow: noFollowers, now, freeDisk };
+  const { websites } = await world.sync(0, { effects });
+  const end = { status: 'committed', listing_status: 'complete', reports_status: 'interrupted' };
+  expect(websites).toMatchObject([{ ...end, error: expect.stringContaining('min_free_disk') }]);
+  const fetched = websites[0]?.reports.fetched ?? 0;
+  expect([fetched > 0, fetched < 30, websites[0]?.reports.planned]).toEqual([true, true, fetched]);
+  world.clock.now += HOUR_MS;
+  expect((await world.sync(0)).websites).toMatchObject([{ ...COMPLETE, resumed: false }]);
+});
 
 testAtLength('a run that is stopped while it waits is resumed by the next one', async () => {
   const world = await new World({ down: { after: 15, forMs: HOUR_MS } }).start();

@@ -28,7 +28,7 @@ test.each([
   { pages: 4_000, perDay: 100 },
   { pages: 600, perDay: 50 },
 ])(
-  'in thirty nights of $pages pages every page gets its turn, and none is inspected before it without a reason',
+  'in thirty nights $pages pages are inspected in turn, none earlier without a reason',
   async ({ pages, perDay }) => {
     const { home, service, pass } = await givenProperty(onTestFinished, {
       pages,

@@ -61,18 +61,16 @@ describe('a night of Search Console that is interrupted', () => {
     unbroken = await contentOfNights(whole);
   });
 
-  test.each(atLength(['in the inspections'], [...STOPPED.map(([state]) => state), ...STEPS]))(
-    'ends as if it had not been: %s',
-    async (state) => {
-      const died = given.home.at(join(root, state));
-      const paid = died.journaled(PROPERTY);
-      given.service.inspected.clear();
-      expect(await died.syncOne()).toMatchObject({ status: 'committed', resumed: true });
-      expect([...given.service.inspected.keys()].filter((url) => paid.includes(url))).toEqual([]);
-      expect(given.service.inspected.size + paid.length).toBe(30);
-      expect(await contentOfNights(died)).toEqual(unbroken);
-    },
-  );
+  const states = [...STOPPED.map(([state]) => state), ...STEPS];
+  test.each(atLength(['in the inspections'], states))('ends as if it had not been: %s', async (state) => {
+    const died = given.home.at(join(root, state));
+    const paid = died.journaled(PROPERTY);
+    given.service.inspected.clear();
+    expect(await died.syncOne()).toMatchObject({ status: 'committed', resumed: true });
+    expect([...given.service.inspected.keys()].filter((url) => paid.includes(url))).toEqual([]);
+    expect(given.service.inspected.size + paid.length).toBe(30);
+    expect(await contentOfNights(died)).toEqual(unbroken);
+  });
 });
 
 describe('a property', () => {

@@ -301,7 +301,7 @@ describe('a commit that was interrupted', () => {
   });
 
   test.each(atLength(['run.json'], ['run.json', 'staged/manifest.json']))(
-    'behind its marker is not made twice where %s is damaged',
+    'is not repeated despite a damaged %s',
     async (name) => {
       died('wrote the marker');
       for (const each of new Set([name, 'staged/manifest.json'])) edit(each, () => 'x')(home.journal('w'));

@@ -53,21 +53,18 @@ const RESUMED: [state: string, begin: () => Home, since: () => void, again?: num
   ['while it wrote the plan', () => died('wrote the plan'), () => cut('plan.ndjson', 500)],
 ];
 
-test.each(RESUMED)(
-  'a run that died %s ends up as if it had not been interrupted',
-  async (_, begin, since, again = 0) => {
-    home = begin().copyTo(folderOf());
-    const had = home.journaled('w');
-    since();
-    const receipt = await syncOne();
-    expect(receipt).toMatchObject({ status: 'committed', reports_status: 'complete', resumed: true });
-    const expected = Math.min(again, had.length);
-    expect(receipt.reports).toMatchObject({ reused: had.length - expected, left: 0 });
-    expect(home.asked().filter((url) => had.includes(url))).toHaveLength(expected);
-    if (begin() === inReports) expect(firstWindows()).toBe(0);
-    await expectAsUnbroken();
-  },
-);
+test.each(RESUMED)('a run that died %s ends up as if it had not died', async (_, begin, since, again = 0) => {
+  home = begin().copyTo(folderOf());
+  const had = home.journaled('w');
+  since();
+  const receipt = await syncOne();
+  expect(receipt).toMatchObject({ status: 'committed', reports_status: 'complete', resumed: true });
+  const expected = Math.min(again, had.length);
+  expect(receipt.reports).toMatchObject({ reused: had.length - expected, left: 0 });
+  expect(home.asked().filter((url) => had.includes(url))).toHaveLength(expected);
+  if (begin() === inReports) expect(firstWindows()).toBe(0);
+  await expectAsUnbroken();
+});
 
 test('a run that died before it wrote anything is dropped', async () => {
   home = first.copyTo(folderOf());

@@ -61,15 +61,12 @@ describe('the website that an analysis is asked about', () => {
     await expect(askAnalysis(reader, 'compare', { website: 'typo.example' })).rejects.toThrow(known.split('\n')[0]);
   });
 
-  test.each(taking('website').map(({ name }) => name))(
-    '%s takes it by its id, its name and each that it had',
-    async (name) => {
-      const given = givenTo(ALL.find((one) => one.name === name) ?? expect.fail(), {});
-      const byId = await analysisRows(reader, name, { ...given, website: 'shop' });
-      for (const website of ['https://old.example', 'https://shop.example'])
-        expect(await analysisRows(reader, name, { ...given, website })).toEqual(byId);
-    },
-  );
+  test.each(taking('website').map(({ name }) => name))('%s takes its id and every name that it had', async (name) => {
+    const given = givenTo(ALL.find((one) => one.name === name) ?? expect.fail(), {});
+    const byId = await analysisRows(reader, name, { ...given, website: 'shop' });
+    for (const website of ['https://old.example', 'https://shop.example'])
+      expect(await analysisRows(reader, name, { ...given, website })).toEqual(byId);
+  });
 
   test('may have nothing but runs that failed', async () => {
     expect(await numberOf(reader, 'indexing_trend', { website: 'failed' })).toBe(0);

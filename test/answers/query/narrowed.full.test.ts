@@ -42,7 +42,7 @@ async function readerOf(warehouse: string): Promise<Reader> {
 }
 
 test.each(seeds(0, 0.04))(
-  'in world %i an analysis of one website and period answers as if all files were read',
+  'an analysis of one website and period answers as if all files were read (%i)',
   async (seed) => {
     const random = seededRandom(seed);
     const built = await randomWarehouse(seed + 300, 12, 20, WEBSITES);

@@ -109,19 +109,16 @@ const NOTHING_ELSE = [
   'insert into links values (1)',
   "create table more as from 'SECRET'",
 ];
-it.each(atLength(NOTHING_ELSE.slice(0, 4), NOTHING_ELSE))(
-  'with a table of one’s own nothing else can be read or changed: %s',
-  async (hostile) => {
-    const secret = join(cwd, write('secret.csv', 'secret\n1\n'));
-    const file = join(cwd, write('links.csv', 'url,n\na,1\n'));
-    const sql = hostile.replaceAll('FILE', file).replaceAll('SECRET', secret).replaceAll('FOLDER', cwd);
-    expect(await query('--table', `links=${file}`, '--sql', sql)).toEqual([
-      2,
-      expect.stringContaining('Only tables and views can be read'),
-    ]);
-    expect(readFileSync(secret, 'utf8')).toBe('secret\n1\n');
-  },
-);
+it.each(atLength(NOTHING_ELSE.slice(0, 4), NOTHING_ELSE))('nothing but own tables can be read: %s', async (hostile) => {
+  const secret = join(cwd, write('secret.csv', 'secret\n1\n'));
+  const file = join(cwd, write('links.csv', 'url,n\na,1\n'));
+  const sql = hostile.replaceAll('FILE', file).replaceAll('SECRET', secret).replaceAll('FOLDER', cwd);
+  expect(await query('--table', `links=${file}`, '--sql', sql)).toEqual([
+    2,
+    expect.stringContaining('Only tables and views can be read'),
+  ]);
+  expect(readFileSync(secret, 'utf8')).toBe('secret\n1\n');
+});
 
 const BAD: [given: string[], words: string][] = [
   [['--table', 'links'], '--table takes name=file (given: links)'],
@@ -199,7 +196,7 @@ const OF_NO_USE: [file: string, text: string | null, words: string][] = [
   ],
 ];
 it.each(atLength(OF_NO_USE.slice(3, 5), OF_NO_USE))(
-  'pages_from: %s that is of no use says so and stops nothing (%#)',
+  'pages_from: reports %s, which stops nothing (%#)',
   async (file, text, words) => {
     const { rows, said, part } = await withPagesFrom(file, text, 'select count(*) as n from pages', 'owner');
     expect(rows).toEqual([{ n: 4 }]);
@@ -209,37 +206,34 @@ it.each(atLength(OF_NO_USE.slice(3, 5), OF_NO_USE))(
   },
 );
 
-once(
-  'query pages filters by columns of one’s own as views do, and says in one sentence what it cannot filter by',
-  async () => {
-    const sections = {
-      warehouse: { path: warehouse.path },
-      pages_from: { file: join(cwd, write('filter.csv', 'pattern,owner,team\n/blog/*,A&B,x\n/x,A&B,\n')) },
-      views: [
-        { name: 'Blog', pages: { own: 'owner=A%26B&team=x' } },
-        { name: 'Nope', pages: 'own=nope%3Dx' },
-      ],
-    };
-    const config = writeConfig(cwd, { baseUrl: 'http://127.0.0.1:9', sections });
-    const ask = async (...args: string[]) => run(['query', 'pages', ...args, '--log-level', 'error'], { cwd });
-    for (const [given, pages] of [
-      ['view=Blog', 2],
-      ['own=owner=A%26B', 3],
-      ['own=owner=-', 1],
-    ] as const)
-      expect(JSON.parse((await ask(given, '--json', '-c', config)).stdout)).toHaveLength(pages);
-    const unknown = 'own: there is no column "nope"; there are owner, team\n';
-    const refused = [
-      [['own=nope=x', '-c', config], unknown],
-      [['view=Nope', '-c', config], unknown],
-      [['own=owner', '-c', config], 'own: write column=value, or column=- for pages without one\n'],
-      [['own=', '-c', config], 'own: write column=value, or column=- for pages without one\n'],
-      [
-        ['own=nope=x', '--warehouse', warehouse.path],
-        'own: there is no column "nope"; pages_from is not configured, or not used here\n',
-      ],
-    ] as const;
-    for (const [args, words] of refused)
-      expect(await ask(...args)).toMatchObject({ code: 2, stdout: '', stderr: `indexhouse: pages: ${words}` });
-  },
-);
+once('query pages filters by own columns, as views do, and names the ones that it does not know', async () => {
+  const sections = {
+    warehouse: { path: warehouse.path },
+    pages_from: { file: join(cwd, write('filter.csv', 'pattern,owner,team\n/blog/*,A&B,x\n/x,A&B,\n')) },
+    views: [
+      { name: 'Blog', pages: { own: 'owner=A%26B&team=x' } },
+      { name: 'Nope', pages: 'own=nope%3Dx' },
+    ],
+  };
+  const config = writeConfig(cwd, { baseUrl: 'http://127.0.0.1:9', sections });
+  const ask = async (...args: string[]) => run(['query', 'pages', ...args, '--log-level', 'error'], { cwd });
+  for (const [given, pages] of [
+    ['view=Blog', 2],
+    ['own=owner=A%26B', 3],
+    ['own=owner=-', 1],
+  ] as const)
+    expect(JSON.parse((await ask(given, '--json', '-c', config)).stdout)).toHaveLength(pages);
+  const unknown = 'own: there is no column "nope"; there are owner, team\n';
+  const refused = [
+    [['own=nope=x', '-c', config], unknown],
+    [['view=Nope', '-c', config], unknown],
+    [['own=owner', '-c', config], 'own: write column=value, or column=- for pages without one\n'],
+    [['own=', '-c', config], 'own: write column=value, or column=- for pages without one\n'],
+    [
+      ['own=nope=x', '--warehouse', warehouse.path],
+      'own: there is no column "nope"; pages_from is not configured, or not used here\n',
+    ],
+  ] as const;
+  for (const [args, words] of refused)
+    expect(await ask(...args)).toMatchObject({ code: 2, stdout: '', stderr: `indexhouse: pages: ${words}` });
+});

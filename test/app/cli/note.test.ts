@@ -123,39 +123,36 @@ describe('a note', () => {
     expect(await command('verify')).toMatchObject({ code: 0 });
   });
 
-  testAtLength(
-    'is in a restored copy of the bucket and in a backup, seen only by whom its websites are, and goes with them',
-    async () => {
-      const server = await startBucket();
-      const { command, note, warehouse } = given({ bucket: server.config });
-      await note('2025-03-09', 'For all');
-      await note('2025-03-10', 'For other', '--website', 'other');
-      const notes = `select website_id, note from notes order by all`;
-      const all = [
-        ['other', 'For all'],
-        ['other', 'For other'],
-        ['shop', 'For all'],
-      ];
-      const folder = temporaryFolder();
-      const [restored, backup] = [join(folder, 'restored'), join(folder, 'backup')];
-      const bucket = writeConfig(folder, { sections: { bucket: server.config, warehouse: { path: restored } } });
-      expect(await run(['restore', '--config', bucket])).toMatchObject({ code: 0 });
-      expect(await command('backup', backup)).toMatchObject({ code: 0 });
-      for (const copy of [restored, backup]) {
-        const { stdout } = await run(['query', '--sql', notes, '--json', '--warehouse', copy, '--log-level', 'error']);
-        expect(JSON.parse(stdout)).toEqual(all.map(([website_id, text]) => ({ website_id, note: text })));
-      }
-      const own = await Reader.open({ warehouse, memoryLimit: 128e6, websites: ['shop'] });
-      const row = z.object({ website_id: z.string(), note: z.string() });
-      expect(await own.rows(row, notes)).toEqual([{ website_id: 'shop', note: 'For all' }]);
-      own.close();
+  testAtLength('is restored from bucket and backup, seen only by its websites, and removed with them', async () => {
+    const server = await startBucket();
+    const { command, note, warehouse } = given({ bucket: server.config });
+    await note('2025-03-09', 'For all');
+    await note('2025-03-10', 'For other', '--website', 'other');
+    const notes = `select website_id, note from notes order by all`;
+    const all = [
+      ['other', 'For all'],
+      ['other', 'For other'],
+      ['shop', 'For all'],
+    ];
+    const folder = temporaryFolder();
+    const [restored, backup] = [join(folder, 'restored'), join(folder, 'backup')];
+    const bucket = writeConfig(folder, { sections: { bucket: server.config, warehouse: { path: restored } } });
+    expect(await run(['restore', '--config', bucket])).toMatchObject({ code: 0 });
+    expect(await command('backup', backup)).toMatchObject({ code: 0 });
+    for (const copy of [restored, backup]) {
+      const { stdout } = await run(['query', '--sql', notes, '--json', '--warehouse', copy, '--log-level', 'error']);
+      expect(JSON.parse(stdout)).toEqual(all.map(([website_id, text]) => ({ website_id, note: text })));
+    }
+    const own = await Reader.open({ warehouse, memoryLimit: 128e6, websites: ['shop'] });
+    const row = z.object({ website_id: z.string(), note: z.string() });
+    expect(await own.rows(row, notes)).toEqual([{ website_id: 'shop', note: 'For all' }]);
+    own.close();
 
-      expect(await command('remove', '--website', 'other', '--yes')).toMatchObject({ code: 0 });
-      expect(await listTableFiles(warehouse, 'note_log')).toHaveLength(1);
-      expect([...server.objects.keys()].filter((key) => /note_log.*other/.test(key))).toEqual([]);
-      expect(await command('verify')).toMatchObject({ code: 0 });
-    },
-  );
+    expect(await command('remove', '--website', 'other', '--yes')).toMatchObject({ code: 0 });
+    expect(await listTableFiles(warehouse, 'note_log')).toHaveLength(1);
+    expect([...server.objects.keys()].filter((key) => /note_log.*other/.test(key))).toEqual([]);
+    expect(await command('verify')).toMatchObject({ code: 0 });
+  });
 
   test('is written while another process has the lock, whose end the copies wait for', async () => {
     const { command, note, warehouse } = given();

@@ -56,30 +56,27 @@ const CASES: [name: string, given: Given, code: number, words: RegExp][] = [
   ['a clock that is off', { hoursAhead: 2 }, 1, /✗ account .*\n +→ Set this machine's clock/],
   ['a Google that is down', { isDown: true }, 1, /✗ account .*answered 500 .*\n +→ Try again later\.\n/],
 ];
-test.each(casesAtLength(CASES, 'all is well', 'another property', 'half a key'))(
-  'doctor of a property: %s',
-  async (...one) => {
-    const [, given, code, words] = one;
-    const { id = DOMAIN, file = {}, hoursAhead = 0, permissionLevel, isDown = false } = given;
-    const service = await startSearchConsole({
-      clock: () => Date.now() + hoursAhead * 3_600_000,
-      faults: isDown ? { '500': 1 } : {},
-      properties: [{ siteUrl: PREFIX }, { siteUrl: DOMAIN, ...(permissionLevel ? { permissionLevel } : {}) }],
-    });
-    onTestFinished(() => service.close());
-    const folder = temporaryFolder();
-    const credentials = join(folder, 'key.json');
-    const whole = JSON.parse(readFileSync(await service.credentials(), 'utf8'));
-    writeFileSync(credentials, JSON.stringify({ ...whole, ...file }));
-    const config = writeConfig(folder, {
-      websites: [{ id, source: 'google' }],
-      sections: { google: { credentials, endpoint: service.url } },
-    });
-    const settings = JSON.parse(readFileSync(config, 'utf8'));
-    writeFileSync(config, JSON.stringify({ ...settings, api: undefined }));
-    const ended = await run(['doctor', '-c', config]);
-    expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(words)]);
-    expect(ended.stdout.includes('gcloud auth application-default login --scopes=')).toBe(code === 1 && !isDown);
-    expect(ended.stdout).not.toContain('PRIVATE KEY');
-  },
-);
+test.each(casesAtLength(CASES, 'all is well', 'another property', 'half a key'))('doctor: %s', async (...one) => {
+  const [, given, code, words] = one;
+  const { id = DOMAIN, file = {}, hoursAhead = 0, permissionLevel, isDown = false } = given;
+  const service = await startSearchConsole({
+    clock: () => Date.now() + hoursAhead * 3_600_000,
+    faults: isDown ? { '500': 1 } : {},
+    properties: [{ siteUrl: PREFIX }, { siteUrl: DOMAIN, ...(permissionLevel ? { permissionLevel } : {}) }],
+  });
+  onTestFinished(() => service.close());
+  const folder = temporaryFolder();
+  const credentials = join(folder, 'key.json');
+  const whole = JSON.parse(readFileSync(await service.credentials(), 'utf8'));
+  writeFileSync(credentials, JSON.stringify({ ...whole, ...file }));
+  const config = writeConfig(folder, {
+    websites: [{ id, source: 'google' }],
+    sections: { google: { credentials, endpoint: service.url } },
+  });
+  const settings = JSON.parse(readFileSync(config, 'utf8'));
+  writeFileSync(config, JSON.stringify({ ...settings, api: undefined }));
+  const ended = await run(['doctor', '-c', config]);
+  expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(words)]);
+  expect(ended.stdout.includes('gcloud auth application-default login --scopes=')).toBe(code === 1 && !isDown);
+  expect(ended.stdout).not.toContain('PRIVATE KEY');
+});

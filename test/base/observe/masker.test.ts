@@ -21,23 +21,20 @@ it('masks a secret and nothing else, however often it is encoded', () => {
   fc.assert(fc.property(secret, encoding, again, check));
 });
 
-it.each(['eyJhbGciOi.a-token_of-40~characters/long+=', 'GOCSPX-1', 'secret'])(
-  'masks the base64 of a header with %s in all three alignments',
-  (secret) => {
-    for (const before of ['', 'a', 'ab', 'abc: ']) {
-      for (const after of ['', '!', '!!']) {
-        const header = `${before}Bearer ${secret}${after}`;
-        for (const form of [inBase64(header), Buffer.from(header).toString('base64url'), inPercent(inBase64(header))]) {
-          const left = decodeURIComponent(masker([secret])(form))
-            .split('[secret]')
-            .map((part) => Buffer.from(part, 'base64'));
-          expect(left.length).toBeGreaterThan(1);
-          for (const part of left) expect(String(part)).not.toMatch(secret.slice(2, -2));
-        }
+it.each(['eyJhbGciOi.a-token_of-40~characters/long+=', 'GOCSPX-1', 'secret'])('masks %s in base64', (secret) => {
+  for (const before of ['', 'a', 'ab', 'abc: ']) {
+    for (const after of ['', '!', '!!']) {
+      const header = `${before}Bearer ${secret}${after}`;
+      for (const form of [inBase64(header), Buffer.from(header).toString('base64url'), inPercent(inBase64(header))]) {
+        const left = decodeURIComponent(masker([secret])(form))
+          .split('[secret]')
+          .map((part) => Buffer.from(part, 'base64'));
+        expect(left.length).toBeGreaterThan(1);
+        for (const part of left) expect(String(part)).not.toMatch(secret.slice(2, -2));
       }
     }
-  },
-);
+  }
+});
 
 it('masks a secret of 800 kB, and 50 secrets in an answer of 3 MB, in time that grows with their length alone', () => {
   const long = '\\%41"é+a'.repeat(100_000);

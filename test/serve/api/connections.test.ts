@@ -85,23 +85,20 @@ describe('a client that goes no further', () => {
     ['a request that never ends', 'GET /long'],
     ['nonsense', 'NONSENSE\r\n\r\n'],
     ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ])(
-    'is disconnected after the refusal of %s, even if it keeps its side open and goes on sending',
-    async (_name, sent) => {
-      const { app, url } = await serving();
-      const accepted = once(app.server, 'connection');
-      const client = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
-      const sending = setInterval(() => client.write('x'), 10);
-      onTestFinished(() => clearInterval(sending));
-      const gone = new Promise((resolve) => client.on('error', () => {}).once('close', resolve));
-      client.write(sent);
-      const [answer] = await once(client.setEncoding('latin1'), 'data');
-      expect(statusOf(String(answer))).toBeGreaterThanOrEqual(400);
-      await gone;
-      const [socket]: Socket[] = await accepted;
-      expect(socket?.destroyed).toBe(true);
-    },
-  );
+  ])('is disconnected after the refusal of %s, even if it goes on sending', async (_name, sent) => {
+    const { app, url } = await serving();
+    const accepted = once(app.server, 'connection');
+    const client = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+    const sending = setInterval(() => client.write('x'), 10);
+    onTestFinished(() => clearInterval(sending));
+    const gone = new Promise((resolve) => client.on('error', () => {}).once('close', resolve));
+    client.write(sent);
+    const [answer] = await once(client.setEncoding('latin1'), 'data');
+    expect(statusOf(String(answer))).toBeGreaterThanOrEqual(400);
+    await gone;
+    const [socket]: Socket[] = await accepted;
+    expect(socket?.destroyed).toBe(true);
+  });
 
   it('does not end the service when it resets its connection after CONNECT', async () => {
     const { app, url } = await serving({});

@@ -77,7 +77,7 @@ describe('a listing that is streamed', () => {
   });
 
   it.each(['identity', 'gzip'])(
-    'breaks off where it fails, so that half of it (%s) is not taken for all',
+    'breaks off where it fails, so that nobody takes half for all (%s)',
     async (encoding) => {
       const broken = new Error('a file is damaged');
       const { url, errors } = await streaming(async function* () {

@@ -113,27 +113,24 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   });
 
   describe('2.2 and 4.1: the listing', () => {
-    it.each(atLength([7, 60], [1, 7, 60, 61]))(
-      'walked by its links in windows of %i holds every page once',
-      async (limit) => {
-        const seen: string[] = [];
-        let next: string | null = `/v1/urls/shop?skip=0&limit=${limit}`;
-        for (let number = 1; next !== null; number++) {
-          const { urls, pagination }: EntryWindow = await window(next);
-          const count = its().entries.size;
-          const skip = (number - 1) * limit;
-          expect(pagination).toMatchObject({ count, skip, limit, current_page: number, end: skip + limit >= count });
-          expect(pagination.total_page).toBe(Math.ceil(count / limit));
-          expect(urls).toHaveLength(Math.min(limit, count - skip));
-          expect(pagination.prev_page === null).toBe(number === 1);
-          expect(pagination.next_page === null).toBe(pagination.end);
-          seen.push(...urls.map((entry) => entry.url));
-          next = z.string().nullable().parse(pagination.next_page);
-          if (next !== null) expect(next.startsWith(`/v1/urls/shop?skip=${skip + limit}&limit=${limit}`)).toBe(true);
-        }
-        expect([...seen].sort()).toEqual([...its().entries.keys()].sort());
-      },
-    );
+    it.each(atLength([7, 60], [1, 7, 60, 61]))('holds every page once in windows of %i', async (limit) => {
+      const seen: string[] = [];
+      let next: string | null = `/v1/urls/shop?skip=0&limit=${limit}`;
+      for (let number = 1; next !== null; number++) {
+        const { urls, pagination }: EntryWindow = await window(next);
+        const count = its().entries.size;
+        const skip = (number - 1) * limit;
+        expect(pagination).toMatchObject({ count, skip, limit, current_page: number, end: skip + limit >= count });
+        expect(pagination.total_page).toBe(Math.ceil(count / limit));
+        expect(urls).toHaveLength(Math.min(limit, count - skip));
+        expect(pagination.prev_page === null).toBe(number === 1);
+        expect(pagination.next_page === null).toBe(pagination.end);
+        seen.push(...urls.map((entry) => entry.url));
+        next = z.string().nullable().parse(pagination.next_page);
+        if (next !== null) expect(next.startsWith(`/v1/urls/shop?skip=${skip + limit}&limit=${limit}`)).toBe(true);
+      }
+      expect([...seen].sort()).toEqual([...its().entries.keys()].sort());
+    });
 
     once('of a previous page is the window before', async () => {
       const second = await window('/v1/urls/shop?skip=10&limit=10');
@@ -166,13 +163,11 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   });
 
   describe('4.2: the report', () => {
-    once.each(['', '?url=', '?url=%2Fa', '?url=data%3Atext%2Fplain%2Cx', '?url=https%3A%2F%2Fa&url=https%3A%2F%2Fb'])(
-      'is refused for %j',
-      async (query) => {
-        const { answer, body } = await get(`/v1/url-report${query}`);
-        expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
-      },
-    );
+    const BAD = ['', '?url=', '?url=%2Fa', '?url=data%3Atext%2Fplain%2Cx', '?url=https%3A%2F%2Fa&url=https%3A%2F%2Fb'];
+    once.each(BAD)('is refused for %j', async (query) => {
+      const { answer, body } = await get(`/v1/url-report${query}`);
+      expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
+    });
 
     once('takes the URL as it was encoded, whatever it holds', async () => {
       const nasty = [...its().reports.keys()].filter((url) => /[%&#+\u0080-\uffff]/.test(url));
@@ -187,16 +182,13 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   });
 
   describe('5: authentication', () => {
-    once.each(['/v1', '/v1/urls/shop', '/v1/url-report?url=https%3A%2F%2Fa'])(
-      '%s wants a valid token',
-      async (path) => {
-        for (const token of [null, 'unknown', 'Reader', 'reader reader']) {
-          const { answer, body } = await get(path, token);
-          expect(answer.status).toBe(401);
-          expect(body).toEqual({ error: 'unauthorized', message: expect.any(String), status: 401 });
-        }
-      },
-    );
+    once.each(['/v1', '/v1/urls/shop', '/v1/url-report?url=https%3A%2F%2Fa'])('%s needs a token', async (path) => {
+      for (const token of [null, 'unknown', 'Reader', 'reader reader']) {
+        const { answer, body } = await get(path, token);
+        expect(answer.status).toBe(401);
+        expect(body).toEqual({ error: 'unauthorized', message: expect.any(String), status: 401 });
+      }
+    });
 
     once('a key is refused what it was not granted', async () => {
       const [url = ''] = its().reports.keys();

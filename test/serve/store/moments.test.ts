@@ -80,13 +80,11 @@ describe('a listing as of', () => {
     ]);
   });
 
-  it.each(['yesterday', '2025-02-30', '2025-03-02T02:00:00', '0000-01-01', '2025-03-01&as_of=2025-03-02', ''])(
-    '%j is refused',
-    async (asOf) => {
-      expect((await get(`/v1/urls/w?as_of=${asOf}`)).status).toBe(400);
-      expect((await get(`/v1/url-report?url=${encodeURIComponent(A)}&as_of=${asOf}`)).status).toBe(400);
-    },
-  );
+  const BAD = ['yesterday', '2025-02-30', '2025-03-02T02:00:00', '0000-01-01', '2025-03-01&as_of=2025-03-02', ''];
+  it.each(BAD)('%j is refused', async (asOf) => {
+    expect((await get(`/v1/urls/w?as_of=${asOf}`)).status).toBe(400);
+    expect((await get(`/v1/url-report?url=${encodeURIComponent(A)}&as_of=${asOf}`)).status).toBe(400);
+  });
 
   it('counts days to then, and without it to now', async () => {
     const days = async (query: string) => (await window(query)).urls[0]?.days_since_last_crawl;
@@ -156,7 +154,8 @@ describe('beyond the specification', () => {
     expect(entryWindow.parse(await next.json()).urls.map(({ url }) => url)).toEqual([A]);
   });
 
-  it.each(['sort=secret', 'sort=url;drop', 'canonicals_match=maybe', 'snapshot=x', `url_contains=${'x'.repeat(2001)}`])(
+  const LONG = `url_contains=${'x'.repeat(2001)}`;
+  it.each(['sort=secret', 'sort=url;drop', 'canonicals_match=maybe', 'snapshot=x', LONG])(
     '%s is refused',
     async (query) => {
       expect((await get(`/v1/urls/w?${query}`)).status).toBe(400);

@@ -33,7 +33,7 @@ describe('a page that is monitored', () => {
   });
 
   once.each(Object.entries(STATES).filter(([, state]) => state !== null))(
-    '%s is found by its state',
+    '%s is found by state',
     async (url, state) => {
       const answer = await served.get(`/v1/urls/w?index_coverage_state=${encodeURIComponent(state ?? '')}`);
       const { urls, pagination } = entryWindow.parse(await answer.json());

@@ -61,27 +61,24 @@ async function given(websites: string, kind?: 'service_account' | 'authorized_us
   return { websites: all, sources: all.map((one) => clients.sourceOf(one)), purpose, sink, notes, sightings, entries };
 }
 
-it.each(['service_account', 'authorized_user'] as const)(
-  'a %s lists the pages of a website, and inspects them',
-  async (kind) => {
-    const { sources, sink, notes, entries, sightings, purpose } = await given(`${WEBSITE} sc-domain:example.com`, kind);
-    const [source] = sources;
-    const listed = await source?.list(sink, undefined);
-    expect(listed).toMatchObject({ complete: true, reason: null, kept: { kept: entries.length, ended: true } });
-    expect(notes).toEqual([]);
-    const website = simulated.world.website('w');
-    const inSitemap = website.window(0, website.count).filter((page) => page.inSitemap);
-    const hrefs = inSitemap.map(({ number }) => new URL(website.urls.url(number)).href.replace(/#.*/, ''));
-    expect(entries.map(({ url }) => url)).toEqual(expect.arrayContaining(hrefs));
-    expect(new Set(sightings.map((one) => ('traffic' in one ? 'traffic' : 'sitemap'))).size).toBe(2);
-    expect(await source?.quotas(purpose)).toEqual(
-      ['sc-domain:example.com', BLOG].map((property) => ({ property, perDay: 2000 })),
-    );
-    // In English: the simulator marks what is translated.
-    const record = { url: hrefs[0], index_coverage_state: expect.not.stringContaining('[') };
-    expect(await source?.report(hrefs[0] ?? '', purpose)).toMatchObject({ outcome: 'fetched', record });
-  },
-);
+it.each(['service_account', 'authorized_user'] as const)('a %s lists and inspects the pages', async (kind) => {
+  const { sources, sink, notes, entries, sightings, purpose } = await given(`${WEBSITE} sc-domain:example.com`, kind);
+  const [source] = sources;
+  const listed = await source?.list(sink, undefined);
+  expect(listed).toMatchObject({ complete: true, reason: null, kept: { kept: entries.length, ended: true } });
+  expect(notes).toEqual([]);
+  const website = simulated.world.website('w');
+  const inSitemap = website.window(0, website.count).filter((page) => page.inSitemap);
+  const hrefs = inSitemap.map(({ number }) => new URL(website.urls.url(number)).href.replace(/#.*/, ''));
+  expect(entries.map(({ url }) => url)).toEqual(expect.arrayContaining(hrefs));
+  expect(new Set(sightings.map((one) => ('traffic' in one ? 'traffic' : 'sitemap'))).size).toBe(2);
+  expect(await source?.quotas(purpose)).toEqual(
+    ['sc-domain:example.com', BLOG].map((property) => ({ property, perDay: 2000 })),
+  );
+  // In English: the simulator marks what is translated.
+  const record = { url: hrefs[0], index_coverage_state: expect.not.stringContaining('[') };
+  expect(await source?.report(hrefs[0] ?? '', purpose)).toMatchObject({ outcome: 'fetched', record });
+});
 
 it('takes every property of a website that the account may read, where all are asked for', async () => {
   const { websites } = await given('websites: {all: true, source: google}');

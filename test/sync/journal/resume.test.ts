@@ -81,19 +81,16 @@ function world(count: number, events: { at: number; place: number; insert: boole
 
 const interruptions = fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 3 });
 
-it.each(atLength([2], [1, 2, 7]))(
-  'a walk that is killed and goes on lists what an unbroken one would (windows of %i)',
-  async (cap) => {
-    await fc.assert(
-      fc.asyncProperty(fc.nat({ max: 30 }), happenings, interruptions, async (count, events, after) => {
-        const listing = world(count, events, cap);
-        const { result, walking } = await walkInPieces(listing, after, MINUTE_MS);
-        const listed = walking.listed(result.kept.walk);
-        expect(new Set(listed).size).toBe(listed.length);
-        if (result.complete) expect(listed).toEqual(expect.arrayContaining(listing.always));
-      }),
-      { numRuns: 60 },
-    );
-    for (const each of clean.splice(0)) each();
-  },
-);
+it.each(atLength([2], [1, 2, 7]))('a resumed walk lists what an unbroken one would (windows of %i)', async (cap) => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: 30 }), happenings, interruptions, async (count, events, after) => {
+      const listing = world(count, events, cap);
+      const { result, walking } = await walkInPieces(listing, after, MINUTE_MS);
+      const listed = walking.listed(result.kept.walk);
+      expect(new Set(listed).size).toBe(listed.length);
+      if (result.complete) expect(listed).toEqual(expect.arrayContaining(listing.always));
+    }),
+    { numRuns: 60 },
+  );
+  for (const each of clean.splice(0)) each();
+});
