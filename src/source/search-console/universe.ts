@@ -16,8 +16,8 @@ const MAX_DEPTH = 2;
 const MAX_FILES = 50_000;
 /** Hosts of pages whose robots.txt is read. */
 const MAX_HOSTS = 50;
-/** A site that is down is asked no further: each of its files would wait for a timeout. */
-const MAX_PROBLEMS = 100;
+/** A site that refuses this many files, or does not answer, is asked no further: each would wait for a timeout. */
+const MAX_UNANSWERED = 100;
 /** Of the places that are left, the first are named. */
 const MOST_NAMED = 3;
 const TOO_LATE = 'not read in time (reports.deadline, 4 hours at most); find out what is slow, or list fewer';
@@ -66,6 +66,7 @@ export class Universe {
   readonly #guesses = new Map<string, unknown>();
   /** The places that were not read in time. */
   readonly #late: string[] = [];
+  #unanswered = 0;
   readonly #queue: [name: string, job: () => Promise<Sighting[]>][] = [];
 
   constructor(private readonly deps: UniverseDeps) {}
@@ -81,7 +82,7 @@ export class Universe {
       this.#queue.push([`the list of sitemaps of ${property} in Search Console`, () => this.#listed()]);
     } else for (const url of sitemaps) this.#addListed(url, 'the configuration', this.problems);
     for (const robots of guesses) this.#queue.push([robots, () => this.#guess(robots)]);
-    while (this.#queue.length > 0 && this.problems.length < MAX_PROBLEMS) {
+    while (this.#queue.length > 0 && this.#unanswered < MAX_UNANSWERED) {
       const some = this.#queue.splice(0, WIDTH);
       yield* await Promise.all(some.map(([name, job]) => job().catch((error) => this.#failed(name, error))));
     }
@@ -119,7 +120,10 @@ export class Universe {
     if (error instanceof SiteError) (error.harmless ? this.notes : this.problems).push(`${name} ${error.message}`);
     else if (error instanceof TooLate) this.#late.push(name);
     else if (!(error instanceof SourceError) || error.kind === 'unauthorized') throw error;
-    else this.problems.push(`${name} cannot be read: ${error.message}`);
+    else {
+      this.#unanswered++;
+      this.problems.push(`${name} cannot be read: ${error.message}`);
+    }
     return [];
   }
 
@@ -176,7 +180,10 @@ export class Universe {
       if (status === 404 || status === 410) {
         throw new SiteError(`answered ${status}, so it counts as empty: list it no longer`, true);
       }
-      if (status !== 200) throw refusal(status);
+      if (status !== 200) {
+        this.#unanswered++;
+        throw refusal(status);
+      }
     } catch (error) {
       this.#failed(file, error);
     }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isPublic } from '../../../src/source/search-console/public-address.js';
+import { isPublic, publicLookup } from '../../../src/source/search-console/public-address.js';
 import { SiteFetch } from '../../../src/source/search-console/site-fetch.js';
 import { http, startRawServer } from '../../given/raw-server.js';
 
@@ -18,6 +18,13 @@ it.each([['8.8.8.8'], ['172.32.0.1'], ['2606:4700::1111'], ['::ffff:8.8.8.8'], [
     expect(isPublic(address)).toBe(true);
   },
 );
+
+it('a name with public addresses is looked up as usual', async () => {
+  const found = (all: boolean) =>
+    new Promise((resolve) => publicLookup('8.8.8.8', { all }, (...answer) => resolve(answer)));
+  expect(await found(true)).toEqual([null, [{ address: '8.8.8.8', family: 4 }]]);
+  expect(await found(false)).toEqual([null, '8.8.8.8', 4]);
+});
 
 it.each(['localhost', '127.0.0.1', '2130706433', '0x7f.1'])('a site at %s is not asked', async (host) => {
   const server = await startRawServer(() => http(200, 'https://shop.example/'));

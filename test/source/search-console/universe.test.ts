@@ -266,6 +266,13 @@ describe('a file that cannot be read', () => {
     expect(server.requests.map(({ target }) => target)).not.toContain('/no.dtd');
   });
 
+  it('keeps no other from being read, however many have entries that cannot be read', async () => {
+    const paths = Array.from({ length: 150 }, (_, at) => `/${at}.xml`);
+    const files = paths.map((path) => [path, sitemap(page(path), page(SITE + path))]);
+    const { urls, problems } = await read(Object.fromEntries(files), listing(...paths));
+    expect([urls.length, problems.length]).toEqual([150, 150]);
+  });
+
   it('is a note if it is gone', async () => {
     const { problems, notes } = await read({ '/410': () => http(410) }, listing('/404', '/410'));
     expect(problems).toEqual([]);
