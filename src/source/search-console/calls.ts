@@ -23,9 +23,11 @@ const sitesSchema = z.looseObject({ siteEntry: z.array(siteSchema).default([]) }
 
 const sitemapsSchema = z.looseObject({ sitemap: z.array(z.looseObject({ path: z.string() })).default([]) });
 
-const number = z.number();
-const rowSchema = z
-  .object({ keys: z.tuple([z.string()]), clicks: number, impressions: number, position: number })
+/** What a BIGINT holds, as JavaScript does. */
+const number = z.int().nonnegative();
+/** A row of search analytics. */
+export const rowSchema = z
+  .object({ keys: z.tuple([z.string()]), clicks: number, impressions: number, position: z.number().nonnegative() })
   .transform(({ keys: [url], ...figures }) => ({ url, ...figures }));
 /** How often a page was shown and clicked in a window of days, and its average position. */
 export type PageTraffic = z.infer<typeof rowSchema>;
