@@ -1,6 +1,6 @@
 # Built with the development tools in one stage, run without them in another: the image holds no compiler.
 
-FROM node:20-slim AS build
+FROM node:24.19.0-bookworm-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df AS build
 WORKDIR /app
 # The packages first: this layer stays as long as the lock file does. The sources are not there yet, so the
 # `prepare` script, which builds, must not run.
@@ -11,7 +11,7 @@ COPY src src
 COPY jobs jobs
 RUN npm run build
 
-FROM node:20-slim
+FROM node:24.19.0-bookworm-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df
 ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json package-lock.json ./

@@ -78,11 +78,15 @@ describe('the files of deploy', () => {
     expect(setting('SuccessExitStatus')).toBe('');
   });
 
-  it('publish a release with actions that nobody can exchange', () => {
-    const used = readFileSync('.github/workflows/release.yml', 'utf8').matchAll(/uses: (\S+)/g);
-    const actions = [...used].map(([, action = '']) => action).filter((action) => !action.startsWith('./'));
-    expect(actions.length).toBeGreaterThan(4);
-    for (const action of actions) expect(action).toMatch(/^actions\/[\w-]+@[0-9a-f]{40}$/);
+  it('use actions that nobody can exchange', () => {
+    const files = ['.github/workflows/release.yml', '.github/workflows/ci.yml', 'deploy/github-actions/nightly.yml'];
+    const used = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/uses: (\S+)/g)]);
+    const actions = used.map(([, action = '']) => action).filter((action) => !action.startsWith('./'));
+    expect(actions.length).toBeGreaterThan(20);
+    for (const action of actions) expect(action).toMatch(/^actions\/[\w/-]+@[0-9a-f]{40}$/);
+    const images = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    expect(images).toHaveLength(2);
+    for (const image of images) expect(image).toMatch(/^node:24\S*-slim@sha256:[0-9a-f]{64}$/);
   });
 
   it('name times that cron takes', () => {
