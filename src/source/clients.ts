@@ -104,7 +104,8 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
   if (named) return named;
   if (allFrom(config) === 'google') {
     const sites = await listSites(clients.google, uncounted());
-    return sites.filter(isReadable).map(({ siteUrl: id }) => ({ id, name: null, ...googleAccess(config) }));
+    const ids = new Set(sites.filter(isReadable).map(({ siteUrl }) => siteUrl));
+    return [...ids].map((id) => ({ id, name: null, ...googleAccess(config) }));
   }
   const { details, schemaProblem } = await keyDetails(config, clients);
   if (details) return websitesFor(config, details);

@@ -71,7 +71,7 @@ export function checkSource(entry: { id: string; source?: 'google' | undefined }
 }
 
 /** Why an id is not that of a property: Search Console takes it to the letter, the slash at the end included. */
-function propertyProblem(id: string): string | null {
+export function propertyProblem(id: string): string | null {
   if (DOMAIN_ID.test(id)) return null;
   const forms = 'sc-domain:example.com for a domain, https://www.example.com/ for what begins with that';
   if (!isWebAddress(id) || /[?#]/.test(id)) return `is not a property of Search Console\nWrite ${forms}.`;

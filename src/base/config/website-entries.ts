@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { encodeId } from '../storage/names.js';
 import { allProperties, checkSource, googleKeys } from './google.js';
 import { baseUrl, mapping, says, text, token } from './scalars.js';
 
@@ -7,6 +8,9 @@ const CONTROL = /[\x00-\x1f\x7f]/;
 
 const neither = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
 
+/** With `website=` in front, a folder's name has room for a number behind it. */
+const MOST_ENCODED = 240;
+
 /** The loader reads the file, so that `token` is always set. */
 export function tokenFile() {
   return text('a path').optional().describe('File that holds the token, instead of `token`; relative to this file.');
@@ -14,7 +18,7 @@ export function tokenFile() {
 
 /** An id is part of a URL path and, encoded, of a folder name, which has at most 255 bytes. */
 function isWebsiteId(id: string): boolean {
-  return id !== '.' && id !== '..' && id.trim() === id && !CONTROL.test(id) && encodeURIComponent(id).length <= 200;
+  return id !== '.' && id !== '..' && id.trim() === id && !CONTROL.test(id) && encodeId(id).length <= MOST_ENCODED;
 }
 
 /** An entry of `websites`. */

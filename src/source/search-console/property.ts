@@ -1,3 +1,5 @@
+import { propertyProblem } from '../../base/config/google.js';
+import { safe } from '../../base/observe/terminal.js';
 import type { Site } from './calls.js';
 
 const DOMAIN = 'sc-domain:';
@@ -31,6 +33,9 @@ export function guessedRobotsOf(property: string): string[] {
 
 /** Why an account, which sees these properties, may not read one; null if it may. */
 export function whyRefused(property: string, sites: readonly Site[], account: string): string | null {
+  // With `all` the id is Google's, and nothing has checked it before.
+  const [problem] = propertyProblem(property)?.split('\n') ?? [];
+  if (problem) return `${safe(property)} ${problem}: list the other properties under websites`;
   const named = sites.find(({ siteUrl }) => siteUrl === property);
   if (named && isReadable(named)) return null;
   const remedy = `have an owner add ${account} in Search Console under Settings → Users and permissions`;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type SearchConsole, startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import { DAY_MS } from '../../../src/base/time.js';
 import { Clients, configuredWebsites } from '../../../src/source/clients.js';
-import { guessedRobotsOf, isOfProperty, propertyOf } from '../../../src/source/search-console/property.js';
+import { guessedRobotsOf, isOfProperty, propertyOf, whyRefused } from '../../../src/source/search-console/property.js';
 import type { ListingSink } from '../../../src/source/source.js';
 import type { JudgedEntry } from '../../../src/source/walk/coverage-window.js';
 import { load } from '../../base/config/given.js';
@@ -97,6 +97,16 @@ it.each([
   await expect(sources[0]?.list(sink, undefined)).rejects.toMatchObject(refused);
   await expect(sources[0]?.report('https://none.example/', purpose)).rejects.toMatchObject(refused);
 });
+
+it.each(['sc-domain:[', 'https://www.example.com/blog'])(
+  'says what is wrong with %s, which Google lists',
+  (siteUrl) => {
+    const sites = [{ siteUrl, permissionLevel: 'siteOwner' }];
+    expect(whyRefused(siteUrl, sites, 'me')).toMatch(
+      /^\S+ (is not a property|lacks the slash).*: list the other properties/,
+    );
+  },
+);
 
 it('is partial where search analytics fails', async () => {
   const { sources, sink, entries } = await given(`${WEBSITE} sc-domain:example.com`);
