@@ -19,7 +19,7 @@ import { runProgram, runScript, startSimulator, TOKEN } from './processes.js';
 const WEBSITES = Number(process.env['BENCH_WEBSITES'] ?? 5);
 const NIGHTS = Number(process.env['BENCH_NIGHTS'] ?? 365);
 const KEPT = process.env['BENCH_WAREHOUSE'];
-const TABLES: readonly DataTable[] = ['coverage', 'coverage_summary', 'url_reports', 'page_changes'];
+const TABLES: readonly DataTable[] = ['coverage', 'coverage_summary', 'url_reports', 'page_versions'];
 const HOOK = join(packageFolder(), 'dist', 'bench', 'count-engines.js');
 const UPDATE_INDEX = join(packageFolder(), 'dist', 'bench', 'update-index.js');
 /** Questions about everything open every file: they are left out above so many commits. */

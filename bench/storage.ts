@@ -19,7 +19,7 @@ import { engineOptions, MEMORY_LIMIT, snapshotId, WEBSITE_ID } from './generated
 const PAGES = Number(process.env['BENCH_PAGES'] ?? 100_000);
 const NIGHTS = Number(process.env['BENCH_NIGHTS'] ?? 10);
 const REPORT_EVERY = 20;
-const TABLES = ['coverage', 'url_reports', 'page_changes', 'coverage_summary'] as const;
+const TABLES = ['coverage', 'url_reports', 'page_versions', 'coverage_summary'] as const;
 const COLUMNS_TOLD = 8;
 
 const columnRow = z.object({ name: z.string(), bytes: z.coerce.number() });

@@ -6,8 +6,17 @@ export interface IndexTruth {
   date: string;
   isComplete: boolean;
   pages: Map<string, Row>;
+  /** Every page that was ever listed by then, with the newest listing that shows it. */
+  known: ReadonlyMap<string, Known>;
   /** Some of them were rejected. */
   hasRejects: boolean;
+}
+
+/** What is known of a page. */
+export interface Known {
+  status: string;
+  row: Row;
+  hadData: boolean;
 }
 
 /** What moved between two complete listings: addresses of pages. */
@@ -28,18 +37,41 @@ export async function snapshotsOf(warehouse: string, website = 'shop'): Promise<
   const [snapshots = [], coverage = [], rejected = []] = all.map((rows) =>
     rows.filter((row) => row['website_id'] === website),
   );
-  let known = new Map<string, Row>();
+  let listed = new Map<string, Row>();
+  let known: ReadonlyMap<string, Known> = new Map();
   return snapshots.toSorted(byId).map((snapshot): IndexTruth => {
     const { snapshot_id: id, listing_status: status, snapshot_at: at } = snapshot;
     const own = (rows: Row[]) => rows.filter((row) => row['snapshot_id'] === id);
     const refused = own(rejected).filter(({ source }) => source === 'coverage');
     const isComplete = status === 'complete';
     // What a complete listing lacks is no longer listed.
-    const kept = [...known].filter(([url]) => !isComplete || refused.some((row) => row['url'] === url));
-    known = new Map([...kept, ...own(coverage).map((row) => [String(row['url']), row] as const)]);
+    const kept = [...listed].filter(([url]) => !isComplete || refused.some((row) => row['url'] === url));
+    listed = new Map([...kept, ...own(coverage).map((row) => [String(row['url']), row] as const)]);
+    known = knownAfter(known, listed);
     const date = at instanceof Date ? at.toISOString().slice(0, 10) : '';
-    return { snapshotId: String(id), date, isComplete, pages: known, hasRejects: refused.length > 0 };
+    return { snapshotId: String(id), date, isComplete, pages: listed, known, hasRejects: refused.length > 0 };
   });
+}
+
+function knownAfter(before: ReadonlyMap<string, Known>, listed: ReadonlyMap<string, Row>): ReadonlyMap<string, Known> {
+  const gone = [...before].map(([url, page]) => [url, { ...page, status: 'gone' }] as const);
+  const there = [...listed].map(([url, row]) => {
+    const summary = row['index_summary'] ?? null;
+    const hadData = summary !== null || (before.get(url)?.hadData ?? false);
+    const unknown = hadData ? 'data_lost' : 'no_data';
+    return [
+      url,
+      { row, hadData, status: summary === null ? unknown : summary === 'Indexed' ? 'indexed' : 'not_indexed' },
+    ] as const;
+  });
+  return new Map<string, Known>([...gone, ...there]);
+}
+
+/** The state of a page in words; null of one that was not known. */
+export function stateOf(page: Known | undefined): string | null {
+  if (!page) return null;
+  const { status, row } = page;
+  return status === 'gone' ? 'no longer listed' : String(row['index_coverage_state'] ?? status.replace('_', ' '));
 }
 
 /**

@@ -7,7 +7,7 @@ import { atLength, seeds } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 import { NASTY_PATHS } from '../given/nasty-paths.js';
-import { type Row, readParquet } from '../given/parquet.js';
+import { changesOf, type Row, readParquet } from '../given/parquet.js';
 import { findingsOf } from '../given/verified.js';
 import { noFollowers, syncWebsite } from '../given/warehouse.js';
 import { asTaken, ObservedWorld, ODD_STATE } from './observed.js';
@@ -60,7 +60,7 @@ describe('nights of faults and of pages that come, go and stand in the listing t
 
       const nightOf = (id: unknown) => (id ? snapshots.indexOf(String(id)) + 1 : null);
       const changes = recomputed.live(observed.night);
-      const found = (await rows('page_changes')).map((row) => changeOf(row, nightOf));
+      const found = (await rows('page_versions')).flatMap(changesOf).map((row) => changeOf(row, nightOf));
       expect(found.map((change) => JSON.stringify(change)).sort()).toEqual(
         changes.map(({ url, change, from, to, since }) => JSON.stringify({ url, change, from, to, since })).sort(),
       );

@@ -5,11 +5,11 @@ import { type Row, readParquet, readTable } from './parquet.js';
 
 /** What differs between two runs that saw the same: moments of our own doing, and figures of the wire. */
 const OWN_MOMENTS =
-  /^(snapshot_at|snapshot_date|finished_at|started_at|listed_at|fetched_at|attempted_at|received_at|observed_at|(first|last)_seen_at|report_fetched_at|last_failure_at|disappeared_at|unlisted_since)$/;
+  /^(snapshot_at|snapshot_date|finished_at|started_at|listed_at|fetched_at|attempted_at|received_at|observed_at|(first|last)_seen_at|report_fetched_at|last_failure_at|disappeared_at|unlisted_since|first_data_at|first_indexed_at|index_since|fell_at)$/;
 const OF_THE_RUN = /^(run_id|requests_\w+|utilisation|resumed|version|files|error)$/;
 /** Why a report was asked for. */
 const PLANNED = /^(reason|reports_by_reason|reports_wanted)$/;
-/** In `page_changes`, of a page that was crawled, both are the service's; every other id is ours. */
+
 const ID = /(^|_)snapshot_id$/;
 
 /**
@@ -38,13 +38,12 @@ async function newestState(warehouse: string, id: string): Promise<Row[]> {
 }
 
 function comparableRow(row: Row, ids: string[], onOneClock: boolean): string {
-  const fields = Object.entries(row).flatMap(([name, value]) => {
-    if (OF_THE_RUN.test(name) || (onOneClock && PLANNED.test(name))) return [];
-    if (!onOneClock && OWN_MOMENTS.test(name)) return [[name, value !== null && value !== undefined]];
-    if (ID.test(name) && value) return [[name, ids.indexOf(String(value))]];
-    return [[name, value ?? null]];
+  return JSON.stringify(row, (name, value) => {
+    if (OF_THE_RUN.test(name) || (onOneClock && PLANNED.test(name))) return undefined;
+    if (!onOneClock && OWN_MOMENTS.test(name)) return value !== null && value !== undefined;
+    if (ID.test(name) && value) return ids.indexOf(String(value));
+    return typeof value === 'bigint' ? Number(value) : (value ?? null);
   });
-  return JSON.stringify(Object.fromEntries(fields), (_, value) => (typeof value === 'bigint' ? Number(value) : value));
 }
 
 /** How many files a warehouse has in all tables: a crash must leave none that nobody knows. */

@@ -1,6 +1,4 @@
-import { basename } from 'node:path';
-import { describe, expect, vi } from 'vitest';
-import { Engine } from '../../src/base/storage/engine.js';
+import { describe, expect } from 'vitest';
 import { once, testAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
 
@@ -133,15 +131,4 @@ describe('what is different about a page', () => {
     expect(changes).toEqual([]);
     expect([state.get('a'), state.get('b')].map((row) => row?.['canonicals_match_present'])).toEqual([true, false]);
   });
-});
-
-once('a first night is compared with nothing', async (test) => {
-  const given = await givenNights(test.onTestFinished);
-  const copy = vi.spyOn(Engine.prototype, 'copy');
-  test.onTestFinished(() => copy.mockRestore());
-  const filesMade = () => copy.mock.calls.splice(0).map(([, file]) => basename(file));
-  await given.night({ list: { a: ENTRY } });
-  expect(filesMade()).not.toContain('page_changes.staged');
-  await given.night({ list: { a: { ...ENTRY, index_summary: 'Not Indexed' } } });
-  expect(filesMade()).toContain('page_changes.staged');
 });

@@ -1,5 +1,5 @@
 -- title: Two dates or two directories side by side
--- description: Every figure of two dates, or with `other` of two directories on one date; with `pages`, each page that differs between two dates. Figures are pages, indexed, coverage states, crawls, canonicals and what reports say. Each counts pages: `left_pages` those of `left_side`, `right_pages` those of `right_side`, `difference` right minus left; shares are among all pages of the side. Listings are the last complete ones up to a date, reports each page's last one up to that listing: it may be older, and pages without one are in `With a report` on neither side. If retention removed the rows of a listing, the one before it is used; older reports that it removed are missing. A page that is quarantined on one of the two dates is neither new nor gone.
+-- description: Every figure of two dates, or with `other` of two directories on one date; with `pages`, each page that differs between two dates. Figures are pages, indexed, coverage states, crawls, canonicals and what reports say. Each counts pages: `left_pages` those of `left_side`, `right_pages` those of `right_side`, `difference` right minus left; shares are among all pages of the side. Listings are the last complete ones up to a date, reports each page's last one up to that listing: it may be older, and pages without one are in `With a report` on neither side. A page that is quarantined on one of the two dates counts with its last known state.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): the left side: the last complete listing up to this date; by default the one before the last seven dates
@@ -28,77 +28,51 @@ with asked as (
   union all
   select 'right', $until::date, coalesce($other::varchar, $directory::varchar)
 ),
-chosen as (
+sides as (
   select
     website_id,
     side,
     directory,
-    unnest(arg_max({snapshot_id: snapshot_id, snapshot_at: snapshot_at, snapshot_date: snapshot_date}, snapshot_at)),
-    arg_max(json_exists(files, '$.coverage'), snapshot_at) as has_rows,
-    arg_max(source, snapshot_at) = 'google' as by_inspection
+    arg_max(snapshots.snapshot_id, snapshot_at) as snapshot_id,
+    max(snapshot_at) as snapshot_at,
+    arg_max(source, snapshot_at) = 'google' as by_inspection,
+    if($other::varchar is null, max(snapshot_date)::varchar, coalesce(directory, '(all)')) as label
   from snapshots
   join asked on snapshots.snapshot_date <= asked.day
-  where
-    listing_status = 'complete'
-    -- Retention has removed the rows of these listings.
-    and snapshot_id not in (select snapshot_id from tombstones where table_name = 'coverage')
-    and is_website(website_id, $website::varchar)
+  where listing_status = 'complete' and is_website(website_id, $website::varchar)
   group by website_id, side, directory
-),
-sides as (
-  select *, if($other::varchar is null, snapshot_date::varchar, coalesce(directory, '(all)')) as label
-  from chosen
-  -- indexhouse.duckdb drops rows by date.
-  where not has_rows or snapshot_id in (select snapshot_id from coverage where snapshot_id in (select snapshot_id from chosen))
 ),
 listed as (
   select
-    sides.website_id,
+    known.*,
     sides.side,
-    coverage.url,
-    index_summary,
-    index_coverage_state,
-    searchengine_selected_canonical,
-    user_selected_canonical,
     canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
-    days_between(last_crawl_time, sides.snapshot_at) as days_since_crawl
-  from coverage
-  join sides using (snapshot_id)
-  where is_selected(coverage.url, null, sides.directory, null, null)
-),
-reported as (
-  select
-    sides.website_id,
-    sides.side,
-    url,
-    arg_max(coalesce(len(sitemaps), 0), fetched_at) > 0 as is_in_sitemap,
-    arg_max(coalesce(blocked_by_robots_txt, ''), fetched_at) = 'Yes' as is_blocked,
-    arg_max(coalesce(indexing_allowed, ''), fetched_at) = 'No' as is_refused,
-    arg_max(coalesce(page_fetch_status, 'Successful'), fetched_at) <> 'Successful' as has_failed
-  from url_reports
-  join sides on sides.website_id = url_reports.website_id and url_reports.snapshot_at <= sides.snapshot_at
-  group by sides.website_id, sides.side, url
+    days_between(last_known_crawl_time, sides.snapshot_at) as days_since_crawl
+  from versions_as_of((select list(distinct {website_id: website_id, snapshot_id: snapshot_id}) from sides)) as known
+  join sides on sides.website_id = known.website_id and sides.snapshot_id = as_of
+  where status <> 'gone' and is_selected(url, null, sides.directory, null, null)
 ),
 counted as (
   select
-    listed.website_id,
-    listed.side,
+    website_id,
+    side,
     count(*) as pages,
-    count_if(index_summary = 'Indexed') as indexed,
-    count_if(index_summary <> 'Indexed') as not_indexed,
-    count_if(index_summary is null) as without_data,
+    count_if(status = 'indexed') as indexed,
+    count_if(status = 'not_indexed') as not_indexed,
+    count_if(status = 'not_inspected') as not_inspected,
+    count_if(status = 'no_data') as no_data,
+    count_if(status = 'data_lost') as data_lost,
     count_if(days_since_crawl <= 7) as crawled_lately,
     count_if(days_since_crawl is null) as never_crawled,
     count_if(canonicals = 'match') as same_canonical,
     count_if(canonicals = 'differ') as other_canonical,
-    count(reported.url) as reported,
-    count_if(is_in_sitemap) as in_sitemap,
-    count_if(is_blocked) as blocked,
-    count_if(is_refused) as refused,
-    count_if(has_failed) as failed
+    count(report_fetched_at) as reported,
+    count_if(len(report_sitemaps) > 0) as in_sitemap,
+    count_if(report_blocked_by_robots_txt = 'Yes') as blocked,
+    count_if(report_indexing_allowed = 'No') as refused,
+    count_if(report_page_fetch_status <> 'Successful') as failed
   from listed
-  left join reported using (website_id, side, url)
-  group by listed.website_id, listed.side
+  group by website_id, side
 ),
 totals as (
   select website_id, side, label, coalesce(pages, 0) as pages
@@ -111,7 +85,9 @@ figures as (
     {place: 1, figure: 'Pages', pages: counted.pages},
     {place: 2, figure: 'Indexed', pages: indexed},
     {place: 3, figure: 'Not indexed', pages: not_indexed},
-    {place: 4, figure: if(by_inspection, 'Not inspected yet', 'Without inspection data'), pages: without_data},
+    {place: 4, figure: if(by_inspection, 'Not inspected', null), pages: not_inspected},
+    {place: 4, figure: 'No data', pages: no_data},
+    {place: 4, figure: if(data_lost > 0, 'Data lost', null), pages: data_lost},
     {place: 6, figure: 'Crawled within 7 days', pages: crawled_lately},
     {place: 7, figure: 'Never crawled', pages: never_crawled},
     {place: 8, figure: 'Canonical as declared', pages: same_canonical},
@@ -138,13 +114,8 @@ compared as (
     any_value(pages) filter (side = 'left') as left_count,
     any_value(pages) filter (side = 'right') as right_count
   from figures
+  where figure is not null
   group by website_id, place, figure
-),
-quarantined as (
-  select distinct website_id, url
-  from rejected_records
-  join sides using (website_id, snapshot_id)
-  where source = 'coverage' and $pages::boolean
 ),
 differing as (
   select
@@ -162,12 +133,13 @@ differing as (
   where
     -- A website without both sides has nothing to compare page by page.
     website_id in (select website_id from sides group by website_id having count(distinct snapshot_id) = 2)
-    and if(figure = 'changed', (
-      left_page.index_summary is distinct from right_page.index_summary
-      or left_state is distinct from right_state
-      or left_canonical is distinct from right_canonical
-      or left_declared is distinct from right_declared
-    ), (website_id, url) not in (from quarantined))
+    and (
+      figure <> 'changed'
+      or left_page.status <> right_page.status
+      or left_page.index_coverage_state is distinct from right_page.index_coverage_state
+      or left_page.searchengine_selected_canonical is distinct from right_page.searchengine_selected_canonical
+      or left_page.user_selected_canonical is distinct from right_page.user_selected_canonical
+    )
 )
 select * exclude (place, most)
 from (

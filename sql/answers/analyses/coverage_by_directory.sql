@@ -51,7 +51,7 @@ inspected as (
     from listings
     where since_id is not null and is_property(website_id)
   ))
-  where step = 1 and first_step.change = 'first_data'
+  where step = 1 and first_step.is_first
   group by all
 ),
 named as (

@@ -23,7 +23,6 @@ with listed as (
       else ['(none)']
     end) as sitemap
   from pages
-  join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
   where
     is_monitored
     and is_website(website_id, $website::varchar)

@@ -11,13 +11,12 @@
 -- show oldest_crawl_time (date): oldest
 select
   website_id,
-  age_span(days_between(last_crawl_time, newest_at)) as last_crawl,
+  age_span(days_between(last_known_crawl_time, newest_at)) as last_crawl,
   count(*) as pages,
   count(*) filter (is_indexed) as indexed,
   round(count(*) / sum(count(*)) over (partition by website_id), 4) as share,
-  min(last_crawl_time) as oldest_crawl_time
+  min(last_known_crawl_time) as oldest_crawl_time
 from pages
-join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
 where is_monitored and is_website(website_id, $website::varchar)
 group by website_id, last_crawl
 order by website_id, oldest_crawl_time desc nulls last

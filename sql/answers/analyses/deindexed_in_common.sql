@@ -1,5 +1,5 @@
 -- title: What de-indexed pages had in common
--- description: What pages were in the listing before they fell out of the index, compared with all pages that were indexed in it: directory, URL template, depth, coverage state, canonical, crawl age, and by their last report of that time sitemap, page fetch and robots.txt (`(not kept)`: retention removed the listing, or the record was quarantined). `share` is the share among the fallen pages, `overall_share` among all compared ones, `lift` their quotient: 1 means nothing, 5 means that such a page fell five times as often as the average one. Pages fall by whole sections, so a lift is no proof, and one page more or less of a section says nothing: the cause may be anything that the pages of a section share. A combination of two is listed if its lift is at least half as large again as that of each.
+-- description: What pages were in the listing before they fell out of the index, compared with all pages that were indexed in it: directory, URL template, depth, coverage state, canonical, crawl age, and by their last report of that time sitemap, page fetch and robots.txt. `share` is the share among the fallen pages, `overall_share` among all compared ones, `lift` their quotient: 1 means nothing, 5 means that such a page fell five times as often as the average one. Pages fall by whole sections, so a lift is no proof, and one page more or less of a section says nothing: the cause may be anything that the pages of a section share. A combination of two is listed if its lift is at least half as large again as that of each.
 -- question: What fell out?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; compared with the last complete listing before it
@@ -17,36 +17,36 @@
 -- show share (share): of the fallen
 -- show overall_share (share): of all
 -- show lift (number): lift
-with compared as (
-  select website_id, url, before_id, move is not distinct from 'fell_out' as is_fallen
+with asked as (
+  select website_id, before_id, snapshots.snapshot_at as before_at
+  from period_listings($since::date, $until::date)
+  join snapshots using (website_id)
+  where snapshots.snapshot_id = before_id and is_website(website_id, $website::varchar)
+),
+compared as (
+  select website_id, url, move is not distinct from 'fell_out' as is_fallen
   from index_moves($since::date, $until::date)
   where was_indexed and is_website(website_id, $website::varchar)
 ),
-reported as (
+population as (
   select
     website_id,
     url,
-    arg_max({status: page_fetch_status, blocked: blocked_by_robots_txt, sitemaps: sitemaps}, fetched_at) as report
-  from url_reports
-  join compared using (website_id, url)
-  where url_reports.snapshot_id <= before_id
-  group by website_id, url
-),
-population as (
-  select
-    compared.website_id,
-    compared.url,
     is_fallen,
-    if(listed.url is null, null, {
-      state: coalesce(listed.index_coverage_state, '(none)'),
-      canonical: listed.searchengine_selected_canonical,
-      crawl_age: age_span(days_between(listed.last_crawl_time, listed.listed_at))
-    }) as listing,
-    report
+    {
+      state: coalesce(index_coverage_state, '(none)'),
+      canonical: searchengine_selected_canonical,
+      crawl_age: age_span(days_between(last_known_crawl_time, before_at))
+    } as listing,
+    if(report_fetched_at is null, null, {
+      status: report_page_fetch_status,
+      blocked: report_blocked_by_robots_txt,
+      sitemaps: report_sitemaps
+    }) as report
   from compared
-  left join coverage as listed
-    on listed.website_id = compared.website_id and listed.url = compared.url and listed.snapshot_id = before_id
-  left join reported on reported.website_id = compared.website_id and reported.url = compared.url
+  join versions_as_of((select list({website_id: website_id, snapshot_id: before_id}) from asked)) as known
+    using (website_id, url)
+  join asked using (website_id)
 ),
 -- Pages that are alike in everything count together.
 alike as materialized (

@@ -23,6 +23,7 @@ select
   fell.url,
   fell.from_state,
   fell.to_state,
+  fell.end_state,
   fell.observed_at,
   fell.snapshot_date,
   last_seen_indexed(fell.website_id, fell.url, fell.observed_at) as last_seen_indexed_at,
@@ -35,15 +36,15 @@ select
     fell.from_state,
     fell.to_state,
     fell.observed_at,
-    pages.report_fetched_at,
-    pages.report_page_fetch_status,
-    pages.is_blocked_by_robots_txt,
-    pages.is_indexing_allowed,
+    fell.report_fetched_at,
+    fell.report_page_fetch_status,
+    fell.report_blocked_by_robots_txt = 'Yes',
+    fell.report_indexing_allowed = 'Yes',
     fell.url,
-    pages.searchengine_selected_canonical,
-    pages.user_selected_canonical
+    fell.searchengine_selected_canonical,
+    fell.user_selected_canonical
   ) as why
-from index_moves($since::date, $until::date) as fell
+from falls($since::date, $until::date) as fell
 join pages using (website_id, url)
 where
   fell.move = if($returned::boolean, 'returned', 'fell_out')

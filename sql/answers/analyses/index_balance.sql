@@ -34,14 +34,14 @@ listed as (
 moved as (
   select
     listing_id,
-    count_if(step = 1 and first_step.change = 'first_data')::integer as first_inspected,
+    count_if(step = 1 and first_step.is_first)::integer as first_inspected,
     count_if(step = 1)::integer - first_inspected as entered,
-    count_if(step = 1 and first_step.change <> 'first_data' and last_step.change = 'appeared')::integer as appeared,
+    count_if(step = 1 and not first_step.is_first and coalesce(last_step.was_status, 'gone') = 'gone')::integer as appeared,
     count_if(step = -1)::integer as fell_out,
-    count_if(step = -1 and ends_as = 'deindexed')::integer as deindexed,
-    count_if(step = -1 and ends_as = 'data_lost')::integer as data_lost,
-    count_if(step = -1 and ends_as = 'gone')::integer as gone,
-    count_if(step = 0 and first_step.step = -1)::integer as returned
+    count_if(step = -1 and last_step.status = 'not_indexed')::integer as deindexed,
+    count_if(step = -1 and last_step.status not in ('not_indexed', 'gone'))::integer as data_lost,
+    count_if(step = -1 and last_step.status = 'gone')::integer as gone,
+    count_if(step = 0 and first_step.status <> 'indexed')::integer as returned
   from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from pairs))
   group by listing_id
 )

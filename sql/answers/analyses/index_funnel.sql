@@ -54,10 +54,10 @@ timed as (
     newest_at,
     unlisted_since
   from discovered
-  join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
   left join crawled using (website_id, url)
   left join indexed using (website_id, url)
-  left join pages using (website_id, url)
+  join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
+  left join page_state using (website_id, url)
 ),
 -- How long each page waited for each step, and whether it has taken it or still waited when it was last seen.
 waits as (

@@ -9,9 +9,8 @@
 -- show date (date): date
 -- show sentence (text): what is known
 with page as (
-  select pages.*, newest_at, if(is_property(website_id), 'not inspected yet', null) as not_inspected
+  select pages.* exclude (index_since), if(is_property(website_id), 'not inspected yet', null) as not_inspected
   from pages
-  join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
   where
     pages.url = $url::varchar
     and is_website(pages.website_id, $website::varchar)

@@ -17,18 +17,17 @@
 select
   website_id,
   url,
-  last_crawl_time,
-  days_between(last_crawl_time, newest_at) as days_since_crawl,
+  last_known_crawl_time as last_crawl_time,
+  days_between(last_known_crawl_time, newest_at) as days_since_crawl,
   first_seen_at,
   index_summary,
   index_coverage_state,
   report_sitemaps as sitemaps
 from pages
-join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
 where
   is_monitored
   and is_website(website_id, $website::varchar)
   and is_selected(url, index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
-  and (last_crawl_time is null or days_since_crawl >= $days::bigint)
-order by last_crawl_time nulls first, website_id, url
+  and (last_known_crawl_time is null or days_since_crawl >= $days::bigint)
+order by last_known_crawl_time nulls first, website_id, url
 limit $limit::bigint

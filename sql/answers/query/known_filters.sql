@@ -2,7 +2,7 @@
 -- there are, those with most pages first.
 with known as (
   select
-    directory_of(url) as directory,
+    directory,
     coalesce(index_coverage_state, '(none)') as state,
     count(*) as pages,
     count_if(is_selected(url, null, $directory::varchar, null, null)) as in_directory,

@@ -11,7 +11,7 @@ select
   nullif(left(index_coverage_state, 2000), '') as index_coverage_state,
   canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
   left(searchengine_selected_canonical, 17000) as searchengine_selected_canonical,
-  iso_time(coalesce(last_crawl_time, report_last_crawl_time)) as last_crawl_time,
+  iso_time(last_known_crawl_time) as last_crawl_time,
   iso_time(report_fetched_at) as report_fetched_at,
   unlisted_since is not null as is_gone,
   left(user_selected_canonical, 17000) as user_selected_canonical,
@@ -29,13 +29,13 @@ select
   report_sitemaps as all_sitemaps,
   own,
   -- Counted up to the newest snapshot, as in the analysis `crawl_freshness`.
-  age_span(days_between(coalesce(last_crawl_time, report_last_crawl_time), newest_at)) as crawl_span,
+  age_span(days_between(last_known_crawl_time, newest_at)) as crawl_span,
   newest_at,
   case sort
     when 'state' then index_coverage_state
     when 'indexed' then index_summary
     when 'canonical' then searchengine_selected_canonical
-    when 'crawl' then iso_time(coalesce(last_crawl_time, report_last_crawl_time))
+    when 'crawl' then iso_time(last_known_crawl_time)
     -- `report` sorts by age, so its order is the reverse of the time.
     when '-report' then iso_time(report_fetched_at)
   end as ascending,
@@ -44,7 +44,7 @@ select
     when '-state' then index_coverage_state
     when '-indexed' then index_summary
     when '-canonical' then searchengine_selected_canonical
-    when '-crawl' then iso_time(coalesce(last_crawl_time, report_last_crawl_time))
+    when '-crawl' then iso_time(last_known_crawl_time)
     when 'report' then iso_time(report_fetched_at)
   end as descending
 from query_table(listing)

@@ -5,12 +5,12 @@
 with fell as (
   select
     *,
-    coalesce(to_state, 'no data') as state,
+    to_state as state,
     directory_of(url) as directory,
     clicks_before(website_id, url, observed_at) as clicks,
     count(*) over (partition by to_state) as fallen,
     count(*) over (partition by website_id, to_state, directory_of(url)) as alike
-  from index_moves($since::date, $until::date)
+  from falls($since::date, $until::date)
   where move = 'fell_out' and ($website::varchar is null or website_id = $website::varchar)
 ),
 numbered as (
@@ -28,16 +28,16 @@ select
   snapshot_date,
   last_seen_indexed(numbered.website_id, numbered.url, observed_at)::date as last_seen_indexed,
   numbered.clicks::integer as clicks,
-  coalesce(from_state, 'no data') as from_state,
+  from_state,
   fall_circumstances(
     observed_at,
-    pages.report_fetched_at,
-    pages.report_page_fetch_status,
-    pages.is_blocked_by_robots_txt,
-    pages.is_indexing_allowed,
+    numbered.report_fetched_at,
+    numbered.report_page_fetch_status,
+    numbered.report_blocked_by_robots_txt = 'Yes',
+    numbered.report_indexing_allowed = 'Yes',
     numbered.url,
-    pages.searchengine_selected_canonical,
-    pages.user_selected_canonical
+    numbered.searchengine_selected_canonical,
+    numbered.user_selected_canonical
   ) as known,
   pages.index_summary as index_summary_now,
   pages.is_monitored as is_monitored_now

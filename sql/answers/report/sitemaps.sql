@@ -1,27 +1,19 @@
 -- The sitemaps whose pages fell out of the index or entered it in a period of dates. A page counts in each sitemap that
--- its last report of the period names.
-with restated as (
-  -- The first change after the period says which sitemaps a page was in at its end.
-  select website_id, url, arg_min({was: from_value::varchar[]}, snapshot_id) as later
-  from page_changes
-  join period_listings($since::date, $until::date) using (website_id)
-  where change = 'sitemaps' and snapshot_id > listing_id and ($website::varchar is null or website_id = $website::varchar)
-  group by website_id, url
+-- its last report of the period names, and among `pages` if it is listed at the end of it.
+with asked as (
+  select list({website_id: website_id, snapshot_id: listing_id}) as cuts
+  from period_listings($since::date, $until::date)
+  where $website::varchar is null or website_id = $website::varchar
 ),
 listed as (
-  select
-    moves.*,
-    is_monitored,
-    unnest(list_distinct(if(later is null, report_sitemaps, later.was))) as sitemap
+  select moves.*, unnest(list_distinct(report_sitemaps)) as sitemap
   from index_moves($since::date, $until::date) as moves
-  join pages using (website_id, url)
-  left join restated using (website_id, url)
-  where $website::varchar is null or website_id = $website::varchar
+  join versions_as_of((select cuts from asked)) as ending using (website_id, url)
 )
 select
   website_id,
   sitemap,
-  count_if(is_monitored)::integer as pages,
+  count_if(end_status <> 'gone')::integer as pages,
   count_if(move = 'entered')::integer as entered,
   count_if(move = 'fell_out')::integer as fell_out,
   count_if(is_indexed)::integer as indexed

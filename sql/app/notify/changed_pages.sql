@@ -1,9 +1,12 @@
 -- The pages that changed in a snapshot in the way that a rule watches (`$kind`): how many, their most frequent
--- directory and current state, and five of them. Files `$changes` of table `page_changes`: one row per change; view
+-- directory and current state, and five of them. Files `$versions` of table `page_versions`; view
 -- `page_state`: one row per page.
 with changed as (
   select distinct url
-  from read_parquet($changes, union_by_name = true, hive_partitioning = false)
+  from (
+    select snapshot_id, url, unnest(changes, recursive := true)
+    from read_parquet($versions, union_by_name = true, hive_partitioning = false)
+  )
   where
     snapshot_id = $snapshot
     and case $kind

@@ -1,6 +1,6 @@
 -- Indexed pages of each directory in a listing (`$now`) and in the one before it (`$before`); those that were inspected
 -- for the first time would hide a loss, and do not count. View `coverage_summary`: one row per listing, directory and
--- state; files `$changes` of table `page_changes`: one row per change.
+-- state; files `$versions` of table `page_versions`.
 with counted as (
   select
     website_id,
@@ -15,7 +15,10 @@ with counted as (
 ),
 inspected as (
   select if(directory_of(url) in (select directory from counted), directory_of(url), '(other)') as directory, count(*) as first
-  from read_parquet($changes, union_by_name = true, hive_partitioning = false)
+  from (
+    select snapshot_id, url, unnest(changes, recursive := true)
+    from read_parquet($versions, union_by_name = true, hive_partitioning = false)
+  )
   where snapshot_id = $now and change = 'first_data' and to_value = 'Indexed'
   group by 1
 ),

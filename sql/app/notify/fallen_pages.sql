@@ -1,17 +1,12 @@
 -- The pages that fell out of the index between two complete listings of a website: how many, their most frequent directory
--- and state, five of them, and the clicks that they had in 28 days. View `page_state`: one row per page.
+-- and state, five of them, and the clicks that they had in 28 days.
 with found as (
   select
     moved.url,
-    clicks_before(moved.website_id, moved.url, last_fall.observed_at) as clicks,
+    clicks_before(moved.website_id, moved.url, last_step.observed_at) as clicks,
     directory_of(moved.url) as directory,
-    if(
-      ends_as = 'gone',
-      'no longer listed',
-      coalesce(page_state.index_coverage_state, 'no data')
-    ) as state
+    last_step.state as state
   from net_moves([{website_id: $website::varchar, before_id: $before::varchar, listing_id: $now::varchar}]) as moved
-  left join page_state using (website_id, url)
   where step = -1 and ($directory::varchar is null or directory_of(moved.url) = $directory::varchar)
 )
 select *, (select coalesce(sum(clicks), 0)::integer from found) as clicks from places_of('found')

@@ -1,5 +1,5 @@
 -- What the warehouse saw happen to each of the given pages, for a source that says only how pages are; the columns are
--- those of a report. Files `$changes` of table `page_changes`: one row per change.
+-- those of a report. Files `$versions` of table `page_versions`.
 select
   url,
   bool_or(coalesce('Indexed' in (from_value, to_value), false)) as previously_indexed,
@@ -13,7 +13,10 @@ select
   bool_or(change in ('robots_blocked', 'robots_unblocked')) as ever_blocked_by_robots_txt,
   iso_time(max(observed_at) filter (change = 'robots_blocked')) as ever_blocked_by_robots_txt_timestamp,
   iso_time(min(observed_at) filter (change = 'appeared')) as page_detection
-from read_parquet($changes, union_by_name = true, hive_partitioning = false)
+from (
+  select url, unnest(changes, recursive := true)
+  from read_parquet($versions, union_by_name = true, hive_partitioning = false)
+)
 where
   url >= $from_url::varchar
   and url < $to_url::varchar

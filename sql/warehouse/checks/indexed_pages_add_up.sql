@@ -1,4 +1,4 @@
--- The indexed pages of a complete listing are those of the one before, plus what `page_changes` says since; in the order
+-- The indexed pages of a complete listing are those of the one before, plus what `page_versions` says since; in the order
 -- of the commits, whatever the clock said. The check first compares sums of the pages' hashes in buckets, which needs no join, and then goes page by page through the
 -- buckets that differ: a page in both listings has no other change than the one between them, a page that appeared had
 -- none before, and a page that is no longer listed left the index at most once.
@@ -27,10 +27,14 @@ since_before as (
     and snapshots.snapshot_id <= compared.snapshot_id
 ),
 steps as materialized (
-  select listing_id, url, sum(index_step(change, from_value, to_value)) as step, bool_or(change = 'appeared') as appeared
-  from page_changes
+  select
+    listing_id,
+    url,
+    sum((status = 'indexed')::integer - coalesce(was_status = 'indexed', false)::integer) as step,
+    bool_or(coalesce(was_status, 'gone') = 'gone') as appeared
+  from page_versions
   join since_before using (snapshot_id)
-  where index_step(change, from_value, to_value) is not null or change = 'appeared'
+  where (status = 'indexed') <> coalesce(was_status = 'indexed', false) or coalesce(was_status, 'gone') = 'gone'
   group by listing_id, url
 ),
 summed as materialized (
@@ -44,7 +48,7 @@ different as materialized (
   from (
     select compared.snapshot_id as listing_id, bucket, pages from summed join compared on before_id = summed.snapshot_id
     union all
-    select listing_id, hash(url) % 1024, step * hash(url)::hugeint from steps where step is not null
+    select listing_id, hash(url) % 1024, step * hash(url)::hugeint from steps
     union all
     select snapshot_id, bucket, -pages from summed join compared using (snapshot_id)
   )
@@ -66,7 +70,7 @@ select
   compared.website_id,
   compared.snapshot_id,
   format(
-    '{} came into the index or left it since listing {} in another way than page_changes says, such as {}',
+    '{} came into the index or left it since listing {} in another way than page_versions says, such as {}',
     plural(count(*), 'page'), any_value(compared.before_id), min(url)
   ) as problem
 from earlier

@@ -1,5 +1,5 @@
--- One commit lists no page twice, in coverage or in a quarantined entry of its own, ends no planned report twice, and
--- records no change of a page twice.
+-- One commit lists no page twice, in coverage or in a quarantined entry of its own, and ends no planned report
+-- twice.
 select website_id, snapshot_id, format('{} {} {} times', url, what, count(*)) as problem
 from (
   select website_id, snapshot_id, url, 'is listed' as what from coverage
@@ -11,8 +11,6 @@ from (
   select website_id, snapshot_id, url, 'has a report' from url_reports
   union all
   select website_id, snapshot_id, url, 'has a report' from report_failures
-  union all
-  select website_id, snapshot_id, url, format('has the change {}', change) from page_changes
 )
 group by website_id, snapshot_id, url, what
 having count(*) > 1

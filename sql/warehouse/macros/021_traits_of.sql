@@ -5,9 +5,9 @@ create or replace macro traits_of(url, listing, report) as list_concat(
     {dimension: 'directory', "value": directory_of(url)},
     {dimension: 'template', "value": template_of(url)},
     {dimension: 'depth', "value": len(list_filter(string_split(path_of(url), '/'), lambda segment: segment <> ''))::varchar},
-    {dimension: 'coverage_state', "value": coalesce(listing.state, '(not kept)')},
-    {dimension: 'canonical', "value": if(listing is null, '(not kept)', canonical_kind(url, listing.canonical))},
-    {dimension: 'crawl_age', "value": coalesce(listing.crawl_age, '(not kept)')},
+    {dimension: 'coverage_state', "value": listing.state},
+    {dimension: 'canonical', "value": canonical_kind(url, listing.canonical)},
+    {dimension: 'crawl_age', "value": listing.crawl_age},
     {dimension: 'fetch_status', "value": if(report is null, '(no report)', coalesce(report.status, '(none)'))},
     {dimension: 'blocked_by_robots', "value": if(report is null, '(no report)', coalesce(report.blocked, '(none)'))}
   ],

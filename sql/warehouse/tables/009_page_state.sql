@@ -1,4 +1,5 @@
--- One row per page: its last known listing and report. Derived from the log; replaced per website with each commit.
+-- One row per page: its last known listing and report, and what the next plan needs to know. Derived from the log;
+-- replaced per website with each commit.
 create table page_state (
   -- The compression of texts is fixed, because trying every method takes a third of the time to write them.
   website_id varchar not null using compression 'dictionary',
@@ -35,5 +36,11 @@ create table page_state (
   unlisted_since timestamptz,
   clicks bigint,
   impressions bigint,
-  "position" double
+  "position" double,
+  status varchar not null using compression 'dictionary',
+  first_data_at timestamptz,
+  last_known_crawl_time timestamptz,
+  first_indexed_at timestamptz,
+  index_since timestamptz,
+  fell_at timestamptz
 )

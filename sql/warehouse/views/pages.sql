@@ -1,5 +1,5 @@
--- One row per page: its last known listing and report, their ages, and the Yes/No texts as booleans. A page is monitored
--- unless the last complete listing lacks it.
+-- One row per page: its status, its last known listing and report, their ages when the website's newest snapshot began, and
+-- the Yes/No texts as booleans. A page is monitored unless the last complete listing lacks it.
 create or replace view pages as
 select
   *,
@@ -8,6 +8,10 @@ select
   report_indexing_allowed = 'Yes' as is_indexing_allowed,
   report_blocked_by_robots_txt = 'Yes' as is_blocked_by_robots_txt,
   report_ever_blocked_by_robots_txt = 'Yes' as was_ever_blocked_by_robots_txt,
-  date_diff('day', listed_at, now()) as listing_age_days,
-  date_diff('day', report_fetched_at, now()) as report_age_days
+  directory_of(url) as directory,
+  host_of(url) as host,
+  template_of(url) as template,
+  days_between(listed_at, newest_at) as listing_age_days,
+  days_between(report_fetched_at, newest_at) as report_age_days
 from page_state
+join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)

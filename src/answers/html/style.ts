@@ -40,7 +40,7 @@ thead .number{white-space:normal}
 td:first-child,th:first-child{padding-left:0}
 .legend{overflow-wrap:anywhere;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.3rem 0;padding:0;color:var(--soft);font-size:.85rem}
 .swatch{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:2px;vertical-align:-.05em;background:var(--line)}
-.swatch.indexed{background:var(--indexed)}.swatch.not-indexed{background:var(--not-indexed)}.swatch.no-data{background:var(--no-data)}
+.swatch.indexed{background:var(--indexed)}.swatch.not-indexed{background:var(--not-indexed)}.swatch.no-data,.swatch.not-inspected{background:var(--no-data)}.swatch.data-lost{background:var(--period)}
 ${heatRules('light')}
 .heat{table-layout:fixed;margin:.4rem 0}.heat th,.heat td{padding:.1rem 0;border-color:var(--ground);vertical-align:middle;line-height:1.35}
 .heat th:first-child{width:10rem;padding-right:.5rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}

@@ -15,7 +15,7 @@ const knownFilters = z.object({
 });
 
 /** What analyses read that need two snapshots: changes between nights. */
-const COMPARES_NIGHTS = /\bpage_changes\b|\b(index|net)_moves\b/;
+const COMPARES_NIGHTS = /\bpage_changes\b|\b(index_moves|net_moves|falls)\b/;
 const nights = z.object({ snapshots: z.int() });
 
 /** Why an answer has no rows: there is nothing to compare yet, or filters match no page; and which values exist. */

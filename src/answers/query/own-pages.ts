@@ -31,6 +31,8 @@ export interface OwnColumns {
   notes: readonly string[];
 }
 
+/** What `pages` has of a URL, unless the user's file says otherwise. */
+const REPLACEABLE = ['directory', 'host', 'template'];
 const NONE = 'select null::varchar as website_id, null::varchar as url, null::map(varchar, varchar) as own where false';
 const USABLE = `up to ${MOST_COLUMNS} columns are read, named with letters, digits and underscores, and unlike those of pages`;
 
@@ -68,7 +70,7 @@ async function readRows(engine: Engine, call: string, file: string, note: (what:
   const find = (key: string) => names.find((name) => name.toLowerCase() === key);
   const key = find('url') ?? find('pattern');
   if (key === undefined) throw new UsageError(`${file} has no column url or pattern; there are ${names.join(', ')}`);
-  const taken = new Set(await namesOf(engine, 'pages'));
+  const taken = new Set((await namesOf(engine, 'pages')).filter((name) => !REPLACEABLE.includes(name)));
   const isNew = (name: string) => taken.size < taken.add(name.toLowerCase()).size;
   const columns = names.filter((name) => name !== key && NAME.test(name) && isNew(name)).slice(0, MOST_COLUMNS);
   const left = names.filter((name) => name !== key && !columns.includes(name));
@@ -123,6 +125,8 @@ async function joinColumns(engine: Engine, folder: string, columns: readonly str
   const own = columns.map((name) => `said.own[${literal(name)}] as ${identifier(name)}`);
   await engine.run('alter view pages rename to known_pages');
   const joined = 'known_pages as known left join own.pages as said using (website_id, url)';
-  await engine.view('pages', `select known.*, ${own.join(', ')} from ${joined}`);
+  const replaced = REPLACEABLE.filter((name) => columns.some((column) => column.toLowerCase() === name));
+  const known = replaced.length > 0 ? `known.* exclude (${replaced.join(', ')})` : 'known.*';
+  await engine.view('pages', `select ${known}, ${own.join(', ')} from ${joined}`);
   await listFiles(engine, OWN_PAGES, null);
 }

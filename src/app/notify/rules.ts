@@ -86,8 +86,8 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date: since } = snapshot;
   if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
   if (rules.indexed_drop === false && rules.directory_drop === false) return [];
-  const changes = reader.filesOfSnapshot('page_changes', now);
-  const directories = await askRows(reader, 'app/notify/directories', directoryRow, { website, now, before, changes });
+  const versions = reader.filesOfSnapshot('page_versions', now);
+  const directories = await askRows(reader, 'app/notify/directories', directoryRow, { website, now, before, versions });
   const total = { directory: null, now: sum(directories, 'now'), before: sum(directories, 'before') };
   const lost = isDrop(total, rules.indexed_drop)
     ? [total]
@@ -185,8 +185,8 @@ async function changed(
 ): Promise<Notice[]> {
   if (above === false) return [];
   const { website_id: website, snapshot_id, snapshot_date } = snapshot;
-  const changes = reader.filesOfSnapshot('page_changes', snapshot_id);
-  const given = { website, snapshot: snapshot_id, changes, kind, ...among };
+  const versions = reader.filesOfSnapshot('page_versions', snapshot_id);
+  const given = { website, snapshot: snapshot_id, versions, kind, ...among };
   const places = await placesIn(reader, 'changed_pages', given);
   if (places.pages <= above) return [];
   const { one, what, analysis, since, ...asked } = CHANGES[kind];

@@ -42,7 +42,7 @@ main .action:hover{background:var(--ground);color:var(--link)}
 .deltas table{width:auto;min-width:min(40rem,100%)}
 .said{padding-left:1.1rem;margin:.4rem 0 1rem;color:var(--soft)}
 .band{display:block;width:100%;height:1.4rem;border-radius:4px}
-.band .indexed{fill:var(--indexed)}.band .not-indexed{fill:var(--not-indexed)}.band .no-data{fill:var(--no-data)}.band .gone{fill:var(--line)}
+.band .indexed{fill:var(--indexed)}.band .not-indexed{fill:var(--not-indexed)}.band .no-data,.band .not-inspected{fill:var(--no-data)}.band .data-lost{fill:var(--period)}.band .gone{fill:var(--line)}
 .timeline{list-style:none;margin:.8rem 0;padding:0 0 0 .4rem}
 .timeline li{position:relative;display:grid;grid-template-columns:7rem 1fr;gap:0 1rem;padding:.15rem 0 .9rem 1.4rem;border-left:2px solid var(--line)}
 .timeline li::before{content:"";position:absolute;left:-.45rem;top:.5rem;width:.75rem;height:.75rem;border-radius:50%;background:var(--line)}

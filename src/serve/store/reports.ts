@@ -69,14 +69,14 @@ const historyRow = z.looseObject({
   ever_blocked_by_robots_txt: z.boolean(),
 });
 
-/** Reports of a source that says only how pages are, with what these files of `page_changes` saw happen to them. */
+/** Reports of a source that says only how pages are, with what these files of `page_versions` saw happen to them. */
 export async function withHistory(
   reader: Reader,
   reports: readonly UrlReport[],
   files: readonly string[],
 ): Promise<UrlReport[]> {
   const urls = reports.map(({ url }) => url);
-  const asked = { ...rangeOf(urls), urls, changes: reader.filled('page_changes', files) };
+  const asked = { ...rangeOf(urls), urls, versions: reader.filled('page_versions', files) };
   const rows = await reader.engine.rows(historyRow, sql('serve/store/own_histories'), asked);
   return reports.map((report) => {
     // Of a page that was never inspected nothing is known.

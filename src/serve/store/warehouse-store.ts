@@ -185,7 +185,7 @@ export class WarehouseStore implements Store {
     const reports = await reportsOf(reader, entries, filesOf(this.options.warehouse, held, 'url_reports'), seen);
     if (!markers.at(-1)?.byInspection) return reports;
     const past = markers.filter(({ snapshotAt }) => until === null || Date.parse(snapshotAt) <= until);
-    return withHistory(reader, reports, filesOf(this.options.warehouse, past, 'page_changes'));
+    return withHistory(reader, reports, filesOf(this.options.warehouse, past, 'page_versions'));
   }
 
   /** Pages whose source has no record of them to link to have one in the dashboard. */

@@ -9,9 +9,9 @@ import { writeSealed } from '../../warehouse/journal/seal.js';
 import { tableQuery } from '../../warehouse/log/folder/prepare.js';
 import type { DataTable } from '../../warehouse/log/folder/tables.js';
 import {
-  copyChanges,
   copySummary,
   copyTable,
+  copyVersions,
   factsOf,
   type Manifest,
   stagedFile,
@@ -27,7 +27,7 @@ import {
 import { copyState } from '../../warehouse/log/state.js';
 import { keepOddRecords } from './journal-views.js';
 
-/** Made from the journal alone; summary, changes and state compare these with the state before. */
+/** Made from the journal alone; summary, versions and state compare these with the state before. */
 const FROM_THE_JOURNAL = [
   'coverage',
   'url_reports',
@@ -52,7 +52,7 @@ export interface StageInput {
 
 /**
  * Writes every file of a commit, from the journal and the previous state: sorted, typed Parquet for each table that has
- * rows, the changes, the new state, the marker and the run's row. None of it is visible yet.
+ * rows, the new versions of pages, the new state, the marker and the run's row. None of it is visible yet.
  *
  * @param engine with the views of `sql/sync/stage` over a journal
  */
@@ -78,10 +78,8 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   const summary = stagedFile(folder, 'coverage_summary');
   rows.set('coverage_summary', await copySummary(engine, summary, input.compression));
   const bounds = await rangeBounds(engine);
-  // A first night changes nothing.
-  const { previousState, compression } = input;
-  const changed = stagedFile(folder, 'page_changes');
-  rows.set('page_changes', previousState === null ? 0 : await copyChanges(engine, changed, { bounds, compression }));
+  const versions = stagedFile(folder, 'page_versions');
+  rows.set('page_versions', await copyVersions(engine, versions, { bounds, compression: input.compression }));
   rows.set('page_state', await copyState(engine, stagedFile(folder, 'page_state'), bounds));
   crashPoint('staged page_state');
   return writeManifest(engine, input, rows);

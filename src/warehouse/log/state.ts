@@ -3,18 +3,19 @@ import { dirname, join } from 'node:path';
 import { makeFolder, publish, syncFile } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { isWholeParquet, parquetFormat } from '../../base/storage/parquet-file.js';
-import { sql } from '../../base/storage/sql.js';
+import { identifier } from '../../base/storage/sql.js';
 import { type StateBase, stateBase } from './checkpoints.js';
 import { type DamagedFile, findDamaged, needing } from './folder/damage.js';
 import { withOwnScratch } from './folder/layout.js';
 import { listedQuery, listFiles, schemasOf, withEmpty } from './folder/prepare.js';
-import type { DataTable, Table } from './folder/tables.js';
+import { columnsOf, type DataTable, type Table } from './folder/tables.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from './markers.js';
 import { type CommitFacts, copyComparison, rangeBounds, setCommitFacts, viewComparison } from './stage/comparison.js';
 
 /** Writes the state after the commit that the engine's views compare with the state before it. */
 export function copyState(engine: Engine, file: string, bounds: string[]): Promise<number> {
-  return copyComparison(engine, sql('warehouse/stage/page_state'), {
+  const columns = columnsOf('page_state').map(({ name }) => identifier(name));
+  return copyComparison(engine, `select ${columns.join(', ')} from next_state`, {
     file,
     format: parquetFormat('zstd'),
     sortedBy: 'url',

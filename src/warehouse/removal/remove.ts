@@ -20,7 +20,7 @@ import { DATA_TABLES } from '../log/folder/tables.js';
 import { withRunLock } from '../log/lock.js';
 import { type Log, openLog } from '../log/log.js';
 import { type CommittedFiles, fileOf, type Marker, markersOf, stateFileOf } from '../log/markers.js';
-import { copyChanges, copySummary, factsOf, readManifest } from '../log/stage/commit-files.js';
+import { copySummary, copyVersions, factsOf, readManifest } from '../log/stage/commit-files.js';
 import { type OnCompared, rebuildState } from '../log/state.js';
 import { finishRemoval, foldersOf, removeForGood, type Step, stageBucketRemoval, unfinishedRemoval } from './steps.js';
 import { unlessRemoved } from './unless-removed.js';
@@ -172,7 +172,7 @@ async function filesOf({ log, websiteId, snapshotId, own, earlier, later }: Goin
   return files.map((file) => relative(log.path, file));
 }
 
-/** The steps that replace the changes and summaries of the commits after a snapshot, and the newest state. */
+/** The steps that replace the versions of pages and the summaries of the commits after a snapshot, and the newest state. */
 async function derivedAgain(going: Going, { folder, ...warehouse }: { folder: string } & Config['warehouse']) {
   const { log, earlier, later } = going;
   const { memory_limit: memoryLimit, parquet_compression: compression } = warehouse;
@@ -184,7 +184,7 @@ async function derivedAgain(going: Going, { folder, ...warehouse }: { folder: st
   const replace = (file: string, from?: string) => steps.push({ path: relative(log.path, file), from });
   const onCompared: OnCompared = async (engine, marker, bounds) => {
     if (!later.includes(marker)) return;
-    const derive = async (table: 'page_changes' | 'coverage_summary', copy: (file: string) => Promise<number>) => {
+    const derive = async (table: 'page_versions' | 'coverage_summary', copy: (file: string) => Promise<number>) => {
       const made = `${marker.snapshotId}.${table}`;
       const rows = await copy(join(folder, made));
       const facts = rows > 0 ? await factsOf(join(folder, made), rows) : undefined;
@@ -192,9 +192,7 @@ async function derivedAgain(going: Going, { folder, ...warehouse }: { folder: st
       rewritten.set(marker, { ...rewritten.get(marker), [table]: facts });
       replace(fileOf(log.path, marker, table), facts && made);
     };
-    // A first commit changes nothing.
-    const isFirst = marker === rest[0];
-    await derive('page_changes', async (file) => (isFirst ? 0 : copyChanges(engine, file, { bounds, compression })));
+    await derive('page_versions', (file) => copyVersions(engine, file, { bounds, compression }));
     await derive('coverage_summary', (file) => copySummary(engine, file, compression));
   };
   const options = { memoryLimit, temporary: scratchFolder(log.path) };

@@ -40,9 +40,10 @@ export class MadeNights {
     atEnd(() => engine.close());
     await createTables(engine);
     // The views stand on tables whose rows need not have all columns.
-    for (const table of ['snapshots', 'page_changes'])
-      await engine.run(`create or replace table ${table} as select * from ${table}`);
+    await engine.run('create or replace table snapshots as select * from snapshots');
     for (const statement of viewStatements()) await engine.run(statement);
+    await engine.run('create table changes_made as select * from page_changes');
+    await engine.run('create or replace view page_changes as from changes_made');
     return new MadeNights(engine, folder);
   }
 
@@ -65,7 +66,7 @@ export class MadeNights {
       }),
     );
     await this.#fill('snapshots', snapshots);
-    await this.#fill('page_changes', changes);
+    await this.#fill('changes_made', changes);
     const values = valuesOf(analysis, new Map(Object.entries(given)), nights.at(-1)?.date ?? '');
     return this.engine.rows(anyRow, analysis.sql, values);
   }

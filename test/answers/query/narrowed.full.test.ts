@@ -61,7 +61,7 @@ test.each(seeds(0, 0.04))(
       if (expected.length > 0) answered.push(analysis.name);
     }
     expect(answered.length).toBeGreaterThan(3);
-    for (const table of ['coverage', 'coverage_summary', 'page_changes'] as const) {
+    for (const table of ['coverage', 'coverage_summary', 'page_versions'] as const) {
       for (const file of await listTableFiles(indexed, table, { websiteId: 'shop' })) writeFileSync(file, 'damaged');
     }
     const other = await readerOf(indexed);

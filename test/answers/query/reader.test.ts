@@ -56,7 +56,7 @@ describe('what a reader sees', () => {
   once('of one snapshot are the files of its commits alone', async () => {
     const { markers } = await open();
     const [, second] = markers.map(({ snapshotId }) => snapshotId);
-    const files = reader?.filesOfSnapshot('page_changes', second ?? '') ?? [];
+    const files = reader?.filesOfSnapshot('page_versions', second ?? '') ?? [];
     expect(markers).toHaveLength(2);
     expect(files.slice(1)).toEqual([expect.stringContaining(second ?? 'none')]);
   });
@@ -75,6 +75,7 @@ describe('what a reader sees', () => {
         'coverage_daily',
         'daily_listings',
         'page_history',
+        'page_changes',
         'notes',
         'api_drift',
         'quarantine',

@@ -253,7 +253,7 @@ describe('a download', () => {
     const json: unknown = JSON.parse((await visitor.get(linkTo('json'))).text);
     expect(json).toHaveLength(35);
     expect(json).toContainEqual({
-      url: pageAt(5),
+      url: pageAt(0),
       is_gone: false,
       index_coverage_state: 'Crawled - currently not indexed',
       last_crawl_time: null,

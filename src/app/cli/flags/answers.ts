@@ -16,7 +16,7 @@ that are wider than the terminal become cards. The other formats have every colu
 Both ends of a period are included: the last seven dates are those since "6 days ago".
 \`limit=none\` lifts a default row limit.
 SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
-coverage_summary, page_changes and page_state, and the views pages, daily_listings, coverage_daily,
+coverage_summary, page_versions and page_state, and the views pages, daily_listings, coverage_daily,
 page_history, notes, quarantine and api_drift.
 
 Examples:

@@ -12,7 +12,7 @@ import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { shownName } from '../layout.js';
 import { list } from '../list.js';
 import { pagingQuery, readQuery } from '../query.js';
-import { age, withoutData } from '../values.js';
+import { age } from '../values.js';
 import { askChanges, type ChangeRow, indexChange, otherChanges } from './changes.js';
 
 const HEADING_CHARACTERS = 120;
@@ -77,16 +77,23 @@ const sentenceRow = z.object({ topic: z.string(), sentence: z.string() });
 const spanRow = z.object({
   since: z.string(),
   until: z.string(),
-  state: z.enum(['indexed', 'not-indexed', 'no-data', 'gone']),
+  status: z.enum(['indexed', 'not_indexed', 'no_data', 'data_lost', 'not_inspected', 'gone']),
 });
 type Span = z.infer<typeof spanRow>;
 
-const STATES = { indexed: 'indexed', 'not-indexed': 'not indexed', gone: 'gone' } as const;
+const STATUSES: Readonly<Record<Span['status'], string>> = {
+  indexed: 'indexed',
+  not_indexed: 'not indexed',
+  no_data: 'no data',
+  data_lost: 'data lost',
+  not_inspected: 'not inspected',
+  gone: 'no longer listed',
+};
 
 /** Everything known about one page: what it is now, what happened to it, its newest listing and report. */
 export async function pagePage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(pageQuery, context.query);
-  const { facts, report, changes, sentences, spans, noData } = await context.ask((reader) =>
+  const { facts, report, changes, sentences, spans } = await context.ask((reader) =>
     readPage(reader, context.website.id, query),
   );
   const [first, ...others] = sentences;
@@ -96,7 +103,7 @@ export async function pagePage(context: WebsiteContext): Promise<Content> {
 ${standing(facts)}
 <ul class="said">${others.map(({ sentence }) => html`<li>${sentence}</li>\n`)}</ul>
 <section aria-labelledby="h-changes"><h2 id="h-changes">What happened</h2>
-${band(spans, noData)}
+${band(spans)}
 ${list<ChangeRow>({
   id: 'changes',
   one: 'night',
@@ -133,26 +140,28 @@ async function readPage(reader: Reader, website: string, query: z.infer<typeof p
     report,
     sentences: said.filter(({ topic }) => topic !== 'history'),
     spans: await askRows(reader, 'serve/dashboard/page_spans', spanRow, { website, url }),
-    noData: withoutData(reader, website),
     changes: await askChanges(reader, { ...EVERY_NIGHT, website, url, kind: query.kind ?? null }, query),
   };
 }
 
-/** A band that shows when the page was indexed since it was first seen, with a legend. */
-function band(spans: readonly Span[], noData: string): Part {
-  const names = { ...STATES, 'no-data': noData };
+/** A band that shows what was known of the page since it was first seen, with a legend. */
+function band(spans: readonly Span[]): Part {
   const [first, last] = [spans[0], spans.at(-1)];
   if (!first || !last) return null;
   const whole = daysIn(first.since, last.until);
-  const said = spans.map(({ since, state }) => `${names[state]} since ${since}`).join(', ');
-  const parts = spans.map(({ since, until, state }) => {
+  const said = spans.map(({ since, status }) => `${STATUSES[status]} since ${since}`).join(', ');
+  const parts = spans.map(({ since, until, status }) => {
     const [x, width] = [daysIn(first.since, since) - 1, daysIn(since, until)];
-    return html`<rect class="${state}" x="${x}" width="${Math.min(width, whole - x)}" height="1"><title>${names[state]} since ${since}</title></rect>`;
+    return html`<rect class="${classOf(status)}" x="${x}" width="${Math.min(width, whole - x)}" height="1"><title>${STATUSES[status]} since ${since}</title></rect>`;
   });
-  const states = [...new Set(spans.map(({ state }) => state))];
-  return html`${legend(...states.map((state) => [state, names[state]] as const))}
+  const statuses = [...new Set(spans.map(({ status }) => status))];
+  return html`${legend(...statuses.map((status) => [classOf(status), STATUSES[status]] as const))}
 <svg class="band" viewBox="0 0 ${whole} 1" preserveAspectRatio="none" role="img" aria-label="${said}">${parts}</svg>
 <p class="ends"><span>${first.since}</span><span>${last.until}</span></p>`;
+}
+
+function classOf(status: Span['status']): string {
+  return status.replaceAll('_', '-');
 }
 
 /** Both ends included. */

@@ -13,8 +13,9 @@ const TYPES: Readonly<Record<string, string>> = {
   DATE: 'date',
   'TIMESTAMP WITH TIME ZONE': 'timestamptz',
 };
-/** Added to the id of a list column, this is the id of its elements. */
+/** Added to the id of a list column, this is the id of its elements; the fields of these follow at a hundredfold. */
 const ELEMENT_IDS_FROM = 500;
+const FIELD_IDS_FROM = 10_000;
 const PARTITION_IDS_FROM = 1000;
 
 const fieldSchema = z.object({ id: z.int(), name: z.string(), required: z.boolean(), type: z.unknown() });
@@ -26,7 +27,7 @@ export function fieldsOf(table: Table): z.infer<typeof fieldSchema>[] {
 }
 
 function typeOf(type: string, at: number): unknown {
-  const element = /^(.*)\[\]$/.exec(type)?.[1];
+  const element = /^(.*)\[\]$/s.exec(type)?.[1];
   if (element !== undefined) {
     return {
       type: 'list',
@@ -35,18 +36,38 @@ function typeOf(type: string, at: number): unknown {
       'element-required': false,
     };
   }
+  const inside = structOf(type, at);
+  if (inside) {
+    return {
+      type: 'struct',
+      fields: inside.map(({ name, type, id }) => ({ id, name, required: false, type: typeOf(type, at) })),
+    };
+  }
   const known = TYPES[type];
   if (known === undefined) throw new TypeError(`Iceberg has no type for DuckDB's ${type}`);
   return known;
 }
 
+/** The fields of a type such as `STRUCT("change" VARCHAR, observed_at TIMESTAMP WITH TIME ZONE)`; null for another type. */
+function structOf(type: string, at: number): { name: string; type: string; id: number }[] | null {
+  const [, inside] = /^STRUCT\((.*)\)$/s.exec(type) ?? [];
+  return (
+    inside?.split(', ').map((field, place) => {
+      const [, name = '', of = ''] = /^"?(\w+)"? (.*)$/.exec(field) ?? [];
+      return { name, type: of, id: FIELD_IDS_FROM + 100 * at + place };
+    }) ?? null
+  );
+}
+
 /** `schema.name-mapping.default`: which column is which in files that carry no field ids. */
 export function nameMapping(table: Table): string {
-  const fields = columnsOf(table).map(({ name, type }, at) => ({
-    'field-id': at + 1,
-    names: [name],
-    ...(type.endsWith('[]') ? { fields: [{ 'field-id': ELEMENT_IDS_FROM + at + 1, names: ['element'] }] } : {}),
-  }));
+  const fields = columnsOf(table).map(({ name, type }, at) => {
+    const mapped = { 'field-id': at + 1, names: [name] };
+    if (!type.endsWith('[]')) return mapped;
+    const inside = structOf(type.slice(0, -2), at)?.map(({ name, id }) => ({ 'field-id': id, names: [name] }));
+    const element = { 'field-id': ELEMENT_IDS_FROM + at + 1, names: ['element'], ...(inside && { fields: inside }) };
+    return { ...mapped, fields: [element] };
+  });
   return JSON.stringify(fields);
 }
 

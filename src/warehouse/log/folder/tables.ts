@@ -15,7 +15,7 @@ export const DATA_TABLES = [
   'report_failures',
   'rejected_records',
   'drift_observations',
-  'page_changes',
+  'page_versions',
   'page_traffic',
 ] as const;
 export type DataTable = (typeof DATA_TABLES)[number];

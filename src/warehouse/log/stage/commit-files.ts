@@ -43,19 +43,20 @@ export function stagedFile(folder: JournalFolder, table: string): string {
 }
 
 /**
- * Writes the changes of a commit, by comparing it with the state before it; without changes there is no file.
+ * Writes the pages that a commit says something new of, by comparing it with the state before it; without any there is no
+ * file.
  *
  * @param bounds from `rangeBounds`
  * @returns the number of rows
  */
-export async function copyChanges(
+export async function copyVersions(
   engine: Engine,
   file: string,
   { bounds, compression }: { bounds: string[]; compression: string },
 ): Promise<number> {
   const format = parquetFormat(compression);
-  const query = ofTheCommit(sql('warehouse/stage/page_changes'));
-  const rows = await copyComparison(engine, query, { file, format, sortedBy: 'url, change', bounds });
+  const query = ofTheCommit(sql('warehouse/stage/page_versions'));
+  const rows = await copyComparison(engine, query, { file, format, sortedBy: 'url', bounds });
   if (rows === 0) await rm(file, { force: true });
   return rows;
 }

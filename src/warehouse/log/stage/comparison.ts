@@ -70,6 +70,9 @@ export async function viewComparison(engine: Engine): Promise<void> {
   await engine.run(sql('warehouse/stage/compared'));
   await engine.run(sql('warehouse/stage/report_attempts'));
   await engine.run(sql('warehouse/stage/absences'));
+  await engine.run(sql('warehouse/macros/031_page_status'));
+  await engine.run(sql('warehouse/stage/next_state'));
+  await engine.run(sql('warehouse/stage/page_change'));
 }
 
 /**

@@ -63,7 +63,8 @@ async function miswritten(table: DataTable, query: string, text: string): Promis
 }
 
 const replaced = (columns: string) => `select * replace (${columns}) from self`;
-const deindexed = (change: string) => replaced(`if(change = 'deindexed', '${change}', change) as change`);
+const fallen = (status: string) =>
+  replaced(`if(was_status = 'indexed' and status <> 'indexed', '${status}', status) as status`);
 const OUT_OF_INDEX = ' came into the index or left it';
 
 /** What is done to the warehouse, which gives a text that `verify` then says; its exit code, and levels of its findings. */
@@ -106,14 +107,11 @@ const CASES: [name: string, tamper: () => Promise<string>, code: number, levels?
     () => miswritten('coverage_summary', replaced('pages + 1 as pages'), 'the summary of '),
     1,
   ],
+  ['a page that left the index, not recorded', () => miswritten('page_versions', fallen('indexed'), OUT_OF_INDEX), 1],
   [
-    'a page that left the index, not recorded',
-    () => miswritten('page_changes', deindexed('fetch_status'), OUT_OF_INDEX),
-    1,
-  ],
-  [
-    'a page that left the index, recorded as one that came',
-    () => miswritten('page_changes', deindexed('indexed'), OUT_OF_INDEX),
+    'a page whose canonical changed, not recorded',
+    () =>
+      miswritten('page_versions', replaced('null as user_selected_canonical'), 'page_versions differs from the log'),
     1,
   ],
   // The next sync makes it anew.
@@ -177,7 +175,7 @@ once('finds rows of indexhouse.duckdb that were deleted, changed or added, each 
   const tampers = {
     coverage: 'delete from coverage where rowid = 3',
     url_reports: "update url_reports set index_summary = 'changed' where rowid = 3",
-    page_changes: 'insert into page_changes select * from page_changes limit 1',
+    page_versions: 'insert into page_versions select * from page_versions limit 1',
     page_state: 'update page_state set absences = absences + 1 where rowid = 3',
     runs: "update runs set outcome = 'failed' where rowid = 0",
     snapshots: 'update snapshots set pages_listed = 0 where rowid = 0',

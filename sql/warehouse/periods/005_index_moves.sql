@@ -1,0 +1,65 @@
+-- Which pages fell out of the index in a period of dates, and which entered it: one row per page that was known by the end
+-- of it, of each website that `period_listings` compares. A page fell out if it is indexed in the listing before the period
+-- and not in its last one, listed there or not, and entered if it is the other way round; a page whose record was
+-- quarantined keeps its last state. `move`: `fell_out`, `entered`, `first_inspected` (not inspected before, and indexed),
+-- `returned` (fell out and came back), `passed` (came and fell out again), or null. `from_state` is its state at the start,
+-- `to_state` the one that it fell or came to, `end_state` the one at the end.
+create or replace macro index_moves(since_date, until_date) as table
+with pairs as (
+  from period_listings(since_date, until_date)
+),
+moved as (
+  -- Of a page that came back, how it fell counts.
+  select *, if(step = 0, last_fall, last_step) as made
+  from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from pairs))
+),
+-- What a page was at a time is what its first version after it says that it was; without one, what it is now.
+later as (
+  select
+    website_id,
+    url,
+    arg_min({status: was_status, state: was_index_coverage_state}, snapshot_id) as at_start,
+    arg_min({status: was_status, state: was_index_coverage_state}, snapshot_id) filter (snapshot_id > listing_id) as at_end
+  from page_versions
+  join pairs using (website_id)
+  where snapshot_id > before_id
+  group by website_id, url
+),
+placed as (
+  select
+    page_state.website_id,
+    page_state.url,
+    pairs.* exclude (website_id),
+    listed_snapshot_id,
+    coalesce(at_start, {status: status, state: index_coverage_state}) as start,
+    coalesce(at_end, {status: status, state: index_coverage_state}) as ending
+  from page_state
+  join pairs using (website_id)
+  left join later using (website_id, url)
+)
+select
+  placed.website_id,
+  placed.url,
+  before_id,
+  before_date,
+  placed.listing_id,
+  listing_date,
+  coalesce(start.status = 'indexed', false) as was_indexed,
+  ending.status = 'indexed' as is_indexed,
+  case moved.step
+    when -1 then 'fell_out'
+    when 1 then if(first_step.is_first, 'first_inspected', 'entered')
+    when 0 then if(was_indexed, 'returned', 'passed')
+  end as move,
+  coalesce(falls, 0) as falls,
+  made.snapshot_id as snapshot_id,
+  made.snapshot_date as snapshot_date,
+  made.observed_at as observed_at,
+  start.status as from_status,
+  ending.status as end_status,
+  state_text(start.status, start.state) as from_state,
+  coalesce(made.state, state_text(ending.status, ending.state)) as to_state,
+  state_text(ending.status, ending.state) as end_state
+from placed
+left join moved using (website_id, url)
+where ending.status is not null and listed_snapshot_id is not null
