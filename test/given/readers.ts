@@ -60,6 +60,7 @@ export function fingerprint(rows: readonly string[]): string {
 const standardList = z.object({ list: z.array(z.object({ element: z.string() })).default([]) });
 
 function valueText(value: unknown, type: string): string | null {
+  if (type.startsWith('STRUCT')) return JSON.stringify(listOf(value).map(changeText));
   if (type.endsWith('[]')) return JSON.stringify(listOf(value));
   if (value === null || value === undefined) return null;
   if (type === 'DATE') return instant(value).slice(0, 'YYYY-MM-DD'.length);
@@ -67,6 +68,15 @@ function valueText(value: unknown, type: string): string | null {
   // Some readers parse the JSON type, which files of older versions carry.
   if (type === 'JSON') return JSON.stringify(typeof value === 'string' ? JSON.parse(value) : value);
   return String(value);
+}
+
+const changeValues = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown()).transform(Object.values)]);
+
+/** A change in a version of a page, which some readers show as an object and others as an array; its time comes last. */
+function changeText(value: unknown): unknown[] {
+  const values = changeValues.parse(value);
+  const at = values.at(-1);
+  return [...values.slice(0, -1), instant(typeof at === 'string' ? `${at.replace(' ', 'T').replace('Z', '')}Z` : at)];
 }
 
 /** A list; one reader shows a standard list as the groups that it is made of. */

@@ -23,12 +23,16 @@ const CLICKHOUSE_TYPES: Readonly<Record<string, string>> = {
   DATE: 'Nullable(Date32)',
   'TIMESTAMP WITH TIME ZONE': "Nullable(DateTime64(6, 'UTC'))",
   'VARCHAR[]': 'Array(Nullable(String))',
+  'STRUCT(change VARCHAR, from_value VARCHAR, to_value VARCHAR, from_snapshot_id VARCHAR, observed_at TIMESTAMP WITH TIME ZONE)[]':
+    "Array(Tuple(change Nullable(String), from_value Nullable(String), to_value Nullable(String), from_snapshot_id Nullable(String), observed_at Nullable(DateTime64(6, 'UTC'))))",
 };
 /** Versions write a list as text in different ways, but not as JSON. */
-const LISTS: Readonly<Record<string, string>> = {
-  url_reports: 'sitemaps',
-  page_state: 'report_sitemaps',
-  pages: 'report_sitemaps',
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  url_reports: ['sitemaps'],
+  page_versions: ['report_sitemaps', 'changes'],
+  page_history: ['report_sitemaps', 'changes'],
+  page_state: ['report_sitemaps'],
+  pages: ['report_sitemaps'],
 };
 
 /** The rows of each statement, asked of a DuckDB file or of none. */
@@ -110,9 +114,8 @@ function blocksOf(guide: string, language: string): string[] {
 
 /** A query for all values as texts, but for what follows from the hour at which it is asked. */
 function asTexts(relation: string, from: string): string {
-  const list = LISTS[relation];
-  const ages = relation === 'pages' ? 'exclude (listing_age_days, report_age_days)' : '';
-  const shown = `* ${ages} ${list ? `replace (to_json(${list}) as ${list})` : ''}`;
+  const lists = (LISTS[relation] ?? []).map((list) => `to_json(${list}) as ${list}`);
+  const shown = lists.length > 0 ? `* replace (${lists.join(', ')})` : '*';
   return `select columns(*)::varchar from (select ${shown} from ${from}) order by all`;
 }
 

@@ -11,7 +11,7 @@ import sys
 ENGINE = sys.argv[1]
 QUESTION = json.load(sys.stdin)
 ROOT = QUESTION["warehouse"]
-TABLES = ("coverage", "coverage_summary", "page_changes", "page_state", "snapshots")
+TABLES = ("coverage", "coverage_summary", "page_versions", "page_state", "snapshots")
 UTC = datetime.timezone.utc
 
 
