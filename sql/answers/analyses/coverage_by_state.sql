@@ -1,5 +1,5 @@
 -- title: Coverage by state
--- description: How many pages are in each coverage state, by the last complete listing up to a date, and what changed since the last one before the period: the reasons why pages are not indexed come first, then pages without inspection data, as `(none)`, then the indexed ones. The counts add up to the listing. `trend` holds the count of each date with a complete listing in the last weeks, oldest first, and `sparkline` draws it. States without a page on any of these dates have no row. Of a website of Search Console, `pages_change` is null as long as pages were not inspected before the period: what is inspected for the first time is no change.
+-- description: How many pages are in each coverage state, by the last complete listing up to a date, and what changed since the last one before the period: the reasons why pages are not indexed come first, then pages without a state, as `no data`, `data lost` or `not inspected`, then the indexed ones. The counts add up to the listing. `trend` holds the count of each date with a complete listing in the last weeks, oldest first, and `sparkline` draws it. States without a page on any of these dates have no row. Of a website of Search Console, `pages_change` is null as long as pages were not inspected before the period: what is inspected for the first time is no change.
 -- question: Why are pages not indexed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; changes are counted against the last complete listing before it
@@ -29,10 +29,10 @@ with nights as (
   qualify in_trend or is_now or is_then
 ),
 counted as (
-  select snapshot_id, index_summary, index_coverage_state, sum(pages)::bigint as pages
+  select snapshot_id, index_summary, state_text(status, index_coverage_state) as index_coverage_state, sum(pages)::bigint as pages
   from coverage_summary
   where snapshot_id in (select snapshot_id from nights)
-  group by snapshot_id, index_summary, index_coverage_state
+  group by snapshot_id, index_summary, state_text(status, index_coverage_state)
 ),
 states as (
   select distinct website_id, index_summary, index_coverage_state
@@ -47,18 +47,18 @@ by_night as (
   left join counted
     on counted.snapshot_id = nights.snapshot_id
     and counted.index_summary is not distinct from states.index_summary
-    and counted.index_coverage_state is not distinct from states.index_coverage_state
+    and counted.index_coverage_state = states.index_coverage_state
 ),
 by_state as (
   select
     website_id,
     index_summary,
-    coalesce(index_coverage_state, '(none)') as index_coverage_state,
+    index_coverage_state,
     sum(pages) filter (is_now)::bigint as pages,
     if(bool_or(is_incomparable), null, sum(pages) filter (is_now) - sum(pages) filter (is_then))::bigint as pages_change,
     list(pages order by snapshot_date) filter (in_trend) as trend
   from by_night
-  group by website_id, index_summary, by_night.index_coverage_state
+  group by website_id, index_summary, index_coverage_state
 )
 select
   website_id,

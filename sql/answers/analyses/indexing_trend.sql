@@ -1,5 +1,5 @@
 -- title: Indexing trend
--- description: How much of each website is indexed, date by date. Counts the last complete listing of each date; a date without one has no row. `without_data` are pages that the search engine has never inspected; of a website of Search Console, pages that are not inspected yet. For those websites `share_estimated` is of all pages, with its 95% interval `share_low` to `share_high`, by the `sampled` pages that the rotation inspected since `sampled_since`, and by what was inspected because it was new or modified.
+-- description: How much of each website is indexed, date by date. Counts the last complete listing of each date; a date without one has no row. `without_data` are `no_data` (the service never said anything of them) + `data_lost` (it no longer does) + `not_inspected` (Search Console was not asked yet). For websites of Search Console `share_estimated` is of all pages, with its 95% interval `share_low` to `share_high`, by the `sampled` pages that the rotation inspected since `sampled_since`, and by what was inspected because it was new or modified.
 -- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 89 days ago): first date; its change is still counted against the date before it
@@ -22,7 +22,10 @@ with counted as (
     listings.snapshot_date,
     coalesce(sum(pages), 0)::bigint as pages,
     coalesce(sum(pages) filter (index_summary = 'Indexed'), 0)::bigint as indexed,
-    coalesce(sum(pages) filter (index_summary is null), 0)::bigint as without_data
+    coalesce(sum(pages) filter (index_summary is null), 0)::bigint as without_data,
+    coalesce(sum(pages) filter (status = 'no_data'), 0)::bigint as no_data,
+    coalesce(sum(pages) filter (status = 'data_lost'), 0)::bigint as data_lost,
+    coalesce(sum(pages) filter (status = 'not_inspected'), 0)::bigint as not_inspected
   from daily_listings as listings
   left join coverage_summary using (snapshot_id)
   where is_website(listings.website_id, $website::varchar) and listings.snapshot_date <= $until::date
@@ -36,6 +39,9 @@ select
   indexed,
   pages - indexed - without_data as not_indexed,
   without_data,
+  no_data,
+  data_lost,
+  not_inspected,
   round(indexed / nullif(pages, 0), 4) as share_indexed,
   pages - lag(pages) over by_date as pages_change,
   indexed - lag(indexed) over by_date as indexed_change,

@@ -54,7 +54,7 @@ where
   is_website(website_id, (filters->>'website'))
   and is_selected(
     url,
-    nullif(nullif(index_coverage_state, ''), '-'),
+    coalesce(nullif(index_coverage_state, ''), replace(status, '_', ' ')),
     (filters->>'directory'),
     (filters->>'url_contains'),
     if((filters->>'state') = '-', '(none)', (filters->>'state'))

@@ -15,6 +15,7 @@ listed as (
 counted as (
   select
     *,
+    state_text(status, index_coverage_state) as state,
     if(list_contains($places, website_id || chr(10) || directory), website_id || chr(10) || directory, null) as place
   from coverage_summary
   join listed using (snapshot_id)
@@ -24,10 +25,10 @@ select
   max(listed_on) as listed_on,
   grouping(place) = 0 as is_place,
   place,
-  coalesce(index_coverage_state, '(none)') as index_coverage_state,
+  coalesce(state, '') as index_coverage_state,
   sum(pages)::bigint as pages,
-  coalesce(sum(pages) filter (index_summary is null and is_property(website_id)), 0)::bigint as not_inspected,
+  coalesce(sum(pages) filter (status = 'not_inspected'), 0)::bigint as not_inspected,
   coalesce(sum(pages) filter (index_summary = 'Indexed'), 0)::bigint as indexed
 from counted
-group by grouping sets ((column_date, place), (column_date, index_coverage_state))
+group by grouping sets ((column_date, place), (column_date, state))
 order by column_date, is_place, place, index_coverage_state

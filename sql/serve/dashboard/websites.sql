@@ -27,7 +27,7 @@ counted as (
     website_id,
     sum(pages) as pages,
     sum(pages) filter (index_summary = 'Indexed') as indexed,
-    sum(pages) filter (index_summary is null) as without_data
+    sum(pages) filter (status = 'not_inspected') as not_inspected
   from coverage_summary
   where snapshot_id in (
     select max(snapshot_id)
@@ -41,7 +41,7 @@ select
   shown.*,
   if(newest_date is null, null, coalesce(pages, 0))::integer as pages,
   if(newest_date is null, null, coalesce(indexed, 0))::integer as indexed,
-  if(is_property(website_id), coalesce(without_data, 0), null)::integer as not_inspected
+  if(is_property(website_id), coalesce(not_inspected, 0), null)::integer as not_inspected
 from shown
 left join counted using (website_id)
 order by coalesce(website_name, website_id), website_id

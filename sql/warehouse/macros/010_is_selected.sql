@@ -1,5 +1,5 @@
 -- Whether a page matches the filters of a list: a directory of its URL's path, part of its URL (case-insensitive), and
--- its coverage state, `(none)` for pages without one. A null filter matches everything. `/` means the pages at the
+-- its coverage state in words; `(none)` for pages without one, for whatever reason. A null filter matches everything. `/` means the pages at the
 -- root; any other directory means all pages below it.
 create or replace macro is_selected(url, state, directory, part, asked_state) as
   (
@@ -11,4 +11,8 @@ create or replace macro is_selected(url, state, directory, part, asked_state) as
     )
   )
   and (part is null or contains(lower(url), lower(part)))
-  and (asked_state is null or lower(coalesce(state, '(none)')) = lower(asked_state))
+  and (
+    asked_state is null
+    or lower(state) = lower(asked_state)
+    or (asked_state = '(none)' and coalesce(state, 'no data') in ('no data', 'data lost', 'not inspected'))
+  )

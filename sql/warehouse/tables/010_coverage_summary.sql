@@ -10,5 +10,6 @@ create table coverage_summary (
   index_summary varchar,
   index_coverage_state varchar,
   canonicals_match boolean,
-  pages integer not null
+  pages integer not null,
+  status varchar not null
 )

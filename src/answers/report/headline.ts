@@ -49,7 +49,7 @@ export function headlineOf(
   return {
     listed_on: website.now_date,
     compared_with: website.before_date,
-    not_inspected: website.by_inspection ? (now?.without_data ?? 0) : 0,
+    not_inspected: now?.not_inspected ?? 0,
     first_inspected: flows.now.balance?.first_inspected ?? 0,
     clicks_lost: flows.now.changes?.clicks_lost ?? 0,
     estimate: estimateRow.parse(now ?? NO_ESTIMATE),

@@ -26,6 +26,7 @@ export const trendRow = z.object({
   indexed: whole,
   not_indexed: whole,
   without_data: whole,
+  not_inspected: whole,
   ...estimateRow.shape,
 });
 export type TrendRow = z.infer<typeof trendRow>;

@@ -75,12 +75,14 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   // DuckDB knows the sizes of the staged files.
   await engine.run('reset disabled_optimizers');
   await viewComparison(engine);
-  const summary = stagedFile(folder, 'coverage_summary');
-  rows.set('coverage_summary', await copySummary(engine, summary, input.compression));
   const bounds = await rangeBounds(engine);
+  const { compression } = input;
   const versions = stagedFile(folder, 'page_versions');
-  rows.set('page_versions', await copyVersions(engine, versions, { bounds, compression: input.compression }));
-  rows.set('page_state', await copyState(engine, stagedFile(folder, 'page_state'), bounds));
+  rows.set('page_versions', await copyVersions(engine, versions, { bounds, compression }));
+  const state = stagedFile(folder, 'page_state');
+  rows.set('page_state', await copyState(engine, state, bounds));
+  await engine.view('now_page_state', tableQuery(warehouse, 'page_state', [state]));
+  rows.set('coverage_summary', await copySummary(engine, stagedFile(folder, 'coverage_summary'), compression));
   crashPoint('staged page_state');
   return writeManifest(engine, input, rows);
 }

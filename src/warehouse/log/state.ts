@@ -154,7 +154,7 @@ export async function rebuildState(
   });
 }
 
-/** Called for each commit, while the engine's views compare it with the state before it. */
+/** Called for each commit, while the engine's views compare it with the state before it, and have the one after it. */
 export type OnCompared = (engine: Engine, marker: Marker, bounds: string[]) => Promise<void>;
 
 /** What a state is derived from: the views of `sql/warehouse/stage`, and the tables whose files they read. */
@@ -165,7 +165,11 @@ const FOLLOWED = {
   now_rejected_records: 'rejected_records',
   now_page_traffic: 'page_traffic',
 } as const satisfies Record<string, DataTable>;
-const VIEWS: Readonly<Record<string, Table>> = { ...FOLLOWED, previous_state: 'page_state' };
+const VIEWS: Readonly<Record<string, Table>> = {
+  ...FOLLOWED,
+  previous_state: 'page_state',
+  now_page_state: 'page_state',
+};
 
 /** Builds one state after another: the views are created once, and read other files for each commit. */
 class StateRebuild {
@@ -203,8 +207,9 @@ class StateRebuild {
     }
     const file = join(this.temporary, `state.${marker.snapshotId}`);
     const bounds = await rangeBounds(this.engine);
-    await onCompared?.(this.engine, marker, bounds);
     await copyState(this.engine, file, bounds);
+    await this.#setFiles('now_page_state', 'page_state', [file]);
+    await onCompared?.(this.engine, marker, bounds);
     return file;
   }
 

@@ -103,7 +103,7 @@ function whyPart(section: Section): Part {
   const shown = (grown.length > 0 ? grown : out).slice(0, STATES);
   if (shown.length === 0) return null;
   const line = ({ index_coverage_state, pages, pages_change }: StateRow) => {
-    const name = shortened(stateName(index_coverage_state, section), STATE_CHARACTERS);
+    const name = shortened(stateName(index_coverage_state), STATE_CHARACTERS);
     const change = pages_change === null ? '' : `${signed(pages_change)} to `;
     return html`<li>${name}: <b>${change}${count(pages)}</b> (${percent(shareOf(pages, all))})</li>\n`;
   };

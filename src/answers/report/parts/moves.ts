@@ -26,7 +26,7 @@ export function reasonsPart(id: string, section: Moves, links?: PagesLinks): Htm
     {
       head: 'State',
       cell: ({ index_coverage_state: state }) =>
-        html`${swatch(over_time.colours.get(state) ?? 'text')}${linked(links?.state(state), shortened(stateName(state, section)))}`,
+        html`${swatch(over_time.colours.get(state) ?? 'text')}${linked(links?.state(state), shortened(stateName(state)))}`,
     },
     number('Pages', (row) => row.pages),
     number('Of all pages', (row) => shareOf(row.pages, pages), percent),
@@ -49,10 +49,9 @@ function linked(address: string | null | undefined, name: string): Part {
   return address ? html`<a href="${address}">${name}</a>` : name;
 }
 
-/** @param section whose pages may be inspected by and by */
-export function stateName(state: string, { websites }: Pick<Moves, 'websites'>): string {
-  if (state !== '(none)') return state;
-  return websites.every(({ website }) => website.by_inspection) ? 'Not inspected yet' : 'No data: never inspected';
+/** A state in words; pages without one have a status instead. */
+export function stateName(state: string): string {
+  return state.replace(/^[a-z]/, (first) => first.toUpperCase());
 }
 
 /** The moves between states with the most pages. */

@@ -15,7 +15,7 @@ import { eventSentence, eventsIn } from '../../../answers/report/story.js';
 import { count, counted, datesText, dayOfMonth, percent, points, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
-import { UNKNOWN_VALUE } from '../facets.js';
+
 import { shownName } from '../layout.js';
 import { readQuery } from '../query.js';
 import { Remembered } from '../remembered.js';
@@ -25,8 +25,6 @@ import { newestDates } from './changes.js';
 
 const DAYS = ['1', '7', '30', '90'] as const;
 const EVENTS_LISTED = 6;
-/** What the analysis `coverage_by_state` calls pages without a state. */
-const NO_STATE = '(none)';
 
 const overviewQuery = z.object({ days: z.enum(DAYS).default('7').transform(Number) });
 
@@ -171,7 +169,7 @@ ${items}</ul>`;
 
 function pagesLinks(context: WebsiteContext): PagesLinks {
   return {
-    state: (state) => linkTo(context, 'pages', { state: state === NO_STATE ? UNKNOWN_VALUE : state }),
+    state: (state) => linkTo(context, 'pages', { state }),
     directory: (directory) => (directory === OTHER_DIRECTORIES ? null : linkTo(context, 'pages', { directory })),
     sitemap: (sitemap) => linkTo(context, 'pages', { sitemap }),
     changes: (directory, dates) => linkTo(context, 'changes', { ...dates, directory }),

@@ -15,7 +15,7 @@ import { copyComparison } from './comparison.js';
 /** How the files of a commit are sorted, so that equal values are next to each other. */
 const SORTED_BY = {
   coverage: 'url',
-  coverage_summary: 'directory, index_summary, index_coverage_state, canonicals_match',
+  coverage_summary: 'directory, index_summary, index_coverage_state, canonicals_match, status',
   url_reports: 'url',
   report_failures: 'url',
   rejected_records: 'source, position, url',
@@ -61,7 +61,7 @@ export async function copyVersions(
   return rows;
 }
 
-/** Writes the summary of a commit's listing, which knows the state before it; without pages there is no file. */
+/** Writes the summary of a commit's listing, from `now_page_state`, the state after it; without pages there is no file. */
 export async function copySummary(engine: Engine, file: string, compression: string): Promise<number> {
   await engine.run(sql('warehouse/macros/001_directory_of'));
   const query = sql('warehouse/stage/coverage_summary');
