@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Logger } from '../base/observe/log.js';
+import { idProblem } from '../base/storage/names.js';
 import type { RequestCounts } from '../source/client.js';
 import { type FollowerState, titleOf } from '../warehouse/copies/follower.js';
 import { byReason, type Reason } from '../warehouse/journal/plan.js';
@@ -76,6 +77,18 @@ export function failedReceipt(
     ...rest,
     error,
   };
+}
+
+/** Receipts of websites whose ids nothing has checked before, as they are the service's, and no folder can be named after. */
+export function receiptsOfUnusable(websites: readonly { id: string }[], logger: Logger): WebsiteReceipt[] {
+  return websites.flatMap(({ id }) => {
+    const problem = idProblem(id);
+    if (problem === null) return [];
+    const error = `this id ${problem}; list the other websites under websites`;
+    logger.error({ website: id }, `no snapshot: ${error}`);
+    const requests = { sent: 0, throttled: 0, retried: 0 };
+    return failedReceipt(id, error, { requests, resumed: false, duration_ms: 0 });
+  });
 }
 
 /** Parses `snapshots.reports_by_reason`. Reasons that no report had count 0. */

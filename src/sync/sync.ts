@@ -6,6 +6,7 @@ import { Stopped } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
 import type { Progress } from '../base/observe/progress.js';
 import { makeFolder } from '../base/storage/durable.js';
+import { idProblem } from '../base/storage/names.js';
 import { idAfter, timeOfId } from '../base/time.js';
 import { Clients, configuredWebsites } from '../source/clients.js';
 import { ClockError } from '../source/clock.js';
@@ -27,7 +28,7 @@ import {
   type WebsiteRun,
 } from './context.js';
 import { type LongOutage, Outage } from './outage.js';
-import { logProblems, type Receipt, type WebsiteReceipt } from './receipt.js';
+import { logProblems, type Receipt, receiptsOfUnusable, type WebsiteReceipt } from './receipt.js';
 import { recordedRun } from './recorded-run.js';
 import { endedWebsites, recover } from './recover.js';
 import { RunClock } from './run-clock.js';
@@ -160,7 +161,9 @@ class Sync {
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
     if (runId) this.#context.logger.info({ run: runId }, 'resuming an interrupted run');
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
-    const { websites, unlisted } = await this.#selected();
+    const { websites: selected, unlisted } = await this.#selected();
+    const websites = selected.filter(({ id }) => idProblem(id) === null);
+    receipts.push(...receiptsOfUnusable(selected, this.#context.logger));
     const ids = websites.map((website) => website.id);
     const id = runId ?? idAfter(await newestId(this.#context.warehouse, ids));
     // No website of a new run has ended.

@@ -1,6 +1,7 @@
 import { duration, moment } from '../../base/observe/format.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { type LockHolder, probeLock } from '../../base/storage/locks.js';
+import { idProblem } from '../../base/storage/names.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { otherWriter, readWriter, type Writer } from '../../warehouse/bucket/lease.js';
 import { localFollowers } from '../../warehouse/copies/follow.js';
@@ -164,9 +165,12 @@ function findingsOf(
     ),
   );
   const failed = status.failed[NO_WEBSITE];
+  // The warehouse has no row of such a website.
+  const unusable = Object.entries(status.failed).filter(([id]) => idProblem(id) !== null);
   return [
     ...(failed ? [as('failed')(`the last run failed: ${failed.error}`)] : []),
     ...ends,
+    ...unusable.map(([id, { error }]) => as('failed')(`${id}: no snapshot: ${error}`)),
     ...(status.clock ? [as('clock')(status.clock)] : []),
     ...(waiting ? [as('waiting')(waitingText(waiting))] : []),
     ...(status.removal ? [as('unfinished')(status.removal)] : []),

@@ -1,30 +1,19 @@
 import { z } from 'zod';
-import { encodeId } from '../storage/names.js';
+import { idProblem } from '../storage/names.js';
 import { allProperties, checkSource, googleKeys } from './google.js';
 import { baseUrl, mapping, says, text, token } from './scalars.js';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
-const CONTROL = /[\x00-\x1f\x7f]/;
-
 const neither = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
-
-/** With `website=` in front, a folder's name has room for a number behind it. */
-const MOST_ENCODED = 240;
 
 /** The loader reads the file, so that `token` is always set. */
 export function tokenFile() {
   return text('a path').optional().describe('File that holds the token, instead of `token`; relative to this file.');
 }
 
-/** An id is part of a URL path and, encoded, of a folder name, which has at most 255 bytes. */
-function isWebsiteId(id: string): boolean {
-  return id !== '.' && id !== '..' && id.trim() === id && !CONTROL.test(id) && encodeId(id).length <= MOST_ENCODED;
-}
-
 /** An entry of `websites`. */
 export const website = mapping({
   id: text('the id of a website')
-    .refine(isWebsiteId, says('is not the id of a website', 'Write its id as the service gives it.'))
+    .refine((id) => idProblem(id) === null, says('is not the id of a website', 'Write its id as the service gives it.'))
     .describe('Id of the website in the service, or of the property: sc-domain:example.com.'),
   source: z
     .literal('google', says('is not a source', 'Write google, or leave it out for the service of `api`.'))

@@ -74,9 +74,9 @@ interface Readable {
 export function websitesFor(config: Configured, key: Readable | null): Website[] {
   if (allFrom(config) === 'google') return [];
   const access = apiAccess(config);
-  const readable = key?.websites_access ?? [];
+  const readable = new Map(key?.websites_access.map(({ _id, url }) => [_id, url]));
   const named = namedWebsites(config)?.filter(({ google }) => google === null);
-  return named ?? readable.map(({ _id, url }) => ({ id: _id, name: url, ...access }));
+  return named ?? [...readable].map(([id, name]) => ({ id, name, ...access }));
 }
 
 /** A website by its id; one that is not configured gets the access of `api`, or of `google` where there is no other. */

@@ -1,4 +1,8 @@
 const UNSAFE = /^\.|[^\w.-]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
+const CONTROL = /[\x00-\x1f\x7f]/;
+/** With `website=` in front, a folder's name, of at most 255 bytes, has room for a number behind it. */
+const MOST_ENCODED = 240;
 
 /**
  * An id as one path component: everything but letters, digits, `_`, `-` and inner dots is percent-encoded, `/`, `*`
@@ -19,4 +23,11 @@ export function decodeId(name: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Why an id can be no part of a URL path or, encoded, of a folder name; null if it can. */
+export function idProblem(id: string): string | null {
+  if (encodeId(id).length > MOST_ENCODED)
+    return `is too long: it takes more than ${MOST_ENCODED} bytes in a folder name`;
+  return ['', '.', '..'].includes(id) || id.trim() !== id || CONTROL.test(id) ? 'is not the id of a website' : null;
 }

@@ -4,6 +4,7 @@ import { messageOf } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
 import { isDiskFull } from '../../base/storage/disk-error.js';
 import { readJson, writeJson } from '../../base/storage/json-file.js';
+import { idProblem } from '../../base/storage/names.js';
 import { SECOND_MS } from '../../base/time.js';
 
 const time = z.iso.datetime();
@@ -100,7 +101,9 @@ export class RunFile {
     { stopped = null, clock = null }: Partial<Pick<RunFileContent, 'stopped' | 'clock'>>,
     failed: Record<string, { run_id: string; error: string } | null>,
   ): Promise<void> {
-    const all = Object.entries({ ...this.#content.failed, ...failed });
+    // No later run of such a website could end its failure.
+    const before = Object.entries(this.#content.failed).filter(([id]) => idProblem(id) === null);
+    const all = Object.entries({ ...Object.fromEntries(before), ...failed });
     const left = Object.fromEntries(all.flatMap(([id, failure]) => (failure ? [[id, failure]] : [])));
     await this.#write({ waiting: null, stopped, clock, failed: left });
   }
