@@ -9,6 +9,11 @@ export interface ListedObject {
   modified: string;
 }
 
+interface Listing {
+  objects: ListedObject[];
+  next: string | null;
+}
+
 const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: '&', lt: '<', gt: '>', apos: "'" };
 
 /** An answer in one piece. A proxy's page, or an answer that was cut off, is none. */
@@ -19,7 +24,17 @@ const WHOLE = /^\s*(<\?xml[^>]*\?>\s*)?<ListBucketResult[\s>].*<\/ListBucketResu
  *
  * @returns null if it is anything else, or not whole
  */
-export function readListing(xml: string): { objects: ListedObject[]; next: string | null } | null {
+export function readListing(xml: string): Listing | null {
+  try {
+    return wholeListing(xml);
+  } catch (error) {
+    // A malformed percent-encoding, or the number of no character.
+    if (error instanceof URIError || error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function wholeListing(xml: string): Listing | null {
   if (!WHOLE.test(xml)) return null;
   const objects = [...xml.matchAll(/<Contents>((?:(?!<Contents>).)*?)<\/Contents>/gs)].map(([, one = '']) => ({
     key: decodeURIComponent(textOf(one, 'Key').replaceAll('+', ' ')),

@@ -34,3 +34,13 @@ it('reads an error and a listing of 2 MB that never end a thing', () => {
   const listing = `<ListBucketResult>${'<Contents>'.repeat(2e5)}</ListBucketResult>`;
   expect(readListing(listing)).toBeNull();
 });
+
+it.each(['%zz', '%E4', '&#x110000;', '&#99999999999;'])(
+  'reads no listing from a bucket that names an object %s',
+  (key) => {
+    const object = `<Key>${key}</Key><Size>1</Size><ETag>e</ETag><LastModified>2026-01-01T00:00:00Z</LastModified>`;
+    const listing = `<ListBucketResult><IsTruncated>false</IsTruncated><Contents>${object}</Contents></ListBucketResult>`;
+    expect(readListing(listing)).toBeNull();
+    expect(readListing(listing.replace(key, 'a'))).toMatchObject({ objects: [{ key: 'a' }] });
+  },
+);
