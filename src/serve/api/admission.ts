@@ -8,13 +8,16 @@ import type { RequestContext, Store } from './store.js';
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
+/** Takes an error that is not the client's fault, and the request that it ended. */
+export type OnError = (error: unknown, request: FastifyRequest) => void;
+
 /** What the operations of the interface share. */
 export interface Interface {
   store: Store;
   limits: LimitRules;
   limiter: Limiter | null;
   /** Called with an error that occurs once an answer has begun. */
-  onError?: ((error: unknown) => void) | undefined;
+  onError?: OnError | undefined;
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
 }
 

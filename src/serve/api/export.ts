@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { csvText } from '../../base/observe/csv.js';
 import { type CoverageEntry, coverageEntrySchema } from '../../source/contract/coverage.js';
+import type { OnError } from './admission.js';
 import { BROTLI_PARAMETERS, encodingFor } from './representation.js';
 import type { ListingStream } from './store.js';
 
@@ -36,7 +37,7 @@ export async function sendListing(
   listing: ListingStream,
   request: FastifyRequest,
   reply: FastifyReply,
-  onError?: (error: unknown) => void,
+  onError?: OnError,
 ): Promise<FastifyReply> {
   reply.type(`${EXPORT_TYPES[format]}; charset=utf-8`);
   reply.headers({ 'cache-control': 'private, no-cache', vary: 'Accept-Encoding, Authorization' });
@@ -49,7 +50,7 @@ export async function sendListing(
   const text = format === 'csv' ? csvText(COLUMNS, csvRows(listing.batches)) : ndjsonText(listing.batches);
   const parts = Readable.from(text, { highWaterMark: BATCHES_AHEAD });
   // Before the first byte is sent, an error is answered like any other.
-  parts.on('error', (error) => reply.raw.headersSent && !reply.raw.destroyed && onError?.(error));
+  parts.on('error', (error) => reply.raw.headersSent && !reply.raw.destroyed && onError?.(error, request));
   return reply.send(encoding ? compressedStream(parts, encoding) : parts);
 }
 

@@ -3,10 +3,10 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { PREFIX_FORM } from './addresses.js';
-import type { Interface } from './admission.js';
+import type { Interface, OnError } from './admission.js';
 import { AGE_HEADERS, RATE_HEADERS } from './answers.js';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitedServer } from './connections.js';
-import { errorBody, publicError, ServiceError } from './errors.js';
+import { errorBody, publicError } from './errors.js';
 import { addHistoryOperations } from './history-operations.js';
 import { type Described, describeRoutes } from './openapi.js';
 import { addOperations } from './operations.js';
@@ -49,8 +49,8 @@ export interface ServerOptions {
   extend?: (scope: FastifyInstance, service: Interface) => void;
   /** Called before the routes exist: hooks added here see every request first and every answer last. */
   setup?: (app: FastifyInstance) => void;
-  /** Called with every error that a client sees as a 500. */
-  onError?: (error: unknown) => void;
+  /** Called with every error that a client sees as a 500, or as an answer that breaks off. */
+  onError?: OnError;
 }
 
 /**
@@ -86,11 +86,12 @@ export function plainServer(
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_WEBSITE_ID_CHARACTERS },
     // No hook sees what causes these, such as an address that cannot be decoded.
-    frameworkErrors: (error, _request, reply) => void sendError(error, reply.headers(COMMON_HEADERS)),
+    frameworkErrors: (error, request, reply) =>
+      void sendError(error, request, reply.headers(COMMON_HEADERS), options.onError),
     // `limitedServer` answers them.
     clientErrorHandler: () => {},
   });
-  app.setErrorHandler((error, _request, reply) => sendError(error, reply, options.onError));
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options.onError));
   const refuse = refuseUnknown(app);
   options.setup?.(app);
   addHeaders(app);
@@ -145,8 +146,8 @@ async function addDescription(app: FastifyInstance, indexPrefix: string): Promis
   });
 }
 
-function sendError(error: unknown, reply: FastifyReply, onError?: (error: unknown) => void): FastifyReply {
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, onError?: OnError): FastifyReply {
   const { status, message, headers } = publicError(error);
-  if (!(error instanceof ServiceError) && status === 500) onError?.(error);
+  if (status === 500) onError?.(error, request);
   return reply.code(status).headers(headers).removeHeader('content-encoding').send(errorBody(status, message));
 }

@@ -1,11 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { safe } from '../../base/observe/terminal.js';
+import type { OnError } from './admission.js';
 import type { ServerOptions } from './http.js';
 
 interface Log {
   isLevelEnabled(level: string): boolean;
   debug(line: object, message: string): void;
   info(line: object, message: string): void;
+}
+
+interface ErrorLog {
+  error(line: object, message: string): void;
 }
 
 /** A path may hold a page URL of any length. */
@@ -32,8 +37,7 @@ export function requestLog(
     setup: (app) => {
       app.addHook('onResponse', async (request, reply) => {
         const { method, ip: address } = request;
-        const bare = request.url.replace(SECRET_PARAMETERS, '$1[secret]').replace(tokens, '[secret]');
-        const path = safe(bare.slice(0, MAX_PATH_CHARACTERS));
+        const path = loggedPath(request, tokens);
         const ms = Math.round(reply.elapsedTime * 10) / 10;
         const key = labels.get(request) ?? null;
         const [status, bytes] = [reply.statusCode, bodyBytes(request, reply)];
@@ -41,6 +45,19 @@ export function requestLog(
       });
     },
   };
+}
+
+/** Makes a server log each error that is not the client's fault with the request that it ended; at `debug`, its stack. */
+export function errorLog(log: ErrorLog, tokens: RegExp): OnError {
+  return (err, request) => {
+    log.error({ err, method: request.method, path: loggedPath(request, tokens) }, 'a request could not be answered');
+  };
+}
+
+/** The path of a request, without what may be a secret. */
+function loggedPath({ url }: FastifyRequest, tokens: RegExp): string {
+  const bare = url.replace(SECRET_PARAMETERS, '$1[secret]').replace(tokens, '[secret]');
+  return safe(bare.slice(0, MAX_PATH_CHARACTERS));
 }
 
 /** Length of the body that was sent; null for a stream, whose length is not counted. */

@@ -1,6 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { admission, contextOf, type Interface, keyOf } from '../api/admission.js';
+import { admission, contextOf, type Interface, keyOf, type OnError } from '../api/admission.js';
 import { ServiceError } from '../api/errors.js';
 import { aborted } from '../store/question-queue.js';
 import type { KeyClients } from './key-clients.js';
@@ -16,18 +16,20 @@ const PASSED_ON = ['accept', 'content-type', 'mcp-protocol-version'] as const;
 export function addAssistant(
   app: FastifyInstance,
   service: Interface,
-  { clients, onError }: { clients: KeyClients; onError: (error: unknown) => void },
+  { clients, onError }: { clients: KeyClients; onError: OnError },
 ): void {
   const hooks = [refuseOtherOrigins, admission(service)];
   app.post('/mcp', { schema: { hide: true }, bodyLimit: MOST_BODY_BYTES, onRequest: hooks }, async (request, reply) => {
     if (Array.isArray(request.body)) throw new ServiceError(400, 'One message a request: batches are not supported.');
     const { signal } = contextOf(request, reply);
-    const server = assistantServer(clients.clientOf(keyOf(request), signal), { onError });
+    const report = (error: unknown) => onError(error, request);
+    const server = assistantServer(clients.clientOf(keyOf(request), signal), { onError: report });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {
       const handled = transport.handleRequest(webRequest(request), { parsedBody: request.body });
       const answer = await Promise.race([handled, aborted(signal)]);
+      if (answer.status === 500) report(new Error(`the protocol's library answered: ${await answer.clone().text()}`));
       reply.code(answer.status).headers(Object.fromEntries(answer.headers)).header('cache-control', 'no-store');
       return reply.send(await answer.text());
     } finally {

@@ -5,7 +5,7 @@ import type { Html } from '../../answers/html/html.js';
 import type { View } from '../../base/config/views.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { WarehouseError } from '../../warehouse/log/folder/prepare.js';
-import { clientSignal, readableBy } from '../api/admission.js';
+import { clientSignal, type OnError, readableBy } from '../api/admission.js';
 import { publicError, ServiceError } from '../api/errors.js';
 import { addAssets, PAGE_HEADERS } from './assets.js';
 import { Authentication } from './authentication.js';
@@ -52,7 +52,7 @@ export interface DashboardOptions {
   /** Called with the key that a request is signed in with. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
   /** Called with every error that a browser sees as a 500. */
-  onError?: (error: unknown) => void;
+  onError?: OnError;
 }
 
 /** The pages of a website. Each reads what its address asks for, and may throw a `ServiceError`. */
@@ -183,7 +183,7 @@ function addProblems(scope: FastifyInstance, { base, authentication, options }: 
     const isMissing = error instanceof WarehouseError;
     const shown = isMissing ? new ServiceError(503, 'No warehouse yet: the first sync creates it.') : error;
     const { status, message, headers } = publicError(shown);
-    if (status === 500) options.onError?.(error);
+    if (status === 500) options.onError?.(error, request);
     // If even the key cannot be read, the page is shown as to a visitor.
     const key = await authentication.keyOf(request).catch(() => null);
     const view = problemPage(base, { status, message, keyLabel: key?.api_key_label ?? null });

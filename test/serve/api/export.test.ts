@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConnectionLimits } from '../../../src/serve/api/connections.js';
 import { buildServer } from '../../../src/serve/api/http.js';
+import { errorLog } from '../../../src/serve/api/request-log.js';
 import type { Store } from '../../../src/serve/api/store.js';
 import type { CoverageEntry } from '../../../src/source/contract/coverage.js';
 import { entryOf } from '../../given/service.js';
@@ -47,7 +48,8 @@ async function streaming(
     streamListing: async () => ({ count: 1, batches: counted() }),
   };
   const errors: unknown[] = [];
-  const app = buildServer(store, { connections, onError: (error) => errors.push(error) });
+  const onError = errorLog({ error: (line: object) => void errors.push(line) }, /zo_\w+/g);
+  const app = buildServer(store, { connections, onError });
   onTestFinished(() => app.close());
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/v1/urls/w?format=ndjson`;
   return { url, made: () => made, left, errors };
@@ -87,7 +89,7 @@ describe('a listing that is streamed', () => {
       const answer = await fetch(url, { headers: { ...HEADERS, 'accept-encoding': encoding } });
       expect(answer.status).toBe(200);
       await expect(answer.text()).rejects.toThrow();
-      expect(errors).toEqual([broken]);
+      expect(errors).toEqual([{ err: broken, method: 'GET', path: '/v1/urls/w?format=ndjson' }]);
     },
   );
 
@@ -99,7 +101,7 @@ describe('a listing that is streamed', () => {
     });
     const answer = await fetch(url, { headers: { ...HEADERS, 'accept-encoding': 'gzip' } });
     expect([answer.status, await answer.json()]).toMatchObject([500, { error: 'internal_error' }]);
-    expect(errors).toEqual([broken]);
+    expect(errors).toEqual([{ err: broken, method: 'GET', path: '/v1/urls/w?format=ndjson' }]);
   });
 
   it('is not begun for HEAD', async () => {

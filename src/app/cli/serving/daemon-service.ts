@@ -16,8 +16,10 @@ import { presentedKey, readableBy } from '../../../serve/api/admission.js';
 import { ServiceError } from '../../../serve/api/errors.js';
 import { refuseOtherHosts } from '../../../serve/api/hosts.js';
 import { plainServer } from '../../../serve/api/http.js';
+import { errorLog } from '../../../serve/api/request-log.js';
 import { readKeys } from '../../../serve/keys/key-file.js';
 import { LiveKeys } from '../../../serve/keys/live-keys.js';
+import { TOKENS } from '../../../serve/keys/token.js';
 import { readRunFile, type Waiting } from '../../../warehouse/journal/run-file.js';
 import { warehouseFolder, websitesIn } from '../../../warehouse/log/folder/layout.js';
 import type { JobBoard, JobFigures } from '../../daemon/job-board.js';
@@ -76,7 +78,7 @@ export async function startDaemonService(options: DaemonServiceOptions) {
   const ofWarehouse = remembered(MINUTE_MS, lastKnown(options), stamp);
   const app = plainServer({
     connections: { perAddress: config.service.connections_per_address },
-    onError: (error) => logger.error({ err: error }, 'a request could not be answered'),
+    onError: errorLog(logger, TOKENS),
     setup: (server) => {
       refuseOtherHosts(server, { listensOn: host, allowed: config.service.allowed_hosts });
       addHealth(server, figures, config);

@@ -9,7 +9,7 @@ import { addressesIn } from '../../../serve/api/addresses.js';
 import { presentedKey, readableBy } from '../../../serve/api/admission.js';
 import { refuseOtherHosts } from '../../../serve/api/hosts.js';
 import { buildServer } from '../../../serve/api/http.js';
-import { requestLog } from '../../../serve/api/request-log.js';
+import { errorLog, requestLog } from '../../../serve/api/request-log.js';
 import type { Store } from '../../../serve/api/store.js';
 import { addAssistant } from '../../../serve/assistant/http.js';
 import { KeyClients, statusForKey } from '../../../serve/assistant/key-clients.js';
@@ -70,7 +70,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const store = new WarehouseStore({ ...options, reader, findKey, dashboard: `${options.prefix}/dashboard` });
   const { service, views, prefix, cache } = options;
   const log = requestLog(options.logger, TOKENS, service.access_log ? 'info' : 'debug');
-  const onError = (error: unknown) => options.logger.error({ err: error }, 'a request could not be answered');
+  const onError = errorLog(options.logger, TOKENS);
   const status = remembered(METRICS_FOR_MS, () => readStatus({ ...options.status, now: Date.now() }));
   const statusInput = options.status;
   const clients = new KeyClients({ ...options, queue, version: await packageVersion(), status, statusInput });
