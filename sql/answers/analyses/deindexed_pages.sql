@@ -1,5 +1,5 @@
 -- title: Pages that fell out of the index
--- description: The pages that fell out, newest first, or with Search Console those with the most clicks first. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. Pages that fell out and came back in the period are not among them: `returned=true` lists those instead. `snapshot_date` is the night that saw the page leave last, `times` how often it left in the period. With Search Console it left between `last_seen_indexed_at`, the inspection before, and that night, and `clicks` are those of 28 days when it was last seen indexed. `why` says what was seen, which need not be the cause: the coverage state in both listings, and what is unusual: by the last report a fetch that failed, robots.txt, or indexing that is not allowed; by the last listing another canonical than the page itself.
+-- description: The pages that fell out, newest first, or with Search Console those with the most clicks first. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. Pages that fell out and came back in the period are not among them: `returned=true` lists those instead. `snapshot_date` is the night that saw the page leave last, `times` how often it left in the period. With Search Console it left between `last_seen_indexed_at`, the inspection before, and that night, and `clicks` are those of 28 days when it was last seen indexed. `why` says what was seen, which need not be the cause: the coverage state in both listings, and what is unusual: by the last report a fetch that failed, robots.txt, or indexing that is not allowed; by the last listing another canonical than the page itself. `moved_to` is the URL that took the page's place: its canonical, another spelling of its URL, or its name in another directory to which at least five pages moved, if that entered at most 30 days before or after.
 -- question: What fell out?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; compared with the last complete listing before it
@@ -18,6 +18,7 @@
 -- show clicks (count): clicks before
 -- show times (count): times
 -- show why (text): why
+-- show moved_to (url): moved to
 select
   fell.website_id,
   fell.url,
@@ -43,7 +44,8 @@ select
     fell.url,
     fell.searchengine_selected_canonical,
     fell.user_selected_canonical
-  ) as why
+  ) as why,
+  fell.moved_to
 from falls($since::date, $until::date) as fell
 join pages using (website_id, url)
 where

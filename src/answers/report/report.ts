@@ -7,7 +7,7 @@ import { dataAgeOf } from '../status/data-age.js';
 import { type Flows, headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
 import { balanceRow, changesRow, snapshotRow, trendRow, websiteRow } from './rows.js';
-import { readCommon, readMoves, readSection, type Section, type WebsiteFacts } from './section.js';
+import { readCauses, readMoves, readSection, type Section, type WebsiteFacts } from './section.js';
 import { storyOf } from './story.js';
 
 /** Up to this many websites get a section each; more share one, with a line each. */
@@ -63,8 +63,9 @@ export async function readStory(reader: Reader, website: string, given: { since:
   const facts = await readWebsites(reader, website, period);
   const moves = await readMoves(reader, facts, period);
   const hasFallen = moves.headline.fell_out.now > 0;
-  const common = hasFallen ? await readCommon(reader, { website, since: period.since, until: period.until }) : [];
-  return { ...moves, period, sentences: storyOf({ ...moves, common }, period) };
+  const scope = { website, since: period.since, until: period.until };
+  const causes = hasFallen ? await readCauses(reader, scope) : { common: [], places: [], moved: [] };
+  return { ...moves, period, sentences: storyOf({ ...moves, ...causes }, period) };
 }
 
 function noSnapshots(reader: Reader, { until }: Period, website: string | null): UsageError {

@@ -186,6 +186,21 @@ export const fallenRow = z.object({
 });
 export type FallenRow = z.infer<typeof fallenRow>;
 
+/** The directory in which most pages fell out, and the largest one beside it: a row of the macro `fallen_places`. */
+export const placeRow = z.object({
+  directory: text,
+  fell_out: whole,
+  indexed_before: whole,
+  beside: maybeText,
+  beside_fell_out: maybeWhole,
+  beside_indexed: maybeWhole,
+});
+export type PlaceRow = z.infer<typeof placeRow>;
+
+/** From where to where pages moved that fell out of the index, and how many took their place. */
+export const movedRow = z.object({ from_place: text, to_place: text, pages: whole, twins: whole });
+export type MovedRow = z.infer<typeof movedRow>;
+
 /** How the pages moved of which the user's own column has this value; null: none. */
 export const ownMovesRow = z.object({
   value: maybeText,

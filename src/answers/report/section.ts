@@ -19,8 +19,10 @@ import {
   fallenRow,
   flipCommonRow,
   flipRow,
+  movedRow,
   noteRow,
   ownMovesRow,
+  placeRow,
   rejectedRow,
   reportAgeRow,
   type SnapshotRow,
@@ -82,7 +84,7 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
   return {
     ...moves,
     own: await readOwnMoves(reader, scope),
-    story: storyOf({ ...moves, common: fallen.common }, period),
+    story: storyOf({ ...moves, ...fallen }, period),
     news: await readNews(reader, scope, moves, period),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
     fallen,
@@ -156,14 +158,19 @@ async function readFallen(reader: Reader, scope: Scope) {
     samples,
     /** One of each of the states that most pages fell to. */
     examples: samples.filter((one, at) => one.state !== samples[at - 1]?.state).slice(0, EXAMPLES),
-    common: await readCommon(reader, scope),
+    ...(await readCauses(reader, scope)),
   };
 }
 
-/** What pages that fell out of the index have in common, the largest first. */
-export async function readCommon(reader: Reader, { website, since, until }: Scope): Promise<CommonRow[]> {
+/** What pages that fell out of the index have in common, where most of them were, and whether they only moved. */
+export async function readCauses(reader: Reader, scope: Scope) {
+  const { website, since, until } = scope;
   const values = { since, until, limit: String(COMMON_READ) };
-  return standingOut(await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, values));
+  return {
+    common: standingOut(await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, values)),
+    places: await askRows(reader, 'answers/report/fallen_places', placeRow, { website, since, until }),
+    moved: await askRows(reader, 'answers/report/moved_pages', movedRow, { website, since, until }),
+  };
 }
 
 async function readFlips(reader: Reader, scope: Scope, websites: readonly WebsiteFacts[]) {

@@ -3,7 +3,7 @@ import { shortened } from '../html/html.js';
 import { estimateSentence } from './estimate.js';
 import type { Headline } from './headline.js';
 import type { Period } from './period.js';
-import type { CommonRow, EventRow } from './rows.js';
+import type { CommonRow, EventRow, MovedRow, PlaceRow } from './rows.js';
 
 const MOST_EVENTS = 2;
 const MOST_CAUSES = 2;
@@ -22,19 +22,23 @@ export interface Facts {
   headline: Headline;
   events: readonly EventRow[];
   common: readonly CommonRow[];
+  /** Where most pages fell out, if that is in one directory. */
+  places: readonly PlaceRow[];
+  moved: readonly MovedRow[];
 }
 
 /**
  * What happened, in a few sentences: how much is indexed, when, where and through which state that broke its trend, and
- * what the pages that fell out had in common. Plain text that contains names from the service.
+ * where the pages that fell out were, whether they only moved, and what they had in common. Plain text that contains names from the service.
  */
-export function storyOf({ headline, events, common }: Facts, period: Period): string[] {
+export function storyOf({ headline, events, common, places, moved }: Facts, period: Period): string[] {
   const sentence = headlineSentence(headline);
   if (sentence === null) return [];
   const shown = eventsIn(events, period).slice(0, MOST_EVENTS);
-  const causes = headline.fell_out.now > 0 ? causeSentence(common) : null;
+  const causes = headline.fell_out.now > 0 ? causeSentence(withoutPlaces(common, places)) : null;
   const estimate = estimateSentence(headline.estimate, headline.not_inspected);
-  return [sentence, estimate, ...shown.map(eventSentence), causes].filter((one) => one !== null);
+  const where = [...places.map(placeSentence), ...moved.map(movedSentence)];
+  return [sentence, estimate, ...shown.map(eventSentence), ...where, causes].filter((one) => one !== null);
 }
 
 /** The events of a period: those of whole websites before those of directories and states, the largest first. */
@@ -87,6 +91,24 @@ function mostOf({ what, direction, directory, directory_pages, state, state_page
       : [`${count(directory_pages ?? 0)} of them in ${cut(directory)}`]),
     ...(state === null ? [] : [`${count(state_pages ?? 0)} ${direction === 'left' ? 'to' : 'from'} “${cut(state)}”`]),
   ];
+}
+
+/** What the sentences of places do not say already. */
+function withoutPlaces(common: readonly CommonRow[], places: readonly PlaceRow[]): CommonRow[] {
+  const isSaid = (value: string) => places.some(({ directory }) => directory.startsWith(value));
+  return common.filter(({ dimension, value }) => dimension !== 'directory' || !isSaid(value));
+}
+
+function placeSentence(place: PlaceRow): string {
+  const { directory, fell_out, indexed_before, beside, beside_fell_out, beside_indexed } = place;
+  const fewest = beside_fell_out ? count(beside_fell_out) : 'none';
+  const other = beside === null ? '' : `, ${fewest} of the ${count(beside_indexed ?? 0)} in ${cut(beside)}`;
+  return `${count(fell_out)} of the ${counted(indexed_before, 'indexed page')} in ${cut(directory)} fell out${other}.`;
+}
+
+function movedSentence({ from_place, to_place, pages, twins }: MovedRow): string {
+  const came = `${counted(twins, 'page')} of ${cut(to_place)} entered in their place`;
+  return `${counted(pages, 'page')} of ${cut(from_place)} fell out, and ${came}: a move.`;
 }
 
 function causeSentence(common: readonly CommonRow[]): string | null {

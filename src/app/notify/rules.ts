@@ -100,7 +100,7 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const [kind, of, more] =
     directory === null
       ? (['indexed_drop', '', mostly(places)] as const)
-      : (['directory_drop', ` of ${directory}`, all] as const);
+      : (['directory_drop', ` of ${directory}`, `${deeper(places, directory)}${all}`] as const);
   const what = `indexed pages${of} fell ${fell(worst)} since ${since}${more}`;
   const command = queryCommand('compare', { website, since, until: snapshot_date, pages: 'true' });
   const given = { kind, what, count: lossOf(worst), since, command, ...where(places) };
@@ -139,6 +139,12 @@ async function placesIn(reader: Reader, statement: string, given: Parameters): P
 function mostly({ directory, directory_pages, clicks }: Places): string {
   const had = clicks > 0 ? `; those that left had ${counted(clicks, 'click')} in 28 days` : '';
   return directory === null ? had : `; ${count(directory_pages ?? 0)} of those that left were in ${directory}${had}`;
+}
+
+/** The directory below this one that holds most of the fall, if there is one. */
+function deeper({ directory, directory_pages }: Places, around: string): string {
+  if (directory === null || directory === around) return '';
+  return `; ${count(directory_pages ?? 0)} of those that left were in ${directory}`;
 }
 
 function where({ directory, state, examples }: Places) {

@@ -136,6 +136,17 @@ describe('a notice', () => {
     expect(on.notices()).toMatchObject([{ kind: 'directory_drop', count: 15, directory: '/a/' }]);
   });
 
+  test('names the deepest directory of a fall', async () => {
+    const nights = await givenNights();
+    const { send, notices } = await watching(nights);
+    await nights.night({ list: { ...pages('a/b', 30, INDEXED), ...pages('a/c', 60, INDEXED) } });
+    await send();
+    await nights.night({ list: { ...pages('a/b', 30, FALLEN), ...pages('a/c', 60, INDEXED) } });
+    await send();
+    const what = expect.stringContaining('; 30 of those that left were in /a/b/');
+    expect(notices()).toMatchObject([{ kind: 'indexed_drop', directory: '/a/b/', what }]);
+  });
+
   testAtLength('of a stale website comes once for each run', async () => {
     const nights = await afterOneNight();
     const { send, notices } = await watching(nights);

@@ -36,7 +36,7 @@ ${heat.length > 0 ? html`<h2>Where</h2>${heatMap(section, heat.slice(0, DIRECTOR
 </div>`;
   }
   return html`<div class="first">
-${sentences(storyOf({ headline: total, events: [], common: [] }, period))}
+${sentences(storyOf({ headline: total, events: [], common: [], places: [], moved: [] }, period))}
 ${headlinePart(total, period, 'first')}
 ${overviewPart(report)}
 ${sections.map((one) => html`<h2>${one.websites[0] ? nameOf(one.websites[0]) : null}</h2>${lead(one, period)}`)}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { readStory } from '../../../src/answers/report/report.js';
+import { givenNights, type Nights, urlOf } from '../../given/nights.js';
+import { analysisRows, openReader, rowsOf } from '../query/given.js';
+
+const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' };
+const FALLEN = { index_summary: 'Not Indexed', index_coverage_state: 'Crawled - currently not indexed' };
+const DATES = { since: '2025-03-02', until: '2025-03-02' };
+
+/** So many pages of one directory, named after their number from the first one on. */
+function pages(directory: string, count: number, entry: object = INDEXED, first = 0): Record<string, object> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`${directory}/p${first + at}`, entry]));
+}
+
+/** Two nights: what the reader says of the second one. */
+async function afterTwo(one: Record<string, object>, two: Record<string, object>) {
+  const nights = await givenNights();
+  await nights.night({ list: one });
+  await nights.night({ list: two });
+  return told(nights);
+}
+
+async function told({ warehouse }: Nights) {
+  const reader = await openReader(warehouse);
+  const { sentences } = await readStory(reader, 'w', DATES);
+  const rows = await analysisRows(reader, 'deindexed_pages', DATES);
+  const moved = rows.map(({ url, moved_to }) => [url, moved_to] as const);
+  return { reader, story: sentences.map((one) => one.replaceAll('\u00a0', ' ')), moved };
+}
+
+test('the story names the directory of an accident, however deep it is, and its neighbour', async () => {
+  const around = { ...pages('docs/v2', 60), ...pages('blog', 40), ...pages('docs', 3) };
+  const fallen = { ...around, ...pages('docs/v1', 30, FALLEN), ...pages('docs/v1/api', 30, FALLEN) };
+  const { story, moved } = await afterTwo(
+    { ...around, ...pages('docs/v1', 30), ...pages('docs/v1/api', 30) },
+    { ...fallen, ...pages('blog', 1, FALLEN) },
+  );
+  expect(story).toContain('60 of the 60 indexed pages in /docs/v1/ fell out, none of the 60 in /docs/v2/.');
+  expect(story.join()).not.toContain('/docs/ ');
+  expect(moved.filter(([, to]) => to !== null)).toEqual([]);
+});
+
+test('a fall of four pages, or one that is everywhere alike, has no place', async () => {
+  const before = { ...pages('docs/v1', 20), ...pages('blog', 20) };
+  const few = await afterTwo(before, { ...before, ...pages('docs/v1', 4, FALLEN) });
+  expect(await rowsOf(few.reader, placesOf('2025-03-02'))).toEqual([]);
+  const alike = await afterTwo(before, { ...before, ...pages('docs/v1', 10, FALLEN), ...pages('blog', 10, FALLEN) });
+  expect(await rowsOf(alike.reader, placesOf('2025-03-02'))).toEqual([]);
+});
+
+test('pages that left one directory for another moved', async () => {
+  const { story, moved } = await afterTwo(
+    { ...pages('blog', 86), ...pages('shop', 50) },
+    { ...pages('articles', 100), ...pages('shop', 50) },
+  );
+  expect(story).toContain('86 pages of /blog/ fell out, and 86 pages of /articles/ entered in their place: a move.');
+  expect(moved).toHaveLength(86);
+  expect(moved.every(([url, to]) => to === String(url).replace('/blog/', '/articles/'))).toBe(true);
+});
+
+test('pages that went from http to https moved, whichever came first', async () => {
+  const list = (scheme: string, entry: object, at: number[]) =>
+    Object.fromEntries(
+      at.map((one) => [`${scheme}${one}`, { ...entry, url: `${scheme}://www.w.example/a/p${one}` }] as const),
+    );
+  const [early, late] = [[0, 1, 2, 3, 4], [5]];
+  const all = [...early, ...late];
+  const nights = await givenNights();
+  await nights.night({ list: { ...list('http', INDEXED, all) } });
+  await nights.night({ list: { ...list('http', FALLEN, all), ...list('https', INDEXED, early) } });
+  await nights.night({ list: { ...list('http', FALLEN, all), ...list('https', INDEXED, all) } });
+  const { story, moved } = await told(nights);
+  const places = ['6 pages of http://www.w.example fell out, and 6 pages of https://www.w.example entered'];
+  expect(story.find((one) => one.endsWith(': a move.'))).toContain(places[0]);
+  expect(moved.every(([url, to]) => to === String(url).replace('http:', 'https:'))).toBe(true);
+});
+
+test('pages that only look alike did not move, unless their canonical says so', async () => {
+  const canonical = { ...FALLEN, searchengine_selected_canonical: urlOf('new/q') };
+  const { story, moved } = await afterTwo(
+    { ...pages('blog', 30), q: INDEXED, ...pages('old', 4, INDEXED, 90) },
+    { ...pages('blog', 30), q: canonical, 'new/q': INDEXED, ...pages('other', 4, INDEXED, 90) },
+  );
+  expect(moved.filter(([, to]) => to !== null)).toEqual([[urlOf('q'), urlOf('new/q')]]);
+  expect(moved).toHaveLength(5);
+  expect(story.join()).not.toContain('a move');
+});
+
+const placesOf = (date: string) => `from fallen_places((
+  select list({website_id: website_id, before_id: before_id, listing_id: listing_id})
+  from period_listings('${date}'::date, '${date}'::date)
+))`;
