@@ -97,7 +97,7 @@ async function fill(engine: Engine, folder: string, worlds: readonly InspectedWo
   await createTables(engine);
   // The views stand on tables whose rows need not have all columns.
   for (const table of FILLED) await engine.run(`create or replace table ${table} as select * from ${table}`);
-  for (const statement of viewStatements()) await engine.run(statement);
+  for (const statement of viewStatements('UTC')) await engine.run(statement);
   const file = join(folder, 'inspected.csv');
   writeFileSync(file, `${INSPECTED}\n${worlds.flatMap(({ rows }) => rows).join('\n')}\n`);
   await engine.set({ inspected_file: file, first_date: FIRST_DATE });

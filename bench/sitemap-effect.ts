@@ -116,7 +116,7 @@ export async function askWorlds(asking: {
 /** Makes what the analysis reads of these worlds, each a website. */
 async function fill(engine: Engine, worlds: readonly World[]): Promise<void> {
   await createTables(engine);
-  for (const statement of viewStatements()) await engine.run(statement);
+  for (const statement of viewStatements('UTC')) await engine.run(statement);
   // Copies, in which no column must have a value.
   for (const table of FILLED) await engine.run(`create or replace table ${table} as from ${table}`);
   await engine.run('drop table coverage');

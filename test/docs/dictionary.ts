@@ -37,7 +37,7 @@ export function readDescriptions(): Descriptions {
 export async function readRelations(descriptions: Descriptions): Promise<Relation[]> {
   return withEngine({ memoryLimit: 256e6, temporary: join(tmpdir(), 'indexhouse-test') }, async (engine) => {
     await createTables(engine);
-    for (const statement of viewStatements()) await engine.run(statement);
+    for (const statement of viewStatements('UTC')) await engine.run(statement);
     const views = sqlNames('warehouse/views').map((path) => basename(path));
     const relations: Relation[] = [];
     for (const name of [...TABLES, ...views]) relations.push(await readRelation(engine, name, descriptions));

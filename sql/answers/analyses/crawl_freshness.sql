@@ -8,7 +8,7 @@
 -- show pages (count): pages
 -- show share (share): of all pages
 -- show indexed (count): indexed
--- show oldest_crawl_time (date): oldest
+-- show oldest_crawl_time (time): oldest
 select
   website_id,
   age_span(days_between(last_known_crawl_time, newest_at)) as last_crawl,

@@ -13,7 +13,7 @@
 -- grain: one row per page
 -- show website_id (website): website
 -- show snapshot_date (date): date
--- show last_seen_indexed_at (date): last seen indexed
+-- show last_seen_indexed_at (time): last seen indexed
 -- show url (url): page
 -- show clicks (count): clicks before
 -- show times (count): times

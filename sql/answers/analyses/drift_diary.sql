@@ -7,7 +7,7 @@
 -- grain: one row per website, source, kind, field and value
 -- show website_id (website): website
 -- show first_seen_date (date): first seen
--- show last_seen (date): last seen
+-- show last_seen (time): last seen
 -- show source (text): source
 -- show kind (text): what
 -- show field (text): field

@@ -37,9 +37,9 @@ dated as (
 said as (
   select
     page.*,
-    coalesce(dated.index_since, page.first_seen_at::date) as index_since,
+    coalesce(dated.index_since, day_of(page.first_seen_at)) as index_since,
     if(dated.index_since is null or dated.index_since = dated.first_inspected, ' at least since ', ' since ')
-      || spelled_date(coalesce(dated.index_since, page.first_seen_at::date)) as since,
+      || spelled_date(coalesce(dated.index_since, day_of(page.first_seen_at))) as since,
     dated.state_since,
     dated.gone_since,
     case page.index_summary when 'Indexed' then 'Indexed' when 'Not Indexed' then 'Not indexed' else page.index_summary end
@@ -70,10 +70,10 @@ sentences as (
     {
       place: 2,
       topic: 'crawl',
-      date: last_crawl_time::date,
+      date: day_of(last_crawl_time),
       sentence: case
         when last_crawl_time is null then 'No crawl is known.'
-        else 'Last crawled ' || spelled_date(last_crawl_time) || ', ' || if(
+        else 'Last crawled ' || spelled_date(day_of(last_crawl_time)) || ', ' || if(
           days_between(last_crawl_time, newest_at) = 0,
           'less than a day',
           plural(days_between(last_crawl_time, newest_at), 'day')
@@ -83,7 +83,7 @@ sentences as (
     {
       place: 3,
       topic: 'canonical',
-      date: listed_at::date,
+      date: day_of(listed_at),
       sentence: case
         when engine_canonical is null and user_canonical is null then 'No canonical is known.'
         when engine_canonical is null then 'The page declares ' || user_canonical
@@ -98,7 +98,7 @@ sentences as (
     {
       place: 4,
       topic: 'sitemap',
-      date: report_fetched_at::date,
+      date: day_of(report_fetched_at),
       sentence: case
         when len(report_sitemaps) > 0 then 'In ' || plural(len(report_sitemaps), 'sitemap') || ': '
           || array_to_string(report_sitemaps, ', ') || '.'
@@ -108,14 +108,14 @@ sentences as (
     {
       place: 5,
       topic: 'fetch',
-      date: report_fetched_at::date,
+      date: day_of(report_fetched_at),
       sentence: 'Fetch: ' || report_page_fetch_status
         || coalesce(', by the crawler ' || report_searchenginebot_primary_crawler, '') || '.'
     },
     {
       place: 6,
       topic: 'robots',
-      date: report_fetched_at::date,
+      date: day_of(report_fetched_at),
       sentence: nullif(concat_ws(
         ' ',
         case
@@ -129,20 +129,20 @@ sentences as (
     {
       place: 7,
       topic: 'report',
-      date: report_fetched_at::date,
+      date: day_of(report_fetched_at),
       sentence: coalesce(
-        'Last report ' || spelled_date(report_fetched_at) || '.',
+        'Last report ' || spelled_date(day_of(report_fetched_at)) || '.',
         'No report yet: sitemaps, fetch and robots.txt are unknown.'
       ) || if(consecutive_failures > 0, ' Requests for it that failed since: ' || consecutive_failures || '.', '')
     },
     {
       place: 8,
       topic: 'listing',
-      date: last_seen_at::date,
-      sentence: 'First seen ' || spelled_date(first_seen_at) || ', last listed ' || spelled_date(last_seen_at) || '.'
+      date: day_of(last_seen_at),
+      sentence: 'First seen ' || spelled_date(day_of(first_seen_at)) || ', last listed ' || spelled_date(day_of(last_seen_at)) || '.'
         || if(
-          listed_at::date < last_seen_at::date,
-          ' Its entries after ' || spelled_date(listed_at) || ' break the contract and are in quarantine.',
+          day_of(listed_at) < day_of(last_seen_at),
+          ' Its entries after ' || spelled_date(day_of(listed_at)) || ' break the contract and are in quarantine.',
           ''
         )
     }

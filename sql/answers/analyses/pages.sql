@@ -36,7 +36,7 @@ select
   user_selected_canonical,
   last_crawl_time::timestamptz as last_crawl_time,
   report_fetched_at::timestamptz as report_fetched_at,
-  days_between(report_fetched_at::timestamptz, newest_at) as report_age_days,
+  report_age_days,
   page_fetch_status,
   blocked_by_robots_txt,
   indexing_allowed,

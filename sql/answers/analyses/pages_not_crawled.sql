@@ -9,11 +9,11 @@
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
 -- show website_id (website): website
--- show last_crawl_time (date): last crawl
+-- show last_crawl_time (time): last crawl
 -- show days_since_crawl (count): days
 -- show url (url): page
 -- show index_coverage_state (text): state
--- show first_seen_at (date): known since
+-- show first_seen_at (time): known since
 select
   website_id,
   url,

@@ -7,7 +7,7 @@
 -- show report_age (text): report age
 -- show pages (count): pages
 -- show share (share): of all pages
--- show oldest_report_at (date): oldest
+-- show oldest_report_at (time): oldest
 select
   website_id,
   age_span(days_between(report_fetched_at, newest_at)) as report_age,

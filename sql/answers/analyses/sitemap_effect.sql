@@ -113,8 +113,8 @@ known as materialized (
     website_id,
     pages.url,
     directory_of(pages.url) as directory,
-    coalesce(report_page_detection, first_seen_at)::date as detected_on,
-    report_fetched_at::date as reported_on,
+    day_of(coalesce(report_page_detection, first_seen_at)) as detected_on,
+    day_of(report_fetched_at) as reported_on,
     len(report_sitemaps) > 0 as is_in_one,
     moved.url is not null as has_moved
   from pages

@@ -12,7 +12,7 @@
 -- show still (count): still there
 -- show changes (count): changes
 -- show share_per_night (share): of the state, a night
--- show last_observed_at (date): last
+-- show last_observed_at (time): last
 with stood as (
   -- How many pages were in a state when a night began, summed over the nights.
   select listings.website_id, index_coverage_state as from_value, sum(pages) as page_nights

@@ -4,7 +4,7 @@ select
   asked.url,
   coalesce(lower(report.index_summary), lower(pages.index_summary), 'not inspected') as index_status,
   coalesce(report.index_coverage_state, pages.index_coverage_state, '–') as state,
-  coalesce(coalesce(report.last_crawl_time, pages.last_crawl_time)::date::varchar, 'never') as last_crawl,
+  coalesce(day_of(coalesce(report.last_crawl_time, pages.last_crawl_time))::varchar, 'never') as last_crawl,
   report.url is not null as is_inspected,
   (
     select string_agg(change_text(change, from_value, to_value), '; ' order by change)

@@ -31,6 +31,7 @@ select
   -- Counted up to the newest snapshot, as in the analysis `crawl_freshness`.
   age_span(days_between(last_known_crawl_time, newest_at)) as crawl_span,
   newest_at,
+  days_between(report_fetched_at, newest_at) as report_age_days,
   case sort
     when 'state' then index_coverage_state
     when 'indexed' then index_summary

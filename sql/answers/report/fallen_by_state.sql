@@ -26,7 +26,7 @@ select
   fallen::integer as fallen,
   numbered.url,
   snapshot_date,
-  last_seen_indexed(numbered.website_id, numbered.url, observed_at)::date as last_seen_indexed,
+  day_of(last_seen_indexed(numbered.website_id, numbered.url, observed_at)) as last_seen_indexed,
   numbered.clicks::integer as clicks,
   from_state,
   fall_circumstances(

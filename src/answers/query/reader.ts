@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { type NamedWebsite, websiteIds } from '../../base/config/websites.js';
 import { Engine, type Parameters } from '../../base/storage/engine.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
+import { calendarDate } from '../../base/time.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../../warehouse/log/folder/damage.js';
 import { readableFolders, websitesIn } from '../../warehouse/log/folder/layout.js';
-import { checkWarehouseThere, listFiles, unlistedIn } from '../../warehouse/log/folder/prepare.js';
+import { checkWarehouseThere, listFiles, timeZoneOf, unlistedIn } from '../../warehouse/log/folder/prepare.js';
 import type { DataTable, Table } from '../../warehouse/log/folder/tables.js';
 import { type Log, openLog } from '../../warehouse/log/log.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
@@ -50,6 +51,8 @@ export class Reader {
     readonly options: ReaderOptions,
     private readonly files: SourceFiles,
     private readonly ownColumns: OwnColumns,
+    /** Of all dates in the warehouse. */
+    readonly timeZone: string,
   ) {}
 
   private get log(): Log {
@@ -60,6 +63,7 @@ export class Reader {
   static async open(options: ReaderOptions): Promise<Reader> {
     const warehouse = resolve(options.warehouse);
     await checkWarehouseThere(warehouse);
+    const timeZone = await timeZoneOf(warehouse);
     const folder = makeTemporary('reader');
     const engine = await Engine.open({ memoryLimit: options.memoryLimit, temporary: folder, sharedViews: true });
     try {
@@ -70,10 +74,10 @@ export class Reader {
       if (spillLimit !== undefined) await engine.run(`set max_temp_directory_size = '${spillLimit}B'`);
       const own = websites && { websites };
       const log = await openLog(engine, warehouse, { temporary: folder, index: 'lazily', ...own });
-      const columns = await viewSources(engine, log.schemas, { ...options, folder });
+      const columns = await viewSources(engine, log.schemas, { ...options, folder, timeZone });
       await lockDown(engine, [...readableFolders(warehouse, websites), folder]);
       const files = new SourceFiles(log, engine, folder, options);
-      return new Reader(engine, folder, folder, { ...options, warehouse }, files, columns);
+      return new Reader(engine, folder, folder, { ...options, warehouse }, files, columns, timeZone);
     } catch (error) {
       engine.close();
       removeTemporary(folder);
@@ -215,14 +219,22 @@ export class Reader {
     return this.log.newestDate === null;
   }
 
-  /** The date of the newest snapshot, `YYYY-MM-DD`; today's in UTC if there is none. */
+  /** The date of the newest snapshot, `YYYY-MM-DD`; today's if there is none. */
   get today(): string {
-    return this.log.newestDate ?? new Date().toISOString().slice(0, 10);
+    return this.log.newestDate ?? calendarDate(new Date(), this.timeZone);
   }
 
   /** Another connection to the same data, for a query beside this reader's. Close it before this reader. */
   async connect(): Promise<Reader> {
-    return new Reader(await this.engine.connect(), null, this.folder, this.options, this.files, this.ownColumns);
+    return new Reader(
+      await this.engine.connect(),
+      null,
+      this.folder,
+      this.options,
+      this.files,
+      this.ownColumns,
+      this.timeZone,
+    );
   }
 
   close(): void {

@@ -10,11 +10,16 @@ import type { ReaderOptions } from './reader-options.js';
 export async function viewSources(
   engine: Engine,
   schemas: string,
-  { folder, tables = [], pagesFrom }: Pick<ReaderOptions, 'tables' | 'pagesFrom'> & { folder: string },
+  {
+    folder,
+    timeZone,
+    tables = [],
+    pagesFrom,
+  }: Pick<ReaderOptions, 'tables' | 'pagesFrom'> & Record<'folder' | 'timeZone', string>,
 ): Promise<OwnColumns> {
   for (const table of TABLES) await listFiles(engine, table, withEmpty(schemas, table, []));
   for (const table of TABLES) await engine.view(table, listedQuery(table, table));
-  for (const statement of viewStatements()) await engine.run(statement);
+  for (const statement of viewStatements(timeZone)) await engine.run(statement);
   const own = await addOwnPages(engine, folder, pagesFrom);
   await engine.run(sql('answers/query/selected_pages'));
   for (const table of tables) await addOwnTable(engine, folder, table);

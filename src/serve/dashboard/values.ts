@@ -5,6 +5,7 @@ import type { Reader } from '../../answers/query/reader.js';
 import { MOST_URL_CHARACTERS } from '../../base/config/page-filters.js';
 import { counted } from '../../base/observe/format.js';
 import { addDays, DAY_MS } from '../../base/time.js';
+import type { ServedWebsite } from '../store/live-reader.js';
 import { linkTo, type WebsiteContext } from './context.js';
 
 const URL_CHARACTERS = 72;
@@ -87,9 +88,9 @@ export function periodLinks(
 ${items}</ul></nav>`;
 }
 
-/** How long ago a time was, in whole days: `today`, `1 day`, `12 days`. */
-export function age(value: string | null, now: number): Part {
-  if (value === null) return UNKNOWN;
-  const days = Math.max(0, Math.floor((now - Date.parse(value)) / DAY_MS));
-  return html`<time class="date" datetime="${value}">${days === 0 ? 'today' : counted(days, 'day')}</time>`;
+/** How long before the newest snapshot of the website a time was, in whole days, like `days_between`. */
+export function age(value: string | null, { snapshotAt }: ServedWebsite): Part {
+  if (value === null || snapshotAt === undefined) return UNKNOWN;
+  const days = Math.max(0, Math.floor((Date.parse(snapshotAt) - Date.parse(value)) / DAY_MS));
+  return html`<time class="date" datetime="${value}">${days === 0 ? 'less than a day' : counted(days, 'day')}</time>`;
 }

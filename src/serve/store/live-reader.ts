@@ -24,7 +24,7 @@ export interface LiveReaderOptions extends ReaderOptions {
   onUnreadable?: (file: string, reason: string) => void;
 }
 
-export type ServedWebsite = Pick<Newest, 'id' | 'name'>;
+export type ServedWebsite = Pick<Newest, 'id' | 'name'> & Partial<Newest>;
 
 /** Files of which one cannot be read, and their stamps at that time, because it may be repaired in place. */
 interface Unreadable {
@@ -80,7 +80,7 @@ export class LiveReader {
 
   /** The websites that have a snapshot; also from memory. */
   async websites(): Promise<readonly ServedWebsite[]> {
-    return (await this.#newest()).newest.map(({ id, name }) => ({ id, name }));
+    return (await this.#newest()).newest;
   }
 
   /** How old the data of these websites is now; also from memory, unless it is too old. */

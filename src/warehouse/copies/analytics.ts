@@ -10,7 +10,7 @@ import { lockHolder } from '../../base/storage/locks.js';
 import { identifier, literal, sql } from '../../base/storage/sql.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { hasTableFile, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
-import { checkPath, checkSchemas, checkWarehouseThere } from '../log/folder/prepare.js';
+import { checkPath, checkSchemas, checkWarehouseThere, timeZoneOf } from '../log/folder/prepare.js';
 import { columnsOf, createTables, DATA_TABLES, isThinned, type Table, viewStatements } from '../log/folder/tables.js';
 import type { FollowerState } from './follower.js';
 
@@ -179,7 +179,7 @@ async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {
 select ${shownColumns(table)} from ${await source(place, table)}
 where snapshot_id in (select snapshot_id from snapshots)${isThinned(table) ? `\n  and snapshot_id not in (${dropped})` : ''}`);
   }
-  return [...views, await stateView(place), ...viewStatements()];
+  return [...views, await stateView(place), ...viewStatements(await timeZoneOf(place.warehouse))];
 }
 
 /**

@@ -14,6 +14,7 @@ import { checkAreFiles } from '../../base/storage/only-files.js';
 import { literal } from '../../base/storage/sql.js';
 import { readReadable } from '../log/folder/damage.js';
 import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.js';
+import { timeZoneOf } from '../log/folder/prepare.js';
 import { createTables, LOOSE_TABLES, type Table, viewStatements } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
 import { dataFilesOf, type Marker } from '../log/markers.js';
@@ -159,7 +160,7 @@ async function openDatabase(input: FollowDuckdbInput): Promise<Engine> {
   const file = input.file ?? warehouseFolder(input.warehouse).database;
   const engine = await Engine.open(scratch(input));
   try {
-    if (!(await exists(file))) await createDatabase(engine, file);
+    if (!(await exists(file))) await createDatabase(engine, file, await timeZoneOf(input.warehouse));
     await attachForWriting(engine, file, DATABASE);
     await engine.run('set preserve_insertion_order = true');
   } catch (error) {
@@ -170,7 +171,7 @@ async function openDatabase(input: FollowDuckdbInput): Promise<Engine> {
 }
 
 /** Creates a native file under another name first: DuckDB refuses one that a crash or a full disk left half-written. */
-export async function createDatabase(engine: Engine, file: string): Promise<void> {
+export async function createDatabase(engine: Engine, file: string, timeZone: string): Promise<void> {
   const temporary = `${file}.tmp`;
   await removeDatabase(temporary);
   // The WAL of a file that was deleted by hand would be replayed into the new one.
@@ -178,7 +179,7 @@ export async function createDatabase(engine: Engine, file: string): Promise<void
   await attachForWriting(engine, temporary, 'made');
   await createTables(engine);
   await engine.run('create table views_of (text_sha256 varchar not null)');
-  await createViews(engine);
+  await createViews(engine, timeZone);
   await engine.run('checkpoint made');
   await engine.run('use memory');
   await engine.run('detach made');
@@ -203,7 +204,7 @@ class DuckdbFile implements LogCopy {
 
   async drop(log: Log): Promise<void> {
     const { engine } = this;
-    await createViews(engine);
+    await createViews(engine, await timeZoneOf(this.input.warehouse));
     // They are of commits that it lacks: a file that holds their rows is rebuilt.
     if (log.tombstoneFiles.length > 0) await engine.run(`insert into tombstones by name ${lackingTombstones(log)}`);
   }
@@ -255,8 +256,8 @@ async function lackingRows(engine: Engine, files: readonly string[], table: stri
 }
 
 /** Creates the views of a native file, unless they are there with the same text. */
-export async function createViews(engine: Engine): Promise<void> {
-  const views = viewStatements();
+export async function createViews(engine: Engine, timeZone: string): Promise<void> {
+  const views = viewStatements(timeZone);
   const text = createHash('sha256').update(views.join(';\n')).digest('hex');
   const [known] = await engine.rows(z.object({ text: z.string() }), 'select text_sha256 as text from views_of');
   if (known?.text === text) return;

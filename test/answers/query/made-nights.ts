@@ -41,7 +41,7 @@ export class MadeNights {
     await createTables(engine);
     // The views stand on tables whose rows need not have all columns.
     await engine.run('create or replace table snapshots as select * from snapshots');
-    for (const statement of viewStatements()) await engine.run(statement);
+    for (const statement of viewStatements('UTC')) await engine.run(statement);
     await engine.run('create table changes_made as select * from page_changes');
     await engine.run('create or replace view page_changes as from changes_made');
     return new MadeNights(engine, folder);

@@ -218,8 +218,8 @@ describe('the columns of the table of pages', () => {
       `${pageAt(202)} differs`,
       'itself',
       '2025-02-20 12:00 UTC',
-      '12 days',
-      '4 days',
+      '11 days',
+      '3 days',
       '2025-02-27 10:30 UTC',
       'Soft 404',
       'No',
@@ -349,7 +349,7 @@ describe('the timeline of a page', () => {
       found.slice(1).map(shownText),
     );
     expect(facts).toContainEqual(['First seen', '2025-03-01 02:00 UTC']);
-    expect(facts).toContainEqual(['Fetched', '2025-03-04 02:00 UTC (1 day)']);
+    expect(facts).toContainEqual(['Fetched', '2025-03-04 02:00 UTC (less than a day)']);
     const gone = await visitor.get(pageOf(pageAt(119)));
     expect([...gone.text.matchAll(/<rect class="([\w-]+)"/g)].map(([, state]) => state)).toEqual(['no-data', 'gone']);
   });

@@ -39,12 +39,12 @@ it('holds the columns that the statements make; UPDATE_GENERATED=1 rewrites it',
 it('the views of indexhouse.duckdb are made again if their text changes', async () => {
   const folder = temporaryFolder();
   await withEngine({ memoryLimit: 256e6, temporary: folder }, async (engine) => {
-    await createDatabase(engine, join(folder, 'native.duckdb'));
+    await createDatabase(engine, join(folder, 'native.duckdb'), 'UTC');
     await attachForWriting(engine, join(folder, 'native.duckdb'), 'native');
-    await createViews(engine);
+    await createViews(engine, 'UTC');
     await engine.run('create or replace view coverage_daily as select 1 as one');
     await engine.run("update views_of set text_sha256 = 'of before'");
-    await createViews(engine);
+    await createViews(engine, 'UTC');
     await engine.run('select service_link from coverage_daily');
   });
 });

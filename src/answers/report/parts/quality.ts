@@ -1,5 +1,5 @@
 import { count, counted, duration, percent, shareOf } from '../../../base/observe/format.js';
-import { dated, number, orUnknown, status, text } from '../../html/cells.js';
+import { dated, number, orUnknown, status, text, time } from '../../html/cells.js';
 import { type Age, agesChart } from '../../html/charts/bar-charts.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
@@ -62,7 +62,7 @@ export function freshnessPart(id: string, section: Section): Html {
   const columns: Column<StaleRow>[] = [
     ...websiteColumn(section),
     { head: 'Page', cell: ({ url }) => pageLink(url) },
-    { head: 'Last crawl', cell: ({ last_crawl_time }) => dated(last_crawl_time?.slice(0, 10) ?? 'never') },
+    { head: 'Last crawl', cell: ({ last_crawl_time }) => (last_crawl_time === null ? 'never' : time(last_crawl_time)) },
     number('Days', (row) => row.days_since_crawl),
     { head: 'State', cell: (row) => shortened(row.index_coverage_state ?? 'no data') },
   ];

@@ -46,7 +46,7 @@ export async function serveUntilStopped(
   onStarted: (service: RunningService) => void,
 ): Promise<void> {
   await stoppable(io, async (signal) => {
-    const timeZone = (await timeZoneOf(options.warehouse)) ?? 'UTC';
+    const timeZone = await timeZoneOf(options.warehouse);
     const service = await startService({ ...options, timeZone });
     try {
       onStarted(service);

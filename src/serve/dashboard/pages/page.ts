@@ -8,6 +8,7 @@ import { MOST_URL_CHARACTERS } from '../../../base/config/page-filters.js';
 import { counted } from '../../../base/observe/format.js';
 import { DAY_MS } from '../../../base/time.js';
 import { ServiceError } from '../../api/errors.js';
+import type { ServedWebsite } from '../../store/live-reader.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { shownName } from '../layout.js';
 import { list } from '../list.js';
@@ -120,7 +121,7 @@ ${list<ChangeRow>({
 <section aria-labelledby="h-listing"><h2 id="h-listing">Newest listing</h2>
 ${definitions(factValues(facts, LISTING))}</section>
 <section aria-labelledby="h-report"><h2 id="h-report">Newest report</h2>
-${report ? reportPart(report, context.now) : html`<p class="empty">No report of this page is stored.</p>`}</section>
+${report ? reportPart(report, context.website) : html`<p class="empty">No report of this page is stored.</p>`}</section>
 </div>`;
   const heading = pageLink(facts.url, HEADING_CHARACTERS);
   return { title: `A page of ${shownName(context.website)}`, heading, content };
@@ -197,10 +198,10 @@ function standing({ disappeared_at, absences, consecutive_failures, last_failure
   return warnings.map((warning) => html`<p class="warning">${warning}</p>\n`);
 }
 
-function reportPart(report: z.infer<typeof reportRow>, now: number): Html {
+function reportPart(report: z.infer<typeof reportRow>, website: ServedWebsite): Html {
   const { fetched_at: fetched } = report;
   return definitions([
-    ['Fetched', html`${time(fetched)} (${age(fetched, now)})`],
+    ['Fetched', html`${time(fetched)} (${age(fetched, website)})`],
     ...factValues(report, REPORT),
     ['Sitemaps', sitemaps(report.sitemaps)],
   ]);

@@ -72,12 +72,12 @@ export async function checkIdentity(path: string, timeZone: string): Promise<boo
 }
 
 /**
- * The time zone of the warehouse's dates; null if only its Parquet files exist.
+ * The time zone of the warehouse's dates; UTC if only its Parquet files exist.
  *
  * @throws WarehouseError if the file with the time zone is damaged
  */
-export async function timeZoneOf(path: string): Promise<string | null> {
-  return (await readIdentity(warehouseFolder(path).identity))?.time_zone ?? null;
+export async function timeZoneOf(path: string): Promise<string> {
+  return (await readIdentity(warehouseFolder(path).identity))?.time_zone ?? 'UTC';
 }
 
 /** The id of the warehouse, in its folder and in its bucket. @throws WarehouseError if the folder has none */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Engine, Parameters } from '../../../base/storage/engine.js';
-import { identifier, packageFolder, sql, sqlNames } from '../../../base/storage/sql.js';
+import { identifier, literal, packageFolder, sql, sqlNames } from '../../../base/storage/sql.js';
 import { coverageEntrySchema } from '../../../source/contract/coverage.js';
 import { sqlType } from '../../../source/contract/fields.js';
 import { urlReportSchema } from '../../../source/contract/report.js';
@@ -102,16 +102,17 @@ export async function createTables(engine: Engine): Promise<void> {
   for (const statement of [...statements, ...contractColumns()]) await engine.run(statement);
 }
 
-/** The macros that views, analyses and staging share, in order. */
-export function macroStatements(): string[] {
-  return sqlNames('warehouse/macros').map((name) => sql(name));
+/** The macros that views, analyses and staging share, in order. `day_of` returns dates of this time zone. */
+export function macroStatements(timeZone: string): string[] {
+  const ofZone = `create or replace macro warehouse_time_zone() as ${literal(timeZone)}`;
+  return [ofZone, ...sqlNames('warehouse/macros').map((name) => sql(name))];
 }
 
 /**
  * The ready-made views with the macros that they use, and those that take a period of dates: the same text over Parquet
  * files and over the tables of `indexhouse.duckdb`.
  */
-export function viewStatements(): string[] {
+export function viewStatements(timeZone: string): string[] {
   const names = [...sqlNames('warehouse/views'), ...sqlNames('warehouse/periods')];
-  return [...macroStatements(), ...names.map((name) => sql(name))];
+  return [...macroStatements(timeZone), ...names.map((name) => sql(name))];
 }

@@ -8,7 +8,7 @@ import { withTemporary } from '../../../base/storage/temporary.js';
 import { localFollowers } from '../../copies/follow.js';
 import type { Follower } from '../../copies/follower.js';
 import { findDamaged } from '../../log/folder/damage.js';
-import { checkWarehouseThere } from '../../log/folder/prepare.js';
+import { checkWarehouseThere, timeZoneOf } from '../../log/folder/prepare.js';
 import { historyNotice, readRestored } from '../../log/folder/restored.js';
 import { forgetChecked } from '../../log/folder/sums.js';
 import { DATA_TABLES, macroStatements } from '../../log/folder/tables.js';
@@ -133,7 +133,7 @@ async function checkRows(engine: Engine, log: Log, whole: readonly Marker[], run
   await engine.view('tombstones', log.query('tombstones', log.tombstoneFiles));
   await engine.set({ unfinished: runs.unfinished });
   await engine.view('runs', log.query('runs', runs.files));
-  for (const statement of macroStatements()) await engine.run(statement);
+  for (const statement of macroStatements(await timeZoneOf(log.path))) await engine.run(statement);
   const findings: Finding[] = [];
   for (const name of sqlNames('warehouse/checks')) {
     const check = basename(name).replaceAll('_', ' ');
