@@ -21,7 +21,7 @@ const FIRST_DATE = '2025-03-01';
 /** Bounds are rounded. */
 const ROUNDING = 0.00005;
 /** The tables that worlds fill in part. */
-const FILLED = ['snapshots', 'coverage_summary', 'url_reports', 'page_changes'];
+const FILLED = ['snapshots', 'coverage_summary', 'url_reports'];
 const SCENARIOS: Record<string, Scenario> = {
   steady: STEADY,
   'as many again inspected for reasons': { ...STEADY, modified: 0.016 },

@@ -1,5 +1,5 @@
 -- What the listings and reports say about a page in one night and did not in the one before.
-insert into page_changes by name
+insert into changes_made by name
 select
   website_id,
   url,
