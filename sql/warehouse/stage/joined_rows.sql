@@ -1,7 +1,8 @@
--- How many rows the largest table of a join holds: the smaller of the listing and the previous state (no rows on a
--- first night), or the reports.
+-- How many rows the largest table of a comparison holds: the listing, the previous state or the reports. On a first night
+-- every page is a new version, and all may be gone on another.
 select
   greatest(
-    least((select count(*) from now_coverage), (select count(*) from previous_state)),
+    (select count(*) from now_coverage),
+    (select count(*) from previous_state),
     (select count(*) from now_url_reports)
   ) as rows
