@@ -3,10 +3,10 @@
 -- index at most 30 days before or after the fall that is the canonical of the page, its URL but for `http` or `https`,
 -- `www.` or a slash at the end, or its name in another directory to which at least five pages moved.
 create or replace macro falls(since_date, until_date) as table
-with fell as (
+with fell as materialized (
   from index_moves(since_date, until_date) where move in ('fell_out', 'returned')
 ),
-known as (
+known as materialized (
   select
     website_id,
     url,
