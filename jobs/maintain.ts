@@ -3,6 +3,8 @@ import { exitCodeOf, maintain } from '../src/warehouse/removal/maintain.js';
 
 /** Removes what retention says is too old. */
 export const maintainJob: Job = {
+  writes: true,
+
   async run({ config, logger }) {
     const receipt = await maintain({ config, dryRun: false });
     logger.info({ receipt }, receipt.configured ? 'maintained' : 'no retention configured; everything is kept');

@@ -11,6 +11,8 @@ import { listTableFiles } from '../src/warehouse/log/folder/layout.js';
 
 /** One sync of every configured website, which first finishes what an earlier one left. */
 export const nightlySync: Job = {
+  writes: true,
+
   async run({ config, version, logger, signal }) {
     const { retry_for: retryFor } = config.sync;
     const progress = createProgress({

@@ -24,10 +24,15 @@ export interface DaemonOptions extends JobContext {
  * |----------------|------------------------------------------------------------------------------------------------|
  * | `waiting`      | its time has come, was missed by less than `catch_up`, or a run was left unfinished: `running` |
  * | `running`      | it ends, however: `waiting` for the next time; times that pass meanwhile are skipped           |
+ *
+ * Of jobs that take the run lock, one whose time comes during another one runs after it.
  */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const { jobs, logger, signal } = options;
-  const timed = jobs.flatMap((job) => (job.cron === null ? [] : [new Timed({ ...job, cron: job.cron }, options)]));
+  const writing = new Turns();
+  const timed = jobs.flatMap((job) =>
+    job.cron === null ? [] : [new Timed({ ...job, cron: job.cron }, options, writing)],
+  );
   for (const { name, cron } of jobs) if (cron === null) logger.info({ job: name }, 'switched off');
   if (timed.length === 0) logger.warn('every job under `schedule` is switched off: nothing will run');
   const checks = hourly(options);
@@ -43,6 +48,17 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   await Promise.all([checks, ...running.map((job) => job.running)]);
 }
 
+/** Lets one piece of work after the other run. */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  take(work: () => Promise<void>): Promise<void> {
+    const mine = this.#last.then(work);
+    this.#last = mine.catch(() => {});
+    return mine;
+  }
+}
+
 /** A job that is not switched off, and its times. */
 class Timed {
   /** When it runs next, in milliseconds since 1970; Infinity if its expression has no further date. */
@@ -54,6 +70,7 @@ class Timed {
   constructor(
     private readonly timed: TimedJob & { cron: string },
     private readonly options: DaemonOptions,
+    private readonly writing: Turns,
   ) {
     this.#logger = options.logger.child({ job: timed.name });
   }
@@ -95,7 +112,7 @@ class Timed {
       await runJob(this.timed, { ...this.options, logger: this.#logger });
       if (!signal.aborted) this.#logNext();
     };
-    this.running = run().finally(() => {
+    this.running = (this.timed.job.writes ? this.writing.take(run) : run()).finally(() => {
       this.running = null;
     });
   }

@@ -19,6 +19,8 @@ export interface JobContext {
 export interface Job {
   /** Runs once, and returns the exit code that its command would have. The daemon logs errors. */
   run(context: JobContext): Promise<number>;
+  /** Whether it takes the run lock: such jobs wait for each other. */
+  writes?: true;
   /** When it last started, in milliseconds since 1970, if the warehouse records that for this job. */
   lastBegun?(config: Config): Promise<number | null>;
   /** Whether an interrupted run of it can be resumed. */

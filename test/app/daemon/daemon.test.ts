@@ -63,6 +63,39 @@ async function pass(nights: number): Promise<void> {
 }
 
 describe('the daemon', () => {
+  test('runs jobs that take the run lock one after the other, others beside them', async () => {
+    const seen: string[] = [];
+    const job = (name: string, hours: number, writes?: true) => ({
+      name,
+      cron: NIGHTLY,
+      job: {
+        ...(writes && { writes }),
+        run: async () => {
+          seen.push(`${name} begins`);
+          await new Promise((resolve) => setTimeout(resolve, hours * HOUR_MS));
+          seen.push(`${name} ends`);
+          return 0;
+        },
+      },
+    });
+    const stop = new AbortController();
+    const logger = createLogger({ destination: { write: () => {} }, pretty: false });
+    const ended = runDaemon({
+      jobs: [job('sync', 3, true), job('maintain', 1, true), job('report', 1)],
+      config: { schedule: { time_zone: 'UTC', catch_up: 12 * HOUR_MS, jitter: 0 } } as Config,
+      version: '0.0.0',
+      logger,
+      board: new JobBoard(null, logger),
+      signal: stop.signal,
+    });
+    await vi.advanceTimersByTimeAsync(6 * HOUR_MS);
+    stop.abort();
+    await ended;
+    const wanted = ['report begins', 'sync begins', 'report ends', 'sync ends', 'maintain begins', 'maintain ends'];
+    expect(seen.slice(0, 2).sort()).toEqual(wanted.slice(0, 2));
+    expect(seen.slice(2)).toEqual(wanted.slice(2));
+  });
+
   test('runs a job on its time, and logs the next time at the start and after each run', async () => {
     let runs = 0;
     const { lines, said, stop, ended } = daemon(async () => ++runs);
