@@ -122,7 +122,7 @@ describe('the table of pages', () => {
     expect(known).toEqual(known.toSorted());
     expect(await statesBy('-state')).toEqual([...known.toReversed(), ...unknown]);
     const { rows } = await pagesOf('q=/p/&per=200&sort=report');
-    expect([rows[0]?.[5], rows.at(-1)?.[5]]).toEqual(['1 day', '–']);
+    expect([rows[0]?.[5], rows.at(-1)?.[5]]).toEqual(['less than a day', '–']);
   });
 
   once('shows at most 200 rows, and names what it cannot read', async () => {
