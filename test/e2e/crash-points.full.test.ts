@@ -23,7 +23,7 @@ const STEPS = [
   'wrote the manifest',
   'moved coverage',
   'moved url_reports',
-  'moved page_changes',
+  'moved page_versions',
   'moved page_state',
   'wrote the marker',
   'recorded the run',
@@ -52,7 +52,7 @@ beforeAll(async () => {
   const whole = first.copyTo(folderOf('unbroken'));
   await leftBehind(whole.folder, STEPS, folderOf, () => whole.sync());
   unbroken = await contentOf(whole.warehouse);
-  if (!unbroken['page_changes']?.length) throw new Error('the nights changed nothing: there is nothing to compare');
+  if (!unbroken['page_versions']?.length) throw new Error('the nights changed nothing: there is nothing to compare');
   unbrokenFiles = await countFiles(whole.warehouse);
 });
 

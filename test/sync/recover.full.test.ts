@@ -34,7 +34,7 @@ beforeAll(async () => {
   const whole = first.copyTo(folderOf());
   await leftBehind(whole.folder, STEPS, leftAt, () => whole.sync({ follow: false }));
   unbroken = await contentOf(whole.warehouse);
-  if (!unbroken['page_changes']?.length) throw new Error('the nights changed nothing: there is nothing to compare');
+  if (!unbroken['page_versions']?.length) throw new Error('the nights changed nothing: there is nothing to compare');
   inListing = await stopped({ pages: 30 });
   inReports = await stopped({ reports: 20 });
 });

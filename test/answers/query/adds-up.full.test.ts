@@ -42,16 +42,20 @@ describe.each(seeds(1, 0.04))('in world %i', (seed) => {
     );
     const expected = nights.slice(1).map((now, at) => {
       const night = moved(snapshots, nights[at] ?? now, now);
-      const listed = night.fellOut.map((url) => now.pages.get(url));
-      const whereTo = (is: (row: Row | undefined) => boolean) => listed.filter(is).length;
+      const path = snapshots.slice(snapshots.indexOf(nights[at] ?? now), snapshots.indexOf(now) + 1);
+      const fell = night.fellOut.map((url) => {
+        const statuses = path.map(({ known }) => known.get(url)?.status);
+        return statuses.findLast((status, at) => status !== 'indexed' && statuses[at - 1] === 'indexed');
+      });
+      const fellTo = (...to: string[]) => fell.filter((status) => status && to.includes(status)).length;
       return {
         snapshot_date: now.date,
         indexed_before: night.indexedBefore.length,
         entered: night.entered.length,
         fell_out: night.fellOut.length,
         indexed: night.indexed.length,
-        gone: whereTo((row) => row === undefined),
-        data_lost: whereTo((row) => row?.['index_summary'] === null),
+        gone: fellTo('gone'),
+        data_lost: fellTo('data_lost', 'no_data'),
         returned: night.returned.length,
       };
     });

@@ -19,12 +19,12 @@ const TABLES_OF_LOG = [
   'coverage',
   'coverage_summary',
   'url_reports',
-  'page_changes',
+  'page_versions',
 ];
 const TABLES = [
   'coverage',
   'url_reports',
-  'page_changes',
+  'page_versions',
   'pages',
   'snapshots',
   'coverage_summary',

@@ -201,7 +201,7 @@ describe('a bucket that is down', () => {
     server.fault = null;
     server.requests.length = 0;
     expect((await sql(LISTED)).stdout).toContain('"n":5');
-    const data = /^GET lake\/nights\/parquet\/(coverage|url_reports|page_changes)\//;
+    const data = /^GET lake\/nights\/parquet\/(coverage|url_reports|page_versions)\//;
     expect(server.requests.filter((request) => data.test(request)).length).toBeLessThan(7);
   });
 });
