@@ -4,7 +4,7 @@ select
   snapshot_id,
   format(
     '{} was {} before, says its version, but {} says the one before it, of {}',
-    url, coalesce(was_status, 'unknown'), coalesce(earlier_status, 'unknown'), earlier_id
+    url, coalesce(was_status, 'unknown'), coalesce(earlier_status, 'unknown'), coalesce(earlier_id, 'no snapshot')
   ) as problem
 from (
   select
@@ -17,5 +17,8 @@ from (
 )
 where
   earlier_id = snapshot_id
-  or was_status is distinct from earlier_status
-  or was_index_coverage_state is distinct from earlier_state
+  -- Versions before the first one may be among commits that are not compared.
+  or (
+    (earlier_id is not null or getvariable('is_whole')::boolean)
+    and (was_status is distinct from earlier_status or was_index_coverage_state is distinct from earlier_state)
+  )

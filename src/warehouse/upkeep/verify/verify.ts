@@ -131,7 +131,7 @@ async function checkRows(engine: Engine, log: Log, whole: readonly Marker[], run
   const paths = whole.map(({ path }) => path);
   await engine.view('snapshots', log.query('snapshots', paths));
   await engine.view('tombstones', log.query('tombstones', log.tombstoneFiles));
-  await engine.set({ unfinished: runs.unfinished });
+  await engine.set({ unfinished: runs.unfinished, is_whole: whole.length === log.markers.length });
   await engine.view('runs', log.query('runs', runs.files));
   for (const statement of macroStatements(await timeZoneOf(log.path))) await engine.run(statement);
   const findings: Finding[] = [];
