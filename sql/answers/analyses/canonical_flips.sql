@@ -33,6 +33,6 @@ where
   is_flip(flips.change, flips.from_value, flips.to_value)
   and flips.snapshot_date between $since::date and $until::date
   and is_website(flips.website_id, $website::varchar)
-  and is_selected(flips.url, coalesce(pages.index_coverage_state, replace(pages.status, '_', ' ')), $directory::varchar, $url_contains::varchar, $state::varchar)
+  and is_selected(flips.url, state_or_status(pages.status, pages.index_coverage_state), $directory::varchar, $url_contains::varchar, $state::varchar)
 order by flips.observed_at desc, flips.website_id, flips.url, chosen_by
 limit $limit::bigint

@@ -52,6 +52,6 @@ where
   fell.move = if($returned::boolean, 'returned', 'fell_out')
   and fell.falls >= $times::bigint
   and is_website(fell.website_id, $website::varchar)
-  and is_selected(fell.url, coalesce(pages.index_coverage_state, replace(pages.status, '_', ' ')), $directory::varchar, $url_contains::varchar, $state::varchar)
+  and is_selected(fell.url, state_or_status(pages.status, pages.index_coverage_state), $directory::varchar, $url_contains::varchar, $state::varchar)
 order by clicks desc nulls last, fell.observed_at desc, fell.website_id, fell.url
 limit $limit::bigint

@@ -27,7 +27,7 @@ from pages
 where
   is_monitored
   and is_website(website_id, $website::varchar)
-  and is_selected(url, coalesce(index_coverage_state, replace(status, '_', ' ')), $directory::varchar, $url_contains::varchar, $state::varchar)
+  and is_selected(url, state_or_status(status, index_coverage_state), $directory::varchar, $url_contains::varchar, $state::varchar)
   and (last_known_crawl_time is null or days_since_crawl >= $days::bigint)
 order by last_known_crawl_time nulls first, website_id, url
 limit $limit::bigint

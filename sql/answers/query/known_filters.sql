@@ -3,10 +3,10 @@
 with known as (
   select
     directory,
-    state_text(status, index_coverage_state) as state,
+    coalesce(state_or_status(status, index_coverage_state), '(none)') as state,
     count(*) as pages,
     count_if(is_selected(url, null, $directory::varchar, null, null)) as in_directory,
-    count_if(is_selected(url, state_text(status, index_coverage_state), null, null, $state::varchar)) as in_state
+    count_if(is_selected(url, state_or_status(status, index_coverage_state), null, null, $state::varchar)) as in_state
   from pages
   where is_website(website_id, $website::varchar)
   group by directory, state

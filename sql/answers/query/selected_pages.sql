@@ -55,7 +55,7 @@ where
   is_website(website_id, (filters->>'website'))
   and is_selected(
     url,
-    coalesce(nullif(index_coverage_state, ''), replace(status, '_', ' ')),
+    state_or_status(status, nullif(nullif(index_coverage_state, ''), '-')),
     (filters->>'directory'),
     (filters->>'url_contains'),
     if((filters->>'state') = '-', '(none)', (filters->>'state'))
