@@ -57,7 +57,7 @@ export function fingerprint(rows: readonly string[]): string {
   return `${rows.length} rows, ${createHash('sha256').update(rows.join('\n')).digest('hex').slice(0, 16)}`;
 }
 
-const standardList = z.object({ list: z.array(z.object({ element: z.string() })).default([]) });
+const standardList = z.object({ list: z.array(z.object({ element: z.unknown() })).default([]) });
 
 function valueText(value: unknown, type: string): string | null {
   if (type.startsWith('STRUCT')) return JSON.stringify(listOf(value).map(changeText));
@@ -70,9 +70,13 @@ function valueText(value: unknown, type: string): string | null {
   return String(value);
 }
 
-const changeValues = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown()).transform(Object.values)]);
+const CHANGE = ['change', 'from_value', 'to_value', 'from_snapshot_id', 'observed_at'];
+const changeValues = z.union([
+  z.array(z.unknown()),
+  z.record(z.string(), z.unknown()).transform((change) => CHANGE.map((name) => change[name] ?? null)),
+]);
 
-/** A change in a version of a page, which some readers show as an object and others as an array; its time comes last. */
+/** A change in a version of a page: an array to some readers, an object to others, of which one leaves out what is null. */
 function changeText(value: unknown): unknown[] {
   const values = changeValues.parse(value);
   const at = values.at(-1);
