@@ -85,7 +85,7 @@ figures as (
     {place: 1, figure: 'Pages', pages: counted.pages},
     {place: 2, figure: 'Indexed', pages: indexed},
     {place: 3, figure: 'Not indexed', pages: not_indexed},
-    {place: 4, figure: if(by_inspection, 'Not inspected', null), pages: not_inspected},
+    {place: 4, figure: if(by_inspection, 'Not inspected yet', null), pages: not_inspected},
     {place: 4, figure: 'No data', pages: no_data},
     {place: 4, figure: if(data_lost > 0, 'Data lost', null), pages: data_lost},
     {place: 6, figure: 'Crawled within 7 days', pages: crawled_lately},

@@ -1,6 +1,6 @@
--- The history of every page: one row for each time that something about it is seen to be otherwise, with what is known of
--- it from then on. `changes` says what is otherwise; the first version of a page has none. The views `page_history` and
--- `page_changes` read it.
+-- The history of every page: one row for each commit that shows a change of it, with what is known of the page from then
+-- on. `changes` lists what changed; it is empty where nothing was known before. The views `page_history` and `page_changes`
+-- read this table.
 create table page_versions (
   -- The compression of texts is fixed, because trying every method takes a third of the time to write them.
   snapshot_id varchar not null using compression 'dictionary',
