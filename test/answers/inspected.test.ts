@@ -107,7 +107,9 @@ describe('a website whose pages are inspected by and by', () => {
     const sentences = await analysisRows(reader, 'page', { url: pageOf('/a/4') });
     expect(sentences.map(({ sentence }) => sentence)).toContain('inspected for the first time: indexed.');
     const early = await analysisRows(reader, 'compare', { since: '2025-03-01', until: '2025-03-02' });
-    expect(early).toContainEqual(expect.objectContaining({ figure: 'Not inspected yet', left_pages: 3, right_pages: 1 }));
+    expect(early).toContainEqual(
+      expect.objectContaining({ figure: 'Not inspected yet', left_pages: 3, right_pages: 1 }),
+    );
   });
 
   test('what fell out is dated between two inspections, and the pages with most clicks come first', async () => {
