@@ -11,7 +11,7 @@ import { readTable } from '../given/parquet.js';
 import { findingsOf } from '../given/verified.js';
 import { configFor } from '../given/warehouse.js';
 import { shownText } from '../serve/dashboard/visitor.js';
-import { analysisRows, openReader } from './query/given.js';
+import { analysisRows, openReader, rowsOf } from './query/given.js';
 
 const IN = 'Submitted and indexed';
 const OUT = 'Crawled - currently not indexed';
@@ -124,6 +124,27 @@ describe('a website whose pages are inspected by and by', () => {
     expect(report.sections[0]?.story[0]).toContain('3 pages fell out of the index; in 28 days they had 47 clicks.');
     expect(report.sections[0]?.fallen.samples[0]).toMatchObject({ url: pageOf('/a/1'), clicks: 40 });
   });
+});
+
+test('an inspection without a verdict leaves the last one, and is an inspection', async () => {
+  const warehouse = `${temporaryFolder()}/warehouse`;
+  const lists = ['/in', '/none'];
+  const none = { '/in': '', '/none': '' };
+  await commitInspected(warehouse, [
+    { lists, inspects: { '/in': IN, '/none': '' } },
+    { lists, inspects: none },
+    { lists },
+  ]);
+  const reader = await openReader(warehouse);
+  const pages = await rowsOf(reader, 'select status, index_coverage_state, last_crawl_time from pages order by url');
+  expect(pages).toEqual([
+    { status: 'indexed', index_coverage_state: IN, last_crawl_time: '2025-03-01T10:00:00.000Z' },
+    { status: 'no_data', index_coverage_state: null, last_crawl_time: null },
+  ]);
+  expect(await rowsOf(reader, "from page_changes where change <> 'first_data'")).toEqual([]);
+  const [said] = await analysisRows(reader, 'page', { url: pageOf('/none') });
+  expect(said?.['sentence']).toBe('Inspected without a verdict.');
+  expect((await findingsOf(warehouse)).filter(({ level }) => level !== 'lag')).toEqual([]);
 });
 
 test('what is inspected for the first time neither hides a loss nor looks like one', async () => {

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 /** One night of a website of Search Console; pages are named by their paths. */
 interface InspectedNight {
   lists: readonly string[];
-  /** The coverage state that the inspection of a page finds, with the reason for it behind a `|`: `oldest` by default. */
+  /** The coverage state that the inspection of a page finds, with the reason for it behind a `|`: `oldest` by default. Empty: no verdict. */
   inspects?: Readonly<Record<string, string>>;
   /** Clicks of the last 28 days. */
   clicks?: Readonly<Record<string, number>>;
@@ -85,9 +85,9 @@ function reportLines({ inspects = {} }: InspectedNight, at: Date): object[] {
   return Object.entries(inspects).map(([path, found]) => {
     const [state, reason = 'oldest'] = found.split('|');
     const url = pageOf(path);
-    const summary = state === 'Submitted and indexed' ? 'Indexed' : 'Not Indexed';
+    const summary = state === 'Submitted and indexed' ? 'Indexed' : state ? 'Not Indexed' : null;
     const report = {
-      ...{ url, index_summary: summary, index_coverage_state: state, page_fetch_status: 'Successful' },
+      ...{ url, index_summary: summary, index_coverage_state: state || null, page_fetch_status: 'Successful' },
       ...(summary === 'Indexed'
         ? { searchengine_selected_canonical: url, user_selected_canonical: url, last_crawl_time: at.toISOString() }
         : {}),

@@ -9,7 +9,10 @@
 -- show date (date): date
 -- show sentence (text): what is known
 with page as (
-  select pages.* exclude (index_since), if(is_property(website_id), 'not inspected yet', null) as not_inspected
+  select
+    pages.* exclude (index_since),
+    if(is_property(website_id), if(report_fetched_at is null, 'not inspected yet', 'inspected without a verdict'), null)
+      as without_verdict
   from pages
   where
     pages.url = $url::varchar
@@ -59,8 +62,9 @@ sentences as (
       sentence: case
         when listed_snapshot_id is null then 'Only seen in quarantine: its entry of the listing breaks the contract.'
         when not is_monitored then 'Gone from the listing since ' || spelled_date(gone_since) || '; before it was '
-          || coalesce(lower(summary) || ': ' || state, not_inspected, 'without inspection data') || '.'
-        when index_summary is null and not_inspected is not null then 'Not inspected yet.'
+          || coalesce(lower(summary) || ': ' || state, without_verdict, 'without inspection data') || '.'
+        when index_summary is null and without_verdict is not null
+          then upper(left(without_verdict, 1)) || substr(without_verdict, 2) || '.'
         when index_summary is null then 'No inspection data' || since || '.'
         when state_since > index_since then summary || since || ', now: ' || state || ' (since '
           || spelled_date(state_since) || ').'

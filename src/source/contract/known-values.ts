@@ -25,6 +25,8 @@ export type CoverageState = (typeof COVERAGE_STATES)[number];
 
 /** As Search Console writes them in English, quotation marks included, beside those that both know. */
 const SEARCH_CONSOLE_STATES = [
+  'Indexed, though blocked by robots.txt',
+  'Indexed; consider marking as canonical',
   'Page indexed without content',
   'URL is unknown to Google',
   'Redirect error',
@@ -32,7 +34,9 @@ const SEARCH_CONSOLE_STATES = [
   'Blocked due to unauthorized request (401)',
   'Blocked due to access forbidden (403)',
   'Blocked due to other 4xx issue',
+  'Blocked by page removal tool',
   'Duplicate, Google chose different canonical than user',
+  'Duplicate, submitted URL not selected as canonical',
 ];
 const STATES = [...COVERAGE_STATES, ...SEARCH_CONSOLE_STATES];
 
@@ -66,11 +70,17 @@ export const KNOWN_VALUES: Readonly<Record<'coverage' | 'url_report', Readonly<R
   },
 };
 
-/** What Search Console says beyond the contract, in listings and inspections: kept in `extra`, and no drift. */
+/** What Search Console says beyond the contract, or in another form: kept in `extra`, and no drift. */
 export const SEARCH_CONSOLE_EXTRA: readonly string[] = [
   'sitemaps',
   'lastmod',
   'verdict',
+  'coverageState',
+  'lastCrawlTime',
+  'googleCanonical',
+  'userCanonical',
+  'inspectionResultLink',
+  'sitemap',
   'robotsTxtState',
   'indexingState',
   'pageFetchState',

@@ -10,7 +10,7 @@ import { type CallOptions, type GoogleClient, INSPECT } from './google-client.js
 
 /** A field of a report, the name that Google has for it, and what becomes of its value. */
 const FIELDS: readonly [field: keyof UrlReport, name: string, convert: (value: string, now: number) => unknown][] = [
-  ['index_summary', 'verdict', (verdict) => (verdict === 'PASS' ? 'Indexed' : 'Not Indexed')],
+  ['index_summary', 'verdict', (verdict) => (/^(PASS|PARTIAL)$/.test(verdict) ? 'Indexed' : 'Not Indexed')],
   ['index_coverage_state', 'coverageState', (state) => state],
   ['indexing_allowed', 'indexingState', (state) => yesNo(state === 'INDEXING_ALLOWED', state.startsWith('BLOCKED_'))],
   ['searchengine_selected_canonical', 'googleCanonical', address],
@@ -21,6 +21,11 @@ const FIELDS: readonly [field: keyof UrlReport, name: string, convert: (value: s
   ['page_fetch_status', 'pageFetchState', (state) => FETCH_STATUSES.get(state) ?? state],
   ['blocked_by_robots_txt', 'robotsTxtState', (state) => yesNo(state === 'DISALLOWED', state === 'ALLOWED')],
 ];
+
+/** Texts of indexed pages, some of which have another verdict. */
+const INDEXED = /^(Submitted and indexed$|Indexed\b|Page indexed\b)/;
+/** A crawl before this, such as in 1970 or in the year 1, stands for none. */
+const FIRST_CRAWL_MS = Date.UTC(1996);
 
 const word = z.string().nullish();
 const words = Object.fromEntries(FIELDS.map(([, name]) => [name, word]));
@@ -70,6 +75,7 @@ export function judgeInspection(text: string, url: string, now: number): ReportO
     inspection_date: new Date(now).toISOString(),
     inspection_link: address(results.inspectionResultLink ?? ''),
   };
+  if (INDEXED.test(known(status['coverageState']) ?? '')) record['index_summary'] = 'Indexed';
   const rest = Object.entries({ ...status, ...results }).filter(([name, value]) => !isHeld(record, name, value));
   return { outcome: 'fetched', text: JSON.stringify(record), record, absent: [], extra: Object.fromEntries(rest) };
 }
@@ -92,14 +98,15 @@ function address(value: string): string | null {
   return absoluteUrl.safeParse(value).data ?? null;
 }
 
-/** As the contract writes it: Google might send nanoseconds or an offset. */
-function time(value: string): string | null {
+/** As the contract writes it: Google might send nanoseconds or an offset. Null for a time that stands for "never". */
+function time(value: string, now: number): string | null {
   const at = Date.parse(value);
-  const utc = Number.isNaN(at) ? null : new Date(at).toISOString();
+  if (!(at >= FIRST_CRAWL_MS && at <= now + DAY_MS)) return null;
+  const utc = new Date(at).toISOString();
   return timestamp.safeParse(value).data ?? timestamp.safeParse(utc).data ?? null;
 }
 
 function daysSince(value: string, now: number): number | null {
-  const at = time(value);
+  const at = time(value, now);
   return at === null ? null : Math.max(0, Math.floor((now - Date.parse(at)) / DAY_MS));
 }

@@ -52,6 +52,13 @@ it('maps what Google says of an indexed page, and keeps the rest', () => {
 
 it.each([
   [{ verdict: 'NEUTRAL' }, { index_summary: 'Not Indexed' }],
+  [{ verdict: 'PARTIAL', coverageState: 'Etwas Neues' }, { index_summary: 'Indexed' }],
+  [{ verdict: 'NEUTRAL', coverageState: 'Indexed, though blocked by robots.txt' }, { index_summary: 'Indexed' }],
+  [{ verdict: 'FAIL', coverageState: 'Indexed; consider marking as canonical' }, { index_summary: 'Indexed' }],
+  [{ verdict: 'NEUTRAL', coverageState: 'Page indexed without content' }, { index_summary: 'Indexed' }],
+  [{ verdict: 'VERDICT_UNSPECIFIED', coverageState: 'Submitted and indexed' }, { index_summary: 'Indexed' }],
+  [{ verdict: 'NEUTRAL', coverageState: 'Indexing is not allowed' }, { index_summary: 'Not Indexed' }],
+  [{ verdict: 'NEUTRAL', coverageState: 'Submitted and indexed elsewhere' }, { index_summary: 'Not Indexed' }],
   [{ verdict: 'VERDICT_UNSPECIFIED' }, { index_summary: null, searchenginebot_primary_crawler: null, sitemaps: [] }],
   [{ indexingState: 'BLOCKED_BY_HTTP_HEADER' }, { indexing_allowed: 'No' }],
   [{ robotsTxtState: 'DISALLOWED' }, { blocked_by_robots_txt: 'Yes' }],
@@ -63,6 +70,14 @@ it.each([
   const outcome = judged(status);
   expect(outcome).toMatchObject({ outcome: 'fetched', record: fields });
 });
+
+it.each(['1970-01-01T00:00:00Z', '0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z', 'never'])(
+  'takes a crawl at %s for none, and keeps it as sent',
+  (lastCrawlTime) => {
+    const none = { last_crawl_time: null, days_since_last_crawl: null };
+    expect(judged({ lastCrawlTime })).toMatchObject({ record: none, extra: { lastCrawlTime } });
+  },
+);
 
 it.each([
   ['{}', 'inspectionResult'],

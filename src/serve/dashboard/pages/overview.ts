@@ -128,7 +128,7 @@ function deltas(context: WebsiteContext, overview: Overview): Part {
 
 /** What pages without a state are called. */
 function noDataName({ websites }: Overview): string {
-  return websites[0]?.website.by_inspection ? 'Not inspected yet' : 'Without data';
+  return websites[0]?.website.by_inspection ? 'No verdict yet' : 'Without data';
 }
 
 function changeSince({ figure, isShare }: Delta, now: TrendRow, before: TrendRow | undefined): string {
