@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../base/exit.js';
 import { counted } from '../../base/observe/format.js';
@@ -10,7 +9,7 @@ import { checkAreFiles } from '../../base/storage/only-files.js';
 import { columnsOf, rowsDiffer } from '../../base/storage/rows-differ.js';
 import { literal } from '../../base/storage/sql.js';
 import { findDamaged } from '../log/folder/damage.js';
-import { listTableFiles, warehouseFolder } from '../log/folder/layout.js';
+import { warehouseFolder } from '../log/folder/layout.js';
 import { DATA_TABLES, LOOSE_TABLES, type Table } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
 import { filesOf, lackingIn, type Marker } from '../log/markers.js';
@@ -30,7 +29,7 @@ export async function isOutdated(engine: Engine, log: Log, prefix = ''): Promise
   // By runs, because a marker may only be lost; by its marker if a take-over kept the run's row from the bucket.
   const held = `select website_id as "websiteId", run_id as id from ${prefix}runs union
     select website_id, snapshot_id from ${prefix}snapshots anti join ${prefix}runs using (run_id, website_id)`;
-  if (removedIn(log, await engine.rows(heldRun, held)).size > 0) return true;
+  if ((await removedIn(log, await engine.rows(heldRun, held))).length > 0) return true;
   return (await countTombstoned(engine, log, prefix)) > 0;
 }
 
@@ -68,18 +67,18 @@ export async function duckdbLag(
   engine: EngineOptions,
   file = warehouseFolder(log.path).database,
 ): Promise<FollowerLag> {
-  const { markers, damaged } = log;
+  const { markers } = log;
   const lag = { name: 'duckdb', exact: true, held: null, error: null };
   if (!(await exists(file))) return { ...lag, behind: markers.length };
   const held = await probeLock(file);
   if (held?.access === 'write') return { ...lag, behind: await newerThan(file, markers), exact: false, held };
   try {
-    const [known, tombstoned] = await withEngine({ ...engine, file, readOnly: true }, async (opened) => {
-      return [await knownCommits(opened), await countTombstoned(opened, log)] as const;
+    const [taken, tombstoned] = await withEngine({ ...engine, file, readOnly: true }, async (opened) => {
+      const all = 'select website_id as "websiteId", snapshot_id as id from snapshots';
+      return [await opened.rows(heldRun, all), await countTombstoned(opened, log)] as const;
     });
-    const there = new Set([...markers, ...damaged].map((one) => basename(one.path, '.parquet')));
-    const removed = [...known].filter((id) => !there.has(id)).length;
-    return { ...lag, behind: lackingIn(known, markers).length + removed + tombstoned, held };
+    const lacking = lackingIn(new Set(taken.map(({ id }) => id)), markers).length;
+    return { ...lag, behind: lacking + (await removedIn(log, taken)).length + tombstoned, held };
   } catch (error) {
     // A writer has opened it since we checked.
     if (lockHolder(error)) return { ...lag, behind: await newerThan(file, markers), exact: false, held };
@@ -97,12 +96,13 @@ async function newerThan(file: string, markers: readonly Marker[]): Promise<numb
  * The markers are read while the file is open: nobody can write to it then, so everything in it has a marker. Files of
  * the log that cannot be read are not differences here: they are separate findings.
  *
+ * @param listed the log when the check began: it is not behind for lacking what was committed since
  * @param temporary a folder outside the warehouse
  */
-export async function checkDuckdb(engine: Engine, warehouse: string, temporary: string): Promise<Difference[]> {
-  const file = warehouseFolder(warehouse).database;
+export async function checkDuckdb(engine: Engine, listed: Log, temporary: string): Promise<Difference[]> {
+  const file = warehouseFolder(listed.path).database;
   if (!(await exists(file))) {
-    if ((await listTableFiles(warehouse, 'snapshots')).length === 0) return [];
+    if (listed.markers.length === 0) return [];
     return [lagging(`${file} is missing`, 'the next sync creates it')];
   }
   try {
@@ -115,7 +115,7 @@ export async function checkDuckdb(engine: Engine, warehouse: string, temporary: 
     return [difference(`${file} cannot be opened: ${messageOf(error)}`)];
   }
   try {
-    return await compare(engine, await openLog(engine, warehouse, { temporary }));
+    return await compare(engine, await openLog(engine, listed.path, { temporary }), listed);
   } catch (error) {
     return [difference(`${file} cannot be compared: ${messageOf(error)}`)];
   } finally {
@@ -123,7 +123,7 @@ export async function checkDuckdb(engine: Engine, warehouse: string, temporary: 
   }
 }
 
-async function compare(engine: Engine, log: Log): Promise<Difference[]> {
+async function compare(engine: Engine, log: Log, listed: Log): Promise<Difference[]> {
   const { markers } = log;
   // The next sync rebuilds it, so there is nothing to compare.
   if (await isOutdated(engine, log, 'follower.')) return [lagging('indexhouse.duckdb still holds what was removed')];
@@ -141,7 +141,10 @@ async function compare(engine: Engine, log: Log): Promise<Difference[]> {
     ['tombstones', log.query('tombstones', log.tombstoneFiles)],
   ];
   const lags: [number, (rows: number) => Difference][] = [
-    [markers.length - has.length, (lacking) => lagging(`indexhouse.duckdb is ${counted(lacking, 'snapshot')} behind`)],
+    [
+      lackingIn(taken, listed.markers).length,
+      (lacking) => lagging(`indexhouse.duckdb is ${counted(lacking, 'snapshot')} behind`),
+    ],
   ];
   for (const [table, id] of LOOSE_TABLES) {
     // Rows of a damaged Parquet file cannot be compared; the native file is not to blame.
@@ -149,7 +152,12 @@ async function compare(engine: Engine, log: Log): Promise<Difference[]> {
     const all = log.query(table, log.files(table));
     compared.push([table, `select * from (${all}) semi join follower.${table} using (${id}, website_id)`]);
     // A run's row comes last, or alone if the run failed, and a note at any time: without it, the file is only behind.
-    const lacking = await countOf(engine, `(${all}) anti join follower.${table} using (${id}, website_id)`);
+    const older = new Set(listed.files(table));
+    const due = log.query(
+      table,
+      log.files(table).filter((path) => older.has(path)),
+    );
+    const lacking = await countOf(engine, `(${due}) anti join follower.${table} using (${id}, website_id)`);
     lags.push([lacking, (rows) => lagging(`${table} in indexhouse.duckdb is ${rows} rows behind`)]);
   }
   const states = await findStates(engine, log);

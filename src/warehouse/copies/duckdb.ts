@@ -130,14 +130,14 @@ async function canBeOpened(database: string, warehouse: string): Promise<boolean
  * `repair`, it is rebuilt if it differs or lags.
  */
 export async function compareDuckdb(
-  warehouse: string,
+  log: Log,
   { memoryLimit, engine, repair }: { memoryLimit: number; engine: EngineOptions; repair: boolean },
 ): Promise<Compared> {
-  const check = () => withEngine(engine, (opened) => checkDuckdb(opened, warehouse, engine.temporary));
+  const check = () => withEngine(engine, (opened) => checkDuckdb(opened, log, engine.temporary));
   const differences = await check();
   if (!repair || differences.length === 0) return { differences, repaired: [] };
   try {
-    await rebuildDuckdb({ warehouse, memoryLimit });
+    await rebuildDuckdb({ warehouse: log.path, memoryLimit });
   } catch (error) {
     if (!(error instanceof BusyError || error instanceof RebuildError)) throw error;
     return { differences: differences.map((one) => ({ ...one, remedy: error.message })), repaired: [] };

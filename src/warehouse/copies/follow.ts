@@ -77,7 +77,7 @@ export function localFollowers(options: { memoryLimit: number; lockTimeout: numb
       name: 'duckdb',
       follow: (log) => followWithDuckdb({ ...options, warehouse: log.path }, log),
       lag: (log, engine) => duckdbLag(log, engine),
-      compare: (log, engine, { repair }) => compareDuckdb(log.path, { ...options, engine, repair }),
+      compare: (log, engine, { repair }) => compareDuckdb(log, { ...options, engine, repair }),
     },
     {
       name: 'analytics',

@@ -6,7 +6,7 @@ import type { EngineOptions } from '../../base/storage/engine.js';
 import type { LockHolder } from '../../base/storage/locks.js';
 import { checkAreFiles } from '../../base/storage/only-files.js';
 import { firstLine } from '../log/folder/damage.js';
-import { websiteOf } from '../log/folder/layout.js';
+import { listTableFiles, websiteOf } from '../log/folder/layout.js';
 import type { Log } from '../log/log.js';
 import { dataFilesOf, lackingIn, type Marker, markersOf, newestMarkers } from '../log/markers.js';
 import { currentState } from '../log/state.js';
@@ -104,14 +104,26 @@ export interface Follower {
   compare(log: Log, engine: EngineOptions, options: { repair: boolean }): Promise<Compared>;
 }
 
-/** Websites of which a copy holds runs or commits that the log no longer has: `indexhouse remove` took them out. */
-export function removedIn(
-  { markers, runs, damaged }: Log,
-  held: readonly { websiteId: string; id: string }[],
-): ReadonlySet<string> {
-  const paths = [...runs, ...[...markers, ...damaged].map(({ path }) => path)];
+/** A run or a commit, by its id. */
+export interface Held {
+  websiteId: string;
+  id: string;
+}
+
+/** The runs and commits in a copy that the warehouse no longer has: `indexhouse remove` took them out. */
+export async function removedIn<T extends Held>(log: Log, held: readonly T[]): Promise<T[]> {
+  const { markers, runs, damaged } = log;
+  const unlisted = without(held, [...runs, ...[...markers, ...damaged].map(({ path }) => path)]);
+  if (unlisted.length === 0) return [];
+  // Listed again: a run that was committed and copied since the log was opened is no removal.
+  const tables = ['runs', 'snapshots'] as const;
+  const now = await Promise.all(tables.map((table) => listTableFiles(log.path, table)));
+  return without(unlisted, now.flat());
+}
+
+function without<T extends Held>(held: readonly T[], paths: readonly string[]): T[] {
   const there = new Set(paths.map((path) => `${websiteOf(path)} ${basename(path, '.parquet')}`));
-  return new Set(held.filter(({ websiteId, id }) => !there.has(`${websiteId} ${id}`)).map((one) => one.websiteId));
+  return held.filter(({ websiteId, id }) => !there.has(`${websiteId} ${id}`));
 }
 
 /** One commit of the log, as a copy takes it. */

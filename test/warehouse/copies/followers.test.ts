@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect } from 'vitest';
 import { UnreachableError } from '../../../src/base/exit.js';
@@ -124,6 +124,23 @@ describe.each(
     expect((await lag(warehouse, one)).behind).toBeGreaterThan(0);
     expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
     expect(await one.rows(warehouse)).toEqual(all);
+  });
+
+  testCase('is not behind for a reader whose log was listed before the last night', async () => {
+    const warehouse = copyOf(built.path);
+    const newest = ['snapshots', 'runs'].map((table) => ({
+      there: join(warehouse, 'parquet', table, 'website=shop', 'date=2025-03-02'),
+      away: join(warehouse, `newest-${table}`),
+    }));
+    for (const { there, away } of newest) renameSync(there, away);
+    await withLog(warehouse, async (older, options) => {
+      for (const { there, away } of newest) renameSync(away, there);
+      expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
+      const follower = followersFor(warehouse, one).at(-1) ?? expect.fail();
+      expect(await follower.lag(older, options)).toMatchObject(IS_NEVER_BEHIND);
+      const { differences } = await follower.compare(older, options, { repair: false });
+      expect(differences.filter(({ level }) => level !== 'note')).toEqual([]);
+    });
   });
 
   testAtLength('interrupted after any step, it ends up the same', async () => {

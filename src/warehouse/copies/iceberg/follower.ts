@@ -9,7 +9,7 @@ import { websiteOf } from '../../log/folder/layout.js';
 import { columnsOf, DATA_TABLES, LOOSE_TABLES, type Table } from '../../log/folder/tables.js';
 import type { Log } from '../../log/log.js';
 import { dataFilesOf, fileOf, newestMarkers, stateFileOf } from '../../log/markers.js';
-import { type CheckedCopy, type Commit, type Difference, lagging, removedIn } from '../follower.js';
+import { type CheckedCopy, type Commit, type Difference, type Held, lagging, removedIn } from '../follower.js';
 import { REMEDY } from './metadata.js';
 import { bucketPlace, folderPlace, type Place } from './place.js';
 import { IcebergTable, type NamedFile, type TableFile } from './table.js';
@@ -75,8 +75,7 @@ export class IcebergTables implements CheckedCopy {
   async #holdsRemoved(): Promise<boolean> {
     const tables: Table[] = this.log.namesEveryRun ? ['snapshots', 'runs'] : ['snapshots'];
     const files = (await Promise.all(tables.map((table) => this.#table(table).files()))).flat();
-    const held = files.map(({ websiteId, address }) => ({ websiteId, id: idOf(address) }));
-    return removedIn(this.log, held).size > 0;
+    return (await removedIn(this.log, files.map(heldOf))).length > 0;
   }
 
   /** None if a table is missing: every commit is taken again, and tables that already have it do not change. */
@@ -134,15 +133,15 @@ export class IcebergTables implements CheckedCopy {
     const lags: Difference[] = [];
     const dropped = new Set(log.tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
     for (const table of [...DATA_TABLES, 'snapshots'] as const) {
-      const there = new Set((await this.#table(table).files()).map(({ address }) => address));
+      const there = new Map((await this.#table(table).files()).map((file) => [file.address, heldOf(file)]));
       const lacking = log
         .files(table)
         .filter((path) => !there.delete(this.#named(path).address) && known.has(idOf(path)));
       if (lacking[0] !== undefined)
         messages.push(`the Iceberg table ${table} lacks ${lacking.length} files: ${lacking[0]}`);
-      const more = [...there].filter((address) => !dropped.has(`${table} ${idOf(address)}`));
-      if (more[0] !== undefined)
-        messages.push(`the Iceberg table ${table} has ${more.length} files too many: ${more[0]}`);
+      const more = [...there.values()].filter(({ id }) => !dropped.has(`${table} ${id}`));
+      const [first, ...rest] = await removedIn(log, more);
+      if (first) messages.push(`the Iceberg table ${table} has ${rest.length + 1} files too many: ${first.address}`);
       if (more.length < there.size)
         lags.push(lagging(`the Iceberg table ${table} still has files that retention removed`));
     }
@@ -222,6 +221,10 @@ export class IcebergTables implements CheckedCopy {
     const address = this.place.address(this.#pathIn(path));
     return { address, websiteId: websiteOf(path), date: DATE_FOLDER.exec(path)?.[1] ?? null };
   }
+}
+
+function heldOf({ websiteId, address }: NamedFile): Held & { address: string } {
+  return { websiteId, id: idOf(address), address };
 }
 
 /** The id of a commit or a tombstone, after which its file is named. */
