@@ -1,5 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { BusyError } from '../../src/base/exit.js';
 import { RunLock } from '../../src/warehouse/log/lock.js';
@@ -8,6 +9,7 @@ import { run, start } from '../given/cli.js';
 import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
+import { holdOpen } from '../given/holder.js';
 
 describe('the run lock', () => {
   once('is held by one at a time in a process, and free again after its release', async () => {
@@ -25,6 +27,18 @@ describe('the run lock', () => {
     writeFileSync(file, '');
     await expect(RunLock.take(warehouse, 'sync')).rejects.toThrow(`cannot open the run lock ${file}`);
     await expect(RunLock.take(warehouse, 'sync')).rejects.toThrow('delete it and try again');
+  });
+
+  once('is waited for, as long as a note of another process holds it', async () => {
+    const folder = temporaryFolder();
+    const warehouse = join(folder, 'warehouse');
+    const config = writeConfig(folder, { websites: ['w'] });
+    expect((await run(['sync', '--recover', '--config', config])).code).toBe(0);
+    const holder = await holdOpen(join(warehouse, 'run.lock.duckdb'), 'READ_WRITE');
+    const waiting = run(['sync', '--recover', '--config', config]);
+    expect(await Promise.race([waiting, setTimeout(1000)])).toBeUndefined();
+    await holder.release();
+    expect((await waiting).code).toBe(0);
   });
 
   test('keeps a second process out with exit code 4, until the first is killed', async () => {

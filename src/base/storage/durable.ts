@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, fsync, fsyncSync, ftruncateSync, openSync, type Stats, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fsync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
 import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { cannotWrite } from './disk-error.js';
-import { checkAreFiles } from './only-files.js';
+import { checkAreFiles, notAFile } from './only-files.js';
 
 /** Makes a folder's own entries (names added, renamed or removed in it) survive a power loss. */
 export function syncFolder(folder: string): Promise<void> {
@@ -143,6 +153,15 @@ async function makeOne(folder: string): Promise<string[]> {
   }
 }
 
+/** Opens a file for writing, but none that a link in its place names. */
+function openUnlinked(path: string, flags: number): number {
+  try {
+    return openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | flags);
+  } catch (error) {
+    throw codeOf(error) === 'ELOOP' ? notAFile(path, 'is a symbolic link, not a file') : error;
+  }
+}
+
 const SYNC_INTERVAL_MS = 1000;
 
 /** Text that is written together, and the promise for all of it. */
@@ -170,7 +189,7 @@ export class AppendFile {
     bytes: number,
   ) {
     checkAreFiles([path]);
-    this.#fd = openSync(path, bytes === 0 ? 'w' : 'r+');
+    this.#fd = openUnlinked(path, bytes === 0 ? constants.O_CREAT : 0);
     this.#bytes = bytes;
     ftruncateSync(this.#fd, bytes);
     this.#timer = setInterval(() => this.#sync(), SYNC_INTERVAL_MS).unref();

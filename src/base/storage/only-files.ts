@@ -17,8 +17,12 @@ export function whyNotFile(path: string): string | null {
 export function checkAreFiles(paths: readonly string[]): void {
   for (const path of paths) {
     const reason = whyNotFile(path);
-    if (reason) throw new Failure(`${path} ${reason}: move it away, and run \`indexhouse verify\``);
+    if (reason) throw notAFile(path, reason);
   }
+}
+
+export function notAFile(path: string, reason: string): Failure {
+  return new Failure(`${path} ${reason}: move it away, and run \`indexhouse verify\``);
 }
 
 /** Copies a file to a temporary name, replacing what an earlier attempt left there. */

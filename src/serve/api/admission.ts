@@ -16,8 +16,6 @@ export interface Interface {
   store: Store;
   limits: LimitRules;
   limiter: Limiter | null;
-  /** Called with an error that occurs once an answer has begun. */
-  onError?: OnError | undefined;
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
 }
 

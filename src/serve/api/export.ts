@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { csvText } from '../../base/observe/csv.js';
 import { type CoverageEntry, coverageEntrySchema } from '../../source/contract/coverage.js';
-import type { OnError } from './admission.js';
 import { BROTLI_PARAMETERS, encodingFor } from './representation.js';
 import type { ListingStream } from './store.js';
 
@@ -29,15 +28,12 @@ export const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = { ndjson: 'a
 /**
  * Sends a whole listing. Reads no faster than its client, and stops once the client is gone. A failure on the way
  * breaks the connection, so that half a listing is never mistaken for all of it.
- *
- * @param onError called with such a failure
  */
 export async function sendListing(
   format: ExportFormat,
   listing: ListingStream,
   request: FastifyRequest,
   reply: FastifyReply,
-  onError?: OnError,
 ): Promise<FastifyReply> {
   reply.type(`${EXPORT_TYPES[format]}; charset=utf-8`);
   reply.headers({ 'cache-control': 'private, no-cache', vary: 'Accept-Encoding, Authorization' });
@@ -49,8 +45,6 @@ export async function sendListing(
   }
   const text = format === 'csv' ? csvText(COLUMNS, csvRows(listing.batches)) : ndjsonText(listing.batches);
   const parts = Readable.from(text, { highWaterMark: BATCHES_AHEAD });
-  // Before the first byte is sent, an error is answered like any other.
-  parts.on('error', (error) => reply.raw.headersSent && !reply.raw.destroyed && onError?.(error, request));
   return reply.send(encoding ? compressedStream(parts, encoding) : parts);
 }
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
@@ -95,18 +96,19 @@ export function plainServer(
   const refuse = refuseUnknown(app);
   options.setup?.(app);
   addHeaders(app);
+  reportBroken(app, options.onError);
   refuseAmbiguous(app);
   refuse();
   return app;
 }
 
 function interfaceOf(store: Store, options: ServerOptions): Interface {
-  const { prefix = '', maxLimit = DEFAULT_MAX_LIMIT_ENTRIES, rateLimit, clock, onKey, onError } = options;
+  const { prefix = '', maxLimit = DEFAULT_MAX_LIMIT_ENTRIES, rateLimit, clock, onKey } = options;
   if (!PREFIX_FORM.test(prefix)) throw new TypeError(`Unusable path prefix "${prefix}": write it like /tenant/api.`);
   if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
   const defaultLimit = Math.min(options.defaultLimit ?? DEFAULT_LIMIT_ENTRIES, maxLimit);
   const limiter = options.limiter ?? (rateLimit === undefined ? null : limiterOf(rateLimit, clock));
-  return { store, limits: { defaultLimit, maxLimit }, limiter, onKey, onError };
+  return { store, limits: { defaultLimit, maxLimit }, limiter, onKey };
 }
 
 /** Adds what every answer carries; while the server shuts down, also that its connection closes. */
@@ -118,6 +120,15 @@ function addHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => void reply.headers(COMMON_HEADERS));
   app.addHook('onSend', async (_request, reply) => {
     if (hasListened && !app.server.listening) reply.header('connection', 'close');
+  });
+}
+
+/** Reports answers that break off. Before the first byte is sent, an error is answered like any other. */
+function reportBroken(app: FastifyInstance, onError?: OnError): void {
+  app.addHook('onSend', async (request, { raw }, payload) => {
+    if (payload instanceof Readable)
+      payload.on('error', (error) => raw.headersSent && !raw.destroyed && onError?.(error, request));
+    return payload;
   });
 }
 

@@ -68,7 +68,7 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
     if (format !== 'json' && store.streamListing) {
       const listing = await store.streamListing(websiteId, query, context);
       reply.headers(snapshotHeaders(listing));
-      return sendListing(format, listing, request, reply, service.onError);
+      return sendListing(format, listing, request, reply);
     }
     const listing = await store.listCoverage(websiteId, window, query, context);
     return showing(listing, windowBody(websiteId, window, listing, query.query), reply);

@@ -13,11 +13,19 @@ const DOCUMENTS = [
   { name: 'glossary', title: 'Glossary', description: 'The terms of indexhouse.', file: 'glossary.md' },
 ] as const;
 
-export function addResources(server: McpServer): void {
+/** @param folder of the documents @param onError called with why one cannot be read, which the client is not told */
+export function addResources(
+  server: McpServer,
+  onError: (error: unknown) => void,
+  folder = join(packageFolder(), 'docs'),
+): void {
   for (const { name, title, description, file } of DOCUMENTS) {
     const config = { title, description, mimeType: 'text/markdown' };
     server.registerResource(name, `indexhouse://${name}`, config, async ({ href: uri }) => {
-      const text = await readFile(join(packageFolder(), 'docs', file), 'utf8');
+      const text = await readFile(join(folder, file), 'utf8').catch((error: unknown) => {
+        onError(error);
+        throw new Error('This document cannot be read. The reason is in the log of indexhouse.');
+      });
       return { contents: [{ uri, mimeType: 'text/markdown', text }] };
     });
   }

@@ -46,7 +46,7 @@ export function assistantServer(client: Client, observer: Observer): McpServer {
       return answered;
     });
   }
-  addResources(server);
+  addResources(server, observer.onError);
   return server;
 }
 

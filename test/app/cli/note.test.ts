@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { readXlsx } from 'hucre/xlsx';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -12,10 +13,12 @@ import { startBucket } from '../../given/bucket.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { leftBehind } from '../../given/left-behind.js';
 import { buildWarehouse, type Night, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call } from '../../serve/assistant/given.js';
 import { SHOP_TOKEN, startDashboard } from '../../serve/dashboard/given.js';
 import { Visitor } from '../../serve/dashboard/visitor.js';
+import { removeNow } from '../../warehouse/removal/removed.js';
 
 const HOSTILE = `=1+"'><script>alert(1)</script>{b}`;
 const ESCAPED = '=1+&quot;&#39;&gt;&lt;script&gt;alert(1)&lt;/script&gt;{b}';
@@ -166,6 +169,30 @@ describe('a note', () => {
     const [file = ''] = await listTableFiles(warehouse, 'note_log');
     writeFileSync(file, 'garbage');
     expect(await command('verify')).toMatchObject({ code: 1, stdout: expect.stringContaining(file) });
+  });
+
+  test('is written after a removal that ran while it read the warehouse', async () => {
+    const { command, warehouse, note } = given();
+    await note('2025-03-09', 'Before');
+    const half = join(temporaryFolder(), 'warehouse');
+    await leftBehind(
+      warehouse,
+      ['decided the removal'],
+      () => half,
+      () => removeNow(warehouse, { website: 'other' }),
+    );
+    rmSync(warehouse, { recursive: true });
+    renameSync(half, warehouse);
+    // What a file is that is removed while it is read.
+    const [gone = ''] = await listTableFiles(warehouse, 'note_log', { websiteId: 'other' });
+    writeFileSync(gone, '');
+    const noted = command('note', '2025-03-09', 'After', '--json');
+    await setTimeout(500);
+    // Whoever takes the lock finishes the removal.
+    (await RunLock.take(warehouse, 'sync')).release();
+    const { code, stdout, stderr } = await noted;
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toMatchObject({ websites: ['shop'], note: 'After' });
   });
 
   test.each([

@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { buildServer } from '../../../src/serve/api/http.js';
+import { Readable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { buildServer, plainServer } from '../../../src/serve/api/http.js';
 import { paginationOf } from '../../../src/serve/api/pagination.js';
+import { errorLog } from '../../../src/serve/api/request-log.js';
 import type { Store } from '../../../src/serve/api/store.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
 import { startSimulator } from '../../given/client-clock.js';
@@ -47,6 +49,23 @@ describe('a store that fails', () => {
     expect(reported).toEqual([new Error('secret place /var/lib')]);
     await app.close();
   });
+});
+
+it('reports a file that breaks off with its request, once its client has the beginning', async () => {
+  const errors: unknown[] = [];
+  async function* half() {
+    yield 'a'.repeat(100_000);
+    throw new Error('the disk failed');
+  }
+  const app = plainServer({
+    onError: errorLog({ error: (line: object) => void errors.push(line) }, /zo_\w+/g),
+    setup: (server) => void server.get('/pages.csv', async () => Readable.from(half())),
+  });
+  onTestFinished(() => app.close());
+  const answer = await fetch(`${await app.listen({ host: '127.0.0.1', port: 0 })}/pages.csv`);
+  expect(answer.status).toBe(200);
+  await expect(answer.text()).rejects.toThrow();
+  expect(errors).toEqual([{ err: new Error('the disk failed'), method: 'GET', path: '/pages.csv' }]);
 });
 
 describe('options', () => {

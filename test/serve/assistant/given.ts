@@ -1,4 +1,5 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
@@ -49,6 +50,8 @@ export async function asked(warehouse: string): Promise<Client> {
   });
   const server = assistantServer(own, { onError: (error) => errors.push(error) });
   const client = await connected(server);
+  // It holds answers against the schemas that it has listed.
+  await client.listTools();
   atEnd(async () => {
     await client.close();
     own.close();
@@ -57,13 +60,11 @@ export async function asked(warehouse: string): Promise<Client> {
   return client;
 }
 
-async function connected(server: ReturnType<typeof assistantServer>): Promise<Client> {
+export async function connected(server: McpServer): Promise<Client> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: 'test', version: '1' });
   await server.connect(theirs);
   await client.connect(ours);
-  // It holds answers against the schemas that it has listed.
-  await client.listTools();
   return client;
 }
 

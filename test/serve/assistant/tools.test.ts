@@ -1,9 +1,11 @@
 import type { Client } from '@modelcontextprotocol/client';
+import { McpServer } from '@modelcontextprotocol/server';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { analyses } from '../../../src/answers/query/catalog.js';
-
+import { addResources } from '../../../src/serve/assistant/resources.js';
+import { temporaryFolder } from '../../given/folder.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
-import { asked, call, HOSTILE, NIGHTS } from './given.js';
+import { asked, call, connected, HOSTILE, NIGHTS } from './given.js';
 
 const built = sharedWarehouse(() => buildWarehouse(NIGHTS));
 let client: Client;
@@ -193,4 +195,16 @@ it('resources are the dictionary and the glossary', async () => {
     }),
   );
   expect([dictionary, glossary]).toEqual([expect.stringMatching(/^# Data dic/), expect.stringMatching(/^# Glossary/)]);
+});
+
+it('a resource that cannot be read is reported, and its client is told no path', async () => {
+  const errors: unknown[] = [];
+  const server = new McpServer({ name: 'indexhouse', version: '1' });
+  addResources(server, (error) => errors.push(error), temporaryFolder());
+  const reader = await connected(server);
+  await expect(reader.readResource({ uri: 'indexhouse://glossary' })).rejects.toThrow(
+    /cannot be read. The reason is in/,
+  );
+  expect(errors).toMatchObject([{ code: 'ENOENT' }]);
+  await reader.close();
 });
