@@ -9,10 +9,10 @@ import { inspect } from './search-console/inspection.js';
 import { isOfProperty, isReadable, propertyOf, whyRefused } from './search-console/property.js';
 import type { SiteFetch } from './search-console/site-fetch.js';
 import { Universe } from './search-console/universe.js';
-import type { ListingSink, Quota, Source } from './source.js';
+import type { ListingSink, Merged, Quota, Source } from './source.js';
 import type { JudgedEntry } from './walk/coverage-window.js';
 import type { WalkResult } from './walk/walk.js';
-import { firstWalk, type Interrupted, restartedWalk, type WalkState } from './walk/walk-state.js';
+import { type AcceptedWindow, firstWalk, type Interrupted, restartedWalk, type WalkState } from './walk/walk-state.js';
 
 const WINDOW_PAGES = 1_000;
 /** A listing's reason names at most this many places that could not be read. */
@@ -49,9 +49,11 @@ export class SearchConsoleSource implements Source {
     });
     // An interrupted listing begins again.
     const first = from ? restartedWalk(from.state, client.now) : firstWalk(WINDOW_PAGES, client.now);
-    const state = await journaled(sink, sink.merged(found.sightings()), first);
-    for (const text of [...found.problems, ...found.notes]) sink.note(text);
-    const reason = whyIncomplete(state.kept, found.problems);
+    const merged = await sink.merged(found);
+    const state = await journaled(sink, merged, first);
+    for (const text of found.problems) sink.note(text, 'warn');
+    for (const text of found.notes) sink.note(text, 'info');
+    const reason = whyIncomplete(merged.sources, found.problems);
     const kept = { ...state, count: state.kept, ended: true };
     return { kept, walks: state.walk, complete: reason === null, reason, error: null };
   }
@@ -98,23 +100,24 @@ export class SearchConsoleSource implements Source {
 }
 
 /** Journals pages in windows, as if a listing had been walked. @returns the state after the last one */
-async function journaled(sink: ListingSink, pages: AsyncIterable<JudgedEntry>, first: WalkState) {
+async function journaled(sink: ListingSink, { pages, sources }: Merged, first: WalkState) {
   let state = first;
   let fresh: JudgedEntry[] = [];
-  const accept = async () => {
+  const accept = async (more: Pick<AcceptedWindow, 'sources'> = {}) => {
     const { kept: keep, windows } = state;
     state = { ...state, windows: windows + 1, kept: keep + fresh.length, offset: keep + fresh.length };
-    await sink.accept({ keep, fresh, drift: [], state });
+    await sink.accept({ keep, fresh, drift: [], state, ...more });
     fresh = [];
   };
   for await (const page of pages) if (fresh.push(page) >= WINDOW_PAGES) await accept();
-  if (fresh.length > 0) await accept();
+  await accept({ sources });
   return state;
 }
 
 /** Why a listing is partial: the places that could not be read; null if it is not. */
-function whyIncomplete(pages: number, problems: readonly string[]): string | null {
-  if (pages === 0 && problems.length === 0) return 'no sitemap and no search traffic names a page of the property';
+function whyIncomplete(sources: Merged['sources'], problems: readonly string[]): string | null {
+  const isNone = sources.every(({ pages }) => pages === 0);
+  if (isNone && problems.length === 0) return 'no sitemap and no search traffic names a page of the property';
   const more = problems.length > MOST_NAMED ? [`and ${problems.length - MOST_NAMED} more`] : [];
   return [...problems.slice(0, MOST_NAMED), ...more].join('; ') || null;
 }

@@ -12,10 +12,31 @@ export interface ListingSink extends WalkJournal {
   notAfter: number;
   /** Called after each answer, whatever it is. @throws ClockError */
   answered(): void;
-  /** Logs what the user should know about a place that was read. */
-  note(text: string): void;
-  /** Each page that was sighted once, with all that was said about it. */
-  merged(sightings: AsyncIterable<readonly object[]>): AsyncIterable<JudgedEntry>;
+  /** Logs what the user should know about a place that was read: at `warn` if pages are missing for it. */
+  note(text: string, level: 'info' | 'warn'): void;
+  /** Merges what many places name, which is read while this works. */
+  merged(found: Found): Promise<Merged>;
+}
+
+/** What the places that name pages say: each page once for each of them, in batches. */
+export interface Found {
+  sightings(): AsyncIterable<readonly object[]>;
+  /** What became of each place. Whole after `sightings`. */
+  sources: readonly object[];
+}
+
+/** What places name, merged. */
+export interface Merged {
+  /** Each page once, with all that was said about it; and those that were named until lately. Read once. */
+  pages: AsyncIterable<JudgedEntry>;
+  /** The places, with what they named. */
+  sources: readonly MergedSource[];
+}
+
+/** A row of `listing_sources`. */
+export interface MergedSource {
+  /** How many pages it names. */
+  pages: number;
 }
 
 /** How many inspections the pages below a property may take in a day. */

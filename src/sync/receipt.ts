@@ -30,6 +30,8 @@ export interface WebsiteReceipt {
   reports_status: string | null;
   pages: { expected: number | null; listed: number; rejected: number };
   reports: ReportsReceipt;
+  /** Which sources named pages that nothing names any more; left out if none. */
+  sources_quiet?: string;
   requests: RequestCounts;
   /** Answered requests ÷ those that the pace allowed, 0 to 1; null if that is unlimited or unknown. */
   utilisation: number | null;

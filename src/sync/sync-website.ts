@@ -13,7 +13,7 @@ export async function syncWebsite(run: WebsiteRun): Promise<WebsiteReceipt> {
     run.latest = before.latest;
     run.clock.check(run);
     await writeHeader(run.folder, run.header);
-    const listed = await walk(run);
+    const listed = await walk(run, before);
     const planned = await plan(run, listed, before);
     const fetched = await fetchReports(run, planned, before);
     const staged = await stage(run, listed, before, fetched);

@@ -4,11 +4,13 @@ import { crashPoint } from '../base/storage/crash-point.js';
 import { AppendFile } from '../base/storage/durable.js';
 import { sql } from '../base/storage/sql.js';
 import { HOUR_MS } from '../base/time.js';
+import type { Found, Merged } from '../source/source.js';
 import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
 import { readLines } from '../warehouse/journal/lines.js';
 import { type JournaledWalk, readListing } from '../warehouse/journal/listing.js';
-import { deadlineOf, type WebsiteRun } from './context.js';
+import { viewPreviousState } from '../warehouse/log/stage/comparison.js';
+import { type Before, deadlineOf, type WebsiteRun } from './context.js';
 import { wellFormedJson } from './journal/embed.js';
 import { ListingJournal } from './journal/write-listing.js';
 import { type WalkFingerprint, walkFingerprint } from './stage/journal-views.js';
@@ -18,6 +20,7 @@ const LONGEST_LISTING_MS = 4 * HOUR_MS;
 
 /** A line of what `sync/list/sighted_pages` gives. Members that are null say nothing. */
 const sightedPage = z.looseObject({ url: z.string() });
+const mergedSource = z.looseObject({ pages: z.int() });
 
 /**
  * Walks the listing into the journal, or resumes an interrupted walk. Sends no request if the journal holds the whole
@@ -25,7 +28,7 @@ const sightedPage = z.looseObject({ url: z.string() });
  *
  * @throws SourceError if no listing is available, or in an outage to wait for; `Stopped`; JournalError
  */
-export async function walk(run: WebsiteRun): Promise<JournaledWalk> {
+export async function walk(run: WebsiteRun, before: Before): Promise<JournaledWalk> {
   const { api } = run.config;
   const left = await readListing(run.folder, api.page_size, run.effects.now());
   // Each window in the journal was a request of this run, whichever process sent it.
@@ -47,12 +50,12 @@ export async function walk(run: WebsiteRun): Promise<JournaledWalk> {
         notAfter: Math.min(deadlineOf(run), run.effects.now() + LONGEST_LISTING_MS),
         // Nothing is journaled under a clock that differs from the service's.
         answered: () => run.clock.check(run),
-        note: (text) => run.logger.warn({ website: run.website.id }, text),
+        note: (text, level) => run.logger[level]({ website: run.website.id }, text),
         accept: async (window) => {
           await journal.accept(window, new Date(run.effects.now()));
           run.progress.listed(run.website, window.fresh.length, window.state.count);
         },
-        merged: (sightings) => mergedSightings(run, sightings),
+        merged: (found) => merged(run, found, before),
         countDistinct: async (walk) => (await fingerprintOf(walk)).pages,
         sameListing: async (a, b) => (await fingerprintOf(a)).fingerprint === (await fingerprintOf(b)).fingerprint,
       },
@@ -69,23 +72,36 @@ export async function walk(run: WebsiteRun): Promise<JournaledWalk> {
   }
 }
 
-/** Each sighted page once, with all that was said about it as the `extra` of its entry; memory does not grow with them. */
-async function* mergedSightings(
-  { folder, journal }: WebsiteRun,
-  sightings: AsyncIterable<readonly object[]>,
-): AsyncGenerator<JudgedEntry> {
+/** Each page once, with all that was said about it as the `extra` of its entry; memory does not grow with them. */
+async function merged(run: WebsiteRun, found: Found, before: Before): Promise<Merged> {
+  const { folder, journal, warehouse, config } = run;
   const file = new AppendFile(folder.sightings, 0);
   try {
-    for await (const some of sightings) await file.append(some.map((one) => `${wellFormedJson(one)}\n`).join(''));
+    for await (const some of found.sightings()) await file.append(linesOf(some));
   } finally {
     file.close();
   }
-  await journal.use(null, async (engine) => {
-    await engine.set({ sightings_file: folder.sightings });
+  const sources = await journal.use(null, async (engine) => {
+    await engine.set({ sightings_file: folder.sightings, sources: JSON.stringify(found.sources) });
+    await engine.setTimes({ forget_before: new Date(run.effects.now() - config.google.forget_after) });
+    await viewPreviousState(engine, warehouse, before.state);
+    for (const name of ['sightings', 'known_pages']) await engine.run(sql(`sync/list/${name}`));
     await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
+    const counted = await engine.rows(mergedSource, sql('sync/list/counted_sources'));
+    await engine.run('drop table sightings');
+    return counted;
   });
-  for await (const { value } of readLines(folder.sighted, sightedPage)) yield entryOf(value);
-  await Promise.all([folder.sightings, folder.sighted].map((path) => rm(path)));
+  await rm(folder.sightings);
+  return { pages: entriesIn(folder.sighted), sources };
+}
+
+async function* entriesIn(file: string): AsyncGenerator<JudgedEntry> {
+  for await (const { value } of readLines(file, sightedPage)) yield entryOf(value);
+  await rm(file);
+}
+
+function linesOf(objects: readonly object[]): string {
+  return objects.map((one) => `${wellFormedJson(one)}\n`).join('');
 }
 
 function entryOf({ url, ...said }: z.output<typeof sightedPage>): JudgedEntry {

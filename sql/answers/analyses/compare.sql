@@ -50,7 +50,7 @@ listed as (
     days_between(last_known_crawl_time, sides.snapshot_at) as days_since_crawl
   from versions_as_of((select list(distinct {website_id: website_id, snapshot_id: snapshot_id}) from sides)) as known
   join sides on sides.website_id = known.website_id and sides.snapshot_id = as_of
-  where status <> 'gone' and is_selected(url, null, sides.directory, null, null)
+  where is_listed(status) and is_selected(url, null, sides.directory, null, null)
 ),
 counted as (
   select

@@ -1,5 +1,5 @@
 -- title: Coverage by directory
--- description: How much of each directory is indexed, by the last complete listing up to a date, and what changed since the last one before the period. `canonicals_differ` counts pages for which the search engine chose another canonical than the declared one, or none is declared. `(other)` sums up all directories that are not among the 500 largest of both listings, because they cannot be compared one by one. Of a website of Search Console, `share_indexed` is of the pages that were inspected, and pages that were inspected for the first time do not count as changed.
+-- description: How much of each directory is indexed, by the last complete listing up to a date, and what changed since the last one before the period. `canonicals_differ` counts pages for which the search engine chose another canonical than the declared one, or none is declared. `(other)` sums up all directories that are not among the 500 largest of both listings, because they cannot be compared one by one. Of a website of Search Console, `share_indexed` is of the pages that were inspected, and pages that were inspected for the first time or are retired do not count as changed.
 -- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; changes are counted against the last complete listing before it
@@ -45,13 +45,13 @@ inspected as (
   select
     website_id,
     if((website_id, directory_of(url)) in (select (website_id, directory) from counted), directory_of(url), '(other)') as directory,
-    count(*) as first_inspected
+    count_if(step = 1)::bigint - count_if(step = -1)::bigint as not_changed
   from net_moves((
     select list({website_id: website_id, before_id: since_id, listing_id: snapshot_id})
     from listings
     where since_id is not null and is_property(website_id)
   ))
-  where step = 1 and first_step.is_first
+  where (step = 1 and first_step.is_first) or (step = -1 and last_step.status = 'retired')
   group by all
 ),
 named as (
@@ -64,7 +64,7 @@ summed as (
     website_id,
     directory,
     any_value(since_id) as since_id,
-    coalesce(sum(first_inspected), 0)::bigint as first_inspected,
+    coalesce(sum(not_changed), 0)::bigint as not_changed,
     coalesce(sum(pages), 0)::bigint as pages,
     coalesce(sum(indexed), 0)::bigint as indexed,
     coalesce(sum(without_data), 0)::bigint as without_data,
@@ -86,7 +86,7 @@ select
   canonicals_match,
   canonicals_differ,
   if(since_id is null, null, pages - pages_then) as pages_change,
-  if(since_id is null, null, indexed - indexed_then - first_inspected) as indexed_change
+  if(since_id is null, null, indexed - indexed_then - not_changed) as indexed_change
 from summed
 order by pages desc, website_id, directory
 limit $limit::bigint

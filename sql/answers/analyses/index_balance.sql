@@ -1,5 +1,5 @@
 -- title: Balance of indexed pages
--- description: How the number of indexed pages came about: `indexed_before` + `first_inspected` + `entered` − `fell_out` = `indexed`. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. `fell_out` are `deindexed` (listed as not indexed) + `data_lost` (listed without inspection data) + `gone` (no longer listed). `entered` counts `appeared` pages, too: new or back in the listing, and indexed. `first_inspected` pages of Search Console were not inspected before, and are indexed. `returned` fell out and came back between the two listings, and count as neither. A page whose record is quarantined keeps its last state. What partial listings and earlier ones of the date saw counts in the next complete listing.
+-- description: How the number of indexed pages came about: `indexed_before` + `first_inspected` + `entered` − `fell_out` − `retired` = `indexed`. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. `fell_out` are `deindexed` (listed as not indexed) + `data_lost` (listed without inspection data) + `gone` (no longer listed). `entered` counts `appeared` pages, too: new or back in the listing, and indexed. `first_inspected` pages of Search Console were not inspected before, and are indexed; `retired` ones were indexed when they left the listing, as nothing named them for `google.forget_after`. `returned` fell out and came back between the two listings, and count as neither. A page whose record is quarantined keeps its last state. What partial listings and earlier ones of the date saw counts in the next complete listing.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; compared with the last complete listing before it
@@ -12,6 +12,7 @@
 -- show first_inspected (count): first inspected
 -- show entered (count): entered
 -- show fell_out (count): fell out
+-- show retired (count): retired
 -- show indexed (count): indexed
 -- show deindexed (count): not indexed
 -- show data_lost (count): data lost
@@ -36,12 +37,13 @@ moved as (
     listing_id,
     count_if(step = 1 and first_step.is_first)::integer as first_inspected,
     count_if(step = 1)::integer - first_inspected as entered,
-    count_if(step = 1 and not first_step.is_first and coalesce(last_step.was_status, 'gone') = 'gone')::integer as appeared,
-    count_if(step = -1)::integer as fell_out,
+    count_if(step = 1 and not first_step.is_first and not is_listed(last_step.was_status))::integer as appeared,
+    count_if(step = -1 and last_step.status = 'retired')::integer as retired,
+    count_if(step = -1)::integer - retired as fell_out,
     count_if(step = -1 and last_step.status = 'not_indexed')::integer as deindexed,
-    count_if(step = -1 and last_step.status not in ('not_indexed', 'gone'))::integer as data_lost,
+    count_if(step = -1 and last_step.status not in ('not_indexed', 'gone', 'retired'))::integer as data_lost,
     count_if(step = -1 and last_step.status = 'gone')::integer as gone,
-    count_if(step = 0 and first_step.status <> 'indexed')::integer as returned
+    count_if(step = 0 and falls > 0 and first_step.status <> 'indexed')::integer as returned
   from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from pairs))
   group by listing_id
 )
@@ -54,6 +56,7 @@ select
   coalesce(first_inspected, 0) as first_inspected,
   coalesce(entered, 0) as entered,
   coalesce(fell_out, 0) as fell_out,
+  coalesce(retired, 0) as retired,
   coalesce(listed.indexed, 0) as indexed,
   coalesce(appeared, 0) as appeared,
   coalesce(deindexed, 0) as deindexed,

@@ -33,7 +33,7 @@ dated as (
       or (change = 'coverage_state' and from_value is null)
     ) as index_since,
     max(snapshot_date) filter (change in ('coverage_state', 'appeared', 'first_data')) as state_since,
-    max(snapshot_date) filter (change = 'disappeared') as gone_since
+    max(snapshot_date) filter (change in ('disappeared', 'retired')) as gone_since
   from changes
   group by website_id
 ),
@@ -162,7 +162,7 @@ history as (
     string_agg(
       change_text(change, if(from_value = url, 'itself', from_value), if(to_value = url, 'itself', to_value)),
       '; '
-      order by change in ('appeared', 'disappeared', 'indexed', 'deindexed', 'data_lost', 'first_data') desc, observed_at, change
+      order by change in ('appeared', 'disappeared', 'retired', 'indexed', 'deindexed', 'data_lost', 'first_data') desc, observed_at, change
     ) || '.' as sentence
   from changes
   -- The canonicals say it.

@@ -192,7 +192,7 @@ shocks as (
     anti join (select website_id, url, 1 as step from joined) using (website_id, url, step)
     where
       step is not null
-      and change not in ('appeared', 'disappeared', 'first_data')
+      and change not in ('appeared', 'disappeared', 'retired', 'first_data')
       and website_id in (select website_id from cohorts)
     group by website_id, directory, snapshot_date
   )

@@ -106,7 +106,7 @@ where
   -- Pages that moved in the period may be gone by now.
   and case coalesce(
     (filters->>'monitored'),
-    if((filters->>'changed') in ('fell_out', 'entered', 'returned', 'disappeared'), 'all', null)
+    if((filters->>'changed') in ('fell_out', 'entered', 'returned', 'disappeared', 'retired'), 'all', null)
   )
     when 'gone' then unlisted_since is not null
     when 'all' then true

@@ -13,7 +13,7 @@ listed as (
 select
   website_id,
   sitemap,
-  count_if(end_status <> 'gone')::integer as pages,
+  count_if(is_listed(end_status))::integer as pages,
   count_if(move = 'entered')::integer as entered,
   count_if(move = 'fell_out')::integer as fell_out,
   count_if(is_indexed)::integer as indexed

@@ -1,5 +1,5 @@
 -- Indexed pages of each directory in a listing (`$now`) and in the one before it (`$before`); those that were inspected
--- for the first time would hide a loss, and do not count. View `coverage_summary`: one row per listing, directory and
+-- for the first time would hide a loss, and those that are retired are none: neither count. View `coverage_summary`: one row per listing, directory and
 -- state; files `$versions` of table `page_versions`.
 with counted as (
   select
@@ -14,12 +14,16 @@ with counted as (
   group by website_id, directory
 ),
 inspected as (
-  select if(directory_of(url) in (select directory from counted), directory_of(url), '(other)') as directory, count(*) as first
+  select
+    if(directory_of(url) in (select directory from counted), directory_of(url), '(other)') as directory,
+    sum(if(change = 'first_data', 1, -1)) as first
   from (
     select snapshot_id, url, unnest(changes, recursive := true)
     from read_parquet($versions, union_by_name = true, hive_partitioning = false)
   )
-  where snapshot_id = $now and change = 'first_data' and to_value = 'Indexed'
+  where
+    snapshot_id = $now
+    and ((change = 'first_data' and to_value = 'Indexed') or (change = 'retired' and from_value = 'Indexed'))
   group by 1
 ),
 named as (

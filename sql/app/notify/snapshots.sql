@@ -31,6 +31,7 @@ select
   reports_planned,
   reports_failed,
   reports_rejected,
+  sources_quiet,
   runs.error,
   before_id,
   before_date,

@@ -5,7 +5,7 @@ select
   compared.url,
   property_of(compared.url) as property,
   case
-    when not present then 'missing'
+    when unnamed and (was_unnamed_since is null or was_report_wanted = 'missing') then 'missing'
     when lastmod > was_report_fetched_at and lastmod <= getvariable('planned_at') then 'modified'
     when was_report_fetched_at is null and (is_new or was_first_seen_at > first_listing_ended) then 'new'
     when was_report_wanted = 'changed' then 'changed'
@@ -33,6 +33,6 @@ left join (
 -- The first listing takes less than that.
 cross join (select min(first_seen_at) + interval 6 hours as first_listing_ended from previous_state)
 where
-  (present or (was_disappeared_at is null and (getvariable('listing_complete') or was_absences > 0)))
+  present
   and not never_fetched(compared.url)
   and coalesce(was_report_fetched_at < getvariable('day_began'), true)

@@ -17,6 +17,21 @@ reasons as (
     (reason, planned) order by list_position(getvariable('reasons'), reason), reason
   )))::varchar as counts
   from (select reason, count(*) as planned from ended group by reason)
+),
+-- The sources whose pages are named by nothing any more, half of them and at least five. What cannot be read says nothing,
+-- so a partial listing has none.
+quiet as (
+  select
+    string_agg(
+      format('{} named {:,} pages until now, and nothing names {:,} of them any more', source, pages_before, pages_unnamed),
+      '; ' order by pages_unnamed desc, source
+    ) filter (place <= 3) as texts,
+    count(*) - 3 as others
+  from (
+    select *, row_number() over (order by pages_unnamed desc, source) as place
+    from now_listing_sources
+    where getvariable('listing_complete') and pages_unnamed >= greatest(5, pages_before / 2)
+  )
 )
 select
   (accepted + listed.rejected)::integer as pages_listed,
@@ -26,8 +41,10 @@ select
   count(*) filter (outcome = 'missing')::integer as reports_missing,
   count(*) filter (outcome = 'failed')::integer as reports_failed,
   count(*) filter (outcome = 'rejected')::integer as reports_rejected,
-  coalesce(any_value(reasons.counts), '{}') as reports_by_reason
+  coalesce(any_value(reasons.counts), '{}') as reports_by_reason,
+  any_value(texts || if(others > 0, format('; and {} more', others), '')) as sources_quiet
 from listed
 cross join reasons
+cross join quiet
 left join ended on true
 group by all

@@ -1,15 +1,16 @@
 -- The listing of a source that says only which pages there are: the state of a page is what its last inspection says,
 -- tonight's or an earlier one, which may have been when it was not listed. One without a verdict does not replace one
--- with a verdict. `extra` has the sitemaps and the time of the
--- last modification.
+-- with a verdict. `extra` has the time of the last modification.
 select
-  * exclude (is_tonight, was_without_verdict, inspection_link, extra, inspected_at),
+  * exclude (is_tonight, was_without_verdict, inspection_link, extra, inspected_at, last_named_at, named_by),
   floor((epoch(listed_at) - epoch(last_crawl_time)) / 86400)::integer as days_since_last_crawl,
   inspection_link,
   null::varchar as service_link,
   inspected_at is not null as canonicals_match_present,
   extra,
-  inspected_at
+  inspected_at,
+  last_named_at,
+  named_by
 from (
   select
     entry.listed_at,
@@ -38,9 +39,11 @@ from (
     tonight.inspection_link,
     nullif(json_merge_patch(
       extra::json,
-      '{"clicks": null, "impressions": null, "position": null, "recent_impressions": null}'
+      '{"clicks": null, "impressions": null, "position": null, "recent_impressions": null, "named_by": null, "last_named_at": null}'
     )::varchar, '{}') as extra,
-    coalesce(tonight."at", was.report_fetched_at) as inspected_at
+    coalesce(tonight."at", was.report_fetched_at) as inspected_at,
+    coalesce((extra ->> 'last_named_at')::timestamptz, entry.listed_at) as last_named_at,
+    (extra -> 'named_by')::varchar[] as named_by
   from (from listed_entries where kind = 'entry') as entry
   left join (select "at", unnest(report) from journal_reports where kind = 'fetched') as tonight using (url)
   left join previous_state as was using (url)

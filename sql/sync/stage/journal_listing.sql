@@ -1,5 +1,5 @@
--- The listing's journal as it is on disk: entries and rejects, followed by the line of their window. An entry has the
--- fields of the contract.
+-- The listing's journal as it is on disk: entries, rejects and sources, followed by the line of their window. An entry
+-- has the fields of the contract.
 create or replace temp view journal_listing as
 select *
 from read_json(
@@ -19,6 +19,7 @@ from read_json(
     issues: 'VARCHAR',
     payload: 'VARCHAR',
     drift: 'STRUCT(kind VARCHAR, field VARCHAR, "value" VARCHAR)[]',
-    entry: getvariable('entry_type')
+    entry: getvariable('entry_type'),
+    source: getvariable('source_type')
   }
 )

@@ -8,6 +8,7 @@ select
   keep,
   "at",
   drift,
+  source,
   if(url is null, null, hash(url)) as url_hash,
   kind = 'reject' or absent is not null as is_odd
 from journal_listing

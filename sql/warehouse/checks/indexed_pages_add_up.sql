@@ -31,10 +31,10 @@ steps as materialized (
     listing_id,
     url,
     sum((status = 'indexed')::integer - coalesce(was_status = 'indexed', false)::integer) as step,
-    bool_or(coalesce(was_status, 'gone') = 'gone') as appeared
+    bool_or(not is_listed(was_status)) as appeared
   from page_versions
   join since_before using (snapshot_id)
-  where (status = 'indexed') <> coalesce(was_status = 'indexed', false) or coalesce(was_status, 'gone') = 'gone'
+  where (status = 'indexed') <> coalesce(was_status = 'indexed', false) or not is_listed(was_status)
   group by listing_id, url
 ),
 summed as materialized (

@@ -3,7 +3,7 @@ create or replace macro change_rank(change) as case
   when change in ('deindexed', 'data_lost') then 0
   when change = 'disappeared' then 1
   when change = 'indexed' then 2
-  when change = 'appeared' then 3
+  when change in ('appeared', 'retired') then 3
   when change = 'coverage_state' then 4
   else 5
 end

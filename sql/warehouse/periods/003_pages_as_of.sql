@@ -4,7 +4,7 @@ create or replace macro pages_as_of(moment) as table
 select
   * exclude (snapshot_at, was_status, was_index_coverage_state, changes, as_of),
   canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
-  status <> 'gone' as is_listed,
+  is_listed(status) as is_listed,
   snapshot_at as valid_from
 from versions_as_of((
   select list({website_id: website_id, snapshot_id: newest_id})

@@ -1,6 +1,6 @@
 -- The pages that came into the index or left it between two complete listings. `pairs` is a list of these: structs with
 -- `website_id`, `before_id` and `listing_id`. `step` is 1 for a page that entered, -1 for one that fell out, and 0 for one
--- that did both; `falls` is how often it left. `first_step`, `last_step` and `last_fall` are the versions that did so;
+-- that did both; `falls` is how often it fell, which a page that is retired did not. `first_step`, `last_step` and `last_fall` are the versions that did so;
 -- `is_first` is true of one that was inspected for the first time.
 create or replace macro net_moves(pairs) as table
 select
@@ -8,16 +8,17 @@ select
   listing_id,
   url,
   sum(step)::integer as step,
-  count_if(step = -1)::integer as falls,
+  count_if(is_fall)::integer as falls,
   arg_min(made, made.snapshot_id) as first_step,
   arg_max(made, made.snapshot_id) as last_step,
-  arg_max(made, made.snapshot_id) filter (step = -1) as last_fall
+  arg_max(made, made.snapshot_id) filter (is_fall) as last_fall
 from (
   select
     website_id,
     listing_id,
     url,
     if(status = 'indexed', 1, -1) as step,
+    step = -1 and status <> 'retired' as is_fall,
     {
       snapshot_id: versions.snapshot_id,
       snapshot_date: snapshot_date,

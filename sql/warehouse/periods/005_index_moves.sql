@@ -2,7 +2,7 @@
 -- of it, of each website that `period_listings` compares. A page fell out if it is indexed in the listing before the period
 -- and not in its last one, listed there or not, and entered if it is the other way round; a page whose record was
 -- quarantined keeps its last state. `move`: `fell_out`, `entered`, `first_inspected` (not inspected before, and indexed),
--- `returned` (fell out and came back), `passed` (came and fell out again), or null. `from_state` is its state at the start,
+-- `retired` (left the listing of a property, and was indexed), `returned` (fell out and came back), `passed` (came and fell out again), or null. `from_state` is its state at the start,
 -- `to_state` the one that it fell or came to, `end_state` the one at the end.
 create or replace macro index_moves(since_date, until_date) as table
 with pairs as (
@@ -10,7 +10,7 @@ with pairs as (
 ),
 moved as (
   -- Of a page that came back, how it fell counts.
-  select *, if(step = 0, last_fall, last_step) as made
+  select *, if(step = 0, coalesce(last_fall, last_step), last_step) as made
   from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from pairs))
 ),
 -- What a page was at a time is what its first version after it says that it was; without one, what it is now.
@@ -47,9 +47,9 @@ select
   coalesce(start.status = 'indexed', false) as was_indexed,
   ending.status = 'indexed' as is_indexed,
   case moved.step
-    when -1 then 'fell_out'
+    when -1 then if(last_step.status = 'retired', 'retired', 'fell_out')
     when 1 then if(first_step.is_first, 'first_inspected', 'entered')
-    when 0 then if(was_indexed, 'returned', 'passed')
+    when 0 then case when not was_indexed then 'passed' when falls > 0 then 'returned' end
   end as move,
   coalesce(falls, 0) as falls,
   made.snapshot_id as snapshot_id,

@@ -27,7 +27,7 @@ seen as (
   select website_id, url, snapshot_id, snapshot_date, null, null, change = 'appeared'
   from page_changes
   semi join sites using (website_id)
-  where change in ('appeared', 'disappeared') and snapshot_date <= until_date
+  where change in ('appeared', 'retired') and snapshot_date <= until_date
 ),
 known as (
   select

@@ -5,7 +5,7 @@ create or replace macro fallen_places(pairs) as table
 with fell as (
   select website_id, url, count(*) over (partition by website_id) as fallen
   from net_moves(pairs)
-  where step = -1
+  where step = -1 and last_step.status <> 'retired'
 ),
 -- Each holds the next one, because two directories side by side cannot both hold four fifths.
 holding as (

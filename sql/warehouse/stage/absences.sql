@@ -1,7 +1,7 @@
 -- Absence counts only in complete listings; a quarantined URL is present. A page disappears from the listing with the
 -- first one that lacks it. It is given up (`disappeared_at`) when two in a row lacked it, or one did and its report
--- answers 404; a fetched report resets that count. An inspection is answered whether or not a page exists, so it only
--- confirms the absence.
+-- answers 404; a fetched report resets that count. A page of a property leaves the listing when nothing has named it for
+-- long, and no inspection is asked about that.
 create or replace temp view absences as
 select
   *,
@@ -9,7 +9,7 @@ select
   case
     when here then null
     when was_disappeared_at is not null then was_disappeared_at
-    when absences >= 1 and (outcome = 'missing' or getvariable('by_inspection') and answered) then attempted_at
+    when absences >= 1 and (outcome = 'missing' or getvariable('by_inspection')) then attempted_at
     when absences >= 2 then getvariable('snapshot_at')
   end as disappeared_at
 from (

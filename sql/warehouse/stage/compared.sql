@@ -14,7 +14,8 @@ select
   ) as changed,
   listed and was_listed_snapshot_id is not null
     and last_crawl_time is not null
-    and last_crawl_time is distinct from was_last_crawl_time as recrawled
+    and last_crawl_time is distinct from was_last_crawl_time as recrawled,
+  listed and last_named_at < listed_at and getvariable('listing_complete') as unnamed
 from (
   select
     coalesce(was_url, now.url) as url,

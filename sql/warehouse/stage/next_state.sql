@@ -9,13 +9,14 @@ select
     index_summary,
     listed_snapshot_id is not null,
     unlisted_since,
-    getvariable('by_inspection') and report_fetched_at is null,
+    getvariable('by_inspection'),
+    report_fetched_at,
     first_data_at
   ) as status,
   status is distinct from was_status and (status = 'indexed' or was_status = 'indexed') as moved,
   coalesce(was_first_indexed_at, if(status = 'indexed', seen_now_at, null)) as first_indexed_at,
   if(status = 'indexed', if(moved, seen_now_at, was_index_since), null) as index_since,
-  if(moved and was_status = 'indexed', seen_now_at, was_fell_at) as fell_at
+  if(moved and was_status = 'indexed' and status <> 'retired', seen_now_at, was_fell_at) as fell_at
 from (
   select
     getvariable('website_id')::varchar as website_id,
@@ -48,10 +49,16 @@ from (
     if(answered, report.inspection_date, was_report_inspection_date) as report_inspection_date,
     if(answered, report.page_detection, was_report_page_detection) as report_page_detection,
     -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it.
+    if(listed, now.last_named_at, was_last_named_at) as last_named_at,
+    if(listed, now.named_by, was_named_by) as named_by,
     case
-      -- A state that just changed is looked at again, until it stays.
-      when getvariable('by_inspection') then
-        if(answered, if(changed and was_index_summary is not null, 'changed', null), was_report_wanted)
+      when last_named_at = listed_at then null
+      else coalesce(was_unnamed_since, if(unnamed, getvariable('snapshot_at'), null))
+    end as unnamed_since,
+    case
+      -- A state that just changed is looked at again, until it stays; what nothing names any more once.
+      when getvariable('by_inspection') and answered then if(changed and was_index_summary is not null, 'changed', null)
+      when getvariable('by_inspection') then if(unnamed and was_unnamed_since is null, 'missing', was_report_wanted)
       when answered then null
       when changed or was_report_wanted = 'changed' then 'changed'
       when recrawled or was_report_wanted = 'recrawled' then 'recrawled'
@@ -80,7 +87,8 @@ from (
     if(listed, now.listed_at, getvariable('snapshot_at')) as seen_now_at,
     now.* exclude (
       url, listed_at, index_summary, index_coverage_state, canonicals_match, canonicals_match_present,
-      searchengine_selected_canonical, user_selected_canonical, last_crawl_time, absences, disappeared_at
+      searchengine_selected_canonical, user_selected_canonical, last_crawl_time, absences, disappeared_at,
+      last_named_at, named_by
     )
   from absences as now
   left join ranged_page_traffic as traffic on traffic.url = now.url

@@ -26,7 +26,9 @@ select
   list_filter([
     page_change(appeared, 'appeared', null, if(first_data, null, index_summary), listing),
     page_change(first_data, 'first_data', null, index_summary, listing),
-    page_change(disappears, 'disappeared', was_index_summary, null, listing),
+    page_change(
+      disappears, if(getvariable('by_inspection'), 'retired', 'disappeared'), was_index_summary, null, listing
+    ),
     page_change(
       of_listing and index_summary = 'Indexed' and was_index_summary is distinct from 'Indexed',
       'indexed', was_index_summary, index_summary, listing

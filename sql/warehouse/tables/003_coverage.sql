@@ -19,5 +19,8 @@ create table coverage (
   canonicals_match_present boolean not null,
   extra json,
   -- Of a website of Search Console: when the page was last inspected, which is when its state was as it says.
-  inspected_at timestamptz
+  inspected_at timestamptz,
+  -- When and by which sitemaps or search analytics it was last named; null for a service, which names what it lists.
+  last_named_at timestamptz,
+  named_by varchar[]
 )

@@ -4,7 +4,7 @@ create or replace view page_history as
 select
   * exclude (snapshot_at, was_status, was_index_coverage_state),
   canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
-  status <> 'gone' as is_listed,
+  is_listed(status) as is_listed,
   snapshot_at as valid_from,
   lead(snapshot_at) over (partition by website_id, url order by snapshot_id) as valid_to
 from page_versions

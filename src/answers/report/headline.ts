@@ -20,6 +20,8 @@ export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   not_inspected: number;
   /** Pages of Search Console that were inspected for the first time in the period, and are indexed. */
   first_inspected: number;
+  /** Pages of Search Console that were indexed, and left the listing as nothing named them for long. */
+  retired: number;
   /** The clicks in 28 days of the pages that fell out. */
   clicks_lost: number;
   /** Of one website. */
@@ -46,18 +48,20 @@ export function headlineOf(
     now: pages(flows.now) ?? 0,
     before: knowsPrevious ? (pages(flows.before) ?? 0) : null,
   });
+  const { balance } = flows.now;
   return {
     listed_on: website.now_date,
     compared_with: website.before_date,
     not_inspected: now?.not_inspected ?? 0,
-    first_inspected: flows.now.balance?.first_inspected ?? 0,
+    first_inspected: balance?.first_inspected ?? 0,
+    retired: balance?.retired ?? 0,
     clicks_lost: flows.now.changes?.clicks_lost ?? 0,
     estimate: estimateRow.parse(now ?? NO_ESTIMATE),
     ...each(STOCKS, (key) => ({ now: now?.[key] ?? 0, before: before?.[key] ?? null })),
-    // Pages that were inspected for the first time are no change.
+    // Pages that were inspected for the first time are no change, nor are those that are retired.
     indexed: {
       now: now?.indexed ?? 0,
-      before: before ? before.indexed + (flows.now.balance?.first_inspected ?? 0) : null,
+      before: before ? before.indexed + (balance?.first_inspected ?? 0) - (balance?.retired ?? 0) : null,
     },
     ...each(MOVES, (key) => flow(({ balance }) => balance?.[key])),
     ...each(CHANGES, (key) => flow(({ changes }) => changes?.[key])),
@@ -67,13 +71,14 @@ export function headlineOf(
 /** The headline of several websites together. A figure is compared only if each website's is. */
 export function totalOf(headlines: readonly Headline[]): Headline {
   const dates = (key: 'listed_on' | 'compared_with') => headlines.flatMap((headline) => headline[key] ?? []).sort();
-  const sumOf = (key: 'not_inspected' | 'first_inspected' | 'clicks_lost') =>
+  const sumOf = (key: 'not_inspected' | 'first_inspected' | 'retired' | 'clicks_lost') =>
     headlines.reduce((sum, headline) => sum + headline[key], 0);
   return {
     listed_on: dates('listed_on').at(-1) ?? null,
     compared_with: dates('compared_with')[0] ?? null,
     not_inspected: sumOf('not_inspected'),
     first_inspected: sumOf('first_inspected'),
+    retired: sumOf('retired'),
     clicks_lost: sumOf('clicks_lost'),
     estimate: (headlines.length === 1 ? headlines[0]?.estimate : null) ?? NO_ESTIMATE,
     ...each(FIGURES, (key) => headlines.map((headline) => headline[key]).reduce(added, NOTHING)),

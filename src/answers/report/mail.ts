@@ -40,6 +40,7 @@ function sectionOf(section: Section): Part {
     ['Indexed', headline.indexed],
     ['Entered', headline.entered],
     ['Fell out', headline.fell_out],
+    ...(headline.retired > 0 ? [['Retired', { now: headline.retired, before: null }] as [string, Figure]] : []),
     ['Canonical flips', headline.canonical_flips],
   ];
   return html`${[...story, ...news].map((sentence) => html`<p>${sentence}</p>\n`)}

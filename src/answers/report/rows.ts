@@ -161,6 +161,7 @@ export const balanceRow = z.object({
   entered: whole,
   appeared: whole,
   fell_out: whole,
+  retired: whole,
   deindexed: whole,
   data_lost: whole,
   gone: whole,

@@ -31,6 +31,7 @@ export const websiteRow = z.object({
       pages_rejected: z.int(),
       reports_status: z.string(),
       source: z.string().nullable(),
+      sources_quiet: z.string().nullable(),
       reports_planned: z.int(),
       reports_fetched: z.int(),
       reports_missing: z.int(),

@@ -35,6 +35,7 @@ export const snapshotRow = z.object({
   reports_planned: z.int(),
   reports_failed: z.int(),
   reports_rejected: z.int(),
+  sources_quiet: z.string().nullable(),
   error: z.string().nullable(),
   before_id: z.string().nullable(),
   before_date: z.string().nullable(),
@@ -210,7 +211,7 @@ function ends(snapshot: Snapshot, { notify, quality }: Pick<Config, 'notify' | '
   const end = { ...snapshot, ...counts, status: 'committed' as const };
   return problemsOf(end, quality.max_reject_ratio).flatMap(({ kind, message, count }) => {
     const given = { kind, what: message, count, since: snapshot_at };
-    if (kind === 'reports' || kind === 'rejects') {
+    if (kind === 'reports' || kind === 'rejects' || kind === 'quiet') {
       return notify[kind] ? [noticeOf(snapshot, snapshot_id, given)] : [];
     }
     if (notify.partial_nights === false || nights < notify.partial_nights) return [];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { safe } from '../observe/terminal.js';
-import { baseUrl, listOf, mapping, path, says, text, whole } from './scalars.js';
+import { baseUrl, duration, listOf, mapping, path, says, text, whole } from './scalars.js';
 
 const DOMAIN_ID = /^sc-domain:([a-z0-9_-]+\.)+[a-z0-9-]+$/;
 
@@ -16,6 +16,9 @@ export const google = mapping({
     .describe("Google Cloud project that requests count for; by default that of the user's credentials."),
   requests_per_minute: whole(1, 100_000).prefault(600).describe('Requests per minute, for each property.'),
   concurrency: whole(1, 256).prefault(24).describe('Concurrent requests.'),
+  forget_after: duration()
+    .prefault('90d')
+    .describe('How long a page stays in the listing that no sitemap and no search traffic names any more.'),
   endpoint: baseUrl('Write it as https://searchconsole.googleapis.com.')
     .prefault('https://searchconsole.googleapis.com')
     .describe('Address of the interface, for tests: https, except on loopback.'),

@@ -105,6 +105,9 @@ export const notify = mapping({
     .prefault(true)
     .describe('Notify about what the service sends that the contract does not foresee, when it is new.'),
   rejects: yesOrNo().prefault(true).describe('Notify about more rejected records than `quality.max_reject_ratio`.'),
+  quiet: yesOrNo()
+    .prefault(true)
+    .describe('Notify about a sitemap or search analytics half of whose pages nothing names any more.'),
   indexed_drop: drop()
     .prefault('5%')
     .describe('Notify if a website lost more indexed pages than this share or number since its last complete listing.'),

@@ -27,6 +27,7 @@ const CHANGED = [
   'robots_blocked',
   'appeared',
   'disappeared',
+  'retired',
 ] as const;
 export type Changed = (typeof CHANGED)[number];
 

@@ -21,7 +21,24 @@ const siteSchema = z.looseObject({ siteUrl: z.string(), permissionLevel: z.strin
 export type Site = z.infer<typeof siteSchema>;
 const sitesSchema = z.looseObject({ siteEntry: z.array(siteSchema).default([]) });
 
-const sitemapsSchema = z.looseObject({ sitemap: z.array(z.looseObject({ path: z.string() })).default([]) });
+/** Numbers of 64 bits are sent as text. */
+const bigNumber = z.coerce.number().int().nonnegative().nullable().catch(null).default(null);
+const submittedSchema = z
+  .looseObject({
+    path: z.string(),
+    lastDownloaded: z.iso.datetime({ offset: true }).nullable().catch(null).default(null),
+    errors: bigNumber,
+    warnings: bigNumber,
+    isPending: z.boolean().nullable().catch(null).default(null),
+  })
+  .transform(({ path, errors, warnings, lastDownloaded: last_downloaded, isPending: is_pending }) => {
+    return { path, last_downloaded, errors, warnings, is_pending };
+  });
+/** A sitemap that was submitted for a property, with what Search Console says about it. */
+export type SubmittedSitemap = z.output<typeof submittedSchema>;
+/** Of a sitemap that was not submitted. */
+export const SITEMAP_FACTS_UNKNOWN = { last_downloaded: null, errors: null, warnings: null, is_pending: null };
+const sitemapsSchema = z.looseObject({ sitemap: z.array(submittedSchema).default([]) });
 
 /** What a BIGINT holds, as JavaScript does. */
 const number = z.int().nonnegative();
@@ -38,10 +55,10 @@ export async function listSites(client: GoogleClient, purpose: Purpose): Promise
   return answerIn(sitesSchema, await client.call('GET', SITES, { property: '', purpose })).siteEntry;
 }
 
-/** The addresses of the sitemaps that were submitted for a property. @throws SourceError */
-export async function listSitemaps(client: GoogleClient, call: CallOptions): Promise<string[]> {
+/** The sitemaps that were submitted for a property. @throws SourceError */
+export async function listSitemaps(client: GoogleClient, call: CallOptions): Promise<SubmittedSitemap[]> {
   const text = await client.call('GET', `${SITES}/${encodeURIComponent(call.property)}/sitemaps`, call);
-  return answerIn(sitemapsSchema, text).sitemap.map(({ path }) => path);
+  return answerIn(sitemapsSchema, text).sitemap;
 }
 
 /** The pages shown in a window up to the last day with data, most clicks first, in batches. @throws SourceError */

@@ -3,11 +3,13 @@ import { counted } from '../../base/observe/format.js';
 import { codeOf } from '../../base/storage/durable.js';
 import { SourceError, TooLate } from '../errors.js';
 import { type Body, beginningOf } from './body.js';
-import { type PageTraffic, TRAFFIC_WINDOWS, type TrafficWindow } from './calls.js';
+import { type PageTraffic, type SubmittedSitemap, TRAFFIC_WINDOWS, type TrafficWindow } from './calls.js';
+import { addFinding, type ListingSource, newSource, SEARCH_ANALYTICS } from './listing-source.js';
 import { addressOf, guessedRobotsOf, isOfProperty, isOnHostOf } from './property.js';
 import { SiteError } from './site-error.js';
 import type { SiteFetch } from './site-fetch.js';
 import { readSitemap } from './sitemap.js';
+import { count, FLAWS, type Flaws } from './sitemap-flaws.js';
 
 /** Files that are read at the same time. */
 const WIDTH = 4;
@@ -20,6 +22,8 @@ const MAX_HOSTS = 50;
 const MAX_UNANSWERED = 100;
 /** Of the places that are left, the first are named. */
 const MOST_NAMED = 3;
+/** What a file is named by that the user listed. */
+const CONFIGURATION = 'the configuration';
 const TOO_LATE = 'not read in time (reports.deadline, 4 hours at most); find out what is slow, or list fewer';
 
 /** What one place says about one page. The address has the form of the WHATWG URL standard, without fragment. */
@@ -35,7 +39,7 @@ export interface UniverseDeps {
   property: string;
   /** `auto`: those that Search Console and robots.txt list. */
   sitemaps: 'auto' | readonly string[];
-  listSitemaps(): Promise<readonly string[]>;
+  listSitemaps(): Promise<readonly SubmittedSitemap[]>;
   /** An array for each answer of search analytics. */
   traffic(window: TrafficWindow): AsyncIterable<readonly PageTraffic[]>;
   site: SiteFetch;
@@ -43,31 +47,23 @@ export interface UniverseDeps {
   notAfter: number;
 }
 
-/** What is wrong with some entries of a sitemap: how many they are, and the address of the first. */
-type Flaws = Map<keyof typeof FLAWS, { entries: number; first: string }>;
-
-const FLAWS = {
-  missing: (entries: number) => `has no address in ${counted(entries, 'place')}; correct what writes it`,
-  relative: (entries: number, first: string) =>
-    `has ${counted(entries, 'relative link')} (${first.slice(0, 200)}); write them with https:// and the host`,
-  foreign: (entries: number) => `has ${counted(entries, 'link')} out of the property, passed over`,
-} as const;
-
 /** A property's pages: those of its sitemaps, and those with impressions. Memory does not grow with their number. */
 export class Universe {
   /** What could not be read, one sentence each: the listing is partial. Whole after `sightings`. */
   readonly problems: string[] = [];
   /** What harms nothing. Whole after `sightings`. */
   readonly notes: string[] = [];
-  readonly #seen = new Set<string>();
+  /** Every place that was read or should have been. Whole after `sightings`. */
+  readonly sources: ListingSource[] = [];
+  readonly #files = new Map<string, ListingSource>();
   /** Hosts that have pages. */
   readonly #hosts = new Set<string>();
-  /** Hosts that may have pages, and what reading their robots.txt failed with. */
-  readonly #guesses = new Map<string, unknown>();
+  /** The robots.txt of hosts that may have pages, and what reading it failed with. */
+  readonly #guesses = new Map<string, { source: ListingSource; error: unknown }>();
   /** The places that were not read in time. */
-  readonly #late: string[] = [];
+  readonly #late: ListingSource[] = [];
   #unanswered = 0;
-  readonly #queue: [name: string, job: () => Promise<Sighting[]>][] = [];
+  readonly #queue: [source: ListingSource, job: () => Promise<Sighting[]>][] = [];
 
   constructor(private readonly deps: UniverseDeps) {}
 
@@ -75,76 +71,110 @@ export class Universe {
   async *sightings(): AsyncGenerator<Sighting[]> {
     const { property, sitemaps } = this.deps;
     const guesses = sitemaps === 'auto' ? guessedRobotsOf(property) : [];
-    for (const robots of guesses) this.#guesses.set(new URL(robots).host, null);
+    for (const robots of guesses) {
+      const source = newSource(robots, 'robots_txt', []);
+      this.#guesses.set(new URL(robots).host, { source, error: null });
+      this.#queue.push([source, () => this.#guess(source)]);
+    }
     if (guesses.length === 0) this.#visit(property);
-    for (const window of TRAFFIC_WINDOWS) yield* this.#traffic(window);
+    const analytics = this.#newSource(SEARCH_ANALYTICS, 'search_analytics');
+    for (const window of TRAFFIC_WINDOWS) yield* this.#traffic(analytics, window);
     if (sitemaps === 'auto') {
-      this.#queue.push([`the list of sitemaps of ${property} in Search Console`, () => this.#listed()]);
-    } else for (const url of sitemaps) this.#addListed(url, 'the configuration', this.problems);
-    for (const robots of guesses) this.#queue.push([robots, () => this.#guess(robots)]);
+      const list = this.#newSource('Search Console', 'search_console');
+      this.#queue.unshift([list, () => this.#listed(list)]);
+    } else for (const url of sitemaps) this.#addConfigured(url);
     while (this.#queue.length > 0 && this.#unanswered < MAX_UNANSWERED) {
       const some = this.#queue.splice(0, WIDTH);
-      yield* await Promise.all(some.map(([name, job]) => job().catch((error) => this.#failed(name, error))));
+      yield* await Promise.all(some.map(([source, job]) => job().catch((error) => this.#failed(source, error))));
     }
-    this.#conclude(guesses);
+    this.#conclude();
   }
 
-  #conclude(guesses: readonly string[]): void {
-    for (const robots of guesses) {
-      const { host } = new URL(robots);
-      if (this.#hosts.has(host) && this.#guesses.get(host)) this.#failed(robots, this.#guesses.get(host));
+  #conclude(): void {
+    for (const [host, { source, error }] of this.#guesses) {
+      if (!this.#hosts.has(host) && source.http_status !== 200) continue;
+      this.sources.push(source);
+      if (error && this.#hosts.has(host)) this.#failed(source, error);
     }
-    const queued = this.#queue.map(([name]) => name);
+    const queued = this.#queue.map(([source]) => source);
+    for (const source of queued) addFinding(source, 'error', 'was not read, as too much else failed');
     if (queued.length > 0) this.problems.push(this.#left(queued, 'not read after all these; solve them first'));
     // First, because only the first problems are named as the reason of a partial listing.
     if (this.#late.length > 0) this.problems.unshift(this.#left(this.#late, TOO_LATE));
   }
 
-  #left(places: readonly string[], why: string): string {
-    const some = `${places.slice(0, MOST_NAMED).join(', ')}${places.length > MOST_NAMED ? ' …' : ''}`;
+  #left(places: readonly ListingSource[], why: string): string {
+    const some = `${places
+      .slice(0, MOST_NAMED)
+      .map((one) => this.#titleOf(one))
+      .join(', ')}${places.length > MOST_NAMED ? ' …' : ''}`;
     return `${counted(places.length, 'place')} of ${this.deps.property} (${some}) ${why}`;
   }
 
-  async *#traffic(window: TrafficWindow): AsyncGenerator<Sighting[]> {
+  async *#traffic(source: ListingSource, window: TrafficWindow): AsyncGenerator<Sighting[]> {
     try {
       for await (const rows of this.deps.traffic(window)) {
+        source.entries += rows.length;
         yield rows.flatMap(({ url, ...figures }) => this.#sighting(url, { traffic: { window, ...figures } }));
       }
     } catch (error) {
-      this.#failed(`search analytics (${window}) of ${this.deps.property}`, error);
+      this.#failed(source, error, `(${window}) `);
     }
   }
 
-  /** What one place fails with becomes a problem or a note. */
-  #failed(name: string, error: unknown): Sighting[] {
-    if (error instanceof SiteError) (error.harmless ? this.notes : this.problems).push(`${name} ${error.message}`);
-    else if (error instanceof TooLate) this.#late.push(name);
-    else if (!(error instanceof SourceError) || error.kind === 'unauthorized') throw error;
+  #newSource(name: string, kind: ListingSource['kind'], namedBy: readonly string[] = []): ListingSource {
+    const source = newSource(name, kind, namedBy);
+    this.sources.push(source);
+    return source;
+  }
+
+  #titleOf({ source, kind }: ListingSource): string {
+    if (kind === 'search_console') return `the list of sitemaps of ${this.deps.property} in Search Console`;
+    return kind === 'search_analytics' ? `${source} of ${this.deps.property}` : source;
+  }
+
+  #find(source: ListingSource, what: 'error' | 'remark', text: string): void {
+    addFinding(source, what, text);
+    (what === 'error' ? this.problems : this.notes).push(`${this.#titleOf(source)} ${text}`);
+  }
+
+  /** What one place fails with. */
+  #failed(source: ListingSource, error: unknown, where = ''): Sighting[] {
+    if (error instanceof SiteError) this.#find(source, error.harmless ? 'remark' : 'error', where + error.message);
+    else if (error instanceof TooLate) {
+      addFinding(source, 'error', 'was not read in time');
+      this.#late.push(source);
+    } else if (!(error instanceof SourceError) || error.kind === 'unauthorized') throw error;
     else {
       this.#unanswered++;
-      this.problems.push(`${name} cannot be read: ${error.message}`);
+      this.#find(source, 'error', `${where}cannot be read: ${error.message}`);
     }
     return [];
   }
 
-  async #listed(): Promise<Sighting[]> {
-    for (const one of await this.deps.listSitemaps()) this.#addListed(one, 'Search Console');
+  async #listed(list: ListingSource): Promise<Sighting[]> {
+    for (const { path, ...facts } of await this.deps.listSitemaps()) {
+      list.entries++;
+      const file = this.#addListed(path, list);
+      if (file) Object.assign(file, facts);
+    }
     return [];
   }
 
   /** A robots.txt where nobody said that there is a site: what it fails with matters only if pages are found there. */
-  async #guess(robots: string): Promise<Sighting[]> {
+  async #guess(source: ListingSource): Promise<Sighting[]> {
     try {
-      return await this.#robots(robots);
+      return await this.#robots(source);
     } catch (error) {
       if (error instanceof Stopped) throw error;
-      this.#guesses.set(new URL(robots).host, error);
+      this.#guesses.set(new URL(source.source).host, { source, error });
       return [];
     }
   }
 
-  async #robots(robots: string): Promise<Sighting[]> {
-    const { status, found } = await this.#get(robots, beginningOf).catch((error) => {
+  async #robots(source: ListingSource): Promise<Sighting[]> {
+    const robots = source.source;
+    const { status, found } = await this.#get(source, beginningOf).catch((error) => {
       // A host that is no more may have had impressions.
       if (error instanceof SourceError && codeOf(error.cause) === 'ENOTFOUND') return { status: 404, found: null };
       throw error;
@@ -153,30 +183,35 @@ export class Universe {
     // A line at a time: `\s` and `^` of one expression for all meet at line separators, which takes for ever.
     for (const line of found?.split(/[\r\n]+/) ?? []) {
       const named = /^\s*sitemap\s*:([^#]+)/i.exec(line)?.[1];
-      if (named) this.#addListed(addressOf(named.trim(), robots) ?? named, robots);
+      if (!named) continue;
+      source.entries++;
+      this.#addListed(addressOf(named.trim(), robots) ?? named.trim(), source);
     }
     return [];
   }
 
   /** What can be read of a file counts, whatever else is wrong with it. */
-  async #file(file: string, depth: number): Promise<Sighting[]> {
+  async #file(source: ListingSource, depth: number): Promise<Sighting[]> {
+    const file = source.source;
     let [pages, flaws]: [Sighting[], Flaws] = [[], new Map()];
     const read = (body: Body) => {
-      [pages, flaws] = [[], new Map()];
+      [pages, flaws, source.entries] = [[], new Map(), 0];
       return readSitemap(body, ({ isSitemap, addresses, lastmod }) => {
+        source.entries++;
+        if (isSitemap) source.kind = 'index';
         if (isSitemap && depth === MAX_DEPTH)
           throw new SiteError('is an index below two others; list its sitemaps there');
         if (addresses.length === 0) count(flaws, 'missing');
         for (const address of addresses) {
           const found = isSitemap ? [] : this.#sighting(address, { sitemap: file, ...timeOf(lastmod) });
           pages.push(...found);
-          if (found.length > 0 || (isSitemap && this.#add(address, depth + 1, body.url))) continue;
+          if (found.length > 0 || (isSitemap && this.#add(address, depth + 1, source, body.url))) continue;
           count(flaws, /^[a-z][a-z\d+.-]*:/i.test(address) ? 'foreign' : 'relative', address);
         }
       });
     };
     try {
-      const { status } = await this.#get(file, read);
+      const { status } = await this.#get(source, read);
       if (status === 404 || status === 410) {
         throw new SiteError(`answered ${status}, so it counts as empty: list it no longer`, true);
       }
@@ -185,38 +220,56 @@ export class Universe {
         throw refusal(status);
       }
     } catch (error) {
-      this.#failed(file, error);
+      this.#failed(source, error);
     }
     for (const [flaw, { entries, first }] of flaws) {
-      (flaw === 'foreign' ? this.notes : this.problems).push(`${file} ${FLAWS[flaw](entries, first)}`);
+      this.#find(source, flaw === 'foreign' ? 'remark' : 'error', FLAWS[flaw](entries, first));
     }
     return pages;
   }
 
-  #get<T>(url: string, read: (body: Body) => Promise<T>) {
+  async #get<T>(source: ListingSource, read: (body: Body) => Promise<T>) {
     const { site, notAfter } = this.deps;
-    return site.get(url, { notAfter, read });
+    const answer = await site.get(source.source, { notAfter, read });
+    source.http_status = answer.status;
+    return answer;
   }
 
-  #addListed(address: string, where: string, findings = this.notes): void {
-    if (!this.#add(address, 0)) findings.push(`${address}, listed in ${where}, is no address of a file; correct it`);
+  #addListed(address: string, where: ListingSource): ListingSource | null {
+    const file = this.#add(address, 0, where);
+    if (file === null) this.#find(where, 'remark', `lists ${address}, which is no address of a file; correct it`);
+    return file;
+  }
+
+  #addConfigured(address: string): void {
+    if (this.#add(address, 0, null) !== null) return;
+    const file = this.#newSource(address, 'sitemap', [CONFIGURATION]);
+    this.#find(file, 'error', `is no address of a file; correct it in ${CONFIGURATION}`);
   }
 
   /**
    * Each file once.
    *
+   * @param where what names it; null: the configuration
    * @param index where an index was found that names it: it may name only files on its own host and those of the property
-   * @returns whether it may be read
+   * @returns null if it may not be read
    */
-  #add(address: string, depth: number, index?: string): boolean {
+  #add(address: string, depth: number, where: ListingSource | null, index?: string): ListingSource | null {
     const file = addressOf(address);
-    if (file === null) return false;
-    if (index && !isOnHostOf(this.deps.property, file) && new URL(file).host !== new URL(index).host) return false;
-    if (this.#seen.has(file)) return true;
-    if (this.#seen.size === MAX_FILES) throw new SiteError(`is one too many: more than ${MAX_FILES} files; list fewer`);
-    this.#seen.add(file);
-    this.#queue.push([file, () => this.#file(file, depth)]);
-    return true;
+    if (file === null) return null;
+    if (index && !isOnHostOf(this.deps.property, file) && new URL(file).host !== new URL(index).host) return null;
+    const name = where?.source ?? CONFIGURATION;
+    const known = this.#files.get(file);
+    if (known) {
+      if (!known.named_by.includes(name)) known.named_by.push(name);
+      return known;
+    }
+    if (this.#files.size === MAX_FILES)
+      throw new SiteError(`is one too many: more than ${MAX_FILES} files; list fewer`);
+    const source = this.#newSource(file, 'sitemap', [name]);
+    this.#files.set(file, source);
+    this.#queue.push([source, () => this.#file(source, depth)]);
+    return source;
   }
 
   #sighting(address: string, found: Omit<Sighting, 'url'>): Sighting[] {
@@ -231,14 +284,10 @@ export class Universe {
     const { host, origin } = new URL(page);
     if (this.deps.sitemaps !== 'auto' || this.#hosts.has(host) || this.#hosts.size === MAX_HOSTS) return;
     this.#hosts.add(host);
-    const robots = `${origin}/robots.txt`;
-    if (!this.#guesses.has(host)) this.#queue.push([robots, () => this.#robots(robots)]);
+    if (this.#guesses.has(host)) return;
+    const robots = this.#newSource(`${origin}/robots.txt`, 'robots_txt');
+    this.#queue.push([robots, () => this.#robots(robots)]);
   }
-}
-
-function count(flaws: Flaws, flaw: keyof typeof FLAWS, address = ''): void {
-  const { entries, first } = flaws.get(flaw) ?? { entries: 0, first: address };
-  flaws.set(flaw, { entries: entries + 1, first });
 }
 
 function refusal(status: number): SiteError {

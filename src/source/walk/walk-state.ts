@@ -49,6 +49,8 @@ export interface AcceptedWindow {
   drift: Drift[];
   /** The walk's state after this window. */
   state: WalkState;
+  /** The places that named the pages, if the source has many. */
+  sources?: readonly object[];
 }
 
 /** Where a resumed walk starts. */

@@ -26,9 +26,12 @@ export class ListingJournal {
     this.#crc = left?.crc ?? seedOf(folder);
   }
 
-  accept({ keep, fresh, drift, state }: AcceptedWindow, at: Date): Promise<void> {
+  accept({ keep, fresh, drift, state, sources = [] }: AcceptedWindow, at: Date): Promise<void> {
     const place = { walk: state.walk, window: state.windows };
-    const entries = fresh.map((entry, index) => entryText(entry, { ...place, position: keep + index }));
+    const entries = [
+      ...fresh.map((entry, index) => entryText(entry, { ...place, position: keep + index })),
+      ...sources.map((source) => `${wellFormedJson({ kind: 'source', ...place, source })}\n`),
+    ];
     const window = { kind: 'window', ...place, keep, at: at.toISOString(), drift: drift.slice(0, MAX_DRIFT), state };
     return this.#append(entries.join(''), window);
   }

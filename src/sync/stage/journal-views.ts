@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { Engine, type EngineOptions } from '../../base/storage/engine.js';
-import { sql } from '../../base/storage/sql.js';
+import { identifier, sql } from '../../base/storage/sql.js';
 import { coverageEntrySchema } from '../../source/contract/coverage.js';
 import { sqlType } from '../../source/contract/fields.js';
 import { KNOWN_VALUES, SEARCH_CONSOLE_EXTRA } from '../../source/contract/known-values.js';
 import { urlReportSchema } from '../../source/contract/report.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
 import { REASONS } from '../../warehouse/journal/plan.js';
+import type { Column } from '../../warehouse/log/folder/tables.js';
+import { ownColumnsOf } from '../../warehouse/log/stage/comparison.js';
 
 const WALK_LINES = ['walk_lines', 'journal_windows'];
 const KEPT_WALK = ['kept_entries', 'doubled_urls', 'listed_entries'];
@@ -26,6 +28,7 @@ export async function setContract(engine: Engine): Promise<void> {
   await engine.set({
     entry_type: sqlType(coverageEntrySchema),
     report_type: sqlType(urlReportSchema),
+    source_type: structType(ownColumnsOf('listing_sources')),
     reasons: [...REASONS],
     known_fields: Object.values(KNOWN_VALUES).flatMap((fields) => Object.keys(fields)),
     known_values: knownValues(),
@@ -102,6 +105,10 @@ export type WalkFingerprint = z.infer<typeof fingerprintRow>;
 export async function walkFingerprint(engine: Engine): Promise<WalkFingerprint> {
   const [row] = await engine.rows(fingerprintRow, sql('sync/stage/listing_fingerprint'));
   return row ?? { pages: 0, rejected: 0, fingerprint: '' };
+}
+
+function structType(columns: readonly Column[]): string {
+  return `STRUCT(${columns.map(({ name, type }) => `${identifier(name)} ${type}`).join(', ')})`;
 }
 
 /** Such as `coverage index_summary=Indexed`. */

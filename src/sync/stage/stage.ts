@@ -35,6 +35,7 @@ const FROM_THE_JOURNAL = [
   'rejected_records',
   'drift_observations',
   'page_traffic',
+  'listing_sources',
 ] as const satisfies DataTable[];
 
 export interface StageInput {
@@ -89,7 +90,7 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
 
 /** The statement that makes the rows of a table from a journal; null if the source has none. */
 export function journalQuery(table: (typeof FROM_THE_JOURNAL)[number], { byInspection }: CommitFacts): string | null {
-  if (table === 'page_traffic' && !byInspection) return null;
+  if ((table === 'page_traffic' || table === 'listing_sources') && !byInspection) return null;
   return sql(`sync/stage/${table === 'coverage' && byInspection ? 'inspected_coverage' : table}`);
 }
 
@@ -131,8 +132,8 @@ async function writeManifest(
 }
 
 /** The counts by the columns of the marker that hold them; counts by reason are JSON. */
-async function countStaged(engine: Engine): Promise<Record<string, number | string>> {
-  const counted = z.record(z.string(), z.union([z.int(), z.string()]));
+async function countStaged(engine: Engine): Promise<Record<string, Scalar>> {
+  const counted = z.record(z.string(), z.union([z.int(), z.string(), z.null()]));
   const [counts] = await engine.rows(counted, sql('sync/stage/counts'));
   return counts ?? {};
 }

@@ -37,7 +37,7 @@ const listedLine = z.object({
   count: z.int().nullable(),
   startedAt: z.number(),
 });
-const entryLine = z.object({ kind: z.enum(['entry', 'reject']), walk: z.int(), url: z.string().nullish() });
+const entryLine = z.object({ kind: z.enum(['entry', 'reject', 'source']), walk: z.int(), url: z.string().nullish() });
 const anyLine = z.union([windowLine, listedLine, entryLine]);
 
 /** What an interrupted listing left: the first `bytes` of its file are intact, with the checksum `crc`. */
@@ -92,9 +92,9 @@ class ListingReader {
   /** @returns what is wrong, or null */
   line({ value, text, end, number }: JournalLine<z.infer<typeof anyLine>>): string | null {
     if (this.listed) return `line ${number} comes after its end`;
-    if (value.kind === 'entry' || value.kind === 'reject') {
+    if (value.kind !== 'window' && value.kind !== 'listed') {
       this.#running = passOver(text, this.#running);
-      this.#pending.push({ url: value.url ?? null });
+      if (value.kind !== 'source') this.#pending.push({ url: value.url ?? null });
       return null;
     }
     const { isWhole, crc } = openSeal(text, this.#running);

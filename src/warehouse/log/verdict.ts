@@ -1,7 +1,7 @@
 import { count, counted } from '../../base/observe/format.js';
 
 /** What can be wrong with the end of a run, worst first. Only `failed` means that a website got no snapshot. */
-export type ProblemKind = 'failed' | 'partial' | 'reports' | 'rejects' | 'damaged' | 'clock' | 'lagging';
+export type ProblemKind = 'failed' | 'partial' | 'reports' | 'rejects' | 'quiet' | 'damaged' | 'clock' | 'lagging';
 
 /** One thing that is wrong with the end of a run. */
 export interface Problem {
@@ -22,6 +22,8 @@ export interface WebsiteEnd {
   reports_status: string | null;
   pages: { listed: number; rejected: number };
   reports: { planned: number; failed: number; rejected: number };
+  /** Which sources named pages that nothing names any more. */
+  sources_quiet?: string | null | undefined;
   set_aside?: string | undefined;
   /** Why it is not as it should be. */
   error?: string | null | undefined;
@@ -29,7 +31,7 @@ export interface WebsiteEnd {
 
 /** What is wrong with how a run ended for a website; nothing if a budget or a deadline was reached as planned. */
 export function problemsOf(end: WebsiteEnd, maxRejectRatio: number): Problem[] {
-  const { website_id, status, listing_status, reports_status, pages, reports, set_aside, error } = end;
+  const { website_id, status, listing_status, reports_status, pages, reports, sources_quiet, set_aside, error } = end;
   const problems: Problem[] = [];
   const add = (kind: ProblemKind, message: string, count = 1) => problems.push({ kind, website_id, count, message });
   if (status === 'failed') add('failed', `the last run got no snapshot: ${error ?? 'no reason was recorded'}`);
@@ -44,6 +46,7 @@ export function problemsOf(end: WebsiteEnd, maxRejectRatio: number): Problem[] {
     const what = `${ofPages} and ${ofReports} were rejected, more than quality.max_reject_ratio allows`;
     add('rejects', what, pages.rejected + reports.rejected);
   }
+  if (sources_quiet) add('quiet', sources_quiet);
   if (set_aside !== undefined) add('damaged', `a damaged journal was set aside in ${set_aside}`);
   return problems;
 }

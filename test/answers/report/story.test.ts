@@ -28,6 +28,7 @@ const HEADLINE: Headline = {
   robots_unblocked: none,
   not_inspected: 0,
   first_inspected: 0,
+  retired: 0,
   clicks_lost: 0,
   estimate: NO_ESTIMATE,
 };

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { writeStarterConfig } from '../../../src/base/config/init.js';
 import { loadConfig } from '../../../src/base/config/load.js';
 import { allFrom, keyLabel, namedWebsites, secretsOf, websiteOf } from '../../../src/base/config/websites.js';
+import { DAY_MS } from '../../../src/base/time.js';
 import { failure, load, MINIMAL, tempFolder } from './given.js';
 
 const SHOP = 'websites:\n  - id: sc-domain:shop.example\n    source: google\n';
@@ -11,7 +12,12 @@ const ENDPOINT = 'https://searchconsole.googleapis.com';
 
 test('a property needs nothing but its id, and a new configuration has the same defaults', async () => {
   const config = await load(SHOP);
-  expect(config.google).toEqual({ requests_per_minute: 600, concurrency: 24, endpoint: ENDPOINT });
+  expect(config.google).toEqual({
+    forget_after: 90 * DAY_MS,
+    requests_per_minute: 600,
+    concurrency: 24,
+    endpoint: ENDPOINT,
+  });
   expect(config.api).toMatchObject({ base_url: '', token: '', page_size: 1000 });
   const [website] = namedWebsites(config) ?? [];
   const settings = { inspectionsPerDay: 2000, properties: 'auto', sitemaps: 'auto' };
@@ -32,7 +38,7 @@ test('all keys are read, from the environment too, and credentials count from th
 `;
   const text = `google: { credentials: "keys/\${KEY_FILE}", quota_project: mine, endpoint: "http://127.0.0.1:8091/" }\n${SHOP}${own}`;
   const config = await load(text, { KEY_FILE: 'key.json', INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: '300' });
-  const numbers = { requests_per_minute: 300, concurrency: 24 };
+  const numbers = { forget_after: 90 * DAY_MS, requests_per_minute: 300, concurrency: 24 };
   const credentials = join(config.file, '../keys/key.json');
   expect(config.google).toEqual({ credentials, quota_project: 'mine', ...numbers, endpoint: 'http://127.0.0.1:8091' });
   expect(websiteOf(config, 'sc-domain:shop.example').google).toEqual({

@@ -5,7 +5,13 @@ import { credentialsFile, EMAIL, google, refusal, serviceAccount, USER } from '.
 
 const form = (body = '') => Object.fromEntries(new URLSearchParams(body));
 const accessOf = (credentials?: string) => {
-  const google = { requests_per_minute: 1, concurrency: 1, endpoint: '', ...(credentials ? { credentials } : {}) };
+  const google = {
+    requests_per_minute: 1,
+    concurrency: 1,
+    forget_after: 1,
+    endpoint: '',
+    ...(credentials ? { credentials } : {}),
+  };
   return new Access({ google, timeout: 1, maxAttempts: 1 });
 };
 

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { DAY_MS } from '../../../src/base/time.js';
 import type { Purpose } from '../../../src/source/client.js';
 import { GoogleClient } from '../../../src/source/search-console/google-client.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -57,6 +58,7 @@ export async function google(answer: Answer, { signIn = freshToken, file = {} }:
     credentials,
     requests_per_minute: 6000,
     concurrency: 4,
+    forget_after: 90 * DAY_MS,
     endpoint,
   };
   const effects = { ...clock.effects, random: () => 0 };

@@ -52,10 +52,13 @@ async function given(websites: string, kind?: 'service_account' | 'authorized_us
     accept: async ({ fresh }) => void entries.push(...fresh),
     countDistinct: async () => 0,
     sameListing: async () => true,
-    async *merged(batches) {
-      for await (const batch of batches) sightings.push(...batch);
+    async merged(found) {
+      for await (const batch of found.sightings()) sightings.push(...batch);
       const urls = new Set(sightings.map((one) => ('url' in one ? String(one.url) : '')));
-      yield* [...urls].map(entryOf);
+      const pages = async function* () {
+        yield* [...urls].map(entryOf);
+      };
+      return { pages: pages(), sources: [{ pages: urls.size }] };
     },
   };
   return { websites: all, sources: all.map((one) => clients.sourceOf(one)), purpose, sink, notes, sightings, entries };
@@ -114,7 +117,7 @@ it('is partial where search analytics fails', async () => {
   onTestFinished(() => simulated.setFaults({}));
   const listed = await sources[0]?.list(sink, undefined);
   const reason = expect.stringContaining(
-    'search analytics (90d) of sc-domain:example.com cannot be read: Google answered 403',
+    'search analytics of sc-domain:example.com (90d) cannot be read: Google answered 403',
   );
   expect(listed).toMatchObject({ complete: false, reason });
   expect(entries.length).toBeGreaterThan(300);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { realEffects } from '../../../src/base/effects.js';
 import { Stopped } from '../../../src/base/exit.js';
 import { SourceError } from '../../../src/source/errors.js';
+import { SITEMAP_FACTS_UNKNOWN } from '../../../src/source/search-console/calls.js';
 import { SiteFetch, type SiteFetchOptions } from '../../../src/source/search-console/site-fetch.js';
 import { type Sighting, Universe, type UniverseDeps } from '../../../src/source/search-console/universe.js';
 import { http, type RawAnswer, startRawServer, trickle } from '../../given/raw-server.js';
@@ -21,6 +22,12 @@ const page = (url: string) => `<url><loc>${url}</loc></url>`;
 const index = (...urls: string[]) =>
   `<sitemapindex>${urls.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join('')}</sitemapindex>`;
 const redirect = (to: string) => () => http(301, '', { location: to });
+
+/** The list of sitemaps in Search Console. */
+const submitted =
+  (...paths: string[]) =>
+  async () =>
+    paths.map((path) => ({ path, ...SITEMAP_FACTS_UNKNOWN }));
 
 /** Lists a site on loopback: its files by host and path, or by path; others answer 404. */
 async function read(files: Files, deps: Partial<UniverseDeps> = {}, options: Partial<SiteFetchOptions> = {}) {
@@ -66,7 +73,7 @@ describe('where pages are found', () => {
     };
     const figures = { clicks: 1, impressions: 2, position: 3 };
     const { server, sightings, problems, notes } = await read(files, {
-      listSitemaps: async () => [`${SITE}/a.xml`],
+      listSitemaps: submitted(`${SITE}/a.xml`),
       async *traffic(window) {
         yield [SITE, OTHER].map((one) => ({ url: `${one}/${window}é`, ...figures }));
       },
@@ -78,7 +85,7 @@ describe('where pages are found', () => {
     ]);
     expect(problems).toEqual([]);
     expect(notes.toSorted()).toEqual([
-      expect.stringContaining(`https://, listed in ${SITE}/robots.txt, is no address`),
+      expect.stringContaining(`${SITE}/robots.txt lists https://, which is no address`),
       expect.stringContaining('b.txt has 1 link out of the property'),
     ]);
     const asked = server.requests.map(({ target }) => target).toSorted();
@@ -99,7 +106,7 @@ describe('where pages are found', () => {
       [`${OTHER}/moved.xml`]: index(`${OTHER}/below.xml`),
       [`${OTHER}/below.xml`]: pages('below'),
     };
-    const listSitemaps = async () => [`${OTHER}/google.xml`, `${SITE}/moved.xml`];
+    const listSitemaps = submitted(`${OTHER}/google.xml`, `${SITE}/moved.xml`);
     const { server, urls, problems, notes } = await read(files, { listSitemaps });
     expect(urls.toSorted()).toEqual(['below', 'child', 'google'].map((name) => `${SITE}/${name}`));
     expect([problems, notes.length]).toEqual([[], 4]);
@@ -129,7 +136,7 @@ describe('where pages are found', () => {
     expect((await read(files)).problems).toEqual([]);
     const named = await read(
       { ...files, '/a.xml': sitemap(page(`${SITE}/a`)) },
-      { listSitemaps: async () => [`${WWW}/a.xml`] },
+      { listSitemaps: submitted(`${WWW}/a.xml`) },
     );
     expect(named.problems).toEqual([expect.stringContaining(`${SITE}/robots.txt answered 403`)]);
   });

@@ -91,6 +91,7 @@ function reportText(report: Report, file: string, width: number | undefined): st
       ...(total.not_inspected > 0 ? [['not inspected yet', count(total.not_inspected), '']] : []),
       flow('entered the index', total.entered),
       flow('fell out', total.fell_out),
+      ...(total.retired > 0 ? [['retired', count(total.retired), '']] : []),
       flow('appeared', total.appeared),
       flow('disappeared', total.disappeared),
       flow('canonical flips', total.canonical_flips),

@@ -17,6 +17,7 @@ export const DATA_TABLES = [
   'drift_observations',
   'page_versions',
   'page_traffic',
+  'listing_sources',
 ] as const;
 export type DataTable = (typeof DATA_TABLES)[number];
 

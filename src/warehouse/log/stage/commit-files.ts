@@ -21,6 +21,7 @@ const SORTED_BY = {
   rejected_records: 'source, position, url',
   drift_observations: 'source, kind, field, value',
   page_traffic: 'url',
+  listing_sources: 'source',
 } as const;
 const manifestSchema = z.object({
   website_id: z.string(),

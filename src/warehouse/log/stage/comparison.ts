@@ -4,7 +4,7 @@ import type { Engine } from '../../../base/storage/engine.js';
 import { parquetFormat } from '../../../base/storage/parquet-file.js';
 import { identifier, sql } from '../../../base/storage/sql.js';
 import { tableQuery } from '../folder/prepare.js';
-import { columnsOf, type DataTable } from '../folder/tables.js';
+import { type Column, columnsOf, type DataTable } from '../folder/tables.js';
 
 /** What a commit is: its ids, and what the comparison with earlier commits needs to know. */
 export interface CommitFacts {
@@ -80,8 +80,13 @@ export async function viewComparison(engine: Engine): Promise<void> {
  * columns.
  */
 function comparable(table: DataTable): string {
-  const columns = columnsOf(table).filter(({ name, type }) => type !== 'JSON' && !OF_THE_COMMIT.includes(name));
+  const columns = ownColumnsOf(table).filter(({ type }) => type !== 'JSON');
   return columns.map(({ name }) => identifier(name)).join(', ');
+}
+
+/** The columns of a table but for those that have one value for all rows of a commit. */
+export function ownColumnsOf(table: DataTable): Column[] {
+  return columnsOf(table).filter(({ name }) => !OF_THE_COMMIT.includes(name));
 }
 
 /**

@@ -1,0 +1,47 @@
+-- The places that were read tonight, and those that named known pages and were named themselves by nothing, with how many
+-- pages they name: `only_here` that no other place does, `pages_before` until now, `pages_unnamed` of these by nothing
+-- any more.
+with named as (
+  select source, count(*)::integer as pages, (count(*) filter (places = 1))::integer as only_here
+  from (
+    select source, url, count(*) over (partition by url) as places
+    from (select distinct source, url from sightings)
+  )
+  group by source
+),
+before as (
+  select
+    source,
+    count(*)::integer as pages_before,
+    (count(*) filter (sighted.url is null))::integer as pages_unnamed
+  from (select url, unnest(named_by) as source from known_pages where is_named) as known
+  left join (select distinct url from sightings) as sighted using (url)
+  group by source
+),
+place as (
+  select unnest(from_json(getvariable('sources')::json, '[{
+    "source": "VARCHAR", "kind": "VARCHAR", "named_by": ["VARCHAR"], "http_status": "INTEGER", "entries": "INTEGER",
+    "error": "VARCHAR", "remark": "VARCHAR", "last_downloaded": "TIMESTAMPTZ", "errors": "BIGINT", "warnings": "BIGINT",
+    "is_pending": "BOOLEAN"
+  }]'), recursive := true)
+)
+select
+  coalesce(place.source, before.source) as source,
+  coalesce(kind, 'sitemap') as kind,
+  coalesce(place.named_by, []) as named_by,
+  http_status,
+  coalesce(entries, 0) as entries,
+  coalesce(pages, 0) as pages,
+  coalesce(only_here, 0) as only_here,
+  coalesce(pages_before, 0) as pages_before,
+  coalesce(pages_unnamed, 0) as pages_unnamed,
+  error,
+  if(place.source is null, 'nothing names it any more', remark) as remark,
+  last_downloaded,
+  errors,
+  warnings,
+  is_pending
+from place
+full join before using (source)
+left join named on named.source = place.source
+order by source
