@@ -25,7 +25,8 @@ const STOPPED: [state: string, stopAfter: StopAfter][] = [
 /** Moments of inspections are our own, too. */
 async function contentOfNights({ warehouse }: Home): Promise<Record<string, string[]>> {
   const content = await contentOf(warehouse);
-  const own = (row: string) => row.replace(/"(inspected_at|last_named_at|(?:report_)?inspection_date)":"[^"]*"/g, '"$1":true');
+  const own = (row: string) =>
+    row.replace(/"(inspected_at|last_named_at|(?:report_)?inspection_date)":"[^"]*"/g, '"$1":true');
   return Object.fromEntries(Object.entries(content).map(([table, rows]) => [table, rows.map(own).sort()]));
 }
 

@@ -59,6 +59,7 @@ describe('the figures of a report', () => {
       canonical_flips: { now: 2, before: 0 },
       not_inspected: 0,
       first_inspected: 0,
+      retired: 0,
       clicks_lost: 0,
       estimate: NO_ESTIMATE,
       robots_blocked: { now: 0, before: 0 },
