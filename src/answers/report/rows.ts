@@ -247,6 +247,23 @@ export const staleRow = z.object({
 });
 export type StaleRow = z.infer<typeof staleRow>;
 
+/** A row of the analysis `sources`. */
+export const sourceRow = z.object({
+  source: text,
+  kind: text,
+  http_status: maybeWhole,
+  entries: whole,
+  pages: whole,
+  only_here: whole,
+  pages_unnamed: whole,
+  problem: maybeText,
+  is_missing_pages: z.boolean(),
+  last_downloaded: maybeText,
+  errors: maybeWhole,
+  warnings: maybeWhole,
+});
+export type SourceRow = z.infer<typeof sourceRow>;
+
 /** A row of the analysis `drift_diary`. */
 export const driftRow = z.object({
   website_id: text,

@@ -20,6 +20,7 @@ import {
   nameOf,
   type PageState,
   readWebsites,
+  type SourcesRead,
   type WebsiteStatus,
   type WebsitesInput,
 } from './website-status.js';
@@ -48,6 +49,8 @@ export interface Status {
   page_states: PageState[];
   /** What is new in the drift diary since the snapshot before the newest one of each website. */
   new_drift: NewDrift[];
+  /** How what names the pages of each property was read for its newest snapshot. */
+  sources: SourcesRead[];
   quarantine: ReturnType<typeof quarantineOf>;
   notices: WaitingNotices[];
   damaged: { path: string; table: string; website_id: string; reason: string }[];
@@ -82,7 +85,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const runFile = await readRunFile(warehouseFolder(warehouse).run);
     const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null, runFile });
     const engine = { memoryLimit: input.memoryLimit, temporary };
-    const { log, websites, drift, pageStates, damaged } = await withEngine(engine, (opened) =>
+    const { log, websites, drift, sources, pageStates, damaged } = await withEngine(engine, (opened) =>
       readWebsites(opened, input, temporary),
     );
     // Only the machine that writes knows its followers.
@@ -107,6 +110,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       followers,
       writer: await readWriter(warehouse),
       new_drift: drift,
+      sources,
       page_states: pageStates,
       quarantine: quarantineOf(log.markers),
       notices: await waitingNotices(warehouse),

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/observe/format.js';
 import type { Engine } from '../../base/storage/engine.js';
+import { isWholeParquet } from '../../base/storage/parquet-file.js';
 import { sql } from '../../base/storage/sql.js';
 import { KNOWN_VALUES } from '../../source/contract/known-values.js';
 import { type DamagedFile, DamageError } from '../../warehouse/log/folder/damage.js';
 import { type Log, openLog } from '../../warehouse/log/log.js';
-import { markersOf, newestMarkers } from '../../warehouse/log/markers.js';
+import { filesOf, markersOf, newestMarkers } from '../../warehouse/log/markers.js';
 import { readStates, type StateOptions } from '../../warehouse/log/state.js';
 import type { ReaderOptions } from '../query/reader-options.js';
 
@@ -114,6 +115,20 @@ const pageStateRow = z.object({
 /** How many monitored pages of a website have a verdict and a coverage state. */
 export type PageState = z.infer<typeof pageStateRow>;
 
+const sourcesRow = z.object({
+  website_id: z.string(),
+  sources: z.int(),
+  /** That name a page. */
+  naming: z.int(),
+  /** Sitemaps that answer 404 or 410. */
+  gone: z.int(),
+  failed: z.int(),
+  /** With something else that is wrong, and harms nothing. */
+  remarked: z.int(),
+});
+/** How what names the pages of a property was read for its newest snapshot. */
+export type SourcesRead = z.infer<typeof sourcesRow>;
+
 export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
   warehouse: string;
   /** Bytes. */
@@ -136,8 +151,11 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   for (const table of ['snapshots', 'runs', 'drift_observations'] as const) found.push(...(await log.mount(table)));
   const damaged = [...new Map(found.map((file) => [file.path, file])).values()];
   await engine.view('page_state', log.query('page_state', states.files));
+  const newest = filesOf(warehouse, newestMarkers(log.markers), 'listing_sources');
+  await engine.view('listing_sources', log.query('listing_sources', await readable(newest)));
   const checked_at = new Date(input.now).toISOString();
   const known = await engine.rows(websiteRow, sql('answers/status/websites'), { checked_at });
+  const sources = await engine.rows(sourcesRow, sql('answers/status/sources'));
   const drift = await engine.rows(driftRow, sql('answers/status/new_drift'));
   const { index_summary: known_summaries = [], index_coverage_state: known_states = [] } = KNOWN_VALUES.coverage;
   await engine.set({ known_summaries: [...known_summaries], known_states: [...known_states] });
@@ -151,7 +169,12 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   });
   // Of a mistyped id there are only runs, which say nothing.
   const isShown = ({ is_configured, snapshots }: WebsiteStatus) => is_configured || snapshots > 0;
-  return { log, websites: websites.filter(isShown), drift, pageStates, damaged };
+  return { log, websites: websites.filter(isShown), drift, sources, pageStates, damaged };
+}
+
+async function readable(files: string[]): Promise<string[]> {
+  const are = await Promise.all(files.map(isWholeParquet));
+  return files.filter((_, at) => are[at]);
 }
 
 /** The states of the websites whose log can be read. */

@@ -106,6 +106,7 @@ export function statusForKey(status: Status, websites: readonly string[], input:
     failed: Object.fromEntries(Object.entries(status.failed).filter(([id]) => websites.includes(id))),
     page_states: own(status.page_states),
     new_drift: own(status.new_drift),
+    sources: own(status.sources),
     quarantine: own(status.quarantine),
     damaged: own(status.damaged).map((file) => ({ ...file, path: basename(file.path) })),
   };

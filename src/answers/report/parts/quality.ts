@@ -4,7 +4,7 @@ import { type Age, agesChart } from '../../html/charts/bar-charts.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import type { Period } from '../period.js';
-import type { DriftRow, RejectedRow, RunOutcome, SnapshotRow, StaleRow } from '../rows.js';
+import type { DriftRow, RejectedRow, RunOutcome, SnapshotRow, SourceRow, StaleRow } from '../rows.js';
 import { plus, type Section, STALE_DAYS } from '../section.js';
 import { command, cutNote, note, part, websiteColumn, websiteParameter } from './part.js';
 
@@ -74,6 +74,28 @@ export function freshnessPart(id: string, section: Section): Html {
     stale.total > 0 ? table(columns, stale.rows) : null,
     cutNote('first', stale.rows.length, stale.total, command('pages_not_crawled', given)),
   );
+}
+
+/** What names the pages of a property. */
+export const SOURCE_COLUMNS: readonly Column<SourceRow>[] = [
+  { head: 'Source', cell: ({ source }) => text(shortened(source)) },
+  { head: 'Kind', cell: ({ kind }) => kind.replaceAll('_', ' ') },
+  number('Answered', ({ http_status }) => http_status, String),
+  number('Entries', ({ entries }) => entries),
+  number('Pages', ({ pages }) => pages),
+  number('Only here', ({ only_here }) => only_here),
+  { head: 'Problem', cell: problemOf },
+  {
+    head: 'Last read by Google',
+    cell: ({ last_downloaded }) => (last_downloaded === null ? '' : time(last_downloaded)),
+  },
+  number('Errors', ({ errors }) => errors),
+];
+
+function problemOf({ problem, pages_unnamed: unnamed, is_missing_pages: isMissing }: SourceRow): Part {
+  const left = unnamed > 0 ? `${counted(unnamed, 'page')} named by nothing any more` : null;
+  const all = [problem, left].filter((one) => one !== null).join('; ');
+  return isMissing ? html`<b class="bad">${text(all)}</b>` : text(all);
 }
 
 /** How complete the listings and reports of the period are, and what was unusual in the service's answers. */

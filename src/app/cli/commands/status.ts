@@ -1,6 +1,12 @@
 import { readStatus, type Status } from '../../../answers/status/status.js';
 import type { UnfinishedRun } from '../../../answers/status/unfinished-runs.js';
-import { driftText, type NewDrift, nameOf, notConfigured } from '../../../answers/status/website-status.js';
+import {
+  driftText,
+  type NewDrift,
+  nameOf,
+  notConfigured,
+  type SourcesRead,
+} from '../../../answers/status/website-status.js';
 import { isBucketUrl } from '../../../base/config/bucket.js';
 import { age, ago, count, counted, percent } from '../../../base/observe/format.js';
 import { safe, shownOn } from '../../../base/observe/terminal.js';
@@ -52,6 +58,7 @@ function printed(status: Status, width: number | undefined): string {
       .filter(({ name, error }) => name !== 'analytics' && error === null)
       .map((follower) => followerLine(follower)),
     ...websites.flatMap(notInspectedLine),
+    ...status.sources.map((read) => sourcesLine(read, status)),
     ...quarantine.map((one) => quarantineLine(one, status)),
     ...driftLines(new_drift, status),
     ...notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
@@ -105,6 +112,17 @@ function websiteTables({ websites, checked_at }: Status, width: number | undefin
 function notInspectedLine({ last_snapshot: last, pages, ...website }: Status['websites'][number]): string[] {
   const left = last?.source === 'google' && pages ? pages.monitored - pages.with_report : 0;
   return left > 0 ? [`${nameOf(website)}: ${counted(left, 'page')} not inspected yet`] : [];
+}
+
+/** What names the pages of a property. */
+function sourcesLine({ website_id, sources, naming, gone, failed, remarked }: SourcesRead, status: Status): string {
+  const found = [
+    ...(failed > 0 ? [`${count(failed)} could not be read whole`] : []),
+    ...(gone > 0 ? [`${counted(gone, 'sitemap')} ${gone === 1 ? 'is' : 'are'} gone (404)`] : []),
+    ...(remarked > 0 ? [`${count(remarked)} ${remarked === 1 ? 'has' : 'have'} flaws`] : []),
+  ];
+  const which = found.length > 0 ? `; ${found.join(', ')}: \`indexhouse query sources\` lists them` : '';
+  return `${nameIn(status, website_id)}: ${count(naming)} of ${counted(sources, 'source')} name pages${which}.`;
 }
 
 function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {

@@ -4,14 +4,16 @@ import { html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
 import { askOf, askRows } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
+import { command, cutNote } from '../../../answers/report/parts/part.js';
 import {
   DRIFT_COLUMNS,
   listingStatus,
   REJECTED_COLUMNS,
   reportAges,
   runColumns,
+  SOURCE_COLUMNS,
 } from '../../../answers/report/parts/quality.js';
-import { driftRow, type RunRow, rejectedRow, reportAgeRow, runRow } from '../../../answers/report/rows.js';
+import { driftRow, type RunRow, rejectedRow, reportAgeRow, runRow, sourceRow } from '../../../answers/report/rows.js';
 import { ServiceError } from '../../api/errors.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { shownName } from '../layout.js';
@@ -21,6 +23,7 @@ import { newestDates } from './changes.js';
 
 const NIGHTS_LOOKED_AT = 30;
 const ODDITIES_LISTED = 50;
+const SOURCES_LISTED = 100;
 
 const RUN_COLUMNS: readonly Column<RunRow>[] = [
   { head: 'Started', cell: (run) => time(run.started_at) },
@@ -46,6 +49,7 @@ ${list({
 ${reportAges('ages', runs.ages)}</section>
 <section aria-labelledby="h-rejected"><h2 id="h-rejected">Quarantined records</h2>
 ${rejectedTable(runs)}</section>
+${sourcesSection(runs)}
 <section aria-labelledby="h-drift"><h2 id="h-drift">New in the service’s answers</h2>
 ${table(DRIFT_COLUMNS, runs.drift, {
   id: 'drift',
@@ -71,6 +75,7 @@ async function readRuns(reader: Reader, website: string, query: Paging) {
   const rejected = await askRows(reader, 'answers/report/rejected', rejectedRow, period);
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { limit: String(ODDITIES_LISTED) });
   const ages = await askOf(reader, 'report_ages', reportAgeRow, website);
+  const sources = await askOf(reader, 'sources', sourceRow, website);
   return {
     count,
     rows,
@@ -78,11 +83,21 @@ async function readRuns(reader: Reader, website: string, query: Paging) {
     ages: ages.map(({ report_age, pages }) => ({ span: report_age, pages })),
     rejected,
     drift,
+    sources,
   };
 }
 
 function failure({ error }: RunRow): Part {
   return html`<b class="bad">failed</b>${error === null ? null : html`: ${text(error)}`}`;
+}
+
+/** What named the pages in the newest snapshot; nothing of a website of the service, which lists them itself. */
+function sourcesSection({ sources }: Awaited<ReturnType<typeof readRuns>>): Part {
+  if (sources.length === 0) return null;
+  const caption = 'What names the pages, in the newest snapshot; problems first';
+  return html`<section aria-labelledby="h-sources"><h2 id="h-sources">Where the pages come from</h2>
+${table(SOURCE_COLUMNS, sources.slice(0, SOURCES_LISTED), { id: 'sources', caption, empty: '' })}
+${cutNote('first', Math.min(sources.length, SOURCES_LISTED), sources.length, command('sources', {}))}</section>`;
 }
 
 function rejectedTable({ rejected, since }: Awaited<ReturnType<typeof readRuns>>): Part {
