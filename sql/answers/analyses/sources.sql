@@ -10,7 +10,7 @@
 -- show snapshot_date (date): date
 -- show source (text): source
 -- show kind (text): kind
--- show http_status (integer): answered
+-- show http_status (number): answered
 -- show entries (count): entries
 -- show pages (count): pages
 -- show only_here (count): only here
