@@ -3,7 +3,7 @@ import type { Website } from '../base/config/websites.js';
 import type { Client, Purpose } from './client.js';
 import { listingPath, reportPath } from './links.js';
 import { judgeReport, outcomeOf, type ReportOutcome } from './report.js';
-import type { ListingSink, Source } from './source.js';
+import type { ListingSink, Page, Source } from './source.js';
 import { type WalkResult, walkListing } from './walk/walk.js';
 import type { Interrupted } from './walk/walk-state.js';
 
@@ -24,7 +24,7 @@ export class ApiSource implements Source {
     return walkListing({ ...sink, website, pageSize: limits.page_size, now: this.now, get }, from);
   }
 
-  async report(url: string, purpose: Purpose): Promise<ReportOutcome> {
+  async report({ url }: Page, purpose: Purpose): Promise<ReportOutcome> {
     let text: string;
     try {
       text = await this.client.send({ path: reportPath(url) }, purpose);

@@ -9,7 +9,7 @@ import { inspect } from './search-console/inspection.js';
 import { isOfProperty, isReadable, propertyOf, whyRefused } from './search-console/property.js';
 import type { SiteFetch } from './search-console/site-fetch.js';
 import { Universe } from './search-console/universe.js';
-import type { ListingSink, Merged, Quota, Source } from './source.js';
+import type { ListingSink, Merged, Page, Quota, Source } from './source.js';
 import type { JudgedEntry } from './walk/coverage-window.js';
 import type { WalkResult } from './walk/walk.js';
 import { type AcceptedWindow, firstWalk, type Interrupted, restartedWalk, type WalkState } from './walk/walk-state.js';
@@ -58,10 +58,10 @@ export class SearchConsoleSource implements Source {
     return { kept, walks: state.walk, complete: reason === null, reason, error: null };
   }
 
-  async report(url: string, purpose: Purpose): Promise<ReportOutcome | null> {
+  async report({ url, spelling }: Page, purpose: Purpose): Promise<ReportOutcome | null> {
     const property = propertyOf(url, await this.#ownAndBelow(purpose));
     const call = { property, purpose };
-    const outcome = await inspect(this.client, { ...call, url });
+    const outcome = await inspect(this.client, { ...call, url, spelling });
     // Is it only this page that may not be inspected?
     if (outcome?.outcome === 'failed' && outcome.status === 403) await this.#check(call);
     return outcome;

@@ -39,6 +39,13 @@ export interface MergedSource {
   pages: number;
 }
 
+/** A page whose report is requested. */
+export interface Page {
+  url: string;
+  /** The spelling of its address to ask with, if it is not `url`. */
+  spelling?: string | null | undefined;
+}
+
 /** How many inspections the pages below a property may take in a day. */
 export interface Quota {
   property: string;
@@ -64,7 +71,7 @@ export interface Source {
    * @returns null if the day's quota is spent, so that the page is left for another day
    * @throws SourceError if no other page can be fetched either; `TooLate`, `Stopped`
    */
-  report(url: string, purpose: Purpose): Promise<ReportOutcome | null>;
+  report(page: Page, purpose: Purpose): Promise<ReportOutcome | null>;
   /** Asks for the least of what is no report. @throws SourceError */
   probe(purpose: Purpose): Promise<unknown>;
   /** The quotas of a day; null without any. @throws SourceError */

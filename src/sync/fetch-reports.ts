@@ -4,6 +4,7 @@ import { sql } from '../base/storage/sql.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import type { ReportOutcome } from '../source/report.js';
+import type { Page } from '../source/source.js';
 import { type Planned, type PlannedPage, readPlan } from '../warehouse/journal/plan.js';
 import { type ReportsLeft, type ReportsStatus, readReports, totalOf } from '../warehouse/journal/reports.js';
 import { type Before, deadlineOf, type FetchedReports, type WebsiteRun } from './context.js';
@@ -81,8 +82,8 @@ class ReportFetch {
   #doubtful: [page: PlannedPage, outcome: ReportOutcome][] = [];
   /** When the first of them failed, in milliseconds since 1970. */
   #doubtedAt = 0;
-  /** URL of a page whose report was answered before, in this run or an earlier one. */
-  #witness: string | null | undefined;
+  /** A page whose report was answered before, in this run or an earlier one. */
+  #witness: Page | null | undefined;
   /** The pending request that finds out what made them fail. */
   #probe: Promise<Blame> | null = null;
   /** Whether pages were left for another day, because the day's quota is spent. */
@@ -127,7 +128,7 @@ class ReportFetch {
         const page = this.#ahead.shift() ?? (await pages.next()).value;
         if (!page) return;
         const purpose = this.#doubtful.length >= FAILED_IN_A_ROW ? this.#purposeOnce : this.#purpose;
-        const outcome = await source.report(page.url, purpose).finally(() => clock.check(this.run));
+        const outcome = await source.report(page, purpose).finally(() => clock.check(this.run));
         if (outcome === null) this.#isSpent = true;
         else if (isTransient(outcome)) await this.#doubt(page, outcome);
         else {
@@ -155,7 +156,7 @@ class ReportFetch {
     const page = this.#ahead.pop();
     if (!page) return;
     try {
-      const outcome = await source.report(page.url, this.#purposeOnce);
+      const outcome = await source.report(page, this.#purposeOnce);
       if (outcome === null) this.#isSpent = true;
       else if (isTransient(outcome)) this.#endBecause(known.kind, outcome.message, known.since);
       else {
@@ -215,7 +216,7 @@ class ReportFetch {
 
   async #record(page: PlannedPage, outcome: ReportOutcome): Promise<void> {
     const { effects, progress } = this.run;
-    if (outcome.outcome === 'fetched') this.#witness = page.url;
+    if (outcome.outcome === 'fetched') this.#witness = page;
     await this.journal.record(page, outcome, new Date(effects.now()));
     progress.ended(this.run, outcome.outcome === 'failed');
     this.#countRejects(outcome);

@@ -3,8 +3,8 @@ import { crashPoint } from '../base/storage/crash-point.js';
 import { publish, syncFile } from '../base/storage/durable.js';
 import type { Engine } from '../base/storage/engine.js';
 import { sql } from '../base/storage/sql.js';
-import { addressOf } from '../source/search-console/property.js';
-import type { Quota } from '../source/source.js';
+import { keyOf } from '../source/search-console/property.js';
+import type { Page, Quota } from '../source/source.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { type Planned, readPlanned, writePlanned } from '../warehouse/journal/plan.js';
 import { setMaxReports, setPlanOrder } from '../warehouse/journal/plan-order.js';
@@ -18,6 +18,7 @@ import { journalQuery } from './stage/stage.js';
 /** The statements that `inspection_plan` builds on, in order. */
 const INSPECTIONS = ['day_began', 'property_of', 'inspections_left', 'inspections_due'];
 
+const answeredRow = z.object({ url: z.string(), spelling: z.string().nullable() });
 const wantedRow = z.object({ wanted: z.coerce.number() });
 
 /** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
@@ -69,8 +70,8 @@ async function reportPlan(engine: Engine): Promise<string> {
 /** The plan of a source that inspects so many pages a day, each counted for the property that it belongs to. */
 async function inspectionPlan(engine: Engine, run: WebsiteRun, before: Before, quotas: readonly Quota[]) {
   const { asked = null, website, warehouse } = run;
-  // As pages have it: in the form of the URL standard.
-  const addressed = (property: string) => addressOf(property) ?? property;
+  // In the form of their pages.
+  const addressed = (property: string) => keyOf(property) ?? property;
   const known = quotas.map(({ property, perDay: per_day }) => ({ property: addressed(property), per_day }));
   const own = addressed(website.id);
   const prefixes = known.map(({ property }) => property).filter((property) => property !== own);
@@ -87,11 +88,11 @@ async function inspectionPlan(engine: Engine, run: WebsiteRun, before: Before, q
 }
 
 /** A page whose report the service returned in an earlier run; null if it never returned one. */
-export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Promise<string | null> {
+export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Promise<Page | null> {
   return run.journal.use(null, async (engine) => {
     await viewPreviousState(engine, run.warehouse, state);
-    const [row] = await engine.rows(z.object({ url: z.string() }), sql('sync/plan/answered_page'));
-    return row?.url ?? null;
+    const [row] = await engine.rows(answeredRow, sql('sync/plan/answered_page'));
+    return row ?? null;
   });
 }
 

@@ -85,7 +85,8 @@ async function merged(run: WebsiteRun, found: Found, before: Before): Promise<Me
     await engine.set({ sightings_file: folder.sightings, sources: JSON.stringify(found.sources) });
     await engine.setTimes({ forget_before: new Date(run.effects.now() - config.google.forget_after) });
     await viewPreviousState(engine, warehouse, before.state);
-    for (const name of ['sightings', 'known_pages']) await engine.run(sql(`sync/list/${name}`));
+    for (const name of ['warehouse/macros/026_url_key', 'sync/list/sightings', 'sync/list/known_pages'])
+      await engine.run(sql(name));
     await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
     const counted = await engine.rows(mergedSource, sql('sync/list/counted_sources'));
     await engine.run('drop table sightings');

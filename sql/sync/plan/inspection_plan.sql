@@ -31,11 +31,11 @@ rotated as (
   anti join reasoned using (url)
   qualify place <= inspections_left - coalesce(reasons, 0)
 )
-select url, reason
+select url, reason, spelling
 from (
-  select url, reason, place / 0.6 as turn from reasoned
+  select url, reason, spelling, place / 0.6 as turn from reasoned
   union all
-  select url, reason, place / 0.4 as turn from rotated
+  select url, reason, spelling, place / 0.4 as turn from rotated
 )
 order by turn, url
 limit getvariable('max_reports')::bigint

@@ -4,6 +4,7 @@ create or replace temp view inspections_due as
 select
   compared.url,
   property_of(compared.url) as property,
+  if(present, spelling, was_spelling) as spelling,
   case
     when unnamed and (was_unnamed_since is null or was_report_wanted = 'missing') then 'missing'
     when lastmod > was_report_fetched_at and lastmod <= getvariable('planned_at') then 'modified'

@@ -5,6 +5,7 @@ select
   extra::json::varchar as extra,
   null::timestamptz as inspected_at,
   null::timestamptz as last_named_at,
-  null::varchar[] as named_by
+  null::varchar[] as named_by,
+  null::varchar as spelling
 from listed_entries
 where kind = 'entry'

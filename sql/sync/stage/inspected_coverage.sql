@@ -2,7 +2,7 @@
 -- tonight's or an earlier one, which may have been when it was not listed. One without a verdict does not replace one
 -- with a verdict. `extra` has the time of the last modification.
 select
-  * exclude (is_tonight, was_without_verdict, inspection_link, extra, inspected_at, last_named_at, named_by),
+  * exclude (is_tonight, was_without_verdict, inspection_link, extra, inspected_at, last_named_at, named_by, spelling),
   floor((epoch(listed_at) - epoch(last_crawl_time)) / 86400)::integer as days_since_last_crawl,
   inspection_link,
   null::varchar as service_link,
@@ -10,7 +10,8 @@ select
   extra,
   inspected_at,
   last_named_at,
-  named_by
+  named_by,
+  spelling
 from (
   select
     entry.listed_at,
@@ -36,14 +37,18 @@ from (
       when was_without_verdict then was.last_crawl_time
       else was.report_last_crawl_time
     end as last_crawl_time,
-    tonight.inspection_link,
+    coalesce(tonight.inspection_link, was.report_inspection_link) as inspection_link,
     nullif(json_merge_patch(
       extra::json,
-      '{"clicks": null, "impressions": null, "position": null, "recent_impressions": null, "named_by": null, "last_named_at": null}'
+      '{
+        "clicks": null, "impressions": null, "position": null, "recent_impressions": null, "named_by": null,
+        "last_named_at": null, "spelling": null
+      }'
     )::varchar, '{}') as extra,
     coalesce(tonight."at", was.report_fetched_at) as inspected_at,
     coalesce((extra ->> 'last_named_at')::timestamptz, entry.listed_at) as last_named_at,
-    (extra -> 'named_by')::varchar[] as named_by
+    (extra -> 'named_by')::varchar[] as named_by,
+    extra ->> 'spelling' as spelling
   from (from listed_entries where kind = 'entry') as entry
   left join (select "at", unnest(report) from journal_reports where kind = 'fetched') as tonight using (url)
   left join previous_state as was using (url)

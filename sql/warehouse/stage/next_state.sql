@@ -33,6 +33,7 @@ from (
       as searchengine_selected_canonical,
     if(listed, now.user_selected_canonical, was_user_selected_canonical) as user_selected_canonical,
     if(listed, now.last_crawl_time, was_last_crawl_time) as last_crawl_time,
+    if(listed, now.spelling, was_spelling) as spelling,
     if(answered, getvariable('snapshot_id')::varchar, was_report_snapshot_id) as report_snapshot_id,
     if(answered, report.fetched_at, was_report_fetched_at) as report_fetched_at,
     if(answered, report.index_summary, was_report_index_summary) as report_index_summary,
@@ -46,6 +47,7 @@ from (
     if(answered, report.ever_blocked_by_robots_txt, was_report_ever_blocked_by_robots_txt)
       as report_ever_blocked_by_robots_txt,
     if(answered, report.sitemaps, was_report_sitemaps) as report_sitemaps,
+    if(answered, report.inspection_link, was_report_inspection_link) as report_inspection_link,
     if(answered, report.inspection_date, was_report_inspection_date) as report_inspection_date,
     if(answered, report.page_detection, was_report_page_detection) as report_page_detection,
     -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it.
@@ -88,7 +90,7 @@ from (
     now.* exclude (
       url, listed_at, index_summary, index_coverage_state, canonicals_match, canonicals_match_present,
       searchengine_selected_canonical, user_selected_canonical, last_crawl_time, absences, disappeared_at,
-      last_named_at, named_by
+      last_named_at, named_by, spelling
     )
   from absences as now
   left join ranged_page_traffic as traffic on traffic.url = now.url

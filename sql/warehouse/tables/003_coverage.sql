@@ -22,5 +22,7 @@ create table coverage (
   inspected_at timestamptz,
   -- When and by which sitemaps or search analytics it was last named; null for a service, which names what it lists.
   last_named_at timestamptz,
-  named_by varchar[]
+  named_by varchar[],
+  -- How its address is written when Search Console inspects it; null: as `url`.
+  spelling varchar using compression 'fsst'
 )

@@ -45,5 +45,7 @@ create table page_state (
   last_known_crawl_time timestamptz,
   first_indexed_at timestamptz,
   index_since timestamptz,
-  fell_at timestamptz
+  fell_at timestamptz,
+  spelling varchar using compression 'fsst',
+  report_inspection_link varchar using compression 'fsst'
 )

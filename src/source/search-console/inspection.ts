@@ -6,15 +6,17 @@ import { FETCH_STATUSES } from '../contract/known-values.js';
 import { type UrlReport, urlReportSchema } from '../contract/report.js';
 import { SourceError } from '../errors.js';
 import type { ReportOutcome } from '../report.js';
+import type { Page } from '../source.js';
 import { type CallOptions, type GoogleClient, INSPECT } from './google-client.js';
+import { keyOf } from './property.js';
 
 /** A field of a report, the name that Google has for it, and what becomes of its value. */
 const FIELDS: readonly [field: keyof UrlReport, name: string, convert: (value: string, now: number) => unknown][] = [
   ['index_summary', 'verdict', (verdict) => (/^(PASS|PARTIAL)$/.test(verdict) ? 'Indexed' : 'Not Indexed')],
   ['index_coverage_state', 'coverageState', (state) => state],
   ['indexing_allowed', 'indexingState', (state) => yesNo(state === 'INDEXING_ALLOWED', state.startsWith('BLOCKED_'))],
-  ['searchengine_selected_canonical', 'googleCanonical', address],
-  ['user_selected_canonical', 'userCanonical', address],
+  ['searchengine_selected_canonical', 'googleCanonical', page],
+  ['user_selected_canonical', 'userCanonical', page],
   ['searchenginebot_primary_crawler', 'crawledAs', (crawler) => crawler],
   ['last_crawl_time', 'lastCrawlTime', time],
   ['days_since_last_crawl', 'lastCrawlTime', daysSince],
@@ -44,9 +46,9 @@ const answerSchema = z.looseObject({
  */
 export async function inspect(
   client: GoogleClient,
-  { url, ...call }: CallOptions & { url: string },
+  { url, spelling, ...call }: CallOptions & Page,
 ): Promise<ReportOutcome | null> {
-  const body = { inspectionUrl: url, siteUrl: call.property, languageCode: 'en-US' };
+  const body = { inspectionUrl: spelling ?? url, siteUrl: call.property, languageCode: 'en-US' };
   try {
     return judgeInspection(await client.call('POST', INSPECT, { ...call, body }), url, client.now);
   } catch (error) {
@@ -92,6 +94,11 @@ function known(value: unknown): string | null {
 
 function yesNo(yes: boolean, no: boolean): string | null {
   return yes ? 'Yes' : no ? 'No' : null;
+}
+
+/** The identity of a page, to compare it with. */
+function page(value: string): string | null {
+  return address(keyOf(value) ?? value);
 }
 
 function address(value: string): string | null {

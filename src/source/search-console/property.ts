@@ -13,10 +13,10 @@ export function isReadable({ siteUrl, permissionLevel }: Site): boolean {
 
 /** Whether a page's address belongs to a property: all hosts below a domain (http and https), or what begins with the prefix. */
 export function isOfProperty(property: string, url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { href, protocol, hostname } = new URL(url);
-  if (!property.startsWith(DOMAIN)) return href.startsWith(new URL(property).href);
-  return /^https?:$/.test(protocol) && `.${hostname}`.endsWith(`.${hostOf(property)}`);
+  const key = keyOf(url);
+  if (key === null) return false;
+  if (!property.startsWith(DOMAIN)) return key.startsWith(keyOf(property) ?? property);
+  return `.${new URL(key).hostname}`.endsWith(`.${hostOf(property)}`);
 }
 
 /** The property whose quota a page's inspection uses: the longest of these prefixes that matches, else its own. */
@@ -49,6 +49,21 @@ export function addressOf(text: string, base?: string): string | null {
   const url = new URL(text, base);
   url.hash = '';
   return /^https?:$/.test(url.protocol) && url.href.length <= MAX_LENGTH ? url.href : null;
+}
+
+/**
+ * The identity of a page, whatever the spelling of its address: `addressOf` with escapes in capitals, and none of a letter, a
+ * digit or one of `-._~`. `url_key` gives the same of it in SQL.
+ */
+export function keyOf(text: string): string | null {
+  const address = addressOf(text);
+  return address?.replace(/%([\da-f]{2})?/gi, (_, code) => (code ? plain(code) : '%25')) ?? null;
+}
+
+/** The character that has this code in an escape, if it needs none, else its escape. */
+function plain(code: string): string {
+  const character = String.fromCharCode(Number.parseInt(code, 16));
+  return /[\w.~-]/.test(character) ? character : `%${code.toUpperCase()}`;
 }
 
 /** Whether a file that lists pages may be read: a sitemap of `/blog/` may lie anywhere on the host of `/blog/`. */

@@ -5,7 +5,7 @@ import { SourceError, TooLate } from '../errors.js';
 import { type Body, beginningOf } from './body.js';
 import { type PageTraffic, type SubmittedSitemap, TRAFFIC_WINDOWS, type TrafficWindow } from './calls.js';
 import { addFinding, type ListingSource, newSource, SEARCH_ANALYTICS } from './listing-source.js';
-import { addressOf, guessedRobotsOf, isOfProperty, isOnHostOf } from './property.js';
+import { addressOf, guessedRobotsOf, isOfProperty, isOnHostOf, keyOf } from './property.js';
 import { SiteError } from './site-error.js';
 import type { SiteFetch } from './site-fetch.js';
 import { readSitemap } from './sitemap.js';
@@ -26,13 +26,17 @@ const MOST_NAMED = 3;
 const CONFIGURATION = 'the configuration';
 const TOO_LATE = 'not read in time (reports.deadline, 4 hours at most); find out what is slow, or list fewer';
 
-/** What one place says about one page. The address has the form of the WHATWG URL standard, without fragment. */
+/** What one place says about one page. */
 export interface Sighting {
+  /** Its identity, as `keyOf` makes it. */
   url: string;
+  /** Its address as the place writes it, in the form of `addressOf`; left out if it is `url`. */
+  spelling?: string;
   sitemap?: string;
   /** As `toISOString` writes it; left out if unreadable. */
   lastmod?: string;
-  traffic?: Omit<PageTraffic, 'url'> & { window: TrafficWindow };
+  /** A row of search analytics; `page` is its address with its fragment, which makes it a row of its own. */
+  traffic?: Omit<PageTraffic, 'url'> & { window: TrafficWindow; page: string };
 }
 
 export interface UniverseDeps {
@@ -115,7 +119,9 @@ export class Universe {
     try {
       for await (const rows of this.deps.traffic(window)) {
         source.entries += rows.length;
-        yield rows.flatMap(({ url, ...figures }) => this.#sighting(url, { traffic: { window, ...figures } }));
+        yield rows.flatMap(({ url, ...figures }) =>
+          this.#sighting(url, { traffic: { window, page: url, ...figures } }),
+        );
       }
     } catch (error) {
       this.#failed(source, error, `(${window}) `);
@@ -273,10 +279,10 @@ export class Universe {
   }
 
   #sighting(address: string, found: Omit<Sighting, 'url'>): Sighting[] {
-    const url = addressOf(address);
-    if (url === null || !isOfProperty(this.deps.property, url)) return [];
+    const [url, spelling] = [keyOf(address), addressOf(address)];
+    if (url === null || spelling === null || !isOfProperty(this.deps.property, url)) return [];
     this.#visit(url);
-    return [{ url, ...found }];
+    return [{ url, ...(spelling === url ? {} : { spelling }), ...found }];
   }
 
   /** The robots.txt of each host with pages may list sitemaps. */

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type SearchConsole, startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import { DAY_MS } from '../../../src/base/time.js';
 import { Clients, configuredWebsites } from '../../../src/source/clients.js';
-import { guessedRobotsOf, isOfProperty, propertyOf, whyRefused } from '../../../src/source/search-console/property.js';
+import {
+  guessedRobotsOf,
+  isOfProperty,
+  keyOf,
+  propertyOf,
+  whyRefused,
+} from '../../../src/source/search-console/property.js';
 import type { ListingSink } from '../../../src/source/source.js';
 import type { JudgedEntry } from '../../../src/source/walk/coverage-window.js';
 import { load } from '../../base/config/given.js';
@@ -72,7 +78,7 @@ it.each(['service_account', 'authorized_user'] as const)('a %s lists and inspect
   expect(notes).toEqual([]);
   const website = simulated.world.website('w');
   const inSitemap = website.window(0, website.count).filter((page) => page.inSitemap);
-  const hrefs = inSitemap.map(({ number }) => new URL(website.urls.url(number)).href.replace(/#.*/, ''));
+  const hrefs = inSitemap.map(({ number }) => keyOf(website.urls.url(number)) ?? '');
   expect(entries.map(({ url }) => url)).toEqual(expect.arrayContaining(hrefs));
   expect(new Set(sightings.map((one) => ('traffic' in one ? 'traffic' : 'sitemap'))).size).toBe(2);
   expect(await source?.quotas(purpose)).toEqual(
@@ -80,7 +86,7 @@ it.each(['service_account', 'authorized_user'] as const)('a %s lists and inspect
   );
   // In English: the simulator marks what is translated.
   const record = { url: hrefs[0], index_coverage_state: expect.not.stringContaining('[') };
-  expect(await source?.report(hrefs[0] ?? '', purpose)).toMatchObject({ outcome: 'fetched', record });
+  expect(await source?.report({ url: hrefs[0] ?? '' }, purpose)).toMatchObject({ outcome: 'fetched', record });
 });
 
 it('takes every property of a website that the account may read, where all are asked for', async () => {
@@ -98,7 +104,7 @@ it.each([
   const { sources, sink, purpose } = await given(`${WEBSITE} ${property}\n    properties: []`);
   const refused = { kind: 'forbidden', message: expect.stringMatching(message) };
   await expect(sources[0]?.list(sink, undefined)).rejects.toMatchObject(refused);
-  await expect(sources[0]?.report('https://none.example/', purpose)).rejects.toMatchObject(refused);
+  await expect(sources[0]?.report({ url: 'https://none.example/' }, purpose)).rejects.toMatchObject(refused);
 });
 
 it.each(['sc-domain:[', 'https://www.example.com/blog'])(

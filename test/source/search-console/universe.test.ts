@@ -80,7 +80,9 @@ describe('where pages are found', () => {
     });
     expect(sightings.toSorted((one, other) => (one.url < other.url ? -1 : 1))).toEqual([
       { url: `${SITE}/%C3%A9?a=1&b=2`, sitemap: `${SITE}/a.xml`, lastmod: '2026-11-01T08:00:00.000Z' },
-      ...['28d', '7d', '90d'].map((window) => ({ url: `${SITE}/${window}%C3%A9`, traffic: { window, ...figures } })),
+      ...['28d', '7d', '90d'].map((window) => {
+        return { url: `${SITE}/${window}%C3%A9`, traffic: { window, page: `${SITE}/${window}é`, ...figures } };
+      }),
       { url: `${SITE}/b`, sitemap: `${WWW}/b.txt` },
     ]);
     expect(problems).toEqual([]);

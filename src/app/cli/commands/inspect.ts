@@ -8,7 +8,7 @@ import { allFrom, namedWebsites } from '../../../base/config/websites.js';
 import { messageOf, Stopped, UsageError } from '../../../base/exit.js';
 import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
-import { addressOf, propertyOf } from '../../../source/search-console/property.js';
+import { keyOf, propertyOf } from '../../../source/search-console/property.js';
 import { problemsIn, type Receipt } from '../../../sync/receipt.js';
 import { websitesIn } from '../../../warehouse/log/folder/layout.js';
 import { exitCodeOf } from '../../../warehouse/log/verdict.js';
@@ -78,7 +78,7 @@ async function propertiesOf(config: Config): Promise<string[]> {
 function askedOf(given: readonly Given[], properties: readonly string[]): Map<string, string[]> {
   const asked = new Map<string, string[]>();
   for (const [where, text] of given) {
-    const url = addressOf(text);
+    const url = keyOf(text);
     if (url === null) throw new UsageError(`${where}: ${safe(text)} is not the address of a page`);
     const id = propertyOf(url, ['', ...properties]);
     if (id === '') throw new UsageError(`${where}: ${safe(url)} is of no configured property; ${REMEDY}`);

@@ -1,4 +1,4 @@
-import { addressOf } from '../../../source/search-console/property.js';
+import { keyOf } from '../../../source/search-console/property.js';
 import type { SimulatedWebsite } from '../simulator/website.js';
 import type { World } from '../simulator/world.js';
 import type { Property } from './properties.js';
@@ -47,9 +47,9 @@ function statusOf(world: World, website: SimulatedWebsite, address: string) {
 
 /** The address as the world writes it, which is not always the form of the URL standard. */
 function urlInWorld({ urls, settings }: SimulatedWebsite, url: string): string {
-  const address = addressOf(url) ?? url;
+  const address = keyOf(url) ?? url;
   const extra = settings.paths.map((_, index) => urls.url(index + 1));
-  return extra.find((one) => addressOf(one) === address) ?? address;
+  return extra.find((one) => keyOf(one) === address) ?? address;
 }
 
 /** `Blocked by robots.txt` is `BLOCKED_ROBOTS_TXT`, `Not found (404)` is `NOT_FOUND`. */

@@ -1,0 +1,134 @@
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+import { DAY_MS } from '../../src/base/time.js';
+import { realRunEffects } from '../../src/sync/context.js';
+import type { WebsiteReceipt } from '../../src/sync/receipt.js';
+import { openReader, rowsOf } from '../answers/query/given.js';
+import { writeConfig } from '../given/config-file.js';
+import { type OnFinished, temporaryFolder } from '../given/folder.js';
+import { listenOnLoopback } from '../given/loopback.js';
+import { syncNow } from '../given/synced.js';
+import { findingsOf } from '../given/verified.js';
+import { givenSchemas, noFollowers } from '../given/warehouse.js';
+import { credentialsFile, serviceAccount } from '../source/search-console/fake-google.js';
+
+const SHOP = 'https://shop.example';
+export const PROPERTY = 'sc-domain:shop.example';
+const SITEMAP = `${SHOP}/sitemap.xml`;
+const FIRST_NIGHT_MS = Date.parse('2026-03-01T10:00:00Z');
+
+/** What Search Console and the site say in one night. */
+export interface ScriptedNight {
+  /** The entries of `sitemap.xml`: addresses, each with its `lastmod` behind a blank, if it has one. */
+  sitemap?: readonly string[];
+  /** Other sitemaps that Search Console lists, by their addresses. */
+  sitemaps?: Readonly<Record<string, readonly string[]>>;
+  /** Rows of search analytics. */
+  traffic?: readonly [page: string, clicks: number, impressions: number, position: number][];
+  /** An `indexStatusResult`; by default the page is indexed, and was crawled on the day before the first night. */
+  inspect?(url: string): object;
+}
+
+const inspectionAsked = z.strictObject({
+  inspectionUrl: z.url(),
+  siteUrl: z.literal(PROPERTY),
+  languageCode: z.literal('en-US'),
+});
+const trafficAsked = z.strictObject({
+  startDate: z.iso.date(),
+  endDate: z.iso.date(),
+  dimensions: z.tuple([z.literal('page')]),
+  rowLimit: z.literal(25_000),
+  startRow: z.int(),
+});
+
+/** A property on loopback that answers as a script says, and refuses what Google would; its nights are a day apart. */
+export async function scriptedProperty(onFinished: OnFinished, entry = {}) {
+  let script: ScriptedNight = {};
+  let night = -1;
+  const inspected: string[] = [];
+  const answer = (line: string, body: string): unknown => {
+    if (line === 'POST /token') return { access_token: 'ya29.a-token-of-this-test', expires_in: 3599 };
+    if (line === 'GET /webmasters/v3/sites')
+      return { siteEntry: [{ siteUrl: PROPERTY, permissionLevel: 'siteFullUser' }] };
+    const site = `/webmasters/v3/sites/${encodeURIComponent(PROPERTY)}`;
+    if (line === `GET ${site}/sitemaps`) {
+      return { sitemap: [SITEMAP, ...Object.keys(script.sitemaps ?? {})].map((path) => ({ path, errors: '0' })) };
+    }
+    if (line === `POST ${site}/searchAnalytics/query`) {
+      const { startRow } = trafficAsked.parse(JSON.parse(body));
+      const rows = (script.traffic ?? []).slice(startRow);
+      return {
+        rows: rows.map(([page, clicks, impressions, position]) => ({ keys: [page], clicks, impressions, position })),
+      };
+    }
+    if (line !== 'POST /v1/urlInspection/index:inspect') return null;
+    const { inspectionUrl: url } = inspectionAsked.parse(JSON.parse(body));
+    inspected.push(url);
+    const result = script.inspect?.(url) ?? indexed(url);
+    return { inspectionResult: { inspectionResultLink: linkOf(url, night), indexStatusResult: result } };
+  };
+  const server = createServer(async (request, response) => {
+    const host = `${request.headers.host}`;
+    const body = await text(request);
+    response.setHeader('date', new Date(FIRST_NIGHT_MS + night * DAY_MS).toUTCString());
+    if (!host.startsWith('127.')) {
+      const files: Record<string, readonly string[]> = { [SITEMAP]: script.sitemap ?? [], ...script.sitemaps };
+      const entries = files[`https://${host}${request.url}`];
+      return void response.writeHead(entries ? 200 : 404).end(entries && urlset(entries));
+    }
+    try {
+      const said = answer(`${request.method} ${request.url}`, body);
+      response.writeHead(said ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(said));
+    } catch (error) {
+      const refused = { error: { code: 400, status: 'INVALID_ARGUMENT', message: String(error) } };
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(refused));
+    }
+  });
+  const { url, close } = await listenOnLoopback(server);
+  onFinished(close);
+  const folder = temporaryFolder(onFinished);
+  const warehouse = join(folder, 'warehouse');
+  const credentials = credentialsFile({ ...serviceAccount(), token_uri: `${url}/token` });
+  const google = { credentials, endpoint: url, requests_per_minute: 100_000, concurrency: 8 };
+  const websites = [{ id: PROPERTY, source: 'google', ...entry }];
+  const config = writeConfig(folder, { websites, sections: { google } });
+  return {
+    config,
+    warehouse,
+    /** Lives through the next night. @returns its receipt, and the addresses that were inspected */
+    async pass(said: ScriptedNight): Promise<WebsiteReceipt & { inspected: string[] }> {
+      [script, night] = [said, night + 1];
+      inspected.length = 0;
+      await givenSchemas(warehouse);
+      const now = () => FIRST_NIGHT_MS + night * DAY_MS;
+      const { websites } = await syncNow(config, { effects: { ...realRunEffects, now, follow: noFollowers } });
+      if (!websites[0]) throw new Error('no website in the receipt');
+      return { ...websites[0], inspected: inspected.toSorted() };
+    },
+    rows: async (sql: string) => rowsOf(await openReader(warehouse, onFinished), sql),
+    wrong: async () => (await findingsOf(warehouse)).filter(({ level }) => level !== 'lag'),
+  };
+}
+
+/** What Google says of an indexed page. */
+export function indexed(url: string, more: object = {}): object {
+  return {
+    ...{ verdict: 'PASS', coverageState: 'Submitted and indexed', lastCrawlTime: '2026-02-28T10:00:00Z' },
+    ...{ googleCanonical: url, userCanonical: url, pageFetchState: 'SUCCESSFUL', crawledAs: 'MOBILE', ...more },
+  };
+}
+
+export function linkOf(url: string, night: number): string {
+  return `https://search.google.com/search-console/inspect?id=${encodeURIComponent(url)}-${night}`;
+}
+
+function urlset(entries: readonly string[]): string {
+  const lines = entries.map((entry) => {
+    const [loc, lastmod] = entry.split(' ');
+    return `<url><loc>${loc}</loc>${lastmod ? `<lastmod>${lastmod}</lastmod>` : ''}</url>`;
+  });
+  return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${lines.join('')}</urlset>`;
+}
