@@ -1,13 +1,13 @@
 import type { Job } from '../src/app/daemon/job.js';
-import { exitCodeOf, maintain } from '../src/warehouse/removal/maintain.js';
+import { maintain, maintainExitCode } from '../src/warehouse/removal/maintain.js';
 
 /** Removes what retention says is too old. */
 export const maintainJob: Job = {
   writes: true,
 
   async run({ config, logger }) {
-    const receipt = await maintain({ config, dryRun: false });
+    const receipt = await maintain({ config, dryRun: false, logger });
     logger.info({ receipt }, receipt.configured ? 'maintained' : 'no retention configured; everything is kept');
-    return exitCodeOf(receipt);
+    return maintainExitCode(receipt);
   },
 };

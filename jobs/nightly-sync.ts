@@ -3,7 +3,7 @@ import type { Job } from '../src/app/daemon/job.js';
 import { notifiedRun } from '../src/app/notify/notify.js';
 import { createProgress } from '../src/base/observe/progress.js';
 import { timeOfId } from '../src/base/time.js';
-import { exitCodeOf } from '../src/sync/receipt.js';
+import { runExitCode } from '../src/sync/receipt.js';
 import { sync } from '../src/sync/sync.js';
 import { unfinishedJournals } from '../src/warehouse/journal/folder.js';
 import { lastActivity } from '../src/warehouse/journal/header.js';
@@ -23,7 +23,7 @@ export const nightlySync: Job = {
     });
     const options = { config, version, logger, signal, progress, websites: [], recoverOnly: false, retryFor };
     const receipt = await notifiedRun({ config, logger }, (onLongOutage) => sync({ ...options, onLongOutage }));
-    const exitCode = exitCodeOf(receipt, config.quality.max_reject_ratio);
+    const exitCode = runExitCode(receipt, config.quality.max_reject_ratio);
     const level = exitCode === 0 ? 'info' : 'warn';
     logger[level]({ exit_code: exitCode, receipt }, exitCode === 1 ? 'a website got no snapshot' : 'synced');
     return exitCode;

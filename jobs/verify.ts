@@ -1,6 +1,6 @@
 import { statusInputOf } from '../src/answers/status/status-input.js';
 import type { Job } from '../src/app/daemon/job.js';
-import { exitCodeOf } from '../src/warehouse/upkeep/verify/finding.js';
+import { verifyExitCode } from '../src/warehouse/upkeep/verify/finding.js';
 import { verifyWarehouse } from '../src/warehouse/upkeep/verify/verify.js';
 
 /** Proves that the warehouse holds what was committed; each finding is a line in the log. Repairs nothing. */
@@ -11,6 +11,6 @@ export const verifyJob: Job = {
       logger[level === 'difference' ? 'error' : level === 'lag' ? 'warn' : 'info']({ remedy }, message);
     }
     logger.info({ ...counts, findings: findings.length }, 'verified');
-    return exitCodeOf({ findings, ...counts });
+    return verifyExitCode({ findings, ...counts });
   },
 };

@@ -4,7 +4,7 @@ import { idProblem } from '../base/storage/names.js';
 import type { RequestCounts } from '../source/client.js';
 import { type FollowerState, titleOf } from '../warehouse/copies/follower.js';
 import { byReason, type Reason } from '../warehouse/journal/plan.js';
-import { exitCodeOf as exitCodeFor, type Problem, problemsOf } from '../warehouse/log/verdict.js';
+import { exitCodeOf, type Problem, problemsOf } from '../warehouse/log/verdict.js';
 
 export interface ReportsReceipt {
   /** Requested: `fetched` + `missing` + `failed` + `rejected`. */
@@ -101,8 +101,8 @@ export function reasonsIn(text: string): Record<Reason, number> {
 const countedReasons = z.object(byReason(() => z.int().default(0)));
 
 /** The exit code for a receipt. */
-export function exitCodeOf(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 {
-  return exitCodeFor(problemsIn(receipt, maxRejectRatio));
+export function runExitCode(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 {
+  return exitCodeOf(problemsIn(receipt, maxRejectRatio));
 }
 
 /** All that is wrong with how a run ended: its exit code, pings, notices and last line follow from this. */

@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withEngine } from '../../src/base/storage/engine.js';
-import { exitCodeOf } from '../../src/sync/receipt.js';
+import { runExitCode } from '../../src/sync/receipt.js';
 import { rebuildDuckdb } from '../../src/warehouse/copies/duckdb.js';
 import { filesOf } from '../../src/warehouse/log/markers.js';
 import { backUp } from '../../src/warehouse/upkeep/backup.js';
@@ -20,7 +20,7 @@ test('a warehouse is copied while a sync runs, again and again, and every copy i
   const folder = temporaryFolder();
   const simulator = await startSimulator({ seed: 2, websites: [{ id: 'w', pages: 150 }] });
   const config = writeConfig(folder, { baseUrl: simulator.url, websites: ['w'] });
-  expect(exitCodeOf(await syncNow(config), 0)).toBe(0);
+  expect(runExitCode(await syncNow(config), 0)).toBe(0);
   const running = start(['sync', '--config', config]);
   const copies = copyWhile(folder, running.ended);
   expect(await running.ended).toMatchObject({ code: 0 });
@@ -32,7 +32,7 @@ test('a warehouse is copied while a sync runs, again and again, and every copy i
   const restored = writeConfig(elsewhere, { baseUrl: simulator.url, websites: ['w'] });
   await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
   expect(await findingsOf(warehouse)).toEqual([]);
-  expect(exitCodeOf(await syncNow(restored), 0)).toBe(0);
+  expect(runExitCode(await syncNow(restored), 0)).toBe(0);
   expect(await byHyparquetOfNewest(warehouse)).toEqual(truthOf(simulator.world, 'w').coverage);
 });
 

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, test } from 'vitest';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
-import { exitCodeOf } from '../../src/sync/receipt.js';
+import { runExitCode } from '../../src/sync/receipt.js';
 import { runProcess } from '../given/cli.js';
 import { startSimulator } from '../given/client-clock.js';
 import { contentOf, countFiles } from '../given/content.js';
@@ -63,7 +63,7 @@ describe('a sync that dies behind a step and is recovered', () => {
       const killed = await runProcess(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
       expect(killed.signal).toBe('SIGKILL');
     }
-    expect(exitCodeOf(await home.sync({ recoverOnly: true }), 0)).toBe(0);
+    expect(runExitCode(await home.sync({ recoverOnly: true }), 0)).toBe(0);
     expect(await contentOf(home.warehouse)).toEqual(unbroken);
     expect(await countFiles(home.warehouse)).toBe(unbrokenFiles);
     expect(await home.wrong()).toEqual([]);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/sync/receipt.js';
+import { runExitCode } from '../../src/sync/receipt.js';
 import { atLength, seeds } from '../given/at-length.js';
 import { start } from '../given/cli.js';
 import { reportCounts, startSimulator } from '../given/client-clock.js';
@@ -60,7 +60,7 @@ async function runWithKills(config: string, random: () => number): Promise<numbe
   }
   // A run that was killed behind its commit is over: only what it left is finished then.
   const recovered = await syncNow(config, { recoverOnly: true });
-  expect(exitCodeOf(recovered, 0), JSON.stringify(recovered)).toBe(0);
-  if (!(await hasCommitted())) expect(exitCodeOf(await syncNow(config), 0)).toBe(0);
+  expect(runExitCode(recovered, 0), JSON.stringify(recovered)).toBe(0);
+  if (!(await hasCommitted())) expect(runExitCode(await syncNow(config), 0)).toBe(0);
   return kills;
 }

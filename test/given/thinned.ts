@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { withReader } from '../../src/answers/query/reader.js';
+import { createLogger } from '../../src/base/observe/log.js';
 import type { MaintainReceipt } from '../../src/warehouse/removal/maintain.js';
 import { maintain } from '../../src/warehouse/removal/maintain.js';
 import type { GivenPage } from './service.js';
@@ -68,7 +69,7 @@ export function maintainAt(
   const own = { lock_timeout: lockTimeout, ...options.sections?.['warehouse'] };
   const sections = { ...options.sections, retention, warehouse: own };
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
-  return maintain({ config, dryRun, now: () => now });
+  return maintain({ config, dryRun, now: () => now, logger: createLogger({ level: 'silent' }) });
 }
 
 /** Every file below a folder with its bytes. */

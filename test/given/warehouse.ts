@@ -6,7 +6,7 @@ import { beforeAll, expect } from 'vitest';
 import { type Config, configSchema } from '../../src/base/config/schema.js';
 import { createLogger, type Logger } from '../../src/base/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
-import { exitCodeOf, type Receipt, type WebsiteReceipt } from '../../src/sync/receipt.js';
+import { type Receipt, runExitCode, type WebsiteReceipt } from '../../src/sync/receipt.js';
 import { prepareWarehouse } from '../../src/warehouse/log/folder/prepare.js';
 import { sync } from './client-clock.js';
 import { temporaryFolder } from './folder.js';
@@ -145,7 +145,7 @@ export async function syncWebsite({ at, follow, logger, ...given }: Omit<GivenSy
   });
   const [receipt] = run.websites;
   if (!receipt) throw new Error('the run has no website');
-  const exitCode = exitCodeOf({ ...run, followers: [] }, config.quality.max_reject_ratio);
+  const exitCode = runExitCode({ ...run, followers: [] }, config.quality.max_reject_ratio);
   const lagging = run.followers.flatMap(({ behind, reason }) => (behind > 0 ? [String(reason)] : []));
   return { receipt, exitCode, lagging };
 }

@@ -14,7 +14,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readStatus } from '../../src/answers/status/status.js';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { setAsideIfDamaged } from '../../src/sync/journal/set-aside.js';
-import { exitCodeOf } from '../../src/sync/receipt.js';
+import { runExitCode } from '../../src/sync/receipt.js';
 import { journalFolder } from '../../src/warehouse/journal/folder.js';
 import { readHeader } from '../../src/warehouse/journal/header.js';
 import { atLength, casesAtLength, once, testAtLength } from '../given/at-length.js';
@@ -190,7 +190,7 @@ test.each(
   expect(receipt.run_id).toBe(runId);
   expect(website).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
   expect(website?.error).toMatch(says);
-  expect(exitCodeOf(receipt, 1)).toBe(3);
+  expect(runExitCode(receipt, 1)).toBe(3);
   expect((await readTable(home.warehouse, 'runs'))[0]?.['error']).toContain(website?.set_aside);
   expect(await contentOf(home.warehouse)).toEqual(unbroken);
 });
@@ -207,7 +207,7 @@ describe('a damaged journal', () => {
     spoil(home.journal('w'));
     const receipt = await home.sync({ follow: false, laterMs: 7 * HOUR_MS });
     expect(receipt.websites).toMatchObject([{ status: 'committed', resumed: false, set_aside: expect.any(String) }]);
-    expect(exitCodeOf(receipt, 1)).toBe(3);
+    expect(runExitCode(receipt, 1)).toBe(3);
     const runs = await readTable(home.warehouse, 'runs');
     expect(runs.map(({ outcome }) => outcome)).toEqual(['failed', 'committed']);
   });

@@ -4,7 +4,7 @@ import { ageSentence } from '../status/data-age.js';
 import { shareIndexed } from './estimate.js';
 import { changeOfDirectory, lostAndWon } from './over-time.js';
 import { headingOf, opening } from './page.js';
-import { nameOf } from './parts/part.js';
+import { shownName } from './parts/part.js';
 import type { Report } from './report.js';
 import type { Section } from './section.js';
 
@@ -26,7 +26,7 @@ export function reportMail(report: Report): string {
 <p>${age && ageSentence(age)}</p>
 <h2>${headingOf(report)}</h2>
 <p>${period.since} to ${period.until}</p>
-${sections.map((section) => html`${titled && section.websites[0] ? html`<h3>${nameOf(section.websites[0])}</h3>` : null}${sectionOf(section)}`)}
+${sections.map((section) => html`${titled && section.websites[0] ? html`<h3>${shownName(section.websites[0])}</h3>` : null}${sectionOf(section)}`)}
 </body>
 </html>
 `.text;

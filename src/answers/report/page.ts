@@ -7,7 +7,7 @@ import { firstPage } from './parts/first-page.js';
 import { balanceNote, headlinePart, overviewPart } from './parts/headline.js';
 import { placesPart, reasonsPart, transitionsPart } from './parts/moves.js';
 import { ownPart } from './parts/own.js';
-import { nameOf } from './parts/part.js';
+import { shownName } from './parts/part.js';
 import { freshnessPart, qualityPart } from './parts/quality.js';
 import type { Period } from './period.js';
 import type { Report } from './report.js';
@@ -42,7 +42,7 @@ export function headingOf({ websites }: Report): string {
 
 function subjectOf(websites: Report['websites']): string {
   const [only, second] = websites;
-  return only && !second ? nameOf(only) : counted(websites.length, 'website');
+  return only && !second ? shownName(only) : counted(websites.length, 'website');
 }
 
 /**
@@ -98,7 +98,7 @@ ${sections.map((section, at) => sectionOf(section, { id: `s${at + 1}`, period, t
 function sectionOf(section: Section, { id, period, titled }: { id: string; period: Period; titled: boolean }): Html {
   const [first] = section.websites;
   return html`<section>
-${titled && first ? [html`<h2>${nameOf(first)}</h2>`, headlinePart(section.headline, period, 'first')] : null}
+${titled && first ? [html`<h2>${shownName(first)}</h2>`, headlinePart(section.headline, period, 'first')] : null}
 ${headlinePart(section.headline, period, 'others')}
 ${balanceNote(section.balance)}
 ${placesPart(id, section)}

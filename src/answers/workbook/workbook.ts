@@ -157,7 +157,7 @@ function cellOf(value: Value, { name, letter, look }: SheetColumn, row: number, 
   }
   const link = look === 'page' ? linkOf(text) : null;
   if (link === null) return textCell(cell, text, 'other');
-  if (written.links.size < MOST_LINKS) written.links.set(cell, escaped(link));
+  if (written.links.size < MOST_LINKS) written.links.set(cell, xmlText(link));
   else written.isCut = true;
   return textCell(cell, text, written.links.has(cell) ? 'page' : 'other');
 }
@@ -173,11 +173,11 @@ function numberCell(cell: string, value: number, look: Look): string {
 }
 
 function textCell(cell: string, text: string, look: Look): string {
-  return `<c r="${cell}" s="${LOOKS[look]}" t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`;
+  return `<c r="${cell}" s="${LOOKS[look]}" t="inlineStr"><is><t xml:space="preserve">${xmlText(text)}</t></is></c>`;
 }
 
 /** A text in XML, with odd characters in the way of spreadsheets. */
-function escaped(text: string): string {
+function xmlText(text: string): string {
   const hex = (character: string) => character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
   return text
     .replace(ODD, (character) => `_x${hex(character)}_`)

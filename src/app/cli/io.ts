@@ -76,10 +76,10 @@ export async function stoppable<T>(io: Io, work: (signal: AbortSignal) => Promis
 
 /** Width of a terminal in cells; undefined for a file or a pipe, where nothing is wrapped. */
 export function widthOf(stream: Output): number | undefined {
-  return stream.isTTY ? columnsOf(stream) : undefined;
+  return stream.isTTY ? terminalWidth(stream) : undefined;
 }
 
 /** Columns of a terminal; some, in containers and on serial lines, report 0. */
-export function columnsOf({ columns }: Output): number {
+export function terminalWidth({ columns }: Output): number {
   return columns || 80;
 }

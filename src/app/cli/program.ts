@@ -5,7 +5,7 @@ import { answerCommands } from './flags/answers.js';
 import { runCommands } from './flags/runs.js';
 import { setupCommands } from './flags/setup.js';
 import { upkeepCommands } from './flags/upkeep.js';
-import { columnsOf, EXIT, type Io } from './io.js';
+import { EXIT, type Io, terminalWidth } from './io.js';
 
 const HELP = `
 Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 completed with warnings; 4 another process holds the run lock.
@@ -47,8 +47,8 @@ export function buildProgram(version: string, io: Io, outcome: { exitCode: numbe
     command.exitOverride().configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      getOutHelpWidth: () => columnsOf(io.stdout),
-      getErrHelpWidth: () => columnsOf(io.stderr),
+      getOutHelpWidth: () => terminalWidth(io.stdout),
+      getErrHelpWidth: () => terminalWidth(io.stderr),
     }),
   );
   return program;

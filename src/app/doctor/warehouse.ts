@@ -10,8 +10,7 @@ import { withEngine } from '../../base/storage/engine.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import type { ClockEvidence } from '../../source/clock.js';
 import { cacheFolder } from '../../warehouse/bucket/cache.js';
-import { AWAITED, withBucket } from '../../warehouse/bucket/client.js';
-import { checkConditional, commitsIn, otherWriter, readWriter } from '../../warehouse/bucket/lease.js';
+import { checkWritable, countCommits, otherWriter, readWriter } from '../../warehouse/bucket/lease.js';
 import { checkIdentity, WarehouseError } from '../../warehouse/log/folder/prepare.js';
 import { openLog } from '../../warehouse/log/log.js';
 import { latestOf } from '../../warehouse/log/markers.js';
@@ -74,8 +73,7 @@ export function latestSnapshot({ warehouse }: Config): Promise<ClockEvidence['la
 /** Whether the bucket can be read, and whose copy it holds. */
 export async function checkBucket(config: BucketConfig): Promise<CheckResult> {
   try {
-    const { size } = await withBucket(config, commitsIn, AWAITED);
-    return bucket.ok(`${config.url} can be read; it holds ${size} commits`);
+    return bucket.ok(`${config.url} can be read; it holds ${await countCommits(config)} commits`);
   } catch (error) {
     return bucket.error(
       messageOf(error),
@@ -88,7 +86,7 @@ export async function checkBucket(config: BucketConfig): Promise<CheckResult> {
 export async function checkWriter({ bucket: config, warehouse }: Config): Promise<CheckResult[]> {
   if (!config) return [];
   try {
-    await withBucket(config, checkConditional);
+    await checkWritable(config);
   } catch (error) {
     return [bucket.error(messageOf(error), 'Until then no commit is copied there.')];
   }

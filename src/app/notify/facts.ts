@@ -51,7 +51,7 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   const { websites: configured } = config;
   const ids = Array.isArray(configured) ? configured.map(({ id }) => id) : all.map(({ website_id }) => website_id);
   const known = all.filter(({ website_id }) => ids.includes(website_id));
-  const websites = known.map((website) => ({ ...website, website_name: nameOf(website, config) }));
+  const websites = known.map((website) => ({ ...website, website_name: configuredName(website, config) }));
   const recent = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: MOST_SNAPSHOTS });
   const snapshots = recent.flatMap((snapshot) => {
     const website = websites.find(({ website_id }) => website_id === snapshot.website_id);
@@ -78,7 +78,7 @@ function unsyncedSince(ids: string[], known: Website[], { unsynced, now }: Facts
   return Object.fromEntries(missing.map((id) => [id, unsynced[id] ?? new Date(now).toISOString()]));
 }
 
-function nameOf({ website_id, website_name }: Website, { websites }: Pick<Config, 'websites'>): string | null {
+function configuredName({ website_id, website_name }: Website, { websites }: Pick<Config, 'websites'>): string | null {
   const named = Array.isArray(websites) ? websites.find(({ id }) => id === website_id)?.name : undefined;
   return named ?? website_name;
 }
@@ -107,7 +107,7 @@ function stale(website: WebsiteStatus, { config, maxAge }: FactsInput): Notice[]
 function neverSynced(id: string, since: string, { config, maxAge, now }: FactsInput): Notice[] {
   const age = now - Date.parse(since);
   if (!config.notify.stale || age <= maxAge) return [];
-  const website = { website_id: id, website_name: nameOf({ website_id: id, website_name: null }, config) };
+  const website = { website_id: id, website_name: configuredName({ website_id: id, website_name: null }, config) };
   const what = `no snapshot yet, and it has been configured for ${duration(age)}`;
   const given = { what, count: Math.floor(age / DAY_MS), since };
   return [noticeOf(website, `unsynced-${since}`, { kind: 'stale', ...given })];

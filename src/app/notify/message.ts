@@ -61,14 +61,14 @@ function linesOf(notice: Notice): string[] {
     ...(since === null ? [] : [`since: ${since.includes('T') ? moment(since) : since}`]),
   ];
   return [
-    `${nameOf(notice)}${shown(what)}`,
+    `${namePrefix(notice)}${shown(what)}`,
     ...(most.length > 0 ? [`  ${most.join(', ')}`] : []),
     ...examples.map((url) => `  ${shown(url)}`),
     `  $ ${shown(command)}`,
   ];
 }
 
-function nameOf({ website_name, website_id }: Notice): string {
+function namePrefix({ website_name, website_id }: Notice): string {
   const name = website_name ?? website_id;
   return name === null ? '' : `${safe(shortened(name, NAME_CHARACTERS))}: `;
 }
@@ -112,7 +112,7 @@ const CELL = new Html('style="padding:2px 12px 2px 0;text-align:right"');
 /** A mail: mail programs show neither SVG nor style sheets, so the trend is a table. */
 export function mailOf(message: Message): { subject: string; text: string; html: string } {
   const { title, notices, trends } = message;
-  const names = [...new Set(notices.map((one) => nameOf(one)))].filter((name) => name !== '');
+  const names = [...new Set(notices.map((one) => namePrefix(one)))].filter((name) => name !== '');
   const about =
     names.length === 1 ? ` (${names[0]?.slice(0, -2)})` : names.length > 1 ? ` (${names.length} websites)` : '';
   const page = html`<!doctype html><html><body style="font-family:sans-serif"><h3>${title}</h3>

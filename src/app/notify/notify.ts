@@ -13,7 +13,7 @@ import { exists } from '../../base/storage/durable.js';
 import { waitingForLock } from '../../base/storage/locks.js';
 import { DAY_MS, MINUTE_MS } from '../../base/time.js';
 import type { LongOutage } from '../../sync/outage.js';
-import { exitCodeOf, type Receipt } from '../../sync/receipt.js';
+import { type Receipt, runExitCode } from '../../sync/receipt.js';
 import { DamageError } from '../../warehouse/log/folder/damage.js';
 import { warehouseFolder, websitesIn } from '../../warehouse/log/folder/layout.js';
 import { RunLock } from '../../warehouse/log/lock.js';
@@ -72,7 +72,7 @@ export async function notifiedRun(
   };
   try {
     const receipt = await run(onLongOutage);
-    const exitCode = exitCodeOf(receipt, config.quality.max_reject_ratio);
+    const exitCode = runExitCode(receipt, config.quality.max_reject_ratio);
     await ended(exitCode, noticesOf(receipt, config, startedAt));
     return receipt;
   } catch (error) {

@@ -5,12 +5,14 @@ import { identifier } from './sql.js';
 const fingerprintRow = z.object({ rows: z.string(), fingerprint: z.string().nullable() });
 
 /**
- * Whether two relations of one engine hold the same rows, in any order. Both sides are hashed now, by the same DuckDB:
- * a hash is no value to store, it may change between versions.
+ * Whether two relations of one engine hold the same rows in the columns of the second, in any order. Both sides are
+ * hashed now, by the same DuckDB: a hash is no value to store, it may change between versions.
  *
  * @returns null, or what differs
  */
-export async function rowsDiffer(engine: Engine, columns: string[], a: string, b: string): Promise<string | null> {
+export async function rowsDiffer(engine: Engine, a: string, b: string): Promise<string | null> {
+  const described = await engine.rows(z.object({ column_name: z.string() }), `describe ${b}`);
+  const columns = described.map(({ column_name }) => column_name);
   const [first, second] = [await fingerprint(engine, columns, a), await fingerprint(engine, columns, b)];
   if (first.rows !== second.rows) return `${second.rows} rows instead of ${first.rows}`;
   return first.fingerprint === second.fingerprint ? null : `${first.rows} rows on both sides, with different content`;
@@ -25,10 +27,4 @@ async function fingerprint(engine: Engine, columns: string[], from: string) {
      from ${from}`,
   );
   return row ?? { rows: '0', fingerprint: null };
-}
-
-/** The names of a relation's columns, in order. */
-export async function columnsOf(engine: Engine, relation: string): Promise<string[]> {
-  const rows = await engine.rows(z.object({ column_name: z.string() }), `describe ${relation}`);
-  return rows.map(({ column_name }) => column_name);
 }

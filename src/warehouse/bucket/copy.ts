@@ -12,7 +12,7 @@ import type { Log } from '../log/log.js';
 import { dataFilesOf } from '../log/markers.js';
 import { readBucketRemoval } from '../removal/steps.js';
 import type { Bucket } from './client.js';
-import { escaped, fileOfKey, idOfKey, keyOf } from './keys.js';
+import { fileOfKey, idOfKey, keyOf, pathKey } from './keys.js';
 import { commitsIn, sendIdentity, withBucketOf } from './lease.js';
 
 /** States and checkpoints kept per website: a restore that has just begun may still fetch the older one. */
@@ -141,7 +141,7 @@ export class BucketCopy implements CheckedCopy {
   async #removeForGood(): Promise<void> {
     const { path: warehouse } = this.log;
     for (const path of await readBucketRemoval(warehouse)) {
-      const [file, key] = [join(warehouse, path), escaped(path)];
+      const [file, key] = [join(warehouse, path), pathKey(path)];
       // A website that was removed may be back: its new files are sent as those of any commit.
       if (!path.endsWith('.parquet'))
         for (const each of await this.bucket.keys(`${key}/`)) await this.bucket.remove(each);

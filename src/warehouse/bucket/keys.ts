@@ -2,14 +2,14 @@ import { join, relative, sep } from 'node:path';
 
 /** The key of a file: its path in the warehouse. */
 export function keyOf(warehouse: string, file: string): string {
-  return escaped(relative(warehouse, file).split(sep).join('/'));
+  return pathKey(relative(warehouse, file).split(sep).join('/'));
 }
 
 /**
  * A path of a warehouse as a key: with `!` for each `%` of an encoded id, because some servers leave keys with `%` out of
  * their listings, or decode them. No path of a warehouse has a `!` of its own.
  */
-export function escaped(path: string): string {
+export function pathKey(path: string): string {
   return path.replaceAll('%', '!');
 }
 

@@ -17,7 +17,7 @@ import { identityOf } from '../log/folder/prepare.js';
 import { readBucketRemoval } from '../removal/steps.js';
 import { AWAITED, type Bucket, withBucket } from './client.js';
 import { BucketError } from './errors.js';
-import { escaped, fileOfKey, idOfKey } from './keys.js';
+import { fileOfKey, idOfKey, pathKey } from './keys.js';
 
 const LEASES = 'lease/';
 const LEASE = /^lease\/\d{8}$/;
@@ -157,8 +157,18 @@ export class WriterLease {
 
 const TAKE_OVER = 'If that one has ended, `indexhouse restore --take-over` makes this machine the writer';
 
+/** How many commits a bucket holds. @throws BucketError */
+export async function countCommits(config: BucketConfig): Promise<number> {
+  return (await withBucket(config, commitsIn, AWAITED)).size;
+}
+
+/** @throws LeaseError if a machine cannot write to the bucket without the risk that another one does, too; BucketError */
+export function checkWritable(config: BucketConfig): Promise<void> {
+  return withBucket(config, checkConditional);
+}
+
 /** @throws LeaseError if the server ignores that a write is conditional: two machines could write there unnoticed */
-export async function checkConditional(bucket: Bucket): Promise<void> {
+async function checkConditional(bucket: Bucket): Promise<void> {
   const key = `${LEASES}probe-${randomUUID()}`;
   await bucket.put(key, '');
   const isOverwritten = await bucket.put(key, '');
@@ -251,7 +261,7 @@ export async function checkLease({ config, warehouse, logger }: Asking, isStart 
 
 /** @throws LeaseError if the bucket has commits that the folder lacks: what is committed next would not follow them */
 async function checkCommits(bucket: Bucket, warehouse: string): Promise<void> {
-  const removed = new Set((await readBucketRemoval(warehouse)).map(escaped));
+  const removed = new Set((await readBucketRemoval(warehouse)).map(pathKey));
   const isRemoved = (key: string) => removed.has(key) || removed.has(dirname(dirname(key)));
   const unknown = (await unknownMarkers(bucket, warehouse)).filter((key) => !isRemoved(key));
   if (unknown.length === 0) return;

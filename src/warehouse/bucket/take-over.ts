@@ -1,10 +1,15 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BucketConfig } from '../../base/config/bucket.js';
+import { removeDatabase } from '../../base/storage/database-file.js';
 import { exists, makeFolder, syncFolder } from '../../base/storage/durable.js';
 import { unfinishedJournals } from '../journal/folder.js';
 import { listTableFiles, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { identityOf, parseIdentity } from '../log/folder/prepare.js';
-import type { Bucket } from './client.js';
+import { readRestored } from '../log/folder/restored.js';
+import { withRunLock } from '../log/lock.js';
+import { dropIndex } from '../log/marker-index.js';
+import { type Bucket, type BucketOptions, withBucket } from './client.js';
 import { BucketError } from './errors.js';
 import { idOfKey } from './keys.js';
 import { commitsIn, LeaseError, unknownMarkers, WriterLease } from './lease.js';
@@ -12,6 +17,40 @@ import { type FetchOptions, type RestoredFiles, restore } from './restore.js';
 
 /** What is set aside of a folder: the log, in one piece and first, and what is derived from it. */
 const SET_ASIDE = ['parquet', 'runs', 'state', 'restored.json', 'bucket-removal.json', 'indexhouse.duckdb', 'iceberg'];
+
+interface RestoreWanted extends FetchOptions {
+  warehouse: string;
+  /** Whether the folder becomes the bucket's writer. */
+  isTakenOver: boolean;
+  env: NonNullable<BucketOptions['env']>;
+}
+
+/**
+ * Fetches a warehouse from a bucket into a folder, which is made if it is missing. Takes the run lock.
+ *
+ * @returns null if the bucket holds no warehouse
+ * @throws BusyError, BucketError; LeaseError if the bucket holds another warehouse than the folder that takes it over
+ */
+export async function restoreInto(
+  config: BucketConfig,
+  { warehouse, isTakenOver, env, ...options }: RestoreWanted,
+): Promise<(RestoredFiles & { set_aside?: string | null }) | null> {
+  await makeFolder(warehouse);
+  return withBucket(
+    config,
+    (bucket) =>
+      withRunLock(warehouse, 'restore', async () => {
+        await dropIndex(warehouse);
+        const before = await readRestored(warehouse);
+        const fetched = await (isTakenOver ? takeOver : restore)(bucket, warehouse, options);
+        // It lacks the rows of what came now: the next sync makes it again.
+        if (fetched && before && fetched.history_from !== before.history_from)
+          await removeDatabase(warehouseFolder(warehouse).database);
+        return fetched;
+      }),
+    { env },
+  );
+}
 
 export interface TakenOver extends RestoredFiles {
   /** The folder below the warehouse with what only this machine had; null if it had nothing of its own. */

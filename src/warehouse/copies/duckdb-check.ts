@@ -6,7 +6,7 @@ import { exists } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { lockHolder, probeLock } from '../../base/storage/locks.js';
 import { checkAreFiles } from '../../base/storage/only-files.js';
-import { columnsOf, rowsDiffer } from '../../base/storage/rows-differ.js';
+import { rowsDiffer } from '../../base/storage/rows-differ.js';
 import { literal } from '../../base/storage/sql.js';
 import { findDamaged } from '../log/folder/damage.js';
 import { warehouseFolder } from '../log/folder/layout.js';
@@ -172,8 +172,7 @@ async function compare(engine: Engine, log: Log, listed: Log): Promise<Differenc
 
 async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Difference[]> {
   await engine.view('parquet_side', parquet);
-  const columns = await columnsOf(engine, `follower.${table}`);
-  const differs = await rowsDiffer(engine, columns, 'parquet_side', `follower.${table}`);
+  const differs = await rowsDiffer(engine, 'parquet_side', `follower.${table}`);
   if (!differs) return [];
   return [difference(`${table} in indexhouse.duckdb differs from the Parquet files: ${differs}`)];
 }

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import type { Config } from '../../base/config/schema.js';
+import type { Logger } from '../../base/observe/log.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { isWholeParquet } from '../../base/storage/parquet-file.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { calendarDate } from '../../base/time.js';
+import { checkLease } from '../bucket/lease.js';
 import { follow, followersOf } from '../copies/follow.js';
 import { scratchFolder } from '../log/folder/layout.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../log/folder/prepare.js';
@@ -18,6 +20,7 @@ export interface MaintainOptions {
   config: Config;
   /** Only says what would be removed; takes no lock and changes nothing. */
   dryRun: boolean;
+  logger: Logger;
   /** Milliseconds since 1970. */
   now?: () => number;
 }
@@ -29,14 +32,17 @@ export type MaintainReceipt = Awaited<ReturnType<typeof maintain>>;
  * Removes what `retention` says is too old: deletes the Parquet files whose tombstone is more than an hour old, writes
  * tombstones for those that are due, and lets the followers drop them. Can be started again after any interruption.
  *
- * @throws BusyError, WarehouseError, CheckpointError; Failure if a state differs from the log
+ * @throws BusyError, WarehouseError, CheckpointError; LeaseError if another machine writes to the bucket; Failure if a
+ * state differs from the log
  */
 export async function maintain(options: MaintainOptions) {
-  const { path, time_zone, memory_limit } = options.config.warehouse;
+  const { config, logger } = options;
+  const { path, time_zone, memory_limit } = config.warehouse;
   await checkWarehouseThere(path);
   await checkIdentity(path, time_zone);
   // With temporary files elsewhere, so that it works on a read-only folder.
   if (options.dryRun) return withTemporary('maintain', (folder) => maintainIn(options, folder));
+  await checkLease({ config, warehouse: path, logger });
   return withRunLock(path, 'maintain', async () => {
     await prepareWarehouse(path, time_zone, memory_limit);
     return maintainIn(options, scratchFolder(path));
@@ -44,7 +50,7 @@ export async function maintain(options: MaintainOptions) {
 }
 
 /** 3 if a follower lags, such as `indexhouse.duckdb` while somebody has it open. */
-export function exitCodeOf({ followers }: MaintainReceipt): 0 | 3 {
+export function maintainExitCode({ followers }: MaintainReceipt): 0 | 3 {
   return followers.some(({ behind }) => behind > 0) ? 3 : 0;
 }
 

@@ -6,7 +6,7 @@ import { crashPoint } from '../../base/storage/crash-point.js';
 import { exists, makeFolder, publish, sha256Of, syncFile } from '../../base/storage/durable.js';
 import type { Engine, EngineOptions } from '../../base/storage/engine.js';
 import { parquetFormat } from '../../base/storage/parquet-file.js';
-import { columnsOf, rowsDiffer } from '../../base/storage/rows-differ.js';
+import { rowsDiffer } from '../../base/storage/rows-differ.js';
 import { checkpointFile, stateBase } from '../log/checkpoints.js';
 import { dropSuperseded, GRACE_MS } from '../log/commit.js';
 import { listTableFiles, tableFile } from '../log/folder/layout.js';
@@ -130,7 +130,7 @@ export async function keepState(
   if (!isThere) await rebuildState(warehouse, markers, options, made);
   await engine.view('made', log.query('page_state', [made]));
   await engine.view('now', log.query('page_state', [state]));
-  const differs = await rowsDiffer(engine, await columnsOf(engine, 'now'), 'made', 'now');
+  const differs = await rowsDiffer(engine, 'made', 'now');
   if (differs) {
     throw new Failure(
       `${state} differs from the log: ${differs}. Nothing of ${newest.websiteId} was removed; ` +

@@ -83,7 +83,7 @@ once('another machine is refused before its first request, with the command that
   const { code, text } = await b.night();
   expect(code).toBe(1);
   expect(text).toContain(TAKE_OVER);
-  for (const command of ['maintain', 'verify --repair'])
+  for (const command of ['maintain', 'schedule --once maintain', 'verify --repair'])
     expect([command, (await b.run(command)).code]).toEqual([command, 1]);
   expect(service.requests.length).toBe(asked);
   expect(await a.night()).toEqual(done);

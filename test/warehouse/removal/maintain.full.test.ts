@@ -7,7 +7,7 @@ import { withEngine } from '../../../src/base/storage/engine.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import type { ThinnedTable } from '../../../src/warehouse/log/folder/tables.js';
 import { filesOf, type Marker, markersOf } from '../../../src/warehouse/log/markers.js';
-import { exitCodeOf } from '../../../src/warehouse/removal/maintain.js';
+import { maintainExitCode } from '../../../src/warehouse/removal/maintain.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { countsIn } from '../../given/counts.js';
@@ -162,14 +162,14 @@ test('indexhouse.duckdb stays as it is while a reader holds it, and nothing is l
   const before = await rows();
   const reader = await holdOpen(database, 'READ_ONLY');
   const held = await maintainAt(warehouse);
-  expect([exitCodeOf(held), held.followers[0]]).toMatchObject([
+  expect([maintainExitCode(held), held.followers[0]]).toMatchObject([
     3,
     { name: 'duckdb', behind: 5, reason: expect.stringContaining(`process ${reader.pid}`) },
   ]);
   await reader.release();
   // It holds rows of files that are out of use: behind, not wrong.
   expect([await rows(), await findingsOf(warehouse)]).toMatchObject([before, [{ level: 'lag' }]]);
-  expect(exitCodeOf(await maintainAt(warehouse))).toBe(0);
+  expect(maintainExitCode(await maintainAt(warehouse))).toBe(0);
   expect(await rows()).toEqual({ coverage: 20, url_reports: 13 });
   expect([await findingsOf(warehouse), existsSync(`${database}.new`)]).toEqual([[], false]);
 });

@@ -11,7 +11,7 @@ import { eventsIn, storyOf } from '../story.js';
 import { headlinePart, overviewPart } from './headline.js';
 import { heatMap } from './heat-map.js';
 import { stateName } from './moves.js';
-import { command, nameOf, note, websiteParameter } from './part.js';
+import { command, note, shownName, websiteParameter } from './part.js';
 
 const WEBSITES = 10;
 const DIRECTORIES = 6;
@@ -39,7 +39,7 @@ ${heat.length > 0 ? html`<h2>Where</h2>${heatMap(section, heat.slice(0, DIRECTOR
 ${sentences(storyOf({ headline: total, events: [], common: [], places: [], moved: [] }, period))}
 ${headlinePart(total, period, 'first')}
 ${overviewPart(report)}
-${sections.map((one) => html`<h2>${one.websites[0] ? nameOf(one.websites[0]) : null}</h2>${lead(one, period)}`)}
+${sections.map((one) => html`<h2>${one.websites[0] ? shownName(one.websites[0]) : null}</h2>${lead(one, period)}`)}
 </div>`;
 }
 

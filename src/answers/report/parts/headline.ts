@@ -18,7 +18,7 @@ import type { Period } from '../period.js';
 import type { Report } from '../report.js';
 import type { BalanceRow } from '../rows.js';
 import type { WebsiteFacts } from '../section.js';
-import { cutNote, nameOf, note, part } from './part.js';
+import { cutNote, note, part, shownName } from './part.js';
 
 const FIRST_TILES = 4;
 
@@ -82,7 +82,7 @@ export function overviewPart({ websites, period }: Report, most = websites.lengt
   const loss = ({ headline }: WebsiteFacts) => changeOf(headline.indexed) ?? 0;
   const sorted = [...websites].sort((one, other) => loss(one) - loss(other));
   const columns: Column<WebsiteFacts>[] = [
-    { head: 'Website', cell: nameOf },
+    { head: 'Website', cell: shownName },
     number('Pages', ({ headline }) => headline.pages.now),
     number('Indexed', ({ headline }) => headline.indexed.now),
     number('Of its pages', ({ headline }) => shareOfAll(headline), percent),

@@ -51,7 +51,7 @@ function figure(at: number): Html {
 
 function rowOf(section: Moves, row: HeatRow, links: PagesLinks | undefined): Html {
   const { cells, pages, indexed, share_indexed: share, indexed_change: change } = row;
-  const name = nameOf(section, row);
+  const name = rowName(section, row);
   const own = row.directory.startsWith('/') ? links : undefined;
   const address = own?.directory(row.directory);
   const figures = [count(pages), count(indexed), percent(share), signed(change)];
@@ -60,7 +60,7 @@ function rowOf(section: Moves, row: HeatRow, links: PagesLinks | undefined): Htm
   return html`<tr><th scope="row" title="${name}">${address ? html`<a href="${address}">${name}</a>` : name}</th>${shown}${figures.map((value, at) => html`<td${figure(at)}>${value || '–'}</td>`)}</tr>\n`;
 }
 
-function nameOf(section: Moves, { website_id, directory }: HeatRow): string {
+function rowName(section: Moves, { website_id, directory }: HeatRow): string {
   const website = section.websites.length > 1 && website_id ? `${nameOfWebsite(section, website_id)} ` : '';
   return `${website}${shortened(directory, NAME_CHARACTERS)}`;
 }
@@ -99,5 +99,5 @@ function shares(id: string, section: Moves): Part {
   const share = ({ cells }: HeatRow, at: number) => shareOf(cells[at]?.indexed ?? null, cells[at]?.pages ?? null);
   const columns = shown.map(({ date, at }) => number<HeatRow>(dayOfMonth(date), (row) => share(row, at), percent));
   const options = { id, caption: 'Share of the pages of each directory that is indexed', empty: '' };
-  return table([{ head: 'Directory', cell: (row) => nameOf(section, row) }, ...columns], heat, options);
+  return table([{ head: 'Directory', cell: (row) => rowName(section, row) }, ...columns], heat, options);
 }

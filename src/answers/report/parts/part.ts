@@ -51,13 +51,13 @@ export function command(name: string, parameters: Readonly<Record<string, string
 }
 
 /** What a website is called; its id if it has no name. */
-export function nameOf({ website: { website_id, website_name } }: WebsiteFacts): string {
+export function shownName({ website: { website_id, website_name } }: WebsiteFacts): string {
   return shortened(website_name || website_id);
 }
 
 export function nameOfWebsite({ websites }: Pick<Moves, 'websites'>, id: string): string {
   const facts = websites.find(({ website }) => website.website_id === id);
-  return facts ? nameOf(facts) : shortened(id);
+  return facts ? shownName(facts) : shortened(id);
 }
 
 /** The column that names the website of a row, in a section about several. */

@@ -12,7 +12,7 @@ import { addKey } from '../../../serve/keys/manage-keys.js';
 import { type DemoResult, type DemoSource, INSPECTIONS_A_DAY, runDemo } from '../../demo/demo.js';
 import type { Globals } from '../command.js';
 import { loggerOf, settingsFor } from '../configured.js';
-import { columnsOf, EXIT, type Io, stoppable } from '../io.js';
+import { EXIT, type Io, stoppable, terminalWidth } from '../io.js';
 import { answerTable, UNKNOWN } from '../output/answer-table.js';
 import { formatJson } from '../output/output.js';
 import { formatTable, wrapped } from '../output/table.js';
@@ -96,7 +96,7 @@ Stop with Ctrl-C.
 export async function demoText(result: DemoResult, flags: Flags, io: Io): Promise<string> {
   const { stdout, env } = io;
   const color = colorsWanted(stdout, env);
-  const width = Math.min(columnsOf(stdout), MOST_COLUMNS);
+  const width = Math.min(terminalWidth(stdout), MOST_COLUMNS);
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
     const section = async (title: string, name: string, picks = (_at: number, _last: number): boolean => true) => {
       const analysis = findAnalysis(name);

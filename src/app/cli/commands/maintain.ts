@@ -1,6 +1,5 @@
 import { count, size } from '../../../base/observe/format.js';
-import { checkLease } from '../../../warehouse/bucket/lease.js';
-import { exitCodeOf, type MaintainReceipt, maintain } from '../../../warehouse/removal/maintain.js';
+import { type MaintainReceipt, maintain, maintainExitCode } from '../../../warehouse/removal/maintain.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
@@ -21,11 +20,9 @@ export interface Flags extends Globals {
 /** `indexhouse maintain`: removes what retention says is too old. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const config = await configOf(flags, io, { withoutTokens: true });
-  if (!flags.dryRun)
-    await checkLease({ config, warehouse: config.warehouse.path, logger: loggerOf(flags, io, config) });
-  const receipt = await maintain({ config, dryRun: flags.dryRun ?? false });
+  const receipt = await maintain({ config, dryRun: flags.dryRun ?? false, logger: loggerOf(flags, io, config) });
   io.stdout.write(flags.json ? formatJson(receipt) : summary(receipt, widthOf(io.stdout)));
-  return exitCodeOf(receipt);
+  return maintainExitCode(receipt);
 }
 
 /** The receipt as text. */

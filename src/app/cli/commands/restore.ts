@@ -3,17 +3,12 @@ import { type BucketConfig, bucketUrl } from '../../../base/config/bucket.js';
 import { Failure, UsageError } from '../../../base/exit.js';
 import { count, size } from '../../../base/observe/format.js';
 import { safe, safeLines } from '../../../base/observe/terminal.js';
-import { removeDatabase } from '../../../base/storage/database-file.js';
-import { exists, makeFolder } from '../../../base/storage/durable.js';
+import { exists } from '../../../base/storage/durable.js';
 import { damageIn } from '../../../warehouse/bucket/cache.js';
-import { type Bucket, withBucket } from '../../../warehouse/bucket/client.js';
-import { type FetchOptions, type RestoredFiles, restore } from '../../../warehouse/bucket/restore.js';
-import { takeOver } from '../../../warehouse/bucket/take-over.js';
+import { restoreInto } from '../../../warehouse/bucket/take-over.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
 import { checkPath } from '../../../warehouse/log/folder/prepare.js';
 import { readRestored } from '../../../warehouse/log/folder/restored.js';
-import { RunLock } from '../../../warehouse/log/lock.js';
-import { dropIndex } from '../../../warehouse/log/marker-index.js';
 import type { Globals } from '../command.js';
 import { configOf, flagValue, folderOf, historyDaysOf } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
@@ -42,41 +37,22 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   if (isThere && !flags.takeOver && (await readRestored(warehouse)) === null) {
     throw new UsageError(`${warehouse} is there already and was not changed: name another folder, or use --if-missing`);
   }
-  const options = { historyDays, memoryLimit };
-  const work = (bucket: Bucket) => restoreFrom(bucket, warehouse, options, flags, io);
-  return withBucket(config, work, { env: io.env });
-}
-
-async function restoreFrom(bucket: Bucket, warehouse: string, options: FetchOptions, flags: Flags, io: Io) {
-  await makeFolder(warehouse);
-  const lock = await RunLock.take(warehouse, 'restore');
-  try {
-    await dropIndex(warehouse);
-    const before = await readRestored(warehouse);
-    const fetched: (RestoredFiles & { set_aside?: string | null }) | null = flags.takeOver
-      ? await takeOver(bucket, warehouse, options)
-      : await restore(bucket, warehouse, options);
-    if (fetched === null) return nothingThere(bucket, flags, io);
-    // It lacks the rows of what came now: the next sync makes it again.
-    if (before && fetched.history_from !== before.history_from)
-      await removeDatabase(warehouseFolder(warehouse).database);
-    const left =
-      fetched.left > 0 ? ` ${count(fetched.left)} files before ${fetched.history_from} were left there.` : '';
-    const { set_aside: folder } = fetched;
-    const aside = folder ? ` What only this folder had is in ${safe(folder)} there: keep or delete it.` : '';
-    const text = `Restored ${safe(warehouse)} from ${bucket.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}${aside}\n`;
-    io.stdout.write(flags.json ? formatJson({ warehouse, restored: true, ...fetched }) : text);
-    const reason = damageIn(bucket.url, fetched.damaged);
-    if (reason === null) return EXIT.done;
-    io.stderr.write(`${safeLines(`indexhouse: ${reason}`)}\n`);
-    return EXIT.warnings;
-  } finally {
-    lock.release();
-  }
+  const isTakenOver = flags.takeOver ?? false;
+  const fetched = await restoreInto(config, { warehouse, historyDays, memoryLimit, isTakenOver, env: io.env });
+  if (fetched === null) return nothingThere(config, flags, io);
+  const left = fetched.left > 0 ? ` ${count(fetched.left)} files before ${fetched.history_from} were left there.` : '';
+  const { set_aside: folder } = fetched;
+  const aside = folder ? ` What only this folder had is in ${safe(folder)} there: keep or delete it.` : '';
+  const text = `Restored ${safe(warehouse)} from ${config.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}${aside}\n`;
+  io.stdout.write(flags.json ? formatJson({ warehouse, restored: true, ...fetched }) : text);
+  const reason = damageIn(config.url, fetched.damaged);
+  if (reason === null) return EXIT.done;
+  io.stderr.write(`${safeLines(`indexhouse: ${reason}`)}\n`);
+  return EXIT.warnings;
 }
 
 /** An empty bucket is a failure, unless `--if-missing` allows it, as for the first machine ever. */
-function nothingThere({ url }: Bucket, { ifMissing, json }: Flags, { stdout }: Io): number {
+function nothingThere({ url }: BucketConfig, { ifMissing, json }: Flags, { stdout }: Io): number {
   if (!ifMissing) throw new Failure(`there is no warehouse at ${url}: check the address and its prefix`);
   stdout.write(json ? formatJson({ restored: false }) : `There is no warehouse at ${url} yet: nothing to restore.\n`);
   return EXIT.done;

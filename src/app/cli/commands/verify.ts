@@ -4,7 +4,7 @@ import { exists } from '../../../base/storage/durable.js';
 import { checkLease } from '../../../warehouse/bucket/lease.js';
 import { followersOf } from '../../../warehouse/copies/follow.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
-import { exitCodeOf, type Verified } from '../../../warehouse/upkeep/verify/finding.js';
+import { type Verified, verifyExitCode } from '../../../warehouse/upkeep/verify/finding.js';
 import { verifyWarehouse } from '../../../warehouse/upkeep/verify/verify.js';
 import type { ReadFlags } from '../command.js';
 import { configOf, exitFor, loggerOf, reading } from '../configured.js';
@@ -29,7 +29,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     const verified = await verifyWarehouse({ ...place, followers }, flags.repair === true);
     io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));
     const ofCopy = exitFor(cache, io);
-    return exitCodeOf(verified) || ofCopy;
+    return verifyExitCode(verified) || ofCopy;
   });
 }
 

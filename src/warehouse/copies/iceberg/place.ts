@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { ifThere, makeFolder, writeDurably } from '../../../base/storage/durable.js';
 import { checkAreFiles } from '../../../base/storage/only-files.js';
 import type { Bucket } from '../../bucket/client.js';
-import { escaped } from '../../bucket/keys.js';
+import { pathKey } from '../../bucket/keys.js';
 import { namesIn } from '../../log/folder/layout.js';
 
 /** Where the tables are published. Paths are relative to the warehouse, with `/`. */
@@ -45,21 +45,21 @@ export function folderPlace(warehouse: string): Place {
 export function bucketPlace(bucket: Bucket): Place {
   let states: Promise<Map<string, number>> | undefined;
   return {
-    address: (path) => `${bucket.url}/${escaped(path)}`,
-    read: async (path) => (await bucket.get(escaped(path)))?.body ?? null,
+    address: (path) => `${bucket.url}/${pathKey(path)}`,
+    read: async (path) => (await bucket.get(pathKey(path)))?.body ?? null,
     async stateSize(path) {
       states ??= sizesIn(bucket, 'state/');
-      return (await states).get(escaped(path)) ?? null;
+      return (await states).get(pathKey(path)) ?? null;
     },
     async write(path, bytes) {
-      await bucket.put(escaped(path), bytes, { ifAbsent: false });
+      await bucket.put(pathKey(path), bytes, { ifAbsent: false });
     },
     async names(folder) {
-      const prefix = `${escaped(folder)}/`;
+      const prefix = `${pathKey(folder)}/`;
       const names = (await bucket.keys(prefix)).map((key) => key.slice(prefix.length));
       return names.filter((name) => !name.includes('/'));
     },
-    remove: (path) => bucket.remove(escaped(path)),
+    remove: (path) => bucket.remove(pathKey(path)),
   };
 }
 

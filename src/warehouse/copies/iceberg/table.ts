@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { posix } from 'node:path';
 import { z } from 'zod';
 import { crashPoint } from '../../../base/storage/crash-point.js';
 import { GRACE_MS } from '../../log/commit.js';
@@ -169,7 +170,7 @@ export class IcebergTable {
   }
 
   async #readAt<T>(address: string, read: (bytes: Uint8Array) => Promise<T>): Promise<T> {
-    const bytes = await this.place.read(`${folderOf(this.table)}/${nameOf(address)}`);
+    const bytes = await this.place.read(`${folderOf(this.table)}/${posix.basename(address)}`);
     if (!bytes) throw new Error(`${address} is missing; ${REMEDY}`);
     return readable(address, () => read(bytes));
   }
@@ -202,7 +203,7 @@ export class IcebergTable {
         operation,
         'total-records': String(this.rows),
         'total-data-files': String(files),
-        [REPLACED]: replaced.map(nameOf).join(' '),
+        [REPLACED]: replaced.map((address) => posix.basename(address)).join(' '),
       },
     });
     metadata['last-updated-ms'] = time;
@@ -234,8 +235,8 @@ export class IcebergTable {
     const kept = metadata.snapshots.slice(Math.max(0, first));
     const needed = new Set([
       'version-hint.text',
-      ...kept.map((one) => nameOf(one['manifest-list'])),
-      ...[...this.#months.values()].map(({ line }) => nameOf(line.manifest_path)),
+      ...kept.map((one) => posix.basename(one['manifest-list'])),
+      ...[...this.#months.values()].map(({ line }) => posix.basename(line.manifest_path)),
       // The last snapshot that needed a manifest is the one before the snapshot that replaced it.
       ...kept.slice(1).flatMap((one) => one.summary[REPLACED]?.split(' ') ?? []),
     ]);
@@ -281,8 +282,4 @@ function folderOf(table: Table): string {
 
 function monthOf({ date }: NamedFile): string {
   return date?.slice(0, 7) ?? 'all';
-}
-
-function nameOf(address: string): string {
-  return address.slice(address.lastIndexOf('/') + 1);
 }

@@ -26,7 +26,7 @@ export function damaged(message: string): Finding {
 }
 
 /** 1 for a difference, 3 if something only lags, else 0. */
-export function exitCodeOf({ findings }: Verified): 0 | 1 | 3 {
+export function verifyExitCode({ findings }: Verified): 0 | 1 | 3 {
   if (findings.some(({ level }) => level === 'difference')) return 1;
   return findings.some(({ level }) => level === 'lag') ? 3 : 0;
 }

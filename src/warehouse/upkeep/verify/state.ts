@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { exists } from '../../../base/storage/durable.js';
 import type { Engine, EngineOptions } from '../../../base/storage/engine.js';
 import { whyNotParquet } from '../../../base/storage/parquet-file.js';
-import { columnsOf, rowsDiffer } from '../../../base/storage/rows-differ.js';
+import { rowsDiffer } from '../../../base/storage/rows-differ.js';
 import { firstLine } from '../../log/folder/damage.js';
 import type { Table } from '../../log/folder/tables.js';
 import type { Log } from '../../log/log.js';
@@ -59,7 +59,7 @@ async function filesDiffer(
   try {
     await engine.view('made', log.query(table, made));
     await engine.view('written', log.query(table, written));
-    return await rowsDiffer(engine, await columnsOf(engine, 'written'), 'made', 'written');
+    return await rowsDiffer(engine, 'made', 'written');
   } catch (error) {
     return firstLine(error);
   }

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { rebuildDuckdb } from '../../../../src/warehouse/copies/duckdb.js';
 import { TABLES } from '../../../../src/warehouse/log/folder/tables.js';
-import { exitCodeOf } from '../../../../src/warehouse/upkeep/verify/finding.js';
+import { verifyExitCode } from '../../../../src/warehouse/upkeep/verify/finding.js';
 import { run } from '../../../given/cli.js';
 import { holdOpen } from '../../../given/holder.js';
 import { Home } from '../../../given/home.js';
@@ -60,7 +60,7 @@ describe('verify --repair', () => {
     const file = await newestFile(home.warehouse, 'coverage');
     writeFileSync(file, 'garbage');
     const verified = await home.verify(true);
-    expect([exitCodeOf(verified), verified.repaired]).toEqual([1, []]);
+    expect([verifyExitCode(verified), verified.repaired]).toEqual([1, []]);
     expect(verified.findings[0]).toMatchObject({ message: expect.stringContaining(file), level: 'difference' });
     expect(verified.findings[0]?.remedy).toContain('backup');
   });

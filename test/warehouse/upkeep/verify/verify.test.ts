@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withEngine } from '../../../../src/base/storage/engine.js';
 import { DATA_TABLES, type DataTable, type Table } from '../../../../src/warehouse/log/folder/tables.js';
-import { exitCodeOf } from '../../../../src/warehouse/upkeep/verify/finding.js';
+import { verifyExitCode } from '../../../../src/warehouse/upkeep/verify/finding.js';
 import { casesAtLength, once, testAtLength } from '../../../given/at-length.js';
 import { run, start } from '../../../given/cli.js';
 import { Home } from '../../../given/home.js';
@@ -21,7 +21,7 @@ beforeEach(() => {
 async function verdict(): Promise<{ code: number; levels: string[]; text: string }> {
   const verified = await home.verify();
   return {
-    code: exitCodeOf(verified),
+    code: verifyExitCode(verified),
     levels: [...new Set(verified.findings.map(({ level }) => level))].sort(),
     text: verified.findings.map(({ message, remedy }) => `${message}\n${remedy}`).join('\n'),
   };
