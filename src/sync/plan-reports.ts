@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { crashPoint } from '../base/storage/crash-point.js';
-import { publish, syncFile } from '../base/storage/durable.js';
+import { publishFile } from '../base/storage/durable.js';
 import type { Engine } from '../base/storage/engine.js';
 import { sql } from '../base/storage/sql.js';
 import { keyOf } from '../source/search-console/property.js';
@@ -54,8 +54,7 @@ async function writePlan(engine: Engine, run: WebsiteRun, before: Before): Promi
   const query = quotas === null ? await reportPlan(engine) : await inspectionPlan(engine, run, before, quotas);
   const temporary = `${run.folder.plan}.tmp`;
   const planned = await engine.copy(query, temporary, 'format json');
-  await syncFile(temporary);
-  await publish(temporary, run.folder.plan);
+  await publishFile(temporary, run.folder.plan);
   crashPoint('wrote the plan');
   if (quotas === null && planned < reports.max_per_run) return { planned, wanted: planned };
   const wanted = run.asked?.length ?? (await countWanted(engine, quotas));

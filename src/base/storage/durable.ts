@@ -42,6 +42,13 @@ export async function publish(from: string, to: string): Promise<void> {
   await syncFolder(dirname(to));
 }
 
+/** Moves a whole new file to its place, whose folder is made if it is missing: its bytes survive a power loss, too. */
+export async function publishFile(from: string, to: string): Promise<void> {
+  await syncFile(from);
+  await makeFolder(dirname(to));
+  await publish(from, to);
+}
+
 /**
  * Writes a small file whole or not at all: temporary name, write, fsync, rename, fsync of the folder.
  *

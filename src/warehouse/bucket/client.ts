@@ -9,7 +9,7 @@ import { type Effects, realEffects } from '../../base/effects.js';
 import { Failure } from '../../base/exit.js';
 import { dispatcherFor, exchange, type HttpAnswer } from '../../base/http/exchange.js';
 import { backoffMs, retried } from '../../base/http/retry.js';
-import { codeOf, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../../base/storage/durable.js';
+import { codeOf, makeFolder, publishFile, sha256Of, sizeOf } from '../../base/storage/durable.js';
 import { SECOND_MS } from '../../base/time.js';
 import { BucketError, codeIn, DamagedObjectError, refusal } from './errors.js';
 import { type ListedObject, readListing } from './listing.js';
@@ -142,10 +142,8 @@ export class Bucket {
       const wanted = sha256 === 'sent' ? headers[SENT] : sha256;
       if (wanted !== undefined && (await sha256Of(temporary)) !== wanted)
         throw new DamagedObjectError(`${this.url}/${key} is damaged: its SHA-256 differs`);
-      await syncFile(temporary);
-      const bytes = await sizeOf(temporary);
-      await publish(temporary, file);
-      return bytes;
+      await publishFile(temporary, file);
+      return sizeOf(file);
     } finally {
       await rm(temporary, { force: true });
     }

@@ -1,14 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import {
-  exists,
-  makeFolder,
-  publish,
-  readIfThere,
-  sha256Of,
-  syncFile,
-  writeDurably,
-} from '../../base/storage/durable.js';
+import { exists, makeFolder, publishFile, readIfThere, sha256Of, writeDurably } from '../../base/storage/durable.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { copyFresh } from '../../base/storage/only-files.js';
 import { withTemporary } from '../../base/storage/temporary.js';
@@ -225,8 +217,7 @@ class Fetching {
     if (!(await exists(from)) || (await exists(to))) return;
     await makeFolder(dirname(to));
     await copyFresh(from, `${to}.tmp`);
-    await syncFile(`${to}.tmp`);
-    await publish(`${to}.tmp`, to);
+    await publishFile(`${to}.tmp`, to);
   }
 
   /** Deletes files that have been unused for an hour, and records what the folder lacks. */

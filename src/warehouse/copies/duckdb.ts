@@ -61,8 +61,9 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: Log): Prom
   } catch (error) {
     const { behind } = await duckdbLag(log, scratch(input), input.file);
     const holder = lockHolder(error);
+    const lacks = behind > 0 ? `is ${counted(behind, 'snapshot')} behind` : 'lacks the newest notes or runs';
     const reason = holder
-      ? `${holder} has indexhouse.duckdb open, so it is ${counted(behind, 'snapshot')} behind; the next sync catches up once it is closed`
+      ? `${holder} has indexhouse.duckdb open, so it ${lacks}; the next sync catches up once it is closed`
       : `indexhouse.duckdb cannot be opened: ${withRemedy(error)}. The Parquet files are complete: ${diskRemedy(error) ? 'the next sync catches up' : 'delete it, and the next sync rebuilds it'}`;
     return { name: 'duckdb', behind, reason };
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
-import { exists, makeFolder, publish, sha256Of, syncFile } from '../../base/storage/durable.js';
+import { exists, makeFolder, publishFile, sha256Of } from '../../base/storage/durable.js';
 import { type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { readJson, writeJson } from '../../base/storage/json-file.js';
 import { DAY_MS, HOUR_MS } from '../../base/time.js';
@@ -111,8 +111,7 @@ export async function updateIndex(
       }
       await engine.copy(`${tableQuery(warehouse, table, parts)} order by ${ORDER[table]}`, `${path}.tmp`, FORMAT);
       for (const part of parts) if (part.startsWith(path)) await rm(part);
-      await syncFile(`${path}.tmp`);
-      await publish(`${path}.tmp`, path);
+      await publishFile(`${path}.tmp`, path);
       return { name, sha256: await sha256Of(path) };
     };
     const files = { snapshots: await write('snapshots'), runs: await write('runs') };

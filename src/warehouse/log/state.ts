@@ -1,6 +1,6 @@
 import { copyFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { makeFolder, publish, syncFile } from '../../base/storage/durable.js';
+import { join } from 'node:path';
+import { makeFolder, publishFile } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { isWholeParquet, parquetFormat } from '../../base/storage/parquet-file.js';
 import { identifier } from '../../base/storage/sql.js';
@@ -108,9 +108,7 @@ async function keepState(warehouse: string, made: string, target: string): Promi
     const temporary = join(scratch, 'state');
     await makeFolder(scratch);
     await copyFile(made, temporary);
-    await syncFile(temporary);
-    await makeFolder(dirname(target));
-    await publish(temporary, target);
+    await publishFile(temporary, target);
     return true;
   };
   // A read-only warehouse, or a full disk: the next reader rebuilds it again.
@@ -148,9 +146,7 @@ export async function rebuildState(
     if (state === null) return;
     const made = state === checkpoint ? join(options.temporary, 'state.copy') : state;
     if (state === checkpoint) await copyFile(state, made);
-    await makeFolder(dirname(target));
-    await syncFile(made);
-    await publish(made, target);
+    await publishFile(made, target);
   });
 }
 

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { Failure } from '../../base/exit.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
-import { exists, makeFolder, publish, sha256Of, syncFile } from '../../base/storage/durable.js';
+import { exists, publishFile, sha256Of } from '../../base/storage/durable.js';
 import type { Engine, EngineOptions } from '../../base/storage/engine.js';
 import { parquetFormat } from '../../base/storage/parquet-file.js';
 import { rowsDiffer } from '../../base/storage/rows-differ.js';
@@ -101,10 +101,7 @@ export async function writeTombstone(input: TombstoneInput): Promise<void> {
   };
   const query = rowsQuery('tombstones', rows);
   await copyRows(input.engine, query, { file: made, format: parquetFormat(input.compression) }, rows);
-  await syncFile(made);
-  const file = tableFile(warehouse, 'tombstones', { websiteId, date, id });
-  await makeFolder(dirname(file));
-  await publish(made, file);
+  await publishFile(made, tableFile(warehouse, 'tombstones', { websiteId, date, id }));
   crashPoint('wrote the tombstone');
 }
 
@@ -137,10 +134,7 @@ export async function keepState(
         'run `indexhouse verify --repair` first',
     );
   }
-  if (!isThere) {
-    await makeFolder(dirname(file));
-    await publish(made, file);
-  }
+  if (!isThere) await publishFile(made, file);
   crashPoint('wrote the checkpoint');
   return { id: newest.snapshotId, sha256: await sha256Of(file) };
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { Failure } from '../../base/exit.js';
-import { exists, ifThere, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../../base/storage/durable.js';
+import { exists, ifThere, makeFolder, publishFile, sha256Of, sizeOf } from '../../base/storage/durable.js';
 import { copyFresh } from '../../base/storage/only-files.js';
 import { type LogFolder, listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
 import { checkWarehouseThere } from '../log/folder/prepare.js';
@@ -89,8 +89,7 @@ async function copy(from: string, to: string, receipt: BackupReceipt): Promise<v
     receipt.gone++;
     return;
   }
-  await syncFile(temporary);
-  await publish(temporary, to);
+  await publishFile(temporary, to);
   receipt.files++;
   receipt.bytes += await sizeOf(to);
 }

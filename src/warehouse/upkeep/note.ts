@@ -1,9 +1,9 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../../base/config/schema.js';
 import { BusyError } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
-import { makeFolder, publish, syncFile } from '../../base/storage/durable.js';
+import { publishFile } from '../../base/storage/durable.js';
 import { type Engine, withEngine } from '../../base/storage/engine.js';
 import { parquetFormat } from '../../base/storage/parquet-file.js';
 import { checkLease } from '../bucket/lease.js';
@@ -59,10 +59,7 @@ async function writeRows({ warehouse }: Config, { websites, ...row }: NoteInput)
     for (const websiteId of websites) {
       const values = { note_id: id, website_id: websiteId, noted_at, ...row };
       await copyRows(engine, rowsQuery('note_log', values), { file: made, format }, values);
-      await syncFile(made);
-      const file = tableFile(path, 'note_log', { websiteId, date: row.note_date, id });
-      await makeFolder(dirname(file));
-      await publish(made, file);
+      await publishFile(made, tableFile(path, 'note_log', { websiteId, date: row.note_date, id }));
     }
   };
   await withOwnScratch(path, (temporary) =>

@@ -13,6 +13,7 @@ import { startBucket } from '../../given/bucket.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { holdOpen } from '../../given/holder.js';
 import { leftBehind } from '../../given/left-behind.js';
 import { buildWarehouse, type Night, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call } from '../../serve/assistant/given.js';
@@ -169,6 +170,14 @@ describe('a note', () => {
     const [file = ''] = await listTableFiles(warehouse, 'note_log');
     writeFileSync(file, 'garbage');
     expect(await command('verify')).toMatchObject({ code: 1, stdout: expect.stringContaining(file) });
+  });
+
+  test('names the copy that lacks it because another process has that open', async () => {
+    const { config, note, warehouse } = given();
+    await note('2025-03-09', 'One');
+    const { pid } = await holdOpen(join(warehouse, 'indexhouse.duckdb'), 'READ_ONLY');
+    const { code, stderr } = await run(['note', '2025-03-09', 'Two', '--config', config, '--log-level', 'warn']);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(`process ${pid} .*so it lacks the newest notes or runs`)]);
   });
 
   test('is written after a removal that ran while it read the warehouse', async () => {

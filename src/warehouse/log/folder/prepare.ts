@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../../../base/exit.js';
-import { exists, makeFolder, publish, readIfThere, syncFile, writeDurably } from '../../../base/storage/durable.js';
+import { exists, makeFolder, publishFile, readIfThere, writeDurably } from '../../../base/storage/durable.js';
 import { type Engine, withEngine } from '../../../base/storage/engine.js';
 import { checkAreFiles } from '../../../base/storage/only-files.js';
 import { isWholeParquet } from '../../../base/storage/parquet-file.js';
@@ -146,11 +146,9 @@ export async function writeSchemas(path: string, memoryLimit: number): Promise<v
   if (await hasSchemas(path)) return;
   await withEngine({ memoryLimit, temporary: scratchFolder(path) }, async (engine) => {
     for (const table of TABLES) {
-      const file = schemaFile(path, table);
       const made = join(scratchFolder(path), 'schema.made');
       await engine.copy(emptyQuery(table), made, 'format parquet');
-      await syncFile(made);
-      await publish(made, file);
+      await publishFile(made, schemaFile(path, table));
     }
   });
   await writeDurably(schemaStamp(path), columnsText());
