@@ -14,9 +14,9 @@ import { findingsOf } from '../given/verified.js';
 import { givenSchemas, noFollowers } from '../given/warehouse.js';
 import { credentialsFile, serviceAccount } from '../source/search-console/fake-google.js';
 
-const SHOP = 'https://shop.example';
+export const SHOP = 'https://shop.example';
 export const PROPERTY = 'sc-domain:shop.example';
-const SITEMAP = `${SHOP}/sitemap.xml`;
+export const SITEMAP = `${SHOP}/sitemap.xml`;
 const FIRST_NIGHT_MS = Date.parse('2026-03-01T10:00:00Z');
 
 /** What Search Console and the site say in one night. */
@@ -25,6 +25,8 @@ export interface ScriptedNight {
   sitemap?: readonly string[];
   /** Other sitemaps that Search Console lists, by their addresses. */
   sitemaps?: Readonly<Record<string, readonly string[]>>;
+  /** By address, what stands for a sitemap or lies beside it: a body, or a status. */
+  files?: Readonly<Record<string, string | number>>;
   /** Rows of search analytics. */
   traffic?: readonly [page: string, clicks: number, impressions: number, position: number][];
   /** An `indexStatusResult`; by default the page is indexed, and was crawled on the day before the first night. */
@@ -45,7 +47,7 @@ const trafficAsked = z.strictObject({
 });
 
 /** A property on loopback that answers as a script says, and refuses what Google would; its nights are a day apart. */
-export async function scriptedProperty(onFinished: OnFinished, entry = {}) {
+export async function scriptedProperty(onFinished: OnFinished, entry = {}, settings = {}) {
   let script: ScriptedNight = {};
   let night = -1;
   const inspected: string[] = [];
@@ -76,8 +78,9 @@ export async function scriptedProperty(onFinished: OnFinished, entry = {}) {
     response.setHeader('date', new Date(FIRST_NIGHT_MS + night * DAY_MS).toUTCString());
     if (!host.startsWith('127.')) {
       const files: Record<string, readonly string[]> = { [SITEMAP]: script.sitemap ?? [], ...script.sitemaps };
-      const entries = files[`https://${host}${request.url}`];
-      return void response.writeHead(entries ? 200 : 404).end(entries && urlset(entries));
+      const address = `https://${host}${request.url}`;
+      const given = script.files?.[address] ?? (files[address] && urlset(files[address])) ?? 404;
+      return void (typeof given === 'number' ? response.writeHead(given).end() : response.end(given));
     }
     try {
       const said = answer(`${request.method} ${request.url}`, body);
@@ -92,7 +95,7 @@ export async function scriptedProperty(onFinished: OnFinished, entry = {}) {
   const folder = temporaryFolder(onFinished);
   const warehouse = join(folder, 'warehouse');
   const credentials = credentialsFile({ ...serviceAccount(), token_uri: `${url}/token` });
-  const google = { credentials, endpoint: url, requests_per_minute: 100_000, concurrency: 8 };
+  const google = { credentials, endpoint: url, requests_per_minute: 100_000, concurrency: 8, ...settings };
   const websites = [{ id: PROPERTY, source: 'google', ...entry }];
   const config = writeConfig(folder, { websites, sections: { google } });
   return {
@@ -125,7 +128,7 @@ export function linkOf(url: string, night: number): string {
   return `https://search.google.com/search-console/inspect?id=${encodeURIComponent(url)}-${night}`;
 }
 
-function urlset(entries: readonly string[]): string {
+export function urlset(entries: readonly string[]): string {
   const lines = entries.map((entry) => {
     const [loc, lastmod] = entry.split(' ');
     return `<url><loc>${loc}</loc>${lastmod ? `<lastmod>${lastmod}</lastmod>` : ''}</url>`;

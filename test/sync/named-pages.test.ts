@@ -1,0 +1,127 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Reader } from '../../src/answers/query/reader.js';
+import { analysisRows, openReader, rowsOf } from '../answers/query/given.js';
+import { atLength } from '../given/at-length.js';
+import { seededRandom } from '../given/random.js';
+import { indexed, type ScriptedNight, SHOP, SITEMAP, scriptedProperty, urlset } from './scripted-property.js';
+
+const pages = (count: number, directory = 'a') =>
+  Array.from({ length: count }, (_, at) => `${SHOP}/${directory}/${at}`);
+const shown = (...urls: string[]) => urls.map((url): [string, number, number, number] => [url, 1, 10, 3]);
+const out = (url: string) => indexed(url, { verdict: 'NEUTRAL', coverageState: 'Crawled - currently not indexed' });
+
+async function sumsOf(reader: Reader) {
+  const rows = await analysisRows(reader, 'index_balance', { since: '2026-01-01', until: '2026-12-31' });
+  return rows.map(({ indexed_before, first_inspected, entered, fell_out, retired, indexed }) =>
+    [indexed_before, first_inspected, entered, fell_out, retired, indexed].map(Number),
+  );
+}
+
+test('a sitemap that answers 404 for a night takes no page away, and is named with both counts', async () => {
+  const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished);
+  const all = pages(12);
+  const dead: ScriptedNight = { files: { [SITEMAP]: 404 }, traffic: shown(`${SHOP}/a/0`) };
+  await pass({ sitemap: all });
+  const night = await pass(dead);
+  expect(night).toMatchObject({
+    listing_status: 'complete',
+    pages: { listed: 12 },
+    reports: { by_reason: { missing: 11 } },
+    sources_quiet: `${SITEMAP} named 12 pages until now, and nothing names 11 of them any more`,
+  });
+  expect(night.inspected).toHaveLength(12);
+  // Looked at once, they wait for their turn; and the same is said once.
+  const next = await pass(dead);
+  expect([next.reports.by_reason.missing, next.sources_quiet]).toEqual([0, undefined]);
+  expect((await pass({ sitemap: all })).sources_quiet).toBeUndefined();
+  const reader = await openReader(warehouse);
+  expect(await sumsOf(reader)).toEqual(Array(3).fill([12, 0, 0, 0, 0, 12]));
+  expect(await analysisRows(reader, 'sources', { since: '2026-03-02', source: SITEMAP })).toMatchObject([
+    { http_status: 200, pages: 12, pages_before: 0, problem: null },
+    { http_status: 404, pages: 0, pages_before: 0, pages_unnamed: 0, is_missing_pages: false },
+    { http_status: 404, pages: 0, pages_before: 12, pages_unnamed: 11, problem: expect.stringContaining('404') },
+  ]);
+  expect(await wrong()).toEqual([]);
+});
+
+test('an index that is gone takes its sitemaps with it: each that goes quiet is named, a partial night says nothing', async () => {
+  const { pass } = await scriptedProperty(onTestFinished);
+  const part = (at: number) => `${SHOP}/part-${at}.xml`;
+  const index = `<sitemapindex>${[1, 2].map((at) => `<sitemap><loc>${part(at)}</loc></sitemap>`).join('')}</sitemapindex>`;
+  const parts = { [part(1)]: urlset(pages(5)), [part(2)]: urlset(pages(4, 'b')) };
+  const traffic = shown(`${SHOP}/`);
+  await pass({ files: { [SITEMAP]: index, ...parts }, traffic });
+  const partial = await pass({ files: { [SITEMAP]: 403, ...parts }, traffic });
+  expect([partial.listing_status, partial.pages.listed, partial.sources_quiet]).toEqual(['partial', 10, undefined]);
+  const quiet = await pass({ files: { [SITEMAP]: 404, ...parts }, traffic });
+  expect(quiet.sources_quiet).toBe(`${part(1)} named 5 pages until now, and nothing names 5 of them any more`);
+});
+
+test('a page that nothing names for long is retired, which is no fall, and may come back', async () => {
+  const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished, {}, { forget_after: '3d' });
+  const [gone, ...others] = pages(8);
+  const nights = [pages(8), ...Array(5).fill(others), pages(8)];
+  const listed: number[] = [];
+  for (const sitemap of nights) listed.push((await pass({ sitemap })).pages.listed);
+  expect(listed).toEqual([8, 8, 8, 7, 7, 7, 8]);
+  const reader = await openReader(warehouse);
+  expect(await sumsOf(reader)).toEqual([
+    ...Array(2).fill([8, 0, 0, 0, 0, 8]),
+    [8, 0, 0, 0, 1, 7],
+    ...Array(2).fill([7, 0, 0, 0, 0, 7]),
+    [7, 0, 1, 0, 0, 8],
+  ]);
+  expect(
+    await rowsOf(
+      reader,
+      `select change from page_changes where url = '${gone}' and change <> 'crawled' order by observed_at`,
+    ),
+  ).toEqual([{ change: 'retired' }, { change: 'appeared' }]);
+  expect(await rowsOf(reader, `select status from pages_as_of('2026-03-05') where url = '${gone}'`)).toEqual([
+    { status: 'retired' },
+  ]);
+  expect(await wrong()).toEqual([]);
+});
+
+test('in thirty nights of sitemaps that come and go nothing falls out but by an inspection, and all adds up', async () => {
+  const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished, {}, { forget_after: '6d' });
+  const random = seededRandom(41);
+  const chance = (share: number) => random() < share;
+  const all = pages(60);
+  const none = Object.fromEntries([0, 1, 2].map((at) => [`${SHOP}/${at}.xml`, []]));
+  const sitemaps = [0, 1, 2].map((at) => `${SHOP}/${at}.xml`);
+  /** What an independent reader of the same nights knows: when each page was last named, and what Google said of it. */
+  const lastNamed = new Map<string, number>();
+  const known = new Map<string, boolean>();
+  const truth = new Map(all.map((url) => [url, true]));
+  const expected: number[][] = [];
+  for (let night = 0; night < atLength(6, 30); night++) {
+    for (const url of all) if (chance(0.04)) truth.set(url, !truth.get(url));
+    const lists = sitemaps.map((_, at) => all.filter((_, place) => place % 3 === at && chance(0.9)));
+    const states = sitemaps.map(() => (chance(0.3) ? 404 : 200));
+    const traffic = all.filter(() => chance(0.1));
+    const bodies = sitemaps.map((file, at) => [file, states[at] === 200 ? urlset(lists[at] ?? []) : 404]);
+    const files = { ...Object.fromEntries(bodies), [SITEMAP]: 404 };
+    const seen = new Set([...traffic, ...lists.flatMap((list, at) => (states[at] === 200 ? list : []))]);
+    const inspect = (url: string) => (truth.get(url) ? indexed(url) : out(url));
+    const { listing_status, inspected } = await pass({ sitemaps: none, files, traffic: shown(...traffic), inspect });
+    if (listing_status !== 'complete') continue;
+    for (const url of seen) lastNamed.set(url, night);
+    for (const url of inspected) known.set(url, truth.get(url) ?? false);
+    const listed = all.filter((url) => night - (lastNamed.get(url) ?? -6) < 6);
+    expected.push([listed.length, listed.filter((url) => known.get(url)).length]);
+  }
+  const reader = await openReader(warehouse);
+  const trend = await analysisRows(reader, 'indexing_trend', { since: '2026-01-01', until: '2026-12-31' });
+  expect(trend.map(({ pages, indexed }) => [Number(pages), Number(indexed)])).toEqual(expected);
+  for (const [before = 0, first = 0, entered = 0, fell = 0, retired = 0, after] of await sumsOf(reader)) {
+    expect(before + first + entered - fell - retired).toBe(after);
+  }
+  const unfounded = `
+    from page_versions as version
+    anti join url_reports as report
+      on report.snapshot_id = version.snapshot_id and report.url = version.url and report.index_summary <> 'Indexed'
+    where status <> 'indexed' and was_status = 'indexed' and status <> 'retired'`;
+  expect(await rowsOf(reader, unfounded)).toEqual([]);
+  expect(await wrong()).toEqual([]);
+});
