@@ -78,7 +78,7 @@ const sentenceRow = z.object({ topic: z.string(), sentence: z.string() });
 const spanRow = z.object({
   since: z.string(),
   until: z.string(),
-  status: z.enum(['indexed', 'not_indexed', 'no_data', 'data_lost', 'not_inspected', 'gone']),
+  status: z.enum(['indexed', 'not_indexed', 'no_data', 'data_lost', 'not_inspected', 'gone', 'retired']),
 });
 type Span = z.infer<typeof spanRow>;
 
@@ -89,6 +89,7 @@ const STATUSES: Readonly<Record<Span['status'], string>> = {
   data_lost: 'data lost',
   not_inspected: 'not inspected',
   gone: 'no longer listed',
+  retired: 'retired: named by nothing for long',
 };
 
 /** Everything known about one page: what it is now, what happened to it, its newest listing and report. */
