@@ -173,7 +173,6 @@ async function indexhouse(site: Site): Promise<Side> {
         hadComplete: false,
         newest: null,
         latest: null,
-        recentReports: [],
       });
       const whole = status === 'complete' && run.requests.sent === site.urls.length;
       if (!whole) throw new Error(`the reports ended as ${status}: ${message}`);

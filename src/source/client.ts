@@ -52,10 +52,12 @@ export interface Dialect {
   exchange(message: Message, counts: RequestCounts): Promise<HttpAnswer>;
   redact(text: string): string;
   failureOf(answer: Refused): SourceError;
-  /** How long nothing is sent after a 429. */
-  throttleMs: number;
-  /** What ends the client if the probe after that is refused, too. */
+  /** How long nothing is sent after a 429, and after each probe that gets one, too. */
+  waitsMs: readonly number[];
+  /** What ends the client if the probe after the last of these waits is refused. */
   spent(): SourceError;
+  /** As many 403s in a row end the client: before any other answer, and later. Left out: they do not. */
+  mostForbidden?: { first: number; later: number };
 }
 
 export interface ClientOptions
@@ -84,8 +86,10 @@ export class Client {
   readonly #patience = new Patience();
   /** By how many milliseconds the service's clock was ahead in its first answer with a date; null before that. */
   clockAhead: number | null = null;
-  /** Whether there was a 429, and no probe was answered since. */
-  #isRefused = false;
+  /** How often a 429 made it wait since a probe was answered. */
+  #waits = 0;
+  /** How many answers in a row were 403. */
+  #forbidden = 0;
   /** Why no request with this token can succeed any more, whichever website it is for. */
   #endedBy: SourceError | null = null;
 
@@ -169,7 +173,7 @@ export class Client {
     this.#options.onAnswer?.(answer);
     if (answer.status === 429) counts.throttled++;
     this.#passOn(answer, sentAt, slot);
-    return this.#textOf(answer);
+    return this.#textOf(answer, slot);
   }
 
   /** Passes the answer's rate headers, or its refusal, to the pacer; ends the key if the wait is too long. */
@@ -182,10 +186,10 @@ export class Client {
     const untilReset = reading && Math.max(0, reading.resetAt - now);
     const asked = retryAfterMs(headers, this.#clock, now) ?? untilReset;
     if (status === 429) this.#refused(asked, slot);
-    // Whether the service serves the key again, its failure does not say.
-    else if (slot.isProbe && status >= 500) slot.failed();
+    // Whether the service serves the key, its failure does not say, and a 403 may be about one page.
+    else if (slot.isProbe && (status >= 500 || (status === 403 && this.#options.dialect?.mostForbidden))) slot.failed();
     else {
-      if (slot.isProbe) this.#isRefused = false;
+      if (slot.isProbe) this.#waits = 0;
       slot.answered(reading);
     }
   }
@@ -193,9 +197,11 @@ export class Client {
   /** @param asked how long the service asks to wait, in milliseconds; null if it does not */
   #refused(asked: number | null, slot: Slot): void {
     const { dialect } = this.#options;
-    const waitMs = asked ?? dialect?.throttleMs ?? DEFAULT_THROTTLE_MS;
-    const spent = slot.isProbe && this.#isRefused && dialect?.spent();
-    this.#isRefused = true;
+    const waits = dialect?.waitsMs ?? [DEFAULT_THROTTLE_MS];
+    // The others were under way when the first was refused.
+    if (slot.isProbe || this.#waits === 0) this.#waits++;
+    const waitMs = asked ?? waits[Math.min(this.#waits, waits.length) - 1] ?? DEFAULT_THROTTLE_MS;
+    const spent = this.#waits > waits.length && dialect?.spent();
     if (!spent && this.#patience.allows(waitMs, this.#effects.now())) {
       slot.throttled(waitMs);
       return;
@@ -232,8 +238,9 @@ export class Client {
     return new SourceError('paused', message, { status });
   }
 
-  #textOf({ status, headers, text }: HttpAnswer): string {
+  #textOf({ status, headers, text }: HttpAnswer, { isProbe }: Slot): string {
     const { dialect, places = API_PLACES, token } = this.#options;
+    this.#forbidden = status === 403 ? this.#forbidden + 1 : 0;
     if (status === 200) {
       if (text !== null) return dialect || token.length >= UNMISTAKABLE_CHARACTERS ? this.redact(text) : text;
       throw new SourceError(
@@ -246,6 +253,8 @@ export class Client {
     const waitMs = retryAfterMs(headers, this.#clock, this.#effects.now());
     const failure = dialect?.failureOf(redacted) ?? failureOf(redacted, waitMs, places);
     this.#endIfUnauthorized(failure);
+    const { first = Number.POSITIVE_INFINITY, later = first } = dialect?.mostForbidden ?? {};
+    if (this.#forbidden >= (isProbe ? first : later)) this.#end(new SourceError('closed', failure.message, { status }));
     throw failure;
   }
 

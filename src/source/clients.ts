@@ -4,6 +4,7 @@ import {
   type Access,
   allFrom,
   apiAccess,
+  type GoogleWebsite,
   googleAccess,
   keyLabel,
   namedWebsites,
@@ -19,9 +20,9 @@ import { Client, type ClientOptions, uncounted } from './client.js';
 import { keyDetailsSchema } from './contract/key.js';
 import { SourceError } from './errors.js';
 import type { PaceNotice } from './pace/pacer.js';
-import { listSites } from './search-console/calls.js';
+import { Account } from './search-console/account.js';
 import { GoogleClient } from './search-console/google-client.js';
-import { isReadable } from './search-console/property.js';
+import { widestOf } from './search-console/property.js';
 import { SiteFetch } from './search-console/site-fetch.js';
 import { SearchConsoleSource } from './search-console-source.js';
 import type { Source } from './source.js';
@@ -39,7 +40,7 @@ export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal'
 export class Clients {
   readonly #clients = new Map<string, Client>();
   /** Search Console, as the one account sees it. */
-  #google: GoogleClient | null = null;
+  #google: Account | null = null;
 
   constructor(
     private readonly config: Config,
@@ -62,20 +63,29 @@ export class Clients {
 
   /** Where the pages of a website come from. */
   sourceOf(website: Website): Source {
-    const { api, google } = this.config;
-    const { effects = realEffects, version = '' } = this.options;
-    if (website.google === null) return new ApiSource(website, this.clientOf(website), api, effects.now);
+    const { effects = realEffects } = this.options;
+    if (website.google !== null) return this.propertySource(website.id, website.google);
+    return new ApiSource(website, this.clientOf(website), this.config.api, effects.now);
+  }
+
+  /** The same of a property of Search Console. */
+  propertySource(id: string, own: GoogleWebsite): SearchConsoleSource {
+    const { google } = this.config;
+    const { version = '' } = this.options;
     const { origin, hostname } = new URL(google.endpoint);
     // A simulated Search Console has the simulated sites, too.
     const simulated = isLoopback(hostname) ? origin : null;
-    const site = new SiteFetch({ ...this.#common('', ''), timeout: MINUTE_MS, origin: simulated, version });
-    return new SearchConsoleSource(website.id, website.google, this.google, site, google);
+    const userAgent = google.user_agent ?? `indexhouse/${version}`;
+    const site = new SiteFetch({ ...this.#common('', ''), timeout: MINUTE_MS, origin: simulated, userAgent });
+    return new SearchConsoleSource({ id, own, account: this.google, site, config: this.config });
   }
 
-  /** The client of Search Console. */
-  get google(): GoogleClient {
+  /** Search Console, as the configured account sees it. */
+  get google(): Account {
     const { google } = this.config;
-    this.#google ??= new GoogleClient({ ...this.#common('google.credentials', google.endpoint), google });
+    const { effects = realEffects } = this.options;
+    const common = this.#common('google.credentials', google.endpoint);
+    this.#google ??= new Account(new GoogleClient({ ...common, google }), effects.now);
     return this.#google;
   }
 
@@ -90,7 +100,7 @@ export class Clients {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#clients.values(), this.#google].map((client) => client?.close()));
+    await Promise.all([...this.#clients.values(), this.#google?.client].map((client) => client?.close()));
   }
 }
 
@@ -103,9 +113,8 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
   const named = namedWebsites(config);
   if (named) return named;
   if (allFrom(config) === 'google') {
-    const sites = await listSites(clients.google, uncounted());
-    const ids = new Set(sites.filter(isReadable).map(({ siteUrl }) => siteUrl));
-    return [...ids].map((id) => ({ id, name: null, ...googleAccess(config) }));
+    const ids = widestOf(await clients.google.sites(uncounted()));
+    return [...ids.keys()].map((id) => ({ id, name: null, ...googleAccess(config) }));
   }
   const { details, schemaProblem } = await keyDetails(config, clients);
   if (details) return websitesFor(config, details);
@@ -113,6 +122,16 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
     'bad_body',
     `the service does not list the key's websites (${schemaProblem}); check api.base_url, or list the ids under websites`,
   );
+}
+
+/** Where all properties are asked for, which of them are no websites, as wider ones cover them; null if none is. */
+export async function coveredSentence(config: Config, clients: Clients): Promise<string | null> {
+  if (allFrom(config) !== 'google') return null;
+  const all = [...widestOf(await clients.google.sites(uncounted()))].filter(([, covered]) => covered.length > 0);
+  const each = all.map(([id, covered]) => `${covered.join(', ')} (by ${id})`);
+  const what =
+    'these properties are covered by wider ones, which use their inspections, and are no websites of their own';
+  return each.length > 0 ? `${what}: ${each.join('; ')}` : null;
 }
 
 /**

@@ -4,6 +4,8 @@ import { Failure } from '../base/exit.js';
 export type FailureKind =
   | 'unauthorized'
   | 'forbidden'
+  /** The service refuses every request of this kind. */
+  | 'closed'
   | 'not_found'
   | 'bad_request'
   | 'refused_link'

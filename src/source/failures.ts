@@ -4,6 +4,8 @@ import { errorBodySchema } from './contract/key.js';
 import { type FailureKind, type Places, SourceError } from './errors.js';
 
 const EXCERPT_LENGTH = 200;
+/** The words of an error that is as documented end with their remedy, so they are kept up to this length. */
+export const MOST_WORDS = 4000;
 const KIND_BY_STATUS: Readonly<Record<number, FailureKind>> = {
   400: 'bad_request',
   401: 'unauthorized',
@@ -53,11 +55,11 @@ function remediesOf({ baseUrl, token }: Places): Partial<Record<FailureKind, str
 function saying(answer: Refused): string {
   if (!answer.text) return '';
   const body = errorBodySchema.safeParse(jsonOf(answer.text));
-  if (body.success) return ` (${excerpt(body.data.error)}: ${excerpt(body.data.message)})`;
+  if (body.success) return ` (${excerpt(body.data.error)}: ${excerpt(body.data.message, MOST_WORDS)})`;
   return ` (${excerpt(answer.text)})`;
 }
 
 /** The beginning of a text, on one line. */
-export function excerpt(text: string): string {
-  return text.slice(0, EXCERPT_LENGTH).replace(/\s+/g, ' ').trim();
+export function excerpt(text: string, length = EXCERPT_LENGTH): string {
+  return text.slice(0, length).replace(/\s+/g, ' ').trim();
 }

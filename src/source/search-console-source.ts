@@ -1,13 +1,16 @@
-import type { GoogleConfig } from '../base/config/google.js';
-import type { GoogleWebsite } from '../base/config/websites.js';
+import { type GoogleConfig, scopeOf } from '../base/config/google.js';
+import type { Config } from '../base/config/schema.js';
+import { type GoogleWebsite, perDayOf } from '../base/config/websites.js';
 import type { Purpose } from './client.js';
 import { SourceError } from './errors.js';
 import type { ReportOutcome } from './report.js';
+import type { Account } from './search-console/account.js';
 import { listSitemaps, listSites, searchTraffic } from './search-console/calls.js';
-import type { CallOptions, GoogleClient } from './search-console/google-client.js';
+import type { GoogleClient } from './search-console/google-client.js';
 import { inspect } from './search-console/inspection.js';
-import { isOfProperty, isReadable, propertyOf, whyRefused } from './search-console/property.js';
+import { byWidth, covers, isReadable, refusalOf, whyRefused } from './search-console/property.js';
 import type { SiteFetch } from './search-console/site-fetch.js';
+import { tryOut } from './search-console/trial.js';
 import { Universe } from './search-console/universe.js';
 import type { ListingSink, Merged, Page, Quota, Source } from './source.js';
 import type { JudgedEntry } from './walk/coverage-window.js';
@@ -18,34 +21,43 @@ const WINDOW_PAGES = 1_000;
 /** A listing's reason names at most this many places that could not be read. */
 const MOST_NAMED = 3;
 
+interface Deps {
+  /** Of the website. */
+  id: string;
+  own: GoogleWebsite;
+  account: Account;
+  site: SiteFetch;
+  config: Pick<Config, 'api' | 'google' | 'websites'>;
+}
+
 /** A property of Search Console: its pages are those of sitemaps and search analytics, its reports inspections. */
 export class SearchConsoleSource implements Source {
   readonly byInspection = true;
-  /** Whose quotas inspections use, the website's own first. */
-  #properties: Promise<string[]> | null = null;
+  readonly client: GoogleClient;
+  readonly limits: GoogleConfig;
+  readonly refusal: { properties: string[]; message: string | null } = { properties: [], message: null };
+  /** Whose quotas inspections use, the widest first, and what Google calls the website's own. */
+  #reach: Promise<{ own: string; quotas: Quota[] }> | null = null;
 
-  constructor(
-    private readonly property: string,
-    private readonly options: GoogleWebsite,
-    readonly client: GoogleClient,
-    private readonly site: SiteFetch,
-    readonly limits: GoogleConfig,
-  ) {}
+  constructor(private readonly deps: Deps) {
+    this.client = deps.account.client;
+    this.limits = deps.config.google;
+  }
 
   async list(sink: ListingSink, from: Interrupted | undefined): Promise<WalkResult> {
     const { client } = this;
-    const call = { property: this.property, purpose: sink.purpose };
-    await this.#check(call);
+    const { own, site } = this.deps;
+    const { own: property } = await this.#known(sink.purpose);
     sink.answered();
     const { notAfter } = sink;
-    const inTime = { ...call, purpose: { ...sink.purpose, notAfter } };
+    const inTime = { property, purpose: { ...sink.purpose, notAfter } };
     const found = new Universe({
-      property: call.property,
-      sitemaps: this.options.sitemaps,
+      property,
+      sitemaps: own.sitemaps,
       notAfter,
       listSitemaps: () => listSitemaps(client, inTime),
       traffic: (window) => searchTraffic(client, { ...inTime, window }),
-      site: this.site,
+      site,
     });
     // An interrupted listing begins again.
     const first = from ? restartedWalk(from.state, client.now) : firstWalk(WINDOW_PAGES, client.now);
@@ -58,44 +70,77 @@ export class SearchConsoleSource implements Source {
     return { kept, walks: state.walk, complete: reason === null, reason, error: null };
   }
 
-  async report({ url, spelling }: Page, purpose: Purpose): Promise<ReportOutcome | null> {
-    const property = propertyOf(url, await this.#ownAndBelow(purpose));
-    const call = { property, purpose };
-    const outcome = await inspect(this.client, { ...call, url, spelling });
-    // Is it only this page that may not be inspected?
-    if (outcome?.outcome === 'failed' && outcome.status === 403) await this.#check(call);
-    return outcome;
+  /** Through the narrowest property that has the page and is not spent, because fewer pages can use it. */
+  async report(page: Page, purpose: Purpose): Promise<ReportOutcome | null> {
+    const { day } = this.deps.account;
+    const { quotas } = await this.#known(purpose);
+    const reach = quotas.filter(({ scope }) => covers(scope, page.url));
+    const isOpen = ({ property }: Quota) => !this.refusal.properties.includes(property);
+    for (const quota of reach.toReversed()) {
+      if (!isOpen(quota) || day.left(quota) === 0) continue;
+      day.count(quota.property);
+      const outcome = await this.#inspect(page, quota.property, purpose);
+      if (outcome?.outcome === 'failed') day.count(quota.property, -1);
+      if (outcome !== null) return outcome;
+    }
+    if (!reach.some(isOpen)) {
+      const [all, sites] = [reach.map(({ property }) => property), await this.deps.account.sites(purpose)];
+      this.refusal.message ??= refusalOf(all, sites, this.client.access.account);
+    }
+    return null;
+  }
+
+  /** Tries what a night does, until `notAfter`. @throws SourceError if the property cannot be read; `Stopped` */
+  async trial(purpose: Purpose & { notAfter: number }) {
+    const { own: property, quotas } = await this.#known(purpose);
+    return tryOut({ ...this.deps, property, quotas, purpose });
   }
 
   probe(purpose: Purpose): Promise<unknown> {
     return listSites(this.client, purpose);
   }
 
-  async quotas(purpose: Purpose): Promise<Quota[]> {
-    const perDay = this.options.inspectionsPerDay;
-    return (await this.#ownAndBelow(purpose)).map((property) => ({ property, perDay }));
+  async quotas(purpose: Purpose): Promise<(Quota & { left: number })[]> {
+    const { quotas } = await this.#known(purpose);
+    return quotas.map((quota) => ({ ...quota, left: this.deps.account.day.left(quota) }));
+  }
+
+  /** @returns null, too, if the property refuses every inspection */
+  async #inspect(page: Page, property: string, purpose: Purpose): Promise<ReportOutcome | null> {
+    try {
+      return await inspect(this.client, { ...page, property, purpose });
+    } catch (error) {
+      if (!(error instanceof SourceError) || error.kind !== 'closed') throw error;
+      if (!this.refusal.properties.includes(property)) this.refusal.properties.push(property);
+      return null;
+    }
+  }
+
+  #known(purpose: Purpose) {
+    this.#reach ??= this.#find(purpose).catch((error) => {
+      this.#reach = null;
+      throw error;
+    });
+    return this.#reach;
   }
 
   /** @throws SourceError `forbidden` if the account may not read the property */
-  async #check({ property, purpose }: CallOptions): Promise<void> {
-    const why = whyRefused(property, await listSites(this.client, purpose), this.client.access.account);
+  async #find(purpose: Purpose) {
+    const { id, own, account, config } = this.deps;
+    const sites = await account.sites(purpose);
+    const why = whyRefused(id, sites, account.client.access.account);
     if (why !== null) throw new SourceError('forbidden', why);
-  }
-
-  #ownAndBelow(purpose: Purpose): Promise<string[]> {
-    this.#properties ??= this.#findProperties(purpose).catch((error) => {
-      this.#properties = null;
-      throw error;
-    });
-    return this.#properties;
-  }
-
-  async #findProperties(purpose: Purpose): Promise<string[]> {
-    const { property, options } = this;
-    if (options.properties !== 'auto') return [property, ...options.properties];
-    const readable = (await listSites(this.client, purpose)).filter(isReadable).map(({ siteUrl }) => siteUrl);
-    const isBelow = (one: string) => one !== property && !one.startsWith('sc-domain:') && isOfProperty(property, one);
-    return [property, ...readable.filter(isBelow)];
+    const scope = scopeOf(id) ?? '';
+    const given = own.properties === 'auto' ? null : [id, ...own.properties].map(scopeOf);
+    const quotas: Quota[] = [];
+    for (const site of sites.filter(isReadable)) {
+      const { siteUrl: property } = site;
+      const one = scopeOf(property);
+      if (one === null || !(given?.includes(one) ?? (covers(scope, one) || covers(one, scope)))) continue;
+      quotas.push({ property, scope: one, perDay: perDayOf(config, property, own) });
+    }
+    quotas.sort((one, other) => byWidth(one.scope, other.scope));
+    return { own: quotas.find((quota) => quota.scope === scope)?.property ?? id, quotas };
   }
 }
 

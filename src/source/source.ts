@@ -46,9 +46,12 @@ export interface Page {
   spelling?: string | null | undefined;
 }
 
-/** How many inspections the pages below a property may take in a day. */
+/** How many inspections a property allows: to pages of what it covers. */
 export interface Quota {
+  /** As Google spells it. */
   property: string;
+  /** As `scopeOf` has it. */
+  scope: string;
   perDay: number;
 }
 
@@ -68,12 +71,14 @@ export interface Source {
   /**
    * Requests the report of a page.
    *
-   * @returns null if the day's quota is spent, so that the page is left for another day
+   * @returns null if the day's quota is spent, or every property refuses, so that the page is left for another day
    * @throws SourceError if no other page can be fetched either; `TooLate`, `Stopped`
    */
   report(page: Page, purpose: Purpose): Promise<ReportOutcome | null>;
   /** Asks for the least of what is no report. @throws SourceError */
   probe(purpose: Purpose): Promise<unknown>;
-  /** The quotas of a day; null without any. @throws SourceError */
-  quotas(purpose: Purpose): Promise<Quota[] | null>;
+  /** The quotas of a day, the widest property first, and what is left of each; null without any. @throws SourceError */
+  quotas(purpose: Purpose): Promise<(Quota & { left: number })[] | null>;
+  /** The properties that refuse every inspection, and why pages are left for that; null if none is. */
+  readonly refusal?: { properties: readonly string[]; message: string | null };
 }

@@ -1,8 +1,7 @@
 import { withRemedy } from '../base/storage/disk-error.js';
 import { sizeOf } from '../base/storage/durable.js';
 import { type Engine, withEngine } from '../base/storage/engine.js';
-import { isWholeParquet } from '../base/storage/parquet-file.js';
-import { calendarDate, DAY_MS, idAfter } from '../base/time.js';
+import { calendarDate, idAfter } from '../base/time.js';
 import { ClockError } from '../source/clock.js';
 import { checkLease } from '../warehouse/bucket/lease.js';
 import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
@@ -10,7 +9,7 @@ import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/log/commit.js';
 import { openLog } from '../warehouse/log/log.js';
 
-import { filesOf, latestOf } from '../warehouse/log/markers.js';
+import { latestOf } from '../warehouse/log/markers.js';
 import type { Manifest } from '../warehouse/log/stage/commit-files.js';
 import type { CommitFacts } from '../warehouse/log/stage/comparison.js';
 import { currentState, hasComplete } from '../warehouse/log/state.js';
@@ -30,15 +29,11 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   // Only this website: a warehouse may hold many, each with a marker per night.
   const read = (engine: Engine) => openLog(engine, warehouse, { websites: [website.id], whole: true });
   const { markers } = await run.oneAtATime(() => withEngine(journalEngine(run), read));
-  const recent = markers.filter(({ committedAt }) => Date.parse(committedAt) > run.effects.now() - 2 * DAY_MS);
-  const reports = filesOf(warehouse, recent, 'url_reports');
-  const areWhole = await Promise.all(reports.map(isWholeParquet));
   return {
     state: await currentState(warehouse, markers, journalEngine(run)),
     hadComplete: hasComplete(markers),
     newest: markers.at(-1)?.snapshotId ?? null,
     latest: latestOf(markers),
-    recentReports: reports.filter((_, at) => areWhole[at]),
   };
 }
 
@@ -96,6 +91,7 @@ export async function stage(
       utilisation: given.utilisation === undefined ? run.source.client.utilisation : given.utilisation,
       reports_wanted: wanted,
       source: run.source.byInspection ? 'google' : 'api',
+      quotas: fetched.quotas ? JSON.stringify(fetched.quotas) : null,
     },
     run: {
       ...ids,

@@ -11,6 +11,7 @@ import { type FollowInput, followAll } from '../warehouse/copies/follow.js';
 import type { FollowerState } from '../warehouse/copies/follower.js';
 import type { JournalFolder } from '../warehouse/journal/folder.js';
 import type { RunHeader } from '../warehouse/journal/header.js';
+import type { Planned } from '../warehouse/journal/plan.js';
 import type { ReportCounts, ReportsStatus } from '../warehouse/journal/reports.js';
 import type { latestOf } from '../warehouse/log/markers.js';
 import type { Outage } from './outage.js';
@@ -61,8 +62,6 @@ export interface Before {
   /** The id of the newest commit. */
   newest: string | null;
   latest: ReturnType<typeof latestOf>;
-  /** The files of reports that were committed in the last two days. */
-  recentReports: string[];
 }
 
 /** How the fetching of the planned reports ended. */
@@ -74,6 +73,8 @@ export interface FetchedReports {
   reused: number;
   /** Reports that were worth fetching; null if that is unknown. */
   wanted: number | null;
+  /** Those that can be used. */
+  quotas: Planned['quotas'];
   /** How the requested reports ended. */
   counts: ReportCounts;
   /** Left out: that of the client. */

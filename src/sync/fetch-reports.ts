@@ -30,8 +30,8 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
   const left = await readReports(run.folder);
   const reused = totalOf(left.counts);
   run.requests.sent += reused;
-  const { wanted } = planned;
-  if (left.done) return { ...left.done, reused, wanted, counts: left.counts };
+  const { wanted, quotas } = planned;
+  if (left.done) return { ...left.done, reused, wanted, quotas, counts: left.counts };
   const journal = new ReportsJournal(run.folder, left);
   try {
     run.progress.planned(run.website, planned.planned, left.counts);
@@ -43,7 +43,9 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
     const status = end.status === 'complete' ? statusOf(planned) : end.status;
     await journal.finish(status, end.message);
     crashPoint('fetched');
-    return { status, message: end.message, reused, wanted, counts: journal.counts };
+    const refused = run.source.refusal?.properties ?? [];
+    const open = quotas?.filter(({ property }) => !refused.includes(property));
+    return { status, message: end.message, reused, wanted, quotas: open, counts: journal.counts };
   } finally {
     journal.close();
   }
@@ -90,6 +92,8 @@ class ReportFetch {
   #isSpent = false;
   /** Pages that were read from the plan and not requested yet. */
   #ahead: PlannedPage[] = [];
+  /** Pages whose inspection was refused once, which is often not their fault: they come again at the end. */
+  readonly #refused: PlannedPage[] = [];
 
   constructor(
     private readonly run: WebsiteRun,
@@ -107,6 +111,8 @@ class ReportFetch {
     await this.#checkLimits();
     if (pages && !this.#end) await this.#checkOutage(pages);
     if (pages) await this.#fetchAll(pages);
+    const refusal = this.run.source.refusal?.message;
+    if (refusal) this.#end ??= { status: 'failed', message: refusal };
     return this.#end ?? { status: this.#isSpent ? 'budget' : 'complete', message: null };
   }
 
@@ -125,13 +131,16 @@ class ReportFetch {
       for (;;) {
         if (this.#isCheckDue) await this.#checkLimits();
         if (this.#end) return;
-        const page = this.#ahead.shift() ?? (await pages.next()).value;
+        const planned = this.#ahead.shift() ?? (await pages.next()).value;
+        const page = planned ?? this.#refused.shift();
         if (!page) return;
         const purpose = this.#doubtful.length >= FAILED_IN_A_ROW ? this.#purposeOnce : this.#purpose;
         const outcome = await source.report(page, purpose).finally(() => clock.check(this.run));
         if (outcome === null) this.#isSpent = true;
         else if (isTransient(outcome)) await this.#doubt(page, outcome);
-        else {
+        else if (planned && source.byInspection && outcome.outcome === 'failed' && outcome.status === 403) {
+          this.#refused.push(page);
+        } else {
           if (this.#doubtful.length > 0) await this.#settle();
           await this.#record(page, outcome);
         }

@@ -3,7 +3,7 @@ import { crashPoint } from '../base/storage/crash-point.js';
 import { publishFile } from '../base/storage/durable.js';
 import type { Engine } from '../base/storage/engine.js';
 import { sql } from '../base/storage/sql.js';
-import { keyOf } from '../source/search-console/property.js';
+import { covers } from '../source/search-console/property.js';
 import type { Page, Quota } from '../source/source.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { type Planned, readPlanned, writePlanned } from '../warehouse/journal/plan.js';
@@ -15,8 +15,8 @@ import type { Before, WebsiteRun } from './context.js';
 import { keepOddRecords } from './stage/journal-views.js';
 import { journalQuery } from './stage/stage.js';
 
-/** The statements that `inspection_plan` builds on, in order. */
-const INSPECTIONS = ['day_began', 'property_of', 'inspections_left', 'inspections_due'];
+/** At most this share of a day's inspections is for pages with a reason; the rest goes by rotation. */
+const REASON_SHARE = 0.6;
 
 const answeredRow = z.object({ url: z.string(), spelling: z.string().nullable() });
 const wantedRow = z.object({ wanted: z.coerce.number() });
@@ -25,10 +25,10 @@ const wantedRow = z.object({ wanted: z.coerce.number() });
 export async function plan(run: WebsiteRun, listed: JournaledWalk, before: Before): Promise<Planned> {
   const made = await readPlanned(run.folder);
   if (made) return made;
-  if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: null };
+  if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: null, ...known(await quotasOf(run)) };
   const planned = await run.journal.use(listed.walk, async (engine) => {
     await viewListing(engine, run, listed, before);
-    return writePlan(engine, run, before);
+    return writePlan(engine, run);
   });
   await writePlanned(run.folder, planned);
   crashPoint('planned');
@@ -47,18 +47,27 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: JournaledWal
   await viewComparison(engine);
 }
 
-async function writePlan(engine: Engine, run: WebsiteRun, before: Before): Promise<Planned> {
+async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
   const { reports } = run.config;
   await setPlanOrder(engine, reports, run.effects.now());
-  const quotas = await run.source.quotas({ lane: run.website.id, counts: run.requests });
-  const query = quotas === null ? await reportPlan(engine) : await inspectionPlan(engine, run, before, quotas);
+  const quotas = await quotasOf(run);
+  const query = quotas === null ? await reportPlan(engine) : await inspectionPlan(engine, run, quotas);
   const temporary = `${run.folder.plan}.tmp`;
   const planned = await engine.copy(query, temporary, 'format json');
   await publishFile(temporary, run.folder.plan);
   crashPoint('wrote the plan');
   if (quotas === null && planned < reports.max_per_run) return { planned, wanted: planned };
   const wanted = run.asked?.length ?? (await countWanted(engine, quotas));
-  return { planned, wanted: Math.max(planned, wanted) };
+  return { planned, wanted: Math.max(planned, wanted), ...known(quotas) };
+}
+
+function quotasOf({ source, website, requests }: WebsiteRun) {
+  return source.quotas({ lane: website.id, counts: requests });
+}
+
+/** As the plan and the snapshot have them. */
+function known(quotas: readonly Quota[] | null): Pick<Planned, 'quotas'> {
+  return quotas ? { quotas: quotas.map(({ property, scope, perDay: per_day }) => ({ property, scope, per_day })) } : {};
 }
 
 async function reportPlan(engine: Engine): Promise<string> {
@@ -66,24 +75,26 @@ async function reportPlan(engine: Engine): Promise<string> {
   return sql('warehouse/plan/report_plan');
 }
 
-/** The plan of a source that inspects so many pages a day, each counted for the property that it belongs to. */
-async function inspectionPlan(engine: Engine, run: WebsiteRun, before: Before, quotas: readonly Quota[]) {
-  const { asked = null, website, warehouse } = run;
-  // In the form of their pages.
-  const addressed = (property: string) => keyOf(property) ?? property;
-  const known = quotas.map(({ property, perDay: per_day }) => ({ property: addressed(property), per_day }));
-  const own = addressed(website.id);
-  const prefixes = known.map(({ property }) => property).filter((property) => property !== own);
-  const properties = prefixes.sort((one, other) => other.length - one.length);
-  await engine.set({
-    own_property: own,
-    properties,
-    asked: [...(asked ?? [])],
-    quotas: JSON.stringify(known),
-  });
-  await engine.view('recent_reports', tableQuery(warehouse, 'url_reports', before.recentReports));
-  for (const name of INSPECTIONS) await engine.run(sql(`sync/plan/${name}`));
-  return sql(`sync/plan/${asked ? 'asked_pages' : 'inspection_plan'}`);
+/**
+ * The plan of a source that inspects so many pages a day. A page counts for the narrowest property that has it; what is
+ * too much for one counts for the next wider. So the properties choose their pages from the narrowest to the widest.
+ */
+async function inspectionPlan(engine: Engine, run: WebsiteRun, quotas: readonly (Quota & { left: number })[]) {
+  const { asked = null } = run;
+  const scopes = quotas.map(({ scope }) => scope);
+  const left = quotas.map(({ scope, left }) => ({ scope, left }));
+  await engine.set({ scopes, quotas: JSON.stringify(left), asked: [...(asked ?? [])] });
+  const ranked = asked ? ['ranked_asked'] : ['day_began', 'inspections_due', 'ranked_inspections'];
+  await engine.run(sql('warehouse/plan/scopes_of'));
+  for (const name of [...ranked, 'chosen_inspections']) await engine.run(sql(`sync/plan/${name}`));
+  const deepest = Math.max(0, ...scopes.map((scope) => scopes.filter((other) => covers(other, scope)).length));
+  for (const share of asked ? [1] : [REASON_SHARE, 1]) {
+    for (let depth = deepest; depth > 0; depth--) {
+      await engine.set({ share, depth });
+      await engine.run(sql('sync/plan/choose_inspections'));
+    }
+  }
+  return sql('sync/plan/inspection_plan');
 }
 
 /** A page whose report the service returned in an earlier run; null if it never returned one. */

@@ -8,7 +8,7 @@ import type { Progress } from '../base/observe/progress.js';
 import { makeFolder } from '../base/storage/durable.js';
 import { idProblem } from '../base/storage/names.js';
 import { idAfter, timeOfId } from '../base/time.js';
-import { Clients, configuredWebsites } from '../source/clients.js';
+import { Clients, configuredWebsites, coveredSentence } from '../source/clients.js';
 import { ClockError } from '../source/clock.js';
 import { SourceError } from '../source/errors.js';
 import { checkLease } from '../warehouse/bucket/lease.js';
@@ -27,6 +27,7 @@ import {
   realRunEffects,
   type WebsiteRun,
 } from './context.js';
+import { countInspected } from './inspected-today.js';
 import { type LongOutage, Outage } from './outage.js';
 import { logProblems, type Receipt, receiptsOfUnusable, type WebsiteReceipt } from './receipt.js';
 import { recordedRun } from './recorded-run.js';
@@ -129,6 +130,10 @@ class Sync {
     try {
       await checkLease(this.#context, true);
       const { runId, runs, receipts, unlisted } = await this.#begin();
+      if (runs.some(({ source }) => source.byInspection)) {
+        const folders = runs.map(({ folder }) => folder);
+        await countInspected(this.#context, folders, this.#clients.google.day);
+      }
       const ended = await Promise.allSettled(runs.map((run) => this.#syncOne(run)));
       for (const website of ended) {
         if (website.status === 'rejected') throw website.reason;
@@ -191,6 +196,8 @@ class Sync {
     const limits = { deadline: effects.now() + config.reports.deadline, whose: { id: '', ...apiAccess(config) } };
     try {
       const named = await outage.during(limits, () => configuredWebsites(config, this.#clients));
+      const covered = await coveredSentence(config, this.#clients);
+      if (covered !== null) this.#context.logger.info(covered);
       return { websites: chosen(named) };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;

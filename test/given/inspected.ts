@@ -62,7 +62,7 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
     snapshot: {
       ...{ ...ids, ...requests, ...times, snapshot_at: at.toISOString(), source: 'google', version: 'test' },
       ...{ website_name: 'w.example', listing_status: 'complete', reports_status: 'budget', walks: 1, resumed: false },
-      ...{ pages_expected: null, utilisation: null, reports_wanted: null },
+      ...{ pages_expected: null, utilisation: null, reports_wanted: null, quotas: null },
     },
     run: { ...ids, ...requests, ...times, started_at: at.toISOString(), outcome: 'committed', error: null },
   };

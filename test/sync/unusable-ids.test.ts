@@ -38,7 +38,7 @@ it('an id of the API that is no folder name fails alone, and one that is listed 
 });
 
 it('a property that is no folder name, and a malformed one, fail alone', async () => {
-  const long = `https://www.example.com/${'a/'.repeat(120)}`;
+  const long = `https://other.example/${'a/'.repeat(120)}`;
   const simulated = await startSearchConsole({
     websites: [{ id: 'w', pages: 20 }],
     nights: 2,
@@ -51,7 +51,7 @@ it('a property that is no folder name, and a malformed one, fail alone', async (
   expect(found).toMatchObject({ codes: [1, 1], count: 3, warnings: 1 });
   expect(found.errors).toEqual({
     'sc-domain:example.com': null,
-    'sc-domain:[': expect.stringMatching(/is not a property of Search Console: list the other properties/),
+    'sc-domain:[': expect.stringMatching(/is not a property of Search Console; list the other properties/),
     [long]: expect.stringMatching(TOO_LONG),
   });
 });

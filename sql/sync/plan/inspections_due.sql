@@ -3,7 +3,6 @@
 create or replace temp view inspections_due as
 select
   compared.url,
-  property_of(compared.url) as property,
   if(present, spelling, was_spelling) as spelling,
   case
     when unnamed and (was_unnamed_since is null or was_report_wanted = 'missing') then 'missing'

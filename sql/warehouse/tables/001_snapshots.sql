@@ -29,5 +29,6 @@ create table snapshots (
   reports_by_reason json,
   -- Where the pages come from: `api`, or `google` for Search Console. Null: `api`, from a version that knew no other.
   source varchar,
-  sources_quiet varchar
+  sources_quiet varchar,
+  quotas json
 )

@@ -1,16 +1,55 @@
 import { z } from 'zod';
 import type { Config } from '../../base/config/schema.js';
-import { websiteOf } from '../../base/config/websites.js';
+import { perDayOf, websiteOf } from '../../base/config/websites.js';
 import { count, counted, duration } from '../../base/observe/format.js';
+import { sql } from '../../base/storage/sql.js';
 import { MINUTE_MS, SECOND_MS } from '../../base/time.js';
+import { jsonOf } from '../../base/validate.js';
+import { covers } from '../../source/search-console/property.js';
+import { quotaSchema } from '../../warehouse/journal/plan.js';
 import { askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
 
 /** Rotation has at least this share of a day's inspections. */
 const ROTATION = 0.4;
 const INSPECTION_MS = 6 * SECOND_MS;
+/** The quota of a property, where a version did not store it. */
+const PER_DAY = 2000;
 
-const countsRow = z.object({ website_id: z.string(), pages: z.int(), not_inspected: z.int() });
+/** A row of `answers/plan/inspectable`. */
+export const inspectableRow = z.object({
+  website_id: z.string(),
+  /** Null from a version that did not store them. */
+  quotas: z
+    .string()
+    .nullable()
+    .transform((text) => z.array(quotaSchema).safeParse(jsonOf(text ?? '')).data ?? null),
+  scope: z
+    .string()
+    .nullable()
+    .transform((scope) => scope ?? ''),
+  pages: z.int(),
+  not_inspected: z.int(),
+});
+type Inspectable = z.infer<typeof inspectableRow>;
+
+/**
+ * How many pages of a website can be inspected in so many days: each through the narrowest property that has it, and what
+ * is too much for that through the next wider.
+ */
+export function inspectedIn(days: number, rows: readonly Inspectable[], of: 'pages' | 'not_inspected' = 'pages') {
+  const quotas = rows[0]?.quotas ?? [{ scope: '', per_day: PER_DAY }];
+  const waiting = new Map(rows.map((row) => [row.scope, row[of]]));
+  let inspected = 0;
+  for (const { scope, per_day } of quotas.toReversed()) {
+    const here = waiting.get(scope) ?? 0;
+    const done = Math.min(here, days * per_day);
+    inspected += done;
+    const wider = quotas.findLast((other) => other.scope !== scope && covers(other.scope, scope))?.scope;
+    if (wider !== undefined) waiting.set(wider, (waiting.get(wider) ?? 0) + here - done);
+  }
+  return inspected;
+}
 
 /** At least this many nights if no page has a reason, at most this many if reasons take all that they may; null: never. */
 interface Nights {
@@ -19,7 +58,10 @@ interface Nights {
 }
 
 /** What the nights of a property take, under the names of `plan --json`. */
-export interface InspectionPlan extends z.infer<typeof countsRow> {
+export interface InspectionPlan {
+  website_id: string;
+  pages: number;
+  not_inspected: number;
   inspections_a_night: number;
   seconds: number;
   nights_until_inspected: Nights;
@@ -32,28 +74,46 @@ export async function inspectionPlans(
   ids: readonly string[],
   config: Config,
 ): Promise<InspectionPlan[]> {
-  const { google, reports } = config;
-  const pace = Math.min(google.requests_per_minute, (google.concurrency * MINUTE_MS) / INSPECTION_MS);
   const plans: InspectionPlan[] = [];
+  await reader.engine.run(sql('warehouse/plan/scopes_of'));
   // A reader answers one question at a time.
   for (const website of ids) {
-    const perDay = websiteOf(config, website).google?.inspectionsPerDay;
-    if (perDay === undefined) continue;
-    const perNight = Math.min(perDay, reports.max_per_run);
-    const nights = (number: number, share: number) => (perNight > 0 ? Math.ceil(number / (share * perNight)) : null);
-    const nightsFor = (number: number): Nights => ({ at_least: nights(number, 1), at_most: nights(number, ROTATION) });
-    for (const counts of await askRows(reader, 'answers/plan/inspected_counts', countsRow, { website }, website)) {
-      const inspections = Math.min(perNight, counts.pages);
-      plans.push({
-        ...counts,
-        inspections_a_night: inspections,
-        seconds: Math.ceil((inspections / pace) * 60),
-        nights_until_inspected: nightsFor(counts.not_inspected),
-        nights_for_all_pages: nightsFor(counts.pages),
-      });
-    }
+    const own = websiteOf(config, website).google;
+    if (own === null) continue;
+    const rows = await askRows(reader, 'answers/plan/inspectable', inspectableRow, { website });
+    const known = rows[0]?.quotas ?? [{ property: website, scope: '', per_day: PER_DAY }];
+    const quotas = known.map((quota) => ({ ...quota, per_day: perDayOf(config, quota.property, own) }));
+    const now = rows.map((row) => ({ ...row, quotas }));
+    if (now.length > 0) plans.push(planOf(website, now, config));
   }
   return plans;
+}
+
+function planOf(website_id: string, rows: readonly Inspectable[], { google, reports }: Config): InspectionPlan {
+  const pace = Math.min(google.requests_per_minute, (google.concurrency * MINUTE_MS) / INSPECTION_MS);
+  const total = (of: 'pages' | 'not_inspected') => rows.reduce((all, row) => all + row[of], 0);
+  const most = reports.max_per_run;
+  const inspections = Math.min(most, inspectedIn(1, rows));
+  const nights = (of: 'pages' | 'not_inspected', share: number) => {
+    const all = total(of);
+    if (inspections === 0 || inspectedIn(Number.MAX_SAFE_INTEGER, rows, of) < all) return null;
+    let number = Math.ceil(all / (share * most));
+    while (inspectedIn(share * number, rows, of) < all) number++;
+    return number;
+  };
+  const nightsFor = (of: 'pages' | 'not_inspected'): Nights => ({
+    at_least: nights(of, 1),
+    at_most: nights(of, ROTATION),
+  });
+  return {
+    website_id,
+    pages: total('pages'),
+    not_inspected: total('not_inspected'),
+    inspections_a_night: inspections,
+    seconds: Math.ceil((inspections / pace) * 60),
+    nights_until_inspected: nightsFor('not_inspected'),
+    nights_for_all_pages: nightsFor('pages'),
+  };
 }
 
 /** The same in one sentence or two. */
@@ -61,7 +121,8 @@ export function inspectionSentence(plan: InspectionPlan): string {
   const { website_id, pages, not_inspected: left, inspections_a_night: perNight, seconds } = plan;
   const { nights_until_inspected: first, nights_for_all_pages: all } = plan;
   const known = `${website_id}: ${counted(pages, 'page')}, ${left > 0 ? `${count(left)} not inspected yet` : 'all inspected'}.`;
-  if (perNight === 0) return `${known} reports.max_per_run is 0, so none is inspected.`;
+  if (perNight === 0)
+    return `${known} reports.max_per_run is 0, or no property allows inspections, so none is inspected.`;
   const a = `Up to ${counted(perNight, 'inspection')} a night, in about ${duration(seconds * SECOND_MS)}`;
   if (all.at_most === 1) return `${known} ${a}. All of them are inspected every night.`;
   const between = ({ at_least: least, at_most: most }: Nights) =>

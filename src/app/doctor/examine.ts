@@ -6,6 +6,7 @@ import { allFrom, apiAccess, namedWebsites, type Website, websitesFor } from '..
 import { messageOf } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
 import { size as sized } from '../../base/observe/format.js';
+import { packageVersion } from '../../base/version.js';
 import { Clients } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
 import { type RunEffects, realRunEffects } from '../../sync/context.js';
@@ -116,12 +117,17 @@ async function examineService(
   const seen: HttpAnswer[] = [];
   // No retries, because the question is whether it works now.
   const once = { ...config, api: { ...config.api, max_attempts: 1 } };
-  const clients = new Clients(once, { effects, signal, onAnswer: (answer) => seen.push(answer) });
+  const clients = new Clients(once, {
+    version: await packageVersion(),
+    effects,
+    signal,
+    onAnswer: (answer) => seen.push(answer),
+  });
   try {
     const api = config.api.base_url === '' ? NO_API : await examineApi(config, clients, seen);
     const isOfGoogle = allFrom(config) === 'google' || namedWebsites(config)?.some(({ google }) => google !== null);
     const properties = isOfGoogle ? await examineProperties(once, clients) : [];
-    const services = isOfGoogle ? [{ baseUrl: config.google.endpoint, ahead: clients.google.clockAhead }] : [];
+    const services = isOfGoogle ? [{ baseUrl: config.google.endpoint, ahead: clients.google.client.clockAhead }] : [];
     const evidence = { now: effects.now(), limit: config.sync.max_clock_skew, latest: await latestSnapshot(config) };
     const clock = checkClock({ ...evidence, services: [...api.services, ...services] });
     const pages = api.websites.reduce((all, website) => all + website.pages, 0);

@@ -1,19 +1,23 @@
+import { scopeOf } from '../../base/config/google.js';
 import type { Config } from '../../base/config/schema.js';
 import type { Website } from '../../base/config/websites.js';
 import { Stopped } from '../../base/exit.js';
 import { count, counted } from '../../base/observe/format.js';
 import { uncounted } from '../../source/client.js';
-import { type Clients, configuredWebsites } from '../../source/clients.js';
+import { type Clients, configuredWebsites, coveredSentence } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
 import { GCLOUD_LOGIN } from '../../source/search-console/access.js';
-import { listSitemaps, listSites, type Site } from '../../source/search-console/calls.js';
-import { isReadable, whyRefused } from '../../source/search-console/property.js';
+import type { Site } from '../../source/search-console/calls.js';
+import { isReadable } from '../../source/search-console/property.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
 const account = resultsOf('account');
 const property = resultsOf('property');
 /** What to do where access is not what is missing. */
 export const TRY_LATER = 'Try again later.';
+
+/** No call of a check waits longer for its quota, in milliseconds. */
+const PATIENCE_MS = 30_000;
 
 /** How to give indexhouse access to a property. */
 export const ACCESS_STEPS = `Access to Search Console, as a user:
@@ -27,35 +31,38 @@ or as a service account, for machines:
   4. in Search Console, Settings → Users and permissions: add that address. If it is refused, sign in as a user.
   5. in indexhouse.yaml, under google:   credentials: key.json`;
 
-/** Checks the account, and every property that is configured, with one request for all and two for each. */
+/** Checks the account, and tries with every configured property what a night does. */
 export async function examineProperties(config: Config, clients: Clients): Promise<CheckResult[]> {
   try {
-    const sites = await listSites(clients.google, uncounted());
+    const sites = await clients.google.sites(uncounted());
     const readable = sites.filter(isReadable).length;
-    const said = `${clients.google.access.account} signs in and may read ${properties(readable)}`;
+    const said = `${clients.google.client.access.account} signs in and may read ${properties(readable)}`;
     const first = readable > 0 ? account.ok(said) : account.error(said, 'Give it access, as shown below.');
+    const covered = await coveredSentence(config, clients);
     const websites = (await configuredWebsites(config, clients)).filter(({ google }) => google !== null);
-    return [first, ...(await Promise.all(websites.map((website) => examineProperty(website, sites, clients))))];
+    const each = await Promise.all(websites.map((website) => examineProperty(website, sites, clients)));
+    return [first, ...(covered === null ? [] : [account.ok(covered)]), ...each.flat()];
   } catch (error) {
     return [account.error(...partsOf(error))];
   }
 }
 
-async function examineProperty(website: Website, sites: readonly Site[], clients: Clients): Promise<CheckResult> {
-  const { id, google } = website;
-  const refused = whyRefused(id, sites, clients.google.access.account);
-  if (refused !== null) return property.error(...partsOf(new SourceError('forbidden', refused)));
+async function examineProperty({ id, google }: Website, sites: readonly Site[], clients: Clients) {
+  if (google === null) return [];
   try {
-    const listed = await listSitemaps(clients.google, { property: id, purpose: uncounted() });
-    const quotas = (await clients.sourceOf(website).quotas(uncounted())) ?? [];
-    const below = quotas.length > 1 ? `, and of ${properties(quotas.length - 1)} below it` : '';
-    const files = google?.sitemaps === 'auto' ? `${counted(listed.length, 'sitemap')} listed there` : 'own sitemaps';
-    const level = sites.find(({ siteUrl }) => siteUrl === id)?.permissionLevel;
-    const perDay = count(google?.inspectionsPerDay ?? 0);
-    return property.ok(`${id}: ${level}, ${files}, ${perDay} inspections a day of its own${below}`);
+    const purpose = { ...uncounted(), notAfter: Date.now() + PATIENCE_MS };
+    const { usable, sitemaps, lacking } = await clients.propertySource(id, google).trial(purpose);
+    const level = sites.find(({ siteUrl }) => scopeOf(siteUrl) === scopeOf(id))?.permissionLevel;
+    const files = google.sitemaps === 'auto' ? `${counted(sitemaps, 'sitemap')} listed there` : 'own sitemaps';
+    const perDay = usable.map(({ property, perDay }) => `${count(perDay)} through ${property}`);
+    const found = lacking.map(({ check, message, isHarmless }) =>
+      resultsOf(check)[isHarmless ? 'warning' : 'error'](...partsOf(new SourceError('forbidden', `${id}: ${message}`))),
+    );
+    const fine = property.ok(`${id}: ${level}, ${files}, inspections a day: ${perDay.join(', ')}`);
+    return [...(perDay.length > 0 ? [fine] : []), ...found];
   } catch (error) {
     const [message, remedy] = partsOf(error);
-    return property.error(`${id}: ${message}`, remedy);
+    return [property.error(message.includes(id) ? message : `${id}: ${message}`, remedy)];
   }
 }
 
@@ -63,11 +70,11 @@ function properties(number: number): string {
   return `${count(number)} ${number === 1 ? 'property' : 'properties'}`;
 }
 
-/** What happened, and the remedy, which follows it. */
+/** What happened, and the remedy: what is behind the last `; ` that is not in parentheses. */
 function partsOf(error: unknown): [message: string, remedy: string] {
   if (error instanceof Stopped) return ['no answer in time', TRY_LATER];
   if (!(error instanceof SourceError)) throw error;
-  const found = /^(.*); (.*)$/s.exec(error.message) ?? /^(.*?): (.*)$/s.exec(error.message);
+  const found = /^(.*); ([^()]*(?:\([^()]*\)[^()]*)*)$/s.exec(error.message);
   const [, message = error.message, remedy = 'try again later'] = found ?? [];
   return [message, `${remedy[0]?.toUpperCase()}${remedy.slice(1)}.`];
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { safe } from '../observe/terminal.js';
 import { baseUrl, duration, listOf, mapping, path, says, text, whole } from './scalars.js';
 
-const DOMAIN_ID = /^sc-domain:([a-z0-9_-]+\.)+[a-z0-9-]+$/;
+const DOMAIN = /^sc-domain:(?=[^/@:?#\s]+$)/i;
 
 /** `google`: how Search Console is asked. */
 export const google = mapping({
@@ -14,6 +14,10 @@ export const google = mapping({
   quota_project: text('the id of a project')
     .optional()
     .describe("Google Cloud project that requests count for; by default that of the user's credentials."),
+  user_agent: text('a user agent')
+    .regex(/^[\x20-\x7e]+$/, says('is not a header', 'Write it in ASCII, on one line.'))
+    .optional()
+    .describe('User agent that reads robots.txt and sitemaps; by default indexhouse and its version.'),
   requests_per_minute: whole(1, 100_000).prefault(600).describe('Requests per minute, for each property.'),
   concurrency: whole(1, 256).prefault(24).describe('Concurrent requests.'),
   forget_after: duration()
@@ -53,7 +57,7 @@ export const googleKeys = {
     .optional()
     .describe('With `source: google`: for each property; 2000 if left out.'),
   properties: prefixes.describe(
-    'With `source: google`: URL prefixes whose quota adds to its own; "auto": all below it.',
+    'With `source: google`: URL prefixes that lend their quota; "auto": all readable properties that have its pages.',
   ),
   sitemaps: sitemaps.describe('With `source: google`: addresses; "auto": those of Search Console and robots.txt.'),
 };
@@ -73,14 +77,42 @@ export function checkSource(entry: { id: string; source?: 'google' | undefined }
   if (problem) context.addIssue({ code: 'custom', path: ['id'], message: problem });
 }
 
-/** Why an id is not that of a property: Search Console takes it to the letter, the slash at the end included. */
+/** Why an id is not that of a property. */
 export function propertyProblem(id: string): string | null {
-  if (DOMAIN_ID.test(id)) return null;
+  if (scopeOf(id) !== null) return null;
   const forms = 'sc-domain:example.com for a domain, https://www.example.com/ for what begins with that';
-  if (!isWebAddress(id) || /[?#]/.test(id)) return `is not a property of Search Console\nWrite ${forms}.`;
-  return id.endsWith('/') ? null : `lacks the slash at its end\nWrite ${safe(id)}/.`;
+  const isPrefix = isWebAddress(id) && !/[?#]/.test(id);
+  return isPrefix
+    ? `lacks the slash at its end\nWrite ${safe(id)}/.`
+    : `is not a property of Search Console\nWrite ${forms}.`;
+}
+
+/**
+ * What a property covers: for a domain its hosts as `.example.com`, else how its addresses begin. Two ids of the same
+ * property have the same scope, in Unicode or Punycode, in any case, and with or without a dot behind the host.
+ *
+ * @returns null for what is no property
+ */
+export function scopeOf(id: string): string | null {
+  const address = id.replace(DOMAIN, 'https://');
+  if (!isWebAddress(address) || /[?#]/.test(address)) return null;
+  const { protocol, hostname, port, pathname } = new URL(address);
+  const host = hostname.replace(/\.$/, '');
+  if (address !== id) return /^([a-z0-9_-]+\.)+[a-z0-9-]+$/.test(host) ? `.${host}` : null;
+  return id.endsWith('/') ? `${protocol}//${host}${port && `:${port}`}${plainEscapes(pathname)}` : null;
+}
+
+/** An address with its escapes in capitals, and none of a letter, a digit or one of `-._~`. */
+export function plainEscapes(address: string): string {
+  return address.replace(/%([\da-f]{2})?/gi, (_, code) => (code ? plain(code) : '%25'));
+}
+
+/** The character that has this code in an escape, if it needs none, else its escape. */
+function plain(code: string): string {
+  const character = String.fromCharCode(Number.parseInt(code, 16));
+  return /[\w.~-]/.test(character) ? character : `%${code.toUpperCase()}`;
 }
 
 function isWebAddress(value: string): boolean {
-  return /^https?:\/\/[^/@\s]+(\/\S*)?$/.test(value) && URL.canParse(value);
+  return /^https?:\/\/[^/@\s]+(\/\S*)?$/i.test(value) && URL.canParse(value);
 }

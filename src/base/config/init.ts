@@ -23,6 +23,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   websites: [{ id: '645f2e5cd8cd9b7bd8b55ab1', name: 'example.com', token: `\${OTHER_TOKEN}` }],
   'google.credentials': `\${GOOGLE_APPLICATION_CREDENTIALS}`,
   'google.quota_project': 'my-project',
+  'google.user_agent': 'Mozilla/5.0 (compatible; indexhouse)',
   'reports.priority': { first: ['/blog/*'], never: ['*?print=*'] },
   'warehouse.cache_path': '/var/cache/indexhouse',
   'bucket.endpoint': 'https://s3.example.com',
@@ -70,7 +71,7 @@ websites:
   - id: "sc-domain:example.com" # or a URL prefix with the slash at its end: https://www.example.com/
     source: google
     inspections_per_day: 2000 # for each property
-    properties: auto # URL-prefix properties below it, whose quota adds to its own; or a list of them
+    properties: auto # those that cover its pages, too, and lend their quota; or a list of them
     sitemaps: auto # those that Search Console and robots.txt list; or a list of addresses`;
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idProblem } from '../storage/names.js';
-import { allProperties, checkSource, googleKeys } from './google.js';
+import { allProperties, checkSource, googleKeys, scopeOf } from './google.js';
 import { baseUrl, mapping, says, text, token } from './scalars.js';
 
 const neither = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
@@ -35,8 +35,9 @@ export const websites = z
   .union([z.literal('all'), allProperties, entries], neither)
   .superRefine((value, context) => {
     if (!Array.isArray(value)) return;
-    for (const [index, { id }] of value.entries()) {
-      const first = value.findIndex((other) => other.id === id);
+    const same = ({ id, source }: (typeof value)[number]) => (source && scopeOf(id)) ?? id;
+    for (const [index, entry] of value.entries()) {
+      const first = value.findIndex((other) => same(other) === same(entry));
       const message = `is also the id of entry ${first + 1}\nRemove one of the two.`;
       if (first < index) context.addIssue({ code: 'custom', path: [index, 'id'], message });
     }

@@ -1,4 +1,5 @@
 import { UsageError } from '../exit.js';
+import { scopeOf } from './google.js';
 import type { Config } from './schema.js';
 import { editDistance } from './suggest.js';
 
@@ -52,6 +53,12 @@ export function googleAccess({ google }: Pick<Config, 'google'>, entry: Partial<
   const { inspections_per_day: inspectionsPerDay = 2000, properties = 'auto', sitemaps = 'auto' } = entry;
   const places = { baseUrl: 'google.endpoint', token: 'google.credentials' };
   return { baseUrl: google.endpoint, token: '', places, google: { inspectionsPerDay, properties, sitemaps } };
+}
+
+/** How many inspections a day a property has: those of its own entry, else those of the website that uses it. */
+export function perDayOf(config: Configured, property: string, { inspectionsPerDay }: GoogleWebsite): number {
+  const entry = namedWebsites(config)?.find(({ id, google }) => google !== null && scopeOf(id) === scopeOf(property));
+  return entry?.google?.inspectionsPerDay ?? inspectionsPerDay;
 }
 
 /** The access for websites without one of their own. */
@@ -109,7 +116,9 @@ export function idsOf(kind: string, given: readonly string[], known: readonly Na
 }
 
 function idOf(kind: string, text: string, known: readonly NamedWebsite[], place: string): string {
-  if (known.some(({ id }) => id === text)) return text;
+  const scope = scopeOf(text);
+  const same = known.find(({ id }) => id === text) ?? known.find(({ id }) => scope !== null && scopeOf(id) === scope);
+  if (same) return same.id;
   const called = known.filter(({ name }) => name === text);
   const [id, second] = new Set(called.map((website) => website.id));
   if (id !== undefined && second === undefined) return id;

@@ -74,6 +74,7 @@ export const KNOWN_VALUES: Readonly<Record<'coverage' | 'url_report', Readonly<R
 export const SEARCH_CONSOLE_EXTRA: readonly string[] = [
   'sitemaps',
   'lastmod',
+  'siteUrl',
   'verdict',
   'coverageState',
   'lastCrawlTime',

@@ -14,7 +14,7 @@ import { SECOND_MS } from '../../base/time.js';
 import { issuesOf, jsonOf } from '../../base/validate.js';
 import type { ClientOptions } from '../client.js';
 import { SourceError } from '../errors.js';
-import { excerpt } from '../failures.js';
+import { excerpt, MOST_WORDS } from '../failures.js';
 import { Transport } from '../transport.js';
 
 const SCOPE = 'https://www.googleapis.com/auth/webmasters.readonly';
@@ -103,11 +103,11 @@ export class Access {
 
   async #signIn(): Promise<string> {
     const now = this.#effects.now();
-    const { grant_type, ...secrets } = this.#request(Math.floor(now / SECOND_MS));
+    const { open, secrets } = this.#request(Math.floor(now / SECOND_MS));
     this.#sent = [Object.values(secrets), ...this.#sent].slice(0, 2);
     this.#hide();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const body = new URLSearchParams({ grant_type, ...secrets }).toString();
+    const body = new URLSearchParams({ ...open, ...secrets }).toString();
     const answer = await this.#transport.send({ method: 'POST', path: '', headers, body });
     const { data } = tokenSchema.safeParse(jsonOf(answer.text ?? ''));
     if (answer.status !== 200 || !data) throw this.#refusal(answer, now);
@@ -122,11 +122,13 @@ export class Access {
     this.redact = masker([...this.#sent.flat(), ...this.#tokens]);
   }
 
-  /** @param now in seconds since 1970 */
-  #request(now: number) {
+  /** The form to sign in with. @param now in seconds since 1970 */
+  #request(now: number): Record<'open' | 'secrets', Record<string, string>> {
     if (this.file.type === 'authorized_user') {
       const { client_id, client_secret, refresh_token } = this.file;
-      return { grant_type: 'refresh_token', client_id, client_secret, refresh_token };
+      // The user may have granted more, which a stolen token must not open.
+      const open = { grant_type: 'refresh_token', scope: SCOPE };
+      return { open, secrets: { client_id, client_secret, refresh_token } };
     }
     const { private_key_id: kid, private_key, client_email: iss, token_uri: aud } = this.file;
     const parts = [
@@ -135,13 +137,14 @@ export class Access {
     ];
     const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
     const signature = sign('sha256', Buffer.from(signed), private_key).toString('base64url');
-    return { grant_type: JWT_BEARER, assertion: `${signed}.${signature}` };
+    return { open: { grant_type: JWT_BEARER }, secrets: { assertion: `${signed}.${signature}` } };
   }
 
   #refusal({ status, text, headers }: HttpAnswer, now: number): SourceError {
     const { data } = refusalSchema.safeParse(jsonOf(text ?? ''));
     const words = this.redact(data ? `${data.error}: ${data.error_description}` : (text ?? ''));
-    const said = status === 200 ? `without a token of at most ${MOST_CHARACTERS} characters` : excerpt(words);
+    const said =
+      status === 200 ? `without a token of at most ${MOST_CHARACTERS} characters` : excerpt(words, data && MOST_WORDS);
     const what = `signing in with ${this.path} failed, ${new URL(this.file.token_uri).origin} answered ${status} (${said})`;
     if (status === 429 || status >= 500) return new SourceError('server', `${what}; try again later`, { status });
     const clocks = `${moment(new Date(now).toISOString())}${headers.date ? ` and Google's ${headers.date}` : ''}`;

@@ -61,17 +61,17 @@ export async function listSitemaps(client: GoogleClient, call: CallOptions): Pro
   return answerIn(sitemapsSchema, text).sitemap;
 }
 
-/** The pages shown in a window up to the last day with data, most clicks first, in batches. @throws SourceError */
+/** The pages shown in a window up to the last day with data, most clicks first, in batches of at most `most`. @throws SourceError */
 export async function* searchTraffic(
   client: GoogleClient,
-  { window, ...call }: CallOptions & { window: TrafficWindow },
+  { window, most = ROWS, ...call }: CallOptions & { window: TrafficWindow; most?: number },
 ): AsyncGenerator<PageTraffic[]> {
   const pacific = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Los_Angeles', dateStyle: 'short' });
   const endDate = addDays(pacific.format(client.now), -DAYS_BEHIND);
   const startDate = addDays(endDate, 1 - Number.parseInt(window, 10));
-  const query = { startDate, endDate, dimensions: ['page'], rowLimit: ROWS };
+  const query = { startDate, endDate, dimensions: ['page'], rowLimit: most };
   const path = `${SITES}/${encodeURIComponent(call.property)}/searchAnalytics/query`;
-  for (let startRow = 0; startRow < MAX_ROWS; startRow += ROWS) {
+  for (let startRow = 0; startRow < MAX_ROWS; startRow += most) {
     const text = await client.call('POST', path, { ...call, body: { ...query, startRow } });
     const { rows } = answerIn(rowsSchema, text);
     if (rows.length === 0) return;

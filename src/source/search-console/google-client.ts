@@ -1,22 +1,59 @@
 import { z } from 'zod';
 import { realEffects } from '../../base/effects.js';
-import type { HttpAnswer } from '../../base/http/exchange.js';
+import { HttpAnswer } from '../../base/http/exchange.js';
+import { counted } from '../../base/observe/format.js';
 import { MINUTE_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { Client, type Purpose } from '../client.js';
 import { SourceError } from '../errors.js';
-import { excerpt, kindOf, type Refused } from '../failures.js';
+import { excerpt, kindOf, MOST_WORDS, type Refused } from '../failures.js';
 import { type Message, Transport } from '../transport.js';
 import { Access, GCLOUD_LOGIN, type GoogleClientOptions } from './access.js';
 
 export const INSPECT = '/v1/urlInspection/index:inspect';
 const PLACES = { baseUrl: 'google.endpoint', token: 'google.credentials' };
-/** A 403 that is about the setup and no property, by what its body holds. */
+/** A 403 that is about the setup and no property, by what its body holds; a 400 for a project that does not exist. */
 const SETUP: readonly [RegExp, string][] = [
   [/SCOPE_INSUFFICIENT|insufficient authentication scopes/i, `sign in again: \`${GCLOUD_LOGIN}\``],
+  [
+    /project '?[^']*'? not found or deleted/i,
+    'the quota project does not exist: correct google.quota_project or, without it, run `gcloud auth application-default set-quota-project PROJECT`',
+  ],
   [/quota project|USER_PROJECT_DENIED/i, 'set google.quota_project to a Google Cloud project that you may use'],
-  [/SERVICE_DISABLED|has not been used/i, 'run `gcloud services enable searchconsole.googleapis.com`, and wait a bit'],
+  [
+    /SERVICE_DISABLED|accessNotConfigured|has not been used/i,
+    'run `gcloud services enable searchconsole.googleapis.com`, and wait a bit',
+  ],
 ];
+/** A 403 that is about a quota, by its reason. */
+const QUOTA = /"reason":\s*"(user_?|daily_?)?(quota|(rate_?)?limit)_?exceeded/i;
+/** Calls that are neither inspections nor search analytics, of one user. */
+const OTHERS_PER_MINUTE = 200;
+
+interface Kind {
+  /** Calls with the same key share a pace and a quota. */
+  key: string;
+  /** Such as `the inspections of sc-domain:example.com`. */
+  quota: string;
+  perMinute: number;
+  /** Minutes, as `Dialect` has them. */
+  waits: readonly number[];
+  mostForbidden?: { first: number; later: number };
+}
+
+/** What a call counts for. */
+function kindOfCall(path: string, property: string): Kind {
+  const perMinute = Number.POSITIVE_INFINITY;
+  if (path === INSPECT) {
+    const mostForbidden = { first: 12, later: 100 };
+    return { key: property, quota: `the inspections of ${property}`, perMinute, waits: [1], mostForbidden };
+  }
+  // Its load is counted over a minute, ten minutes and a day.
+  const analytics = `search analytics of ${property}`;
+  if (path.endsWith('/query')) return { key: analytics, quota: analytics, perMinute, waits: [1, 5, 10] };
+  return { key: '', quota: 'lists of properties and sitemaps', perMinute: OTHERS_PER_MINUTE, waits: [1] };
+}
+
 const errorSchema = z.looseObject({ error: z.looseObject({ status: z.string().default(''), message: z.string() }) });
 
 export interface CallOptions {
@@ -53,10 +90,9 @@ export class GoogleClient {
    */
   call(method: 'GET' | 'POST', path: string, { body, property, purpose }: CallOptions): Promise<string> {
     const message = { method, path, ...(body ? { body: JSON.stringify(body) } : {}) };
-    // What else is asked about a property does not use up its inspections.
-    const key = path === INSPECT ? property : `${property} (data)`;
-    const client = this.#clients.get(key) ?? this.#clientFor(property);
-    this.#clients.set(key, client);
+    const kind = kindOfCall(path, property);
+    const client = this.#clients.get(kind.key) ?? this.#clientFor(kind);
+    this.#clients.set(kind.key, client);
     return client.send(message, purpose);
   }
 
@@ -85,10 +121,15 @@ export class GoogleClient {
     await Promise.all([...this.#clients.values(), this.#known].map((one) => one?.close()));
   }
 
-  #clientFor(property: string): Client {
+  #clientFor({ quota, perMinute, waits, mostForbidden }: Kind): Client {
     const { google, ...options } = this.options;
-    const { endpoint: baseUrl, requests_per_minute: requestsPerMinute, concurrency } = google;
-    const spent = `the quota of ${property || 'the account'} is used up for today, which it shares with other tools; Google's next day begins at midnight in California`;
+    const { endpoint: baseUrl, concurrency } = google;
+    const requestsPerMinute = Math.min(google.requests_per_minute, perMinute);
+    const waited = counted(
+      waits.reduce((all, one) => all + one),
+      'minute',
+    );
+    const spent = `Google's quota for ${quota} is used up, perhaps by other tools, and ${waited} did not help; Google's next day begins at midnight in California`;
     return new Client({
       ...options,
       ...{ baseUrl, token: '', places: PLACES, requestsPerMinute, concurrency },
@@ -97,8 +138,9 @@ export class GoogleClient {
         exchange: (message, counts) => this.#exchange(message, counts),
         redact: (text) => this.redact(text),
         failureOf: (answer) => failureOf(answer, this.access),
-        throttleMs: MINUTE_MS,
+        waitsMs: waits.map((minutes) => minutes * MINUTE_MS),
         spent: () => new SourceError('paused', spent, { status: 429 }),
+        ...(mostForbidden && { mostForbidden }),
       },
     });
   }
@@ -116,17 +158,18 @@ export class GoogleClient {
     const own = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
     const headers = { ...own, ...(project && { 'x-goog-user-project': project }) };
     const answer = await this.#transport.send({ ...message, headers });
+    if (answer.status === 403 && QUOTA.test(answer.text ?? '')) return new HttpAnswer(429, answer.headers, answer.body);
     if (answer.status !== 401 || refused) return answer;
     counts.sent++;
     return this.#exchange(message, counts, bearer);
   }
 }
 
-/** What an answer other than 200 means; a 403 about the setup is `unauthorized`, because no other call can succeed. */
+/** What an answer other than 200 means; about the setup it is `unauthorized`, because no other call can succeed. */
 function failureOf({ status, text }: Refused, { path, account }: Access): SourceError {
   const body = text ?? '';
   const error = errorSchema.safeParse(jsonOf(body)).data?.error;
-  const setup = status === 403 && SETUP.find(([pattern]) => pattern.test(body))?.[1];
+  const setup = (status === 403 || status === 400) && SETUP.find(([pattern]) => pattern.test(body))?.[1];
   const kind = setup ? 'unauthorized' : kindOf(status);
   const remedies: Partial<Record<typeof kind, string>> = {
     unauthorized:
@@ -134,6 +177,8 @@ function failureOf({ status, text }: Refused, { path, account }: Access): Source
     redirect: 'redirects are refused, because the token would travel with them: check google.endpoint',
     unexpected_status: 'check google.endpoint, and whether a proxy answers instead of Google',
   };
-  const said = `Google answered ${status} (${excerpt(error ? `${error.status}: ${error.message}` : body)})`;
-  return new SourceError(kind, [said, remedies[kind] ?? []].flat().join('; '), { status });
+  const words = error ? excerpt(`${error.status}: ${error.message}`, MOST_WORDS) : excerpt(body);
+  return new SourceError(kind, [`Google answered ${status} (${words})`, remedies[kind] ?? []].flat().join('; '), {
+    status,
+  });
 }

@@ -42,7 +42,7 @@ const answerSchema = z.looseObject({
  * Inspects one page.
  *
  * @returns its report as the contract has it; null if the property's day is spent
- * @throws SourceError `unauthorized`, because no other page can be inspected either; `Stopped`, `TooLate`
+ * @throws SourceError `unauthorized` or `closed`, because no other page can be inspected either; `Stopped`, `TooLate`
  */
 export async function inspect(
   client: GoogleClient,
@@ -50,9 +50,11 @@ export async function inspect(
 ): Promise<ReportOutcome | null> {
   const body = { inspectionUrl: spelling ?? url, siteUrl: call.property, languageCode: 'en-US' };
   try {
-    return judgeInspection(await client.call('POST', INSPECT, { ...call, body }), url, client.now);
+    const judged = judgeInspection(await client.call('POST', INSPECT, { ...call, body }), url, client.now);
+    // Whose quota it used is counted by this.
+    return judged.outcome === 'fetched' ? { ...judged, extra: { ...judged.extra, siteUrl: call.property } } : judged;
   } catch (error) {
-    if (!(error instanceof SourceError) || error.kind === 'unauthorized') throw error;
+    if (!(error instanceof SourceError) || error.kind === 'unauthorized' || error.kind === 'closed') throw error;
     if (error.kind === 'paused') return null;
     return { outcome: 'failed', status: error.status, message: error.message };
   }

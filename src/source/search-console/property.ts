@@ -1,46 +1,90 @@
-import { propertyProblem } from '../../base/config/google.js';
+import { plainEscapes, propertyProblem, scopeOf } from '../../base/config/google.js';
+import { editDistance } from '../../base/config/suggest.js';
 import { safe } from '../../base/observe/terminal.js';
 import type { Site } from './calls.js';
 
-const DOMAIN = 'sc-domain:';
 /** Longer ones are no pages: browsers and search engines end far below. */
 const MAX_LENGTH = 8192;
+/** Properties that a message names. */
+const MOST_NAMED = 5;
 
 /** Whether a property is a website (others are apps), and the account may read what Search Console knows about it. */
 export function isReadable({ siteUrl, permissionLevel }: Site): boolean {
   return /^(sc-domain|https?):/.test(siteUrl) && permissionLevel !== 'siteUnverifiedUser';
 }
 
-/** Whether a page's address belongs to a property: all hosts below a domain (http and https), or what begins with the prefix. */
-export function isOfProperty(property: string, url: string): boolean {
-  const key = keyOf(url);
-  if (key === null) return false;
-  if (!property.startsWith(DOMAIN)) return key.startsWith(keyOf(property) ?? property);
-  return `.${new URL(key).hostname}`.endsWith(`.${hostOf(property)}`);
+/** Whether a scope (`scopeOf`) holds a page (`keyOf`), or another scope. */
+export function covers(scope: string, other: string): boolean {
+  if (!scope.startsWith('.')) return other.startsWith(scope);
+  const host = /^https?:\/\/(?:[^/@]*@)?([^/:]*)/.exec(other)?.[1];
+  return (host === undefined ? other : `.${host}`).endsWith(scope);
 }
 
-/** The property whose quota a page's inspection uses: the longest of these prefixes that matches, else its own. */
-export function propertyOf(url: string, [own = '', ...prefixes]: readonly string[]): string {
-  const matching = prefixes.filter((prefix) => isOfProperty(prefix, url));
-  return matching.sort((one, other) => other.length - one.length)[0] ?? own;
+/** Orders scopes that hold the same page, the widest first: each domain is wider than any URL prefix. */
+export function byWidth(one: string, other: string): number {
+  return Number(other.startsWith('.')) - Number(one.startsWith('.')) || one.length - other.length;
+}
+
+/** Whether a page's address belongs to a property: all hosts below a domain (http and https), or what begins with the prefix. */
+export function isOfProperty(property: string, url: string): boolean {
+  const [scope, key] = [scopeOf(property), keyOf(url)];
+  return scope !== null && key !== null && covers(scope, key);
+}
+
+/** The narrowest of these properties that a page belongs to. */
+export function propertyOf(url: string, properties: readonly string[]): string | undefined {
+  const scope = (property: string) => scopeOf(property) ?? '';
+  const all = properties.filter((property) => isOfProperty(property, url));
+  return all.sort((one, other) => byWidth(scope(other), scope(one)))[0];
+}
+
+/** The readable properties that no other one covers, each with those that it covers. */
+export function widestOf(sites: readonly Site[]): Map<string, string[]> {
+  const readable = sites.filter(isReadable).map(({ siteUrl }) => ({ siteUrl, scope: scopeOf(siteUrl) ?? siteUrl }));
+  const widest = new Map<string, { siteUrl: string; covered: string[] }>();
+  for (const { siteUrl, scope } of readable.sort((one, other) => byWidth(one.scope, other.scope))) {
+    const wider = [...widest].find(([wide]) => covers(wide, scope))?.[1];
+    if (wider) wider.covered.push(siteUrl);
+    else widest.set(scope, { siteUrl, covered: [] });
+  }
+  return new Map([...widest.values()].map(({ siteUrl, covered }) => [siteUrl, covered]));
 }
 
 /** Where a domain may have a robots.txt, as its property names no host; none for a URL prefix, which does. */
 export function guessedRobotsOf(property: string): string[] {
-  if (!property.startsWith(DOMAIN)) return [];
-  return ['', 'www.'].map((www) => `https://${www}${hostOf(property)}/robots.txt`);
+  const scope = scopeOf(property);
+  return scope?.startsWith('.') ? ['', 'www.'].map((www) => `https://${www}${scope.slice(1)}/robots.txt`) : [];
 }
 
-/** Why an account, which sees these properties, may not read one; null if it may. */
+/** Why an account, which sees these properties, may not read one, with the remedy; null if it may. */
 export function whyRefused(property: string, sites: readonly Site[], account: string): string | null {
   // With `all` the id is Google's, and nothing has checked it before.
   const [problem] = propertyProblem(property)?.split('\n') ?? [];
-  if (problem) return `${safe(property)} ${problem}: list the other properties under websites`;
-  const named = sites.find(({ siteUrl }) => siteUrl === property);
+  if (problem) return `${safe(property)} ${problem}; list the other properties under websites`;
+  const scope = scopeOf(property);
+  const named = sites.find(({ siteUrl }) => scopeOf(siteUrl) === scope);
   if (named && isReadable(named)) return null;
-  const remedy = `have an owner add ${account} in Search Console under Settings → Users and permissions`;
-  if (named) return `${account} is not verified for ${property}: verify the ownership, or ${remedy}`;
-  return `${account} has no permission for ${property}: ${remedy} (if it refuses a service account, sign in as a user)`;
+  const remedy = `have an owner add ${account} in Search Console under Settings → Users and permissions (if it refuses a service account, sign in as a user)`;
+  const others = sites.filter(isReadable).map(({ siteUrl }) => siteUrl);
+  const [first, ...more] = others.sort((one, other) => distance(one, property) - distance(other, property));
+  const listed = [first, ...more.slice(0, MOST_NAMED - 1), ...(more.length < MOST_NAMED ? [] : ['…'])].join(', ');
+  const instead = first === undefined ? '' : `use one that it may read, the nearest first (${listed}), or `;
+  const what = named ? `is not verified for ${property}` : `has no permission for ${property}`;
+  return `${account} ${what}; ${instead}${remedy}`;
+}
+
+/** That these properties refuse inspections to an account, with the permissions that it has, and the remedy. */
+export function refusalOf(properties: readonly string[], sites: readonly Site[], account: string): string {
+  const named = sites.filter(({ siteUrl }) => properties.includes(siteUrl));
+  const levels = named.map(({ siteUrl, permissionLevel }) => `${siteUrl} (permission: ${permissionLevel})`).join(', ');
+  const remedy = 'have an owner give it the permission "Full" there under Settings → Users and permissions';
+  return `Search Console refuses inspections of ${levels} to ${account}; ${remedy}`;
+}
+
+/** How unlike the ids of two properties are, whatever their kinds. */
+function distance(one: string, other: string): number {
+  const bare = (id: string) => (scopeOf(id) ?? id).replace(/^(\.|https?:\/\/)(www\.)?|\/$/g, '');
+  return editDistance(bare(one), bare(other));
 }
 
 /** An http(s) address in the form of the WHATWG URL standard, without its fragment; null if the text is none. */
@@ -57,21 +101,11 @@ export function addressOf(text: string, base?: string): string | null {
  */
 export function keyOf(text: string): string | null {
   const address = addressOf(text);
-  return address?.replace(/%([\da-f]{2})?/gi, (_, code) => (code ? plain(code) : '%25')) ?? null;
-}
-
-/** The character that has this code in an escape, if it needs none, else its escape. */
-function plain(code: string): string {
-  const character = String.fromCharCode(Number.parseInt(code, 16));
-  return /[\w.~-]/.test(character) ? character : `%${code.toUpperCase()}`;
+  return address && plainEscapes(address);
 }
 
 /** Whether a file that lists pages may be read: a sitemap of `/blog/` may lie anywhere on the host of `/blog/`. */
 export function isOnHostOf(property: string, url: string): boolean {
-  return property.startsWith(DOMAIN) ? isOfProperty(property, url) : new URL(url).host === new URL(property).host;
-}
-
-/** As the WHATWG URL standard writes it: lower case, Punycode. */
-function hostOf(property: string): string {
-  return new URL(property.replace(DOMAIN, 'https://')).hostname;
+  const scope = scopeOf(property) ?? '';
+  return scope.startsWith('.') ? covers(scope, url) : new URL(url).host === new URL(scope).host;
 }

@@ -21,8 +21,7 @@ export interface SiteFetchOptions extends Pick<ClientOptions, 'timeout' | 'signa
    * that is in the public internet.
    */
   origin: string | null;
-  /** Of indexhouse. */
-  version: string;
+  userAgent: string;
 }
 
 /** How one file is read. */
@@ -80,7 +79,7 @@ export class SiteFetch {
   }
 
   async #askOnce({ origin, host, hostname, pathname, search }: URL, within: number): Promise<HttpAnswer> {
-    const { origin: instead, version, timeout, signal } = this.options;
+    const { origin: instead, userAgent, timeout, signal } = this.options;
     if (signal?.aborted) throw new Stopped();
     if (within <= 0) throw new TooLate();
     if (instead === null) refuseSpecial(hostname);
@@ -91,7 +90,7 @@ export class SiteFetch {
     signal?.addEventListener('abort', abort);
     // A longer timer would end at once.
     const late = setTimeout(abort, Math.min(within, DAY_MS));
-    const own = { accept: '*/*', 'user-agent': `indexhouse/${version}`, 'accept-encoding': 'gzip' };
+    const own = { accept: '*/*', 'user-agent': userAgent, 'accept-encoding': 'gzip' };
     const headers = { ...own, ...(instead && { host }) };
     try {
       return await transport.send({ path: pathname + search, headers });

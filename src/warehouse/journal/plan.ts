@@ -33,11 +33,16 @@ export function byReason<T>(make: (reason: Reason) => T): Record<Reason, T> {
   };
 }
 
+/** A property through which pages can be inspected, what it covers (as `scopeOf` has it), and how many a day. */
+export const quotaSchema = z.object({ property: z.string(), scope: z.string(), per_day: z.int() });
+
 const plannedSchema = z.object({
   /** Reports to fetch. */
   planned: z.int(),
   /** Reports that were worth fetching; more than `planned` where the budget cut them. Null: not counted. */
   wanted: z.int().nullable(),
+  /** Left out by a source without quotas. */
+  quotas: z.array(quotaSchema).optional(),
 });
 export type Planned = z.infer<typeof plannedSchema>;
 
@@ -49,8 +54,9 @@ const planLine = z.object({ url: z.string(), reason: z.string(), spelling: z.str
 export type PlannedPage = z.infer<typeof planLine>;
 
 /** Records that the plan is complete. */
-export async function writePlanned(folder: JournalFolder, { planned, wanted }: Planned): Promise<void> {
-  await writeSealed(folder, folder.planned, { planned, wanted, plan_crc: await checksumOf(folder.plan) });
+export async function writePlanned(folder: JournalFolder, { planned, wanted, quotas }: Planned): Promise<void> {
+  const stored = { planned, wanted, plan_crc: await checksumOf(folder.plan), ...(quotas && { quotas }) };
+  await writeSealed(folder, folder.planned, stored);
 }
 
 /**

@@ -62,6 +62,7 @@ describe('status', () => {
     const status = await statusOf(path);
     expect(status.websites).toEqual([
       {
+        inspections_a_day: null,
         website_id: SITE,
         website_name: 'Site A',
         is_configured: true,

@@ -26,13 +26,13 @@ const CASES: [name: string, given: Given, code: number, words: RegExp][] = [
     'all is well',
     {},
     0,
-    /✓ account .* may read 2 properties\n✓ property {3}sc-domain:example.com: siteOwner, 1 sitemap listed there, 2,000 inspections a day of its own, and of 1 property below it/,
+    /✓ account .* may read 2 properties\n✓ property {3}sc-domain:example.com: siteOwner, 1 sitemap listed there, inspections a day: 2,000 through sc-domain:example.com, 2,000 through https:\/\/www.example.com\/\n/,
   ],
   [
     'another property',
     { id: 'sc-domain:other.example' },
     1,
-    /✗ property .* has no permission for sc-domain:other.example\n +→ Have an owner add/,
+    /✗ property .* has no permission for sc-domain:other.example\n +→ Use one that it may read, .* or have an owner add/,
   ],
   [
     'an unverified one',

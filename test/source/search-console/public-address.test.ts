@@ -28,7 +28,7 @@ it('a name with public addresses is looked up as usual', async () => {
 
 it.each(['localhost', '127.0.0.1', '2130706433', '0x7f.1'])('a site at %s is not asked', async (host) => {
   const server = await startRawServer(() => http(200, 'https://shop.example/'));
-  const site = new SiteFetch({ origin: null, version: '1', timeout: 10_000 });
+  const site = new SiteFetch({ origin: null, userAgent: 'x', timeout: 10_000 });
   const url = `http://${host}:${new URL(server.url).port}/a.txt`;
   const reading = { notAfter: Number.POSITIVE_INFINITY, read: async () => true };
   await expect(site.get(url, reading)).rejects.toThrow(/^leads to \S+ \(.*(127\.0\.0\.1|::1).*\), which is no public/);

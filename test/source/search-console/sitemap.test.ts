@@ -33,7 +33,7 @@ const FILE = fc.record({
 /** The addresses of a sitemap that a server answers with. */
 async function readBack(body: string | Buffer, headers: Record<string, string> = {}): Promise<string[]> {
   const server = await startRawServer(() => http(200, body, headers));
-  const site = new SiteFetch({ origin: server.url, version: '1', timeout: 10_000 });
+  const site = new SiteFetch({ origin: server.url, userAgent: 'x', timeout: 10_000 });
   const found: string[] = [];
   await site.get('https://shop.example/sitemap.xml', {
     notAfter: Number.POSITIVE_INFINITY,

@@ -39,7 +39,7 @@ async function read(files: Files, deps: Partial<UniverseDeps> = {}, options: Par
   });
   const site = new SiteFetch({
     origin: server.url,
-    version: '1.2.3',
+    userAgent: 'indexhouse/1.2.3',
     timeout: 10_000,
     effects: new Clock().effects,
     ...options,

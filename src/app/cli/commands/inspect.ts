@@ -80,8 +80,8 @@ function askedOf(given: readonly Given[], properties: readonly string[]): Map<st
   for (const [where, text] of given) {
     const url = keyOf(text);
     if (url === null) throw new UsageError(`${where}: ${safe(text)} is not the address of a page`);
-    const id = propertyOf(url, ['', ...properties]);
-    if (id === '') throw new UsageError(`${where}: ${safe(url)} is of no configured property; ${REMEDY}`);
+    const id = propertyOf(url, properties);
+    if (id === undefined) throw new UsageError(`${where}: ${safe(url)} is of no configured property; ${REMEDY}`);
     asked.set(id, [...new Set([...(asked.get(id) ?? []), url])]);
   }
   if (asked.size === 0) throw new UsageError('name the pages to inspect, or a --file with one address a line');

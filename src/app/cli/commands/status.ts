@@ -111,7 +111,8 @@ function websiteTables({ websites, checked_at }: Status, width: number | undefin
 
 function notInspectedLine({ last_snapshot: last, pages, ...website }: Status['websites'][number]): string[] {
   const left = last?.source === 'google' && pages ? pages.monitored - pages.with_report : 0;
-  return left > 0 ? [`${nameOf(website)}: ${counted(left, 'page')} not inspected yet`] : [];
+  const aDay = `${counted(website.inspections_a_day ?? 0, 'inspection')} a day`;
+  return left > 0 ? [`${nameOf(website)}: ${counted(left, 'page')} not inspected yet, at up to ${aDay}`] : [];
 }
 
 /** What names the pages of a property. */

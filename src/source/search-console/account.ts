@@ -1,0 +1,64 @@
+import { scopeOf } from '../../base/config/google.js';
+import { calendarDate } from '../../base/time.js';
+import type { Purpose } from '../client.js';
+import { listSites, type Site } from './calls.js';
+import type { GoogleClient } from './google-client.js';
+
+/** What all websites of one account share: its client, its list of properties, and what is left of the day. */
+export class Account {
+  readonly day: InspectionDay;
+  #sites: Promise<Site[]> | null = null;
+
+  /** @param now milliseconds since 1970 */
+  constructor(
+    readonly client: GoogleClient,
+    now: () => number,
+  ) {
+    this.day = new InspectionDay(now);
+  }
+
+  /** Every property that the account sees; Google is asked once. @throws SourceError */
+  sites(purpose: Purpose): Promise<Site[]> {
+    this.#sites ??= listSites(this.client, purpose).catch((error) => {
+      this.#sites = null;
+      throw error;
+    });
+    return this.#sites;
+  }
+}
+
+/** How many inspections of each property are used on this day of California, whichever website they were for. */
+export class InspectionDay {
+  #date = '';
+  /** By scope, as Google's spelling of a property may change. */
+  readonly #used = new Map<string, number>();
+
+  constructor(private readonly now: () => number) {}
+
+  /** Counts inspections; less than none gives them back. */
+  count(property: string, inspections = 1): void {
+    this.#turn();
+    const scope = scopeOf(property) ?? property;
+    this.#used.set(scope, Math.max(0, (this.#used.get(scope) ?? 0) + inspections));
+  }
+
+  left({ property, perDay }: { property: string; perDay: number }): number {
+    this.#turn();
+    return Math.max(0, perDay - (this.#used.get(scopeOf(property) ?? property) ?? 0));
+  }
+
+  /** Whether a moment is on this day. */
+  isNow(at: string): boolean {
+    return dateOf(Date.parse(at)) === dateOf(this.now());
+  }
+
+  #turn(): void {
+    const date = dateOf(this.now());
+    if (date !== this.#date) this.#used.clear();
+    this.#date = date;
+  }
+}
+
+function dateOf(ms: number): string {
+  return calendarDate(new Date(ms), 'America/Los_Angeles');
+}

@@ -1,0 +1,72 @@
+import { scopeOf } from '../../base/config/google.js';
+import type { GoogleWebsite } from '../../base/config/websites.js';
+import { messageOf, Stopped } from '../../base/exit.js';
+import type { Purpose } from '../client.js';
+import { TooLate } from '../errors.js';
+import type { Quota } from '../source.js';
+import type { Account } from './account.js';
+import { beginningOf } from './body.js';
+import { listSitemaps, searchTraffic } from './calls.js';
+import { inspect } from './inspection.js';
+import { covers, refusalOf } from './property.js';
+import { SiteError } from './site-error.js';
+import type { SiteFetch } from './site-fetch.js';
+
+export interface TrialDeps {
+  /** As Google spells it. */
+  property: string;
+  own: GoogleWebsite;
+  quotas: readonly Quota[];
+  account: Account;
+  site: SiteFetch;
+  purpose: Purpose & { notAfter: number };
+}
+
+/**
+ * Does once what a night does: an inspection through each property, a row of search analytics, each listed sitemap.
+ *
+ * @returns the quotas that can be used, the number of sitemaps, and what is lacking, with the remedy behind the last `; `
+ * @throws `Stopped`
+ */
+export async function tryOut({ property, own, quotas, account, site, purpose }: TrialDeps) {
+  const { client } = account;
+  const lacking: { check: 'property' | 'sitemap'; message: string; isHarmless: boolean }[] = [];
+  const tried = async <T>(what: string, work: Promise<T>, check: 'property' | 'sitemap' = 'property') => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof Stopped) throw error;
+      const isBusy = error instanceof TooLate;
+      const why = isBusy ? 'Google refuses it for its quota; a night waits and asks again' : messageOf(error);
+      const isHarmless = isBusy || (error instanceof SiteError && error.harmless);
+      lacking.push({ check, message: `${what}${error instanceof SiteError ? '' : ':'} ${why}`, isHarmless });
+      return null;
+    }
+  };
+  /** @returns why there are none; null if there are */
+  const whyNotInspected = async ({ property, scope }: Quota): Promise<string | null> => {
+    const url = scope.replace(/^\.(.*)/, 'https://$1/');
+    const outcome = await tried(`inspections of ${property}`, inspect(client, { url, property, purpose }));
+    if (outcome?.outcome !== 'failed') return null;
+    if (outcome.status !== 403) return `inspections of ${property}: ${outcome.message}`;
+    return refusalOf([property], await account.sites(purpose), client.access.account);
+  };
+  const read = async (file: string): Promise<void> => {
+    const { status } = await site.get(file, { ...purpose, read: beginningOf });
+    if (status === 404 || status === 410)
+      throw new SiteError(`answered ${status}, so it counts as empty; list it no longer`, true);
+    if (status !== 200) throw new SiteError(`answered ${status} to indexhouse; let it answer 200 to google.user_agent`);
+  };
+  const call = { property, purpose };
+  const listed = own.sitemaps === 'auto' ? tried('the list of sitemaps', listSitemaps(client, call)) : own.sitemaps;
+  await tried('search analytics', searchTraffic(client, { ...call, window: '7d', most: 1 }).next());
+  const refusals = await Promise.all(quotas.map(whyNotInspected));
+  const usable = quotas.filter((_, at) => refusals[at] === null);
+  // A narrower property that refuses only lends nothing.
+  const isServed = usable.some(({ scope }) => covers(scope, scopeOf(property) ?? ''));
+  for (const message of refusals)
+    if (message != null) lacking.push({ check: 'property', message, isHarmless: isServed });
+  const sitemaps = (await listed)?.map((one) => (typeof one === 'string' ? one : one.path)) ?? [];
+  for (const file of sitemaps) await tried(file, read(file), 'sitemap');
+  return { usable, sitemaps: sitemaps.length, lacking };
+}

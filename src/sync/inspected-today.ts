@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { scopeOf } from '../base/config/google.js';
+import { withEngine } from '../base/storage/engine.js';
+import { isWholeParquet } from '../base/storage/parquet-file.js';
+import { sql } from '../base/storage/sql.js';
+import { withTemporary } from '../base/storage/temporary.js';
+import { DAY_MS } from '../base/time.js';
+import { jsonOf } from '../base/validate.js';
+import type { InspectionDay } from '../source/search-console/account.js';
+import type { JournalFolder } from '../warehouse/journal/folder.js';
+import { readLines } from '../warehouse/journal/lines.js';
+import { websitesIn } from '../warehouse/log/folder/layout.js';
+import { tableQuery } from '../warehouse/log/folder/prepare.js';
+import { openLog } from '../warehouse/log/log.js';
+import { filesOf } from '../warehouse/log/markers.js';
+import { engineOptions, type RunContext } from './context.js';
+
+const countRow = z.object({ property: z.string(), inspections: z.int() });
+const reportLine = z.object({ at: z.string().optional(), extra: z.string().optional() });
+const extraSchema = z.looseObject({ siteUrl: z.string() });
+
+/**
+ * Counts the inspections that are used of each property on this day of California: by every website, because several may
+ * use the same property, and by runs that are resumed.
+ */
+export async function countInspected(
+  { warehouse, config, effects }: Omit<RunContext, 'runId'>,
+  journals: readonly JournalFolder[],
+  day: InspectionDay,
+): Promise<void> {
+  for (const { reports } of journals) {
+    for await (const { value } of readLines(reports, reportLine)) {
+      const { data } = extraSchema.safeParse(jsonOf(value.extra ?? ''));
+      if (data && value.at && day.isNow(value.at)) day.count(data.siteUrl);
+    }
+  }
+  const committed = await withTemporary('inspected', (temporary) =>
+    withEngine(engineOptions(config, temporary), async (engine) => {
+      const websites = (await websitesIn(warehouse)).filter((id) => scopeOf(id) !== null);
+      const { markers } = await openLog(engine, warehouse, { websites, index: 'at once' });
+      const recent = markers.filter(({ committedAt }) => Date.parse(committedAt) > effects.now() - 2 * DAY_MS);
+      const reports = filesOf(warehouse, recent, 'url_reports');
+      const areWhole = await Promise.all(reports.map(isWholeParquet));
+      const whole = reports.filter((_, at) => areWhole[at]);
+      await engine.view('recent_reports', tableQuery(warehouse, 'url_reports', whole));
+      await engine.setTimes({ planned_at: new Date(effects.now()) });
+      await engine.run(sql('sync/plan/day_began'));
+      return engine.rows(countRow, sql('sync/plan/inspected_today'));
+    }),
+  );
+  for (const { property, inspections } of committed) day.count(property, inspections);
+}
