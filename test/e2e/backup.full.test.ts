@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withEngine } from '../../src/base/storage/engine.js';
@@ -11,9 +11,7 @@ import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { readMarkers } from '../given/markers.js';
-import { type Row, readTable } from '../given/parquet.js';
 import { syncNow } from '../given/synced.js';
-import { byHyparquet, truthOf } from '../given/truth.js';
 import { findingsOf } from '../given/verified.js';
 
 test('a warehouse is copied while a sync runs, again and again, and every copy is whole', async () => {
@@ -26,14 +24,9 @@ test('a warehouse is copied while a sync runs, again and again, and every copy i
   expect(await running.ended).toMatchObject({ code: 0 });
   expect(await copies).toBeGreaterThan(3);
 
-  const elsewhere = temporaryFolder();
-  const warehouse = join(elsewhere, 'warehouse');
-  renameSync(join(folder, 'backup'), warehouse);
-  const restored = writeConfig(elsewhere, { baseUrl: simulator.url, websites: ['w'] });
-  await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
-  expect(await findingsOf(warehouse)).toEqual([]);
-  expect(runExitCode(await syncNow(restored), 0)).toBe(0);
-  expect(await byHyparquetOfNewest(warehouse)).toEqual(truthOf(simulator.world, 'w').coverage);
+  const copy = join(folder, 'backup');
+  await rebuildDuckdb({ warehouse: copy, memoryLimit: 256e6 });
+  expect(await findingsOf(copy)).toEqual([]);
 });
 
 /** Copies again and again until the sync ends; each time whatever marker it has has its data; the last copy stays. */
@@ -53,13 +46,4 @@ async function copyWhile(folder: string, ended: Promise<unknown>): Promise<numbe
     await Promise.race([end, new Promise((resolve) => setTimeout(resolve, 50))]);
     if (over) return copies;
   }
-}
-
-async function byHyparquetOfNewest(warehouse: string): Promise<Map<string, Row>> {
-  const newest = (await readTable(warehouse, 'snapshots'))
-    .map(({ snapshot_id }) => String(snapshot_id))
-    .sort()
-    .at(-1);
-  const all = await byHyparquet(warehouse, 'w', newest);
-  return all.coverage;
 }

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { RequestCount } from '../../src/app/demo/simulator/request-counters.js';
 import * as simulated from '../../src/app/demo/simulator/simulator.js';
 import { createLogger } from '../../src/base/observe/log.js';
@@ -28,12 +27,6 @@ export function forgetClocks(): void {
 /** The time of a service, in milliseconds since 1970. */
 export function timeAt(origin: string): number {
   return (clocks.get(origin) ?? Date.now)();
-}
-
-/** Makes a server the service of its client's time. @param origin as its client knows it */
-export function datedAt(origin: () => string): { setup: (app: FastifyInstance) => void } {
-  const date = () => new Date(timeAt(origin())).toUTCString();
-  return { setup: (app) => void app.addHook('onRequest', async (_, reply) => void reply.header('date', date())) };
 }
 
 /** A simulated service that has the clock of its client, and is closed in the end. */

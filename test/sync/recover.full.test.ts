@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
+import { runExitCode } from '../../src/sync/receipt.js';
+import { runProcess } from '../given/cli.js';
 import { startSimulator } from '../given/client-clock.js';
-import { contentOf } from '../given/content.js';
+import { contentOf, countFiles } from '../given/content.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
@@ -12,8 +14,15 @@ import { readTable } from '../given/parquet.js';
 
 const MINUTE_MS = 60_000;
 const TOO_LATE_MS = 7 * 60 * MINUTE_MS;
-/** Steps behind which a run of these tests died. */
-const STEPS = ['wrote the plan', 'fetched', 'moved coverage'];
+/** Every step behind which a run may die, from the end of the walk to the last follower. */
+const STEPS = [
+  ...['listed', 'wrote the plan', 'planned', 'fetched', 'staged coverage', 'staged url_reports', 'staged page_state'],
+  ...['staged all', 'wrote the manifest', 'moved coverage', 'moved url_reports', 'moved page_versions'],
+  ...['moved page_state', 'wrote the marker', 'recorded the run', 'dropped the journal', 'followed the data'],
+  ...['followed the marker', 'followed all markers'],
+];
+/** Where a process is killed indeed; elsewhere its files are copied at the step, which leaves the same. */
+const KILLED = ['fetched', 'moved coverage', 'wrote the marker', 'followed the data'];
 
 let simulator: Simulator;
 let root: string;
@@ -22,6 +31,7 @@ let first: Home;
 let inListing: Home;
 let inReports: Home;
 let unbroken: Record<string, string[]>;
+let unbrokenFiles: number;
 let home: Home;
 
 beforeAll(async () => {
@@ -32,9 +42,10 @@ beforeAll(async () => {
   // Several nights, so that pages appear, go, and change.
   simulator.advance(4);
   const whole = first.copyTo(folderOf());
-  await leftBehind(whole.folder, STEPS, leftAt, () => whole.sync({ follow: false }));
+  await leftBehind(whole.folder, STEPS, leftAt, () => whole.sync());
   unbroken = await contentOf(whole.warehouse);
   if (!unbroken['page_versions']?.length) throw new Error('the nights changed nothing: there is nothing to compare');
+  unbrokenFiles = await countFiles(whole.warehouse);
   inListing = await stopped({ pages: 30 });
   inReports = await stopped({ reports: 20 });
 });
@@ -45,10 +56,8 @@ beforeEach(() => simulator.requests.reset());
 const RESUMED: [state: string, begin: () => Home, since: () => void, again?: number][] = [
   ['in the middle of the listing', () => inListing, () => {}],
   ['in the middle of the reports', () => inReports, () => {}],
-  ['with a torn line in the listing', () => inListing, () => cut('listing.ndjson', 7)],
   ['with an empty listing', () => inListing, () => truncateSync(fileOf('listing.ndjson'), 0)],
   ['with a torn report', () => inReports, () => cut('reports.ndjson', 7), 1],
-  ['with a damaged last report', () => inReports, () => overwriteEnd('reports.ndjson'), 1],
   ['without the reports', () => inReports, () => truncateSync(fileOf('reports.ndjson'), 0), Number.POSITIVE_INFINITY],
   ['while it wrote the plan', () => died('wrote the plan'), () => cut('plan.ndjson', 500)],
 ];
@@ -64,6 +73,18 @@ test.each(RESUMED)('a run that died %s ends up as if it had not died', async (_,
   expect(home.asked().filter((url) => had.includes(url))).toHaveLength(expected);
   if (begin() === inReports) expect(firstWindows()).toBe(0);
   await expectAsUnbroken();
+});
+
+test.each(STEPS)('a run that died behind a step is recovered as if it had not died: %s', async (step) => {
+  home = KILLED.includes(step) ? first.copyTo(folderOf()) : died(step).copyTo(folderOf());
+  if (KILLED.includes(step)) {
+    const killed = await runProcess(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
+    expect(killed.signal).toBe('SIGKILL');
+  }
+  expect(runExitCode(await home.sync({ recoverOnly: true }), 0)).toBe(0);
+  await expectAsUnbroken();
+  expect(await countFiles(home.warehouse)).toBe(unbrokenFiles);
+  expect(await home.wrong()).toEqual([]);
 });
 
 test('a run that died before it wrote anything is dropped', async () => {
@@ -169,12 +190,6 @@ function fileOf(name: string): string {
 
 function cut(name: string, bytes: number): void {
   truncateSync(fileOf(name), readFileSync(fileOf(name)).length - bytes);
-}
-
-function overwriteEnd(name: string): void {
-  const bytes = readFileSync(fileOf(name));
-  bytes[bytes.length - 3] = 0;
-  writeFileSync(fileOf(name), bytes);
 }
 
 function wantedOf(of: Home): number {

@@ -3,9 +3,8 @@ import type { Reader } from '../../../src/answers/query/reader.js';
 import { seeds } from '../../given/at-length.js';
 import { type Row, readTable } from '../../given/parquet.js';
 import { randomWarehouse } from '../../given/random-world.js';
-import { findingsOf } from '../../given/verified.js';
 import type { BuiltWarehouse } from '../../given/warehouse.js';
-import { moved, movedIn, snapshotsOf } from '../index-truth.js';
+import { movedIn, snapshotsOf } from '../index-truth.js';
 import { analysisRows, openReader } from './given.js';
 
 const NIGHTS = 16;
@@ -32,42 +31,6 @@ describe.each(seeds(1, 0.04))('in world %i', (seed) => {
     warehouse = await randomWarehouse(seed + 100, NIGHTS, 25);
     reader = await openReader(warehouse.path);
     listings = await listingsOf(warehouse.path);
-  });
-
-  test('index_balance is what the pages themselves give, night by night', async () => {
-    const snapshots = await snapshotsOf(warehouse.path);
-    const nights = snapshots.filter(
-      ({ isComplete, date }, at) =>
-        isComplete && !snapshots.slice(at + 1).some((later) => later.isComplete && later.date === date),
-    );
-    const expected = nights.slice(1).map((now, at) => {
-      const night = moved(snapshots, nights[at] ?? now, now);
-      const path = snapshots.slice(snapshots.indexOf(nights[at] ?? now), snapshots.indexOf(now) + 1);
-      const fell = night.fellOut.map((url) => {
-        const statuses = path.map(({ known }) => known.get(url)?.status);
-        return statuses.findLast((status, at) => status !== 'indexed' && statuses[at - 1] === 'indexed');
-      });
-      const fellTo = (...to: string[]) => fell.filter((status) => status && to.includes(status)).length;
-      return {
-        snapshot_date: now.date,
-        indexed_before: night.indexedBefore.length,
-        entered: night.entered.length,
-        fell_out: night.fellOut.length,
-        indexed: night.indexed.length,
-        gone: fellTo('gone'),
-        data_lost: fellTo('data_lost', 'no_data'),
-        returned: night.returned.length,
-      };
-    });
-    const rows = await analysisRows(reader, 'index_balance', ALL);
-    expect(rows).toEqual(expected.map((row) => expect.objectContaining(row)));
-    for (const key of ['entered', 'fell_out', 'gone', 'data_lost', 'returned'] as const)
-      expect([key, sum(expected.map((row) => row[key]))]).not.toEqual([key, 0]);
-  });
-
-  test('verify finds that it adds up', async () => {
-    const findings = await findingsOf(warehouse.path);
-    expect(findings.filter(({ level }) => level === 'difference')).toEqual([]);
   });
 
   test('events are what the bare changes give', async () => {

@@ -106,16 +106,6 @@ describe('a bucket is read like a folder', () => {
     expect([again.stdout, again.stderr]).toEqual([all.stdout, expect.not.stringContaining('--history')]);
   });
 
-  testAtLength('by report, too', async () => {
-    const made = async (where: string, env = {}) => {
-      const words = ['report', '--json', '--out', 'r.html', '--warehouse', where];
-      const { stdout, code } = await run(words, { cwd: caches, env });
-      const { file: _, made_at: __, ...report } = JSON.parse(stdout);
-      return { code, report };
-    };
-    expect(await made('s3://lake/nights', environment())).toEqual(await made(built.path));
-  });
-
   testAtLength('by status, mcp and keys, too', async () => {
     const [here, there] = [await read('status', '--json'), await run(['status', '--json', '--warehouse', built.path])];
     const { websites, page_states, quarantine } = JSON.parse(there.stdout);
