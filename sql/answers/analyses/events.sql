@@ -1,5 +1,5 @@
 -- title: Events
--- description: Nights on which the number of indexed pages, or of pages in a coverage state, broke its own trend: on a website, in a directory, in a state. `change` is the number of pages that came less those that left, `expected_change` what earlier nights let expect, `z` how many times their usual deviation it is off. `moved` pages made up the event: of them, `directory_pages` are in `directory`, and `state_pages` left to or came from `state`. A directory or state is left out if a wider event of that night covers it. `notes` are those of the three days before it (`indexhouse note`). The method is in docs/contract.md.
+-- description: Nights on which the number of indexed pages, or of pages in a coverage state, broke its own trend: on a website, in a directory, in a state. `change` is the number of pages that came less those that left, `expected_change` what earlier nights let expect, `z` how many times their usual deviation it is off. `moved` pages made up the event: of them, `directory_pages` are in `directory`, and `state_pages` left to or came from `state`; `crawls` says so if they are many, and hardly any was crawled since the night before. A directory or state is left out if a wider event of that night covers it. `notes` are those of the three days before it (`indexhouse note`). The method is in docs/contract.md.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 89 days ago): first date
@@ -46,7 +46,8 @@ moves as materialized (
     max(from_value) filter (change = 'coverage_state') as from_state,
     max(to_value) filter (change = 'coverage_state') as to_state,
     bool_or(change = 'appeared') as appeared,
-    bool_or(change = 'disappeared') as disappeared
+    bool_or(change = 'disappeared') as disappeared,
+    bool_or(is_uncrawled) as is_uncrawled
   from page_changes
   join counted_in using (snapshot_id)
   where change in ('indexed', 'deindexed', 'data_lost', 'appeared', 'disappeared', 'coverage_state')
@@ -66,7 +67,8 @@ steps as materialized (
       when appeared then 'new in the listing'
       when disappeared then 'no longer listed'
       else coalesce(if(step > 0, from_state, to_state), if(from_state is null and to_state is null, 'the same state', 'no data'))
-    end as other_state
+    end as other_state,
+    is_uncrawled
   from moves
   where step is not null
   union all
@@ -79,7 +81,8 @@ steps as materialized (
     unnest([from_state, to_state]),
     unnest([-1, 1]),
     step,
-    unnest([to_state, from_state])
+    unnest([to_state, from_state]),
+    is_uncrawled
   from moves
   where from_state is not null and to_state is not null
 ),
@@ -149,6 +152,7 @@ parts as materialized (
     other_state as state,
     sum(step) * sign(any_value(off)) as net,
     count(*) filter (step = sign(off)) as pages,
+    count(*) filter (step = sign(off) and is_uncrawled) as uncrawled,
     sum(index_step) as index_change,
     min(url) filter (step = sign(off)) as url
   from broke
@@ -172,7 +176,11 @@ in_state as (
   qualify row_number() over (partition by event order by sum(net) desc, state) = 1
 ),
 whole as (
-  select event, sum(pages)::integer as moved, sum(index_change) as index_change
+  select
+    event,
+    sum(pages)::integer as moved,
+    uncrawled_clause(sum(pages)::integer, sum(uncrawled)::integer) as crawls,
+    sum(index_change) as index_change
   from parts
   group by event
 ),
@@ -218,13 +226,14 @@ select
   round(z, 1) as z,
   if(off < 0, 'left', 'came') as direction,
   coalesce(moved, 0) as moved,
+  crawls,
   if(directory_pages > 0, directory, null) as directory,
   if(directory_pages > 0, directory_pages, null) as directory_pages,
   if(state_pages > 0, state, null) as state,
   if(state_pages > 0, state_pages, null) as state_pages,
   url,
   format(
-    '{}{:,} {}{}{}: {:,} {}{}{} (usually {}{:,})',
+    '{}{:,} {}{}{}: {:,} {}{}{}{} (usually {}{:,})',
     if(change < 0, '−', '+'),
     abs(change),
     if(what = 'state', name, 'indexed'),
@@ -234,6 +243,7 @@ select
     direction,
     if(what <> 'directory' and directory_pages > 0, format(', {:,} of them in {}', directory_pages, directory), ''),
     if(state_pages > 0, format(', {:,} {} {}', state_pages, if(off < 0, 'to', 'from'), state), ''),
+    coalesce('; ' || crawls, ''),
     if(usual * nights < -0.5, '−', '+'),
     abs(round(usual * nights))::bigint
   ) as sentence,

@@ -2,9 +2,9 @@
 -- directory and current state, and five of them. Files `$versions` of table `page_versions`; view
 -- `page_state`: one row per page.
 with changed as (
-  select distinct url
+  select distinct url, is_uncrawled
   from (
-    select snapshot_id, url, unnest(changes, recursive := true)
+    select snapshot_id, url, is_uncrawled(status, was_status, changes) as is_uncrawled, unnest(changes, recursive := true)
     from read_parquet($versions, union_by_name = true, hive_partitioning = false)
   )
   where
@@ -34,7 +34,8 @@ found as (
       page_state.unlisted_since is null,
       coalesce(page_state.index_coverage_state, 'no data'),
       'no longer listed'
-    ) as state
+    ) as state,
+    is_uncrawled
   from changed
   left join page_state on page_state.website_id = $website and page_state.url = changed.url
 )

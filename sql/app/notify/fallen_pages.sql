@@ -10,7 +10,8 @@ found as (
     moved.url,
     clicks_before(moved.website_id, moved.url, last_step.observed_at) as clicks,
     if(starts_with(path_of(moved.url), place), place, directory_of(moved.url)) as directory,
-    last_step.state as state
+    last_step.state as state,
+    last_step.is_uncrawled as is_uncrawled
   from net_moves([{website_id: $website::varchar, before_id: $before::varchar, listing_id: $now::varchar}]) as moved
   left join place on true
   where step = -1 and last_step.status <> 'retired' and ($directory::varchar is null or directory_of(moved.url) = $directory::varchar)

@@ -1,5 +1,5 @@
--- Summarises the pages in the relation of this name, with `url`, `directory` and `state`: how many, their most frequent
--- directory and state, and five of them.
+-- Summarises the pages in the relation of this name, with `url`, `directory`, `state` and `is_uncrawled`: how many, their
+-- most frequent directory and state, five of them, and whether hardly any was crawled since.
 create or replace temp macro places_of(found) as table
 with by_directory as (
   select directory, count(*) as pages from query_table(found) group by directory
@@ -19,4 +19,5 @@ select
   (select arg_max(directory, (pages, directory)) from by_directory) as directory,
   (select max(pages)::integer from by_directory) as directory_pages,
   (select arg_max(state, (pages, state)) from by_state) as state,
-  (select coalesce(list(url order by pages desc, url), []) from examples) as examples
+  (select coalesce(list(url order by pages desc, url), []) from examples) as examples,
+  (select uncrawled_clause(count(*), count_if(is_uncrawled)) from query_table(found)) as crawls

@@ -1,7 +1,7 @@
 -- The pages that came into the index or left it between two complete listings. `pairs` is a list of these: structs with
 -- `website_id`, `before_id` and `listing_id`. `step` is 1 for a page that entered, -1 for one that fell out, and 0 for one
 -- that did both; `falls` is how often it fell, which a page that is retired did not. `first_step`, `last_step` and `last_fall` are the versions that did so;
--- `is_first` is true of one that was inspected for the first time.
+-- `is_first` is true of one that was inspected for the first time, `is_uncrawled` of one that was not crawled since.
 create or replace macro net_moves(pairs) as table
 select
   website_id,
@@ -26,6 +26,7 @@ from (
       status: status,
       was_status: was_status,
       state: state_text(status, index_coverage_state),
+      is_uncrawled: is_uncrawled(status, was_status, changes),
       is_first: list_contains([made.change for made in changes], 'first_data')
     } as made
   from page_versions as versions

@@ -55,6 +55,7 @@ select
   made.snapshot_id as snapshot_id,
   made.snapshot_date as snapshot_date,
   made.observed_at as observed_at,
+  made.is_uncrawled as is_uncrawled,
   start.status as from_status,
   ending.status as end_status,
   state_text(start.status, start.state) as from_state,

@@ -14,7 +14,9 @@ select
   ) as changed,
   listed and was_listed_snapshot_id is not null
     and last_crawl_time is not null
-    and last_crawl_time is distinct from was_last_crawl_time as recrawled,
+    and last_crawl_time is distinct from was_last_crawl_time
+    -- What Google knew at the inspection before, it may say only now.
+    and (not getvariable('by_inspection') or last_crawl_time > coalesce(was_report_fetched_at, '-infinity')) as recrawled,
   listed and last_named_at < listed_at and getvariable('listing_complete') as unnamed
 from (
   select

@@ -24,6 +24,8 @@ export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   retired: number;
   /** The clicks in 28 days of the pages that fell out. */
   clicks_lost: number;
+  /** A clause, if hardly any page that fell out was crawled since the night before. */
+  crawls: string | null;
   /** Of one website. */
   estimate: Estimate;
 }
@@ -56,6 +58,7 @@ export function headlineOf(
     first_inspected: balance?.first_inspected ?? 0,
     retired: balance?.retired ?? 0,
     clicks_lost: flows.now.changes?.clicks_lost ?? 0,
+    crawls: flows.now.changes?.crawls ?? null,
     estimate: estimateRow.parse(now ?? NO_ESTIMATE),
     ...each(STOCKS, (key) => ({ now: now?.[key] ?? 0, before: before?.[key] ?? null })),
     // Pages that were inspected for the first time are no change, nor are those that are retired.
@@ -80,6 +83,7 @@ export function totalOf(headlines: readonly Headline[]): Headline {
     first_inspected: sumOf('first_inspected'),
     retired: sumOf('retired'),
     clicks_lost: sumOf('clicks_lost'),
+    crawls: headlines.length === 1 ? (headlines[0]?.crawls ?? null) : null,
     estimate: (headlines.length === 1 ? headlines[0]?.estimate : null) ?? NO_ESTIMATE,
     ...each(FIGURES, (key) => headlines.map((headline) => headline[key]).reduce(added, NOTHING)),
   };

@@ -65,6 +65,8 @@ export type RunRow = z.infer<typeof runRow>;
 export const changesRow = z.object({
   website_id: text,
   clicks_lost: whole,
+  /** A clause, if hardly any page that fell out was crawled since the night before. */
+  crawls: maybeText,
   appeared: whole,
   disappeared: whole,
   canonical_flips: whole,
@@ -139,6 +141,7 @@ export const eventRow = z.object({
   change: whole,
   direction: z.enum(['left', 'came']),
   moved: whole,
+  crawls: maybeText,
   directory: maybeText,
   directory_pages: maybeWhole,
   state: maybeText,

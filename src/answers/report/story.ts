@@ -51,7 +51,8 @@ export function eventsIn(events: readonly EventRow[], { since, until }: Pick<Per
 
 /** How much is indexed, and how much more or less than before; null without a complete listing. */
 function headlineSentence(headline: Headline): string | null {
-  const { pages, indexed, fell_out, clicks_lost, not_inspected, first_inspected, compared_with, listed_on } = headline;
+  const { pages, indexed, fell_out, clicks_lost, crawls, not_inspected, first_inspected, compared_with, listed_on } =
+    headline;
   if (listed_on === null) return null;
   const change = changeOf(indexed);
   const isWhole = not_inspected === 0;
@@ -59,7 +60,10 @@ function headlineSentence(headline: Headline): string | null {
   const than =
     change === null || compared_with === null ? '' : `, ${comparison(change, isSame)} ${dayOfMonth(compared_with)}`;
   const had = clicks_lost > 0 ? `; in 28 days they had ${counted(clicks_lost, 'click')}` : '';
-  const fell = compared_with === null ? '' : ` ${counted(fell_out.now, 'page')} fell out of the index${had}.`;
+  const fell =
+    compared_with === null
+      ? ''
+      : ` ${counted(fell_out.now, 'page')} fell out of the index${had}${crawls === null ? '' : `; ${crawls}`}.`;
   // Of pages of which many were never looked at, a share says nothing.
   const share = isWhole ? percent(shareOf(indexed.now, pages.now)) : '';
   const are = `${indexed.now === 1 ? 'is' : 'are'}${isWhole ? '' : ' known to be'}`;
@@ -74,14 +78,14 @@ function comparison(change: number, isSame: boolean): string {
 
 /** One night that broke its trend: `On Nov 18, 188 fewer pages were indexed than the night before: 208 left, …`. */
 export function eventSentence(event: EventRow): string {
-  const { snapshot_date, nights, what, name, change, direction, moved, notes } = event;
+  const { snapshot_date, nights, what, name, change, direction, moved, crawls, notes } = event;
   const where = what === 'directory' ? ` in ${cut(name)}` : '';
   const were = what === 'state' ? `in the state “${cut(name)}”` : 'indexed';
   const fewer = `${count(Math.abs(change))} ${change < 0 ? 'fewer' : 'more'} pages${where} were ${were}`;
   const than = nights === 1 ? 'than the night before' : `than ${nights} nights before`;
   const parts = [`${count(moved)} ${direction}`, ...mostOf(event)];
   const noted = notes === null ? '' : ` · note of ${shortened(notes, NOTES_CHARACTERS)}`;
-  return `On ${dayOfMonth(snapshot_date)}, ${fewer} ${than}: ${parts.join(', ')}${noted}.`;
+  return `On ${dayOfMonth(snapshot_date)}, ${fewer} ${than}: ${parts.join(', ')}${crawls === null ? '' : `; ${crawls}`}${noted}.`;
 }
 
 function mostOf({ what, direction, directory, directory_pages, state, state_pages }: EventRow): string[] {

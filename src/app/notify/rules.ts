@@ -60,11 +60,16 @@ const placesRow = z.object({
   directory_pages: z.int().nullable(),
   state: z.string().nullable(),
   examples: z.array(z.string()),
+  /** A clause, if hardly any was crawled since the night before. */
+  crawls: z.string().nullable(),
   /** That they had in 28 days, as far as that is known. */
   clicks: z.int().default(0),
 });
 type Places = z.infer<typeof placesRow>;
-const NOWHERE: Places = { pages: 0, directory: null, directory_pages: null, state: null, examples: [], clicks: 0 };
+const NOWHERE: Places = {
+  ...{ pages: 0, directory: null, directory_pages: null, state: null },
+  ...{ examples: [], crawls: null, clicks: 0 },
+};
 
 /** The notices about one snapshot. */
 export async function ofSnapshot(
@@ -102,7 +107,7 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
     directory === null
       ? (['indexed_drop', '', mostly(places)] as const)
       : (['directory_drop', ` of ${directory}`, `${deeper(places, directory)}${all}`] as const);
-  const what = `indexed pages${of} fell ${fell(worst)} since ${since}${more}`;
+  const what = `indexed pages${of} fell ${fell(worst)} since ${since}${more}${crawls(places)}`;
   const command = queryCommand('compare', { website, since, until: snapshot_date, pages: 'true' });
   const given = { kind, what, count: lossOf(worst), since, command, ...where(places) };
   return [noticeOf(snapshot, now, { ...given, directory: directory ?? places.directory })];
@@ -146,6 +151,10 @@ function mostly({ directory, directory_pages, clicks }: Places): string {
 function deeper({ directory, directory_pages }: Places, around: string): string {
   if (directory === null || directory === around) return '';
   return `; ${count(directory_pages ?? 0)} of those that left were in ${directory}`;
+}
+
+function crawls({ crawls: clause }: Places): string {
+  return clause === null ? '' : `; ${clause}`;
 }
 
 function where({ directory, state, examples }: Places) {
@@ -198,7 +207,7 @@ async function changed(
   if (places.pages <= above) return [];
   const { one, what, analysis, since, ...asked } = CHANGES[kind];
   const command = queryCommand(analysis, { website, ...asked, [since]: snapshot_date });
-  const about = { kind, what: `${counted(places.pages, one)} ${what}`, count: places.pages, command };
+  const about = { kind, what: `${counted(places.pages, one)} ${what}${crawls(places)}`, count: places.pages, command };
   return [noticeOf(snapshot, snapshot_id, { ...about, since: snapshot.before_date, ...where(places) })];
 }
 

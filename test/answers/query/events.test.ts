@@ -102,6 +102,17 @@ describe('an event', () => {
     });
   });
 
+  once('of which hardly any page was crawled since says so', async () => {
+    const sentenceOf = async (crawled: number) => {
+      const changes = fall.map((made) => ({ ...made, uncrawled: Number(made.url.split('/').at(-1)) >= crawled }));
+      const [row] = await warehouse.ask(nightsOf([...quietNights(20), changes]), 'events', ALL_TIME);
+      return row?.['sentence'];
+    };
+    expect(await sentenceOf(0)).toContain(', 30 to Soft 404; none of the 32 was crawled since (usually');
+    expect(await sentenceOf(1)).toContain('; 30 of the 32 were not crawled since (');
+    expect(await sentenceOf(2)).not.toContain('crawled since');
+  });
+
   once('is one of a directory alone where others make up for it, and of a state where the index stays', async () => {
     const traded = [...moving('/a/', 30, 0), ...moving('/b/', 0, 30)];
     expect(await found([...quietNights(20), traded])).toEqual([

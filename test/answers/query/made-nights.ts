@@ -15,6 +15,8 @@ export interface MadeChange {
   change: string;
   from: string | null;
   to: string | null;
+  /** Whether the page was not crawled since the night before. */
+  uncrawled?: boolean;
 }
 
 /** What changed in a snapshot, without the listing itself: enough for what is made of changes and counts alone. */
@@ -60,9 +62,10 @@ export class MadeNights {
       files: '{"coverage_summary": {}}',
     }));
     const changes = nights.flatMap(({ date, changes }) =>
-      changes.map(({ url, change, from, to }) => {
+      changes.map(({ url, change, from, to, uncrawled = false }) => {
         const ids = idsOf(date);
-        return { ...ids, snapshot_id: date, observed_at: ids.snapshot_at, url, change, from_value: from, to_value: to };
+        const values = { change, from_value: from, to_value: to, is_uncrawled: uncrawled };
+        return { ...ids, snapshot_id: date, observed_at: ids.snapshot_at, url, ...values };
       }),
     );
     await this.#fill('snapshots', snapshots);

@@ -61,6 +61,7 @@ describe('the figures of a report', () => {
       first_inspected: 0,
       retired: 0,
       clicks_lost: 0,
+      crawls: null,
       estimate: NO_ESTIMATE,
       robots_blocked: { now: 0, before: 0 },
       robots_unblocked: { now: 0, before: 0 },

@@ -30,6 +30,7 @@ const HEADLINE: Headline = {
   first_inspected: 0,
   retired: 0,
   clicks_lost: 0,
+  crawls: null,
   estimate: NO_ESTIMATE,
 };
 const BROKE: EventRow = {
@@ -38,6 +39,7 @@ const BROKE: EventRow = {
   what: 'website',
   name: null,
   change: -188,
+  crawls: null,
   direction: 'left',
   moved: 208,
   directory: '/blog/',

@@ -102,7 +102,7 @@ describe('a notice', () => {
       directory: '/a/',
       state: FALLEN.index_coverage_state,
       command: 'indexhouse query compare website=w since=2025-03-01 until=2025-03-02 pages=true',
-      what: 'indexed pages fell from 36 to 23 (−36.1%) since 2025-03-01; 12 of those that left were in /a/',
+      what: 'indexed pages fell from 36 to 23 (−36.1%) since 2025-03-01; 12 of those that left were in /a/; none of the 13 was crawled since',
     });
     expect(found.get('indexed_drop')?.['examples']).toHaveLength(5);
     expect(found.get('watched')).toMatchObject({
@@ -111,7 +111,10 @@ describe('a notice', () => {
       examples: [urlOf('checkout/0')],
     });
     expect(found.get('robots_blocked')).toMatchObject({ count: 4, directory: '/b/' });
-    expect(found.get('canonical_flips')).toMatchObject({ count: 18 });
+    expect(found.get('canonical_flips')).toMatchObject({
+      count: 18,
+      what: expect.stringContaining('; none of the 18 was'),
+    });
     expect(found.get('drift')?.['what']).toContain('brand_new');
     for (let partial = 1; partial <= PARTIAL_NIGHTS; partial++) {
       await nights.night({ list: changed, partial: true });
