@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { crashPoint } from '../base/storage/crash-point.js';
 import { AppendFile } from '../base/storage/durable.js';
 import { sql } from '../base/storage/sql.js';
-import { HOUR_MS } from '../base/time.js';
+import { DAY_MS, HOUR_MS } from '../base/time.js';
 import type { Found, Merged } from '../source/source.js';
 import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
@@ -83,10 +83,14 @@ async function merged(run: WebsiteRun, found: Found, before: Before): Promise<Me
   }
   const sources = await journal.use(null, async (engine) => {
     await engine.set({ sightings_file: folder.sightings, sources: JSON.stringify(found.sources) });
-    await engine.setTimes({ forget_before: new Date(run.effects.now() - config.google.forget_after) });
+    const now = run.effects.now();
+    await engine.setTimes({
+      day_ago: new Date(now - DAY_MS),
+      forget_before: new Date(now - config.google.forget_after),
+    });
     await viewPreviousState(engine, warehouse, before.state);
-    for (const name of ['warehouse/macros/026_url_key', 'sync/list/sightings', 'sync/list/known_pages'])
-      await engine.run(sql(name));
+    await engine.run(sql('warehouse/macros/026_url_key'));
+    for (const name of ['sightings', 'known_pages', 'restless_sources']) await engine.run(sql(`sync/list/${name}`));
     await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
     const counted = await engine.rows(mergedSource, sql('sync/list/counted_sources'));
     await engine.run('drop table sightings');

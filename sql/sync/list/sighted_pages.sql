@@ -7,7 +7,7 @@ with pages as (
   select
     url,
     list_sort(list_distinct(list(source))) as named_by,
-    max(lastmod) as lastmod,
+    max(lastmod) filter (source not in (from restless_sources)) as lastmod,
     arg_max(
       coalesce(spelling, url),
       {is_google: traffic is not null, impressions: traffic.impressions, is_url: spelling is null, spelling: spelling}

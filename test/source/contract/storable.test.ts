@@ -56,7 +56,7 @@ async function read(
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   return withEngine({ memoryLimit: 256e6, temporary: folder }, async (engine) => {
     await engine.set({ sightings_file: file });
-    await engine.setTimes({ forget_before: new Date(0) });
+    await engine.setTimes({ forget_before: new Date(0), day_ago: new Date(0) });
     for (const one of before) await engine.run(one);
     return engine.rows(z.record(z.string(), z.unknown()), statement(file));
   });
@@ -95,7 +95,8 @@ it('whatever is accepted as a row of search analytics is in the listing as Googl
   const nothingKnown = `create view known_pages as
     select null::varchar as url, null::varchar as spelling, null::varchar[] as named_by, null::timestamptz as last_named_at
     where false`;
-  const before = [sql('sync/list/sightings'), nothingKnown];
+  const nothingListed = 'create view previous_state as select null::timestamptz as listed_at';
+  const before = [sql('sync/list/sightings'), nothingKnown, nothingListed, sql('sync/list/restless_sources')];
   const listed = await read(lines, () => sql('sync/list/sighted_pages'), before);
   const counts = (row: Record<string, unknown>) => [row['url'], Number(row['clicks']), Number(row['impressions'])];
   expect(listed.map(counts)).toEqual(
