@@ -1,24 +1,20 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
-import { demoText } from '../src/app/cli/commands/demo.js';
 import { optionsOf } from '../src/app/cli/commands/serve.js';
 import { settingsFor } from '../src/app/cli/configured.js';
-import { type Io, processIo } from '../src/app/cli/io.js';
+import { wrapped } from '../src/app/cli/output/table.js';
 import { startService } from '../src/app/cli/serving/running-service.js';
 import { type DemoResult, runDemo } from '../src/app/demo/demo.js';
 import { createLogger } from '../src/base/observe/log.js';
 import { packageFolder } from '../src/base/storage/sql.js';
-import { packageVersion } from '../src/base/version.js';
 import { addKey } from '../src/serve/keys/manage-keys.js';
 
 /**
- * The pictures of the README, and what the demo prints in it: the demo is run as of now, its report and its dashboard
- * are photographed, and its story is written beside them, so that a test can tell whether they are still what the demo
- * shows.
+ * The pictures of the documents, and the story of the demo in the README: runs the demo as of now, photographs its report
+ * and its dashboard, and writes the story beside them, so that a test can compare both with the demo.
  *
  * Run with: npm run images
  */
@@ -26,39 +22,29 @@ export const IMAGES = join(packageFolder(), 'docs', 'images');
 const README = join(packageFolder(), 'README.md');
 const SIZE = { width: 1200, height: 1100 };
 const DEMO = { source: 'api' as const, pages: 3000, nights: 14, seed: 1 };
-/** What the README shows the demo print. */
-const PRINTED = /(?<=```text\n)\d+ nights of [\s\S]*?(?=```)/;
-const TOOK = /(?<=synced in\s)[\dmhs ]+(?=:)/;
+/** The story in the README: a list in a block of text. */
+const STORY = /(?<=```text\n)- [\s\S]*?(?=```)/;
+const STORY_COLUMNS = 78;
 
-/** The demo as it is with its defaults at a given time, and what it prints in a clone. */
-export async function demoAt(now: number, cwd: string): Promise<{ result: DemoResult; printed: string }> {
+/** The demo with its defaults at a given time. */
+export function demoAt(now: number, cwd: string): Promise<DemoResult> {
   const logger = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
   const { signal } = new AbortController();
   const folder = join(cwd, 'indexhouse-demo');
-  const result = await runDemo({
-    ...DEMO,
-    folder,
-    version: await packageVersion(),
-    logger,
-    progress: null,
-    signal,
-    now,
-  });
-  const io: Io = { ...processIo(), stdout: new PassThrough(), env: { NO_COLOR: '1' }, cwd, program: 'node .' };
-  return { result, printed: await demoText(result, { ...DEMO, folder }, io) };
+  return runDemo({ ...DEMO, folder, version: 'images', logger, progress: null, signal, now });
 }
 
-/** The README with what the demo prints; the time that it took stays, because it says more of the machine. */
-export function withDemo(readme: string, printed: string): string {
-  const [took = ''] = TOOK.exec(readme) ?? [];
-  return readme.replace(PRINTED, () => printed.replace(TOOK, took));
+/** The README with this story. */
+export function withStory(readme: string, story: readonly string[]): string {
+  const lines = story.map((sentence) => `- ${wrapped(sentence, STORY_COLUMNS).replaceAll('\n', '\n  ')}\n`);
+  return readme.replace(STORY, () => lines.join(''));
 }
 
 async function main(): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), 'indexhouse-images-'));
   try {
     const now = Date.now();
-    const { result, printed } = await demoAt(now, cwd);
+    const result = await demoAt(now, cwd);
     mkdirSync(IMAGES, { recursive: true });
     const browser = await chromium.launch({ executablePath: process.env['CHROME_PATH'] ?? '/usr/bin/chromium' });
     await photographed(browser, pathToFileURL(result.report).href, 'report.png');
@@ -66,7 +52,7 @@ async function main(): Promise<void> {
     await browser.close();
     const facts = { made_at: new Date(now).toISOString(), story: result.story };
     writeFileSync(join(IMAGES, 'demo.json'), `${JSON.stringify(facts, null, 2)}\n`);
-    writeFileSync(README, withDemo(readFileSync(README, 'utf8'), printed));
+    writeFileSync(README, withStory(readFileSync(README, 'utf8'), result.story));
   } finally {
     rmSync(cwd, { recursive: true, force: true });
   }

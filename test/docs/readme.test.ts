@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { packageFolder } from '../../src/base/storage/sql.js';
 import { MINUTE_MS } from '../../src/base/time.js';
 
 const README = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
-const IMAGES = join(packageFolder(), 'docs', 'images');
+const DOCS = join(packageFolder(), 'docs');
 const MOST_BYTES = 300_000;
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 
@@ -23,7 +23,7 @@ test('the README names the two commands that do everything, and every command th
   expect(all.filter((name) => !named.has(name))).toEqual([]);
 });
 
-test('the README says what a first sync costs', () => {
+test('docs/pacing.md lists what a first sync costs', () => {
   const { api, reports } = configSchema.parse({
     api: { base_url: 'https://api.example.com', token: 't' },
     websites: 'all',
@@ -33,20 +33,26 @@ test('the README says what a first sync costs', () => {
     const { listing, requests, nights } = firstRuns(pages, { ...api, ...reports });
     return `| ${count(pages)} | ${count(requests)} | ${takes(requests)} | ${nights} | ${takes(listing)} |`;
   });
-  expect(README).toContain(`|\n|--:|--:|--:|--:|--:|\n${rows.join('\n')}\n\n`);
+  expect(readFileSync(join(DOCS, 'pacing.md'), 'utf8')).toContain(`|\n|--:|--:|--:|--:|--:|\n${rows.join('\n')}\n\n`);
 });
 
-test('the pictures of the README are there, small, and show the story that the demo prints there', () => {
+test('the README has a picture, small, and the story of the demo that it shows', () => {
   const { story } = z
     .object({ story: z.array(z.string()).min(1) })
-    .parse(JSON.parse(readFileSync(join(IMAGES, 'demo.json'), 'utf8')));
-  const [printed = ''] = /What happened in the last seven days\n[\s\S]*?```/.exec(README) ?? [];
-  const sentences = printed.replaceAll(/\n +/g, ' ');
+    .parse(JSON.parse(readFileSync(join(DOCS, 'images', 'demo.json'), 'utf8')));
+  const sentences = README.replaceAll(/\n +/g, ' ');
   for (const sentence of story) expect(sentences).toContain(`- ${sentence}`);
   const shown = [...README.matchAll(/!\[[^\]]+\]\(docs\/images\/([\w.]+)\)/g)].map(([, file]) => file ?? '');
-  expect(shown).toEqual(['report.png', 'dashboard.png']);
-  for (const file of shown) {
-    expect([file, statSync(join(IMAGES, file)).size]).toEqual([file, expect.toSatisfy((size) => size < MOST_BYTES)]);
-    expect(readFileSync(join(IMAGES, file)).subarray(0, PNG.length)).toEqual(PNG);
-  }
+  expect(shown).toEqual(['report.png']);
+  const picture = readFileSync(join(DOCS, 'images', 'report.png'));
+  expect(picture.length).toBeLessThan(MOST_BYTES);
+  expect(picture.subarray(0, PNG.length)).toEqual(PNG);
+});
+
+test('the README is short: no more than 1,200 words, and no transcript of more than 15 lines', () => {
+  expect(README.split(/\s+/).length).toBeLessThanOrEqual(1200);
+  const blocks = [...README.matchAll(/^```\w+\n([\s\S]*?)^```/gm)].map(
+    ([, block = '']) => block.split('\n').length - 1,
+  );
+  expect(Math.max(...blocks)).toBeLessThanOrEqual(15);
 });
