@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { sql } from '../../src/base/storage/sql.js';
 import { keyOf } from '../../src/source/search-console/property.js';
+import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { indexed, linkOf, scriptedProperty } from './scripted-property.js';
 
 const SHOP = 'https://shop.example';
 
 test('a page has one identity and one inspection a night, however its address is written', async () => {
-  const { pass, rows, wrong } = await scriptedProperty(onTestFinished);
+  const { pass, rows, wrong, warehouse } = await scriptedProperty(onTestFinished);
   const sitemap = ['/caf%c3%a9/', '/%7Euser', '/a/../b#top', '/only%2dhere', '/plain'].map((path) => SHOP + path);
   const said = {
     sitemap: [...sitemap, 'HTTPS://Shop.Example:443/caf%C3%A9/', `${SHOP}/café/`],
@@ -43,6 +44,12 @@ test('a page has one identity and one inspection a night, however its address is
       };
     }),
   );
+  const { stdout } = await run(['query', 'page', `url=${SHOP}/caf%c3%a9/#x`, '--warehouse', warehouse]);
+  expect(stdout).toContain('Canonical: the page itself, as the page declares.');
+  // One that is asked about, and one that nothing names any more, are inspected as ever.
+  expect((await pass(said, [`${SHOP}/~user`])).inspected).toEqual([`${SHOP}/%7euser`]);
+  const unnamed = { ...said, sitemap: sitemap.slice(0, 3) };
+  expect((await pass(unnamed)).inspected).toContain(`${SHOP}/only%2dhere`);
   const kinds = await rows("select distinct change from page_changes where change <> 'first_data'");
   expect([kinds, await rows('from drift_observations'), await wrong()]).toEqual([[], [], []]);
 });

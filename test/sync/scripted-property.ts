@@ -101,13 +101,14 @@ export async function scriptedProperty(onFinished: OnFinished, entry = {}, setti
   return {
     config,
     warehouse,
-    /** Lives through the next night. @returns its receipt, and the addresses that were inspected */
-    async pass(said: ScriptedNight): Promise<WebsiteReceipt & { inspected: string[] }> {
+    /** Lives through the next night. @param pages to inspect no others @returns its receipt, and the addresses that were inspected */
+    async pass(said: ScriptedNight, pages?: string[]): Promise<WebsiteReceipt & { inspected: string[] }> {
       [script, night] = [said, night + 1];
       inspected.length = 0;
       await givenSchemas(warehouse);
       const now = () => FIRST_NIGHT_MS + night * DAY_MS;
-      const { websites } = await syncNow(config, { effects: { ...realRunEffects, now, follow: noFollowers } });
+      const asked = pages && new Map([[PROPERTY, pages]]);
+      const { websites } = await syncNow(config, { asked, effects: { ...realRunEffects, now, follow: noFollowers } });
       if (!websites[0]) throw new Error('no website in the receipt');
       return { ...websites[0], inspected: inspected.toSorted() };
     },

@@ -1,7 +1,7 @@
--- Whether a page has this URL.
+-- Whether a page has this URL, or that of a property has another spelling of it.
 select exists(
   from pages
   where
-    url = $url::varchar
+    url in ($url::varchar, url_key($url::varchar))
     and is_website(website_id, $website::varchar)
 ) as is_there
