@@ -41,11 +41,7 @@ describe('the files of deploy', () => {
   });
 
   it('call only commands and flags that there are', async () => {
-    const places = [
-      ...FILES.filter((file) => /\.(ya?ml|service)$/.test(file)),
-      'docs/run-it-every-night.md',
-      'Dockerfile',
-    ];
+    const places = [...FILES.filter((file) => /\.(ya?ml|service)$/.test(file)), 'docs/operations.md', 'Dockerfile'];
     const calls = places.flatMap((file) => callsIn(readFileSync(file, 'utf8')));
     expect(calls.length).toBeGreaterThan(8);
     for (const [command = '', ...words] of calls) {
@@ -90,7 +86,7 @@ describe('the files of deploy', () => {
   });
 
   it('name times that cron takes', () => {
-    const texts = [...FILES.filter((file) => /\.ya?ml$/.test(file)), 'docs/run-it-every-night.md'].map((file) =>
+    const texts = [...FILES.filter((file) => /\.ya?ml$/.test(file)), 'docs/operations.md'].map((file) =>
       readFileSync(file, 'utf8'),
     );
     const times = texts.flatMap((text) => [...text.matchAll(/(?:^|["'])((?:[\d*/,-]+ ){4}[\d*/,-]+)(?=["' ])/gm)]);

@@ -46,7 +46,7 @@ test.runIf(HAS_SCHEMAS).each([
   expect(status, output).toBe(0);
 });
 
-const cron = readFileSync('docs/run-it-every-night.md', 'utf8');
+const cron = readFileSync('docs/operations.md', 'utf8');
 const unit = readFileSync('deploy/systemd/indexhouse-sync.service', 'utf8');
 /** What is started, and its `PATH`. */
 const STARTS = [
