@@ -240,7 +240,7 @@ export class Client {
 
   #textOf({ status, headers, text }: HttpAnswer, { isProbe }: Slot): string {
     const { dialect, places = API_PLACES, token } = this.#options;
-    this.#forbidden = status === 403 ? this.#forbidden + 1 : 0;
+    if (status < 500) this.#forbidden = status === 403 ? this.#forbidden + 1 : 0;
     if (status === 200) {
       if (text !== null) return dialect || token.length >= UNMISTAKABLE_CHARACTERS ? this.redact(text) : text;
       throw new SourceError(

@@ -31,31 +31,47 @@ export interface ScriptedNight {
   traffic?: readonly [page: string, clicks: number, impressions: number, position: number][];
   /** An `indexStatusResult`; by default the page is indexed, and was crawled on the day before the first night. */
   inspect?(url: string): object;
+  /** The properties that the account sees, as Google spells them, with its permissions. */
+  sites?: Readonly<Record<string, string>>;
+  /** Whether an inspection is refused with a 403. */
+  refuses?(url: string, siteUrl: string): boolean;
 }
 
 const inspectionAsked = z.strictObject({
   inspectionUrl: z.url(),
-  siteUrl: z.literal(PROPERTY),
+  siteUrl: z.string(),
   languageCode: z.literal('en-US'),
 });
 const trafficAsked = z.strictObject({
   startDate: z.iso.date(),
   endDate: z.iso.date(),
   dimensions: z.tuple([z.literal('page')]),
-  rowLimit: z.literal(25_000),
+  rowLimit: z.int().max(25_000),
   startRow: z.int(),
 });
 
+class Refused extends Error {}
+
 /** A property on loopback that answers as a script says, and refuses what Google would; its nights are a day apart. */
-export async function scriptedProperty(onFinished: OnFinished, entry = {}, settings = {}) {
+export async function scriptedProperty(onFinished: OnFinished, entry: object | object[] | 'all' = {}, settings = {}) {
   let script: ScriptedNight = {};
   let night = -1;
   const inspected: string[] = [];
+  /** The property of each inspection, and how often the list of properties was asked for. */
+  const calls: { through: string[]; lists: number } = { through: [], lists: 0 };
+  const readable = (siteUrl: string) => {
+    const { sites = { [PROPERTY]: 'siteFullUser' } } = script;
+    if ((sites[siteUrl] ?? 'siteUnverifiedUser') === 'siteUnverifiedUser') throw new Refused(`not yours: ${siteUrl}`);
+  };
   const answer = (line: string, body: string): unknown => {
     if (line === 'POST /token') return { access_token: 'ya29.a-token-of-this-test', expires_in: 3599 };
-    if (line === 'GET /webmasters/v3/sites')
-      return { siteEntry: [{ siteUrl: PROPERTY, permissionLevel: 'siteFullUser' }] };
-    const site = `/webmasters/v3/sites/${encodeURIComponent(PROPERTY)}`;
+    if (line === 'GET /webmasters/v3/sites') {
+      calls.lists++;
+      const sites = Object.entries(script.sites ?? { [PROPERTY]: 'siteFullUser' });
+      return { siteEntry: sites.map(([siteUrl, permissionLevel]) => ({ siteUrl, permissionLevel })) };
+    }
+    const [, site = '', encoded = ''] = /^\w+ (\/webmasters\/v3\/sites\/([^/]+))\//.exec(line) ?? [];
+    if (encoded) readable(decodeURIComponent(encoded));
     if (line === `GET ${site}/sitemaps`) {
       return { sitemap: [SITEMAP, ...Object.keys(script.sitemaps ?? {})].map((path) => ({ path, errors: '0' })) };
     }
@@ -67,7 +83,11 @@ export async function scriptedProperty(onFinished: OnFinished, entry = {}, setti
       };
     }
     if (line !== 'POST /v1/urlInspection/index:inspect') return null;
-    const { inspectionUrl: url } = inspectionAsked.parse(JSON.parse(body));
+    const { inspectionUrl: url, siteUrl } = inspectionAsked.parse(JSON.parse(body));
+    calls.through.push(siteUrl);
+    readable(siteUrl);
+    if (script.refuses?.(url, siteUrl))
+      throw new Refused('You do not own this site, or the inspected URL is not part of this property.');
     inspected.push(url);
     const result = script.inspect?.(url) ?? indexed(url);
     return { inspectionResult: { inspectionResultLink: linkOf(url, night), indexStatusResult: result } };
@@ -86,8 +106,9 @@ export async function scriptedProperty(onFinished: OnFinished, entry = {}, setti
       const said = answer(`${request.method} ${request.url}`, body);
       response.writeHead(said ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(said));
     } catch (error) {
-      const refused = { error: { code: 400, status: 'INVALID_ARGUMENT', message: String(error) } };
-      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(refused));
+      const [code, status] = error instanceof Refused ? [403, 'PERMISSION_DENIED'] : [400, 'INVALID_ARGUMENT'];
+      const refused = { error: { code, status, message: String(error) } };
+      response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(refused));
     }
   });
   const { url, close } = await listenOnLoopback(server);
@@ -96,15 +117,18 @@ export async function scriptedProperty(onFinished: OnFinished, entry = {}, setti
   const warehouse = join(folder, 'warehouse');
   const credentials = credentialsFile({ ...serviceAccount(), token_uri: `${url}/token` });
   const google = { credentials, endpoint: url, requests_per_minute: 100_000, concurrency: 8, ...settings };
-  const websites = [{ id: PROPERTY, source: 'google', ...entry }];
-  const config = writeConfig(folder, { websites, sections: { google } });
+  const named = (entries: object[]) => entries.map((one) => ({ id: PROPERTY, source: 'google', ...one }));
+  const websites = entry === 'all' ? { all: true, source: 'google' } : named([entry].flat());
+  const config = writeConfig(folder, { sections: { google, websites } });
   return {
     config,
     warehouse,
+    calls,
     /** Lives through the next night. @param pages to inspect no others @returns its receipt, and the addresses that were inspected */
-    async pass(said: ScriptedNight, pages?: string[]): Promise<WebsiteReceipt & { inspected: string[] }> {
-      [script, night] = [said, night + 1];
+    async pass(said: ScriptedNight, pages?: string[], days = 1): Promise<WebsiteReceipt & { inspected: string[] }> {
+      [script, night] = [said, night + days];
       inspected.length = 0;
+      Object.assign(calls, { through: [], lists: 0 });
       await givenSchemas(warehouse);
       const now = () => FIRST_NIGHT_MS + night * DAY_MS;
       const asked = pages && new Map([[PROPERTY, pages]]);

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
+import type { FaultKind, OperationName } from '../../../src/app/demo/simulator/faults.js';
 import { casesAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
@@ -17,8 +18,9 @@ interface Given {
   id?: string;
   file?: object;
   hoursAhead?: number;
-  permissionLevel?: 'siteUnverifiedUser';
-  isDown?: boolean;
+  permissionLevel?: 'siteUnverifiedUser' | 'siteRestrictedUser';
+  /** What every call of an operation meets. */
+  fault?: [FaultKind, OperationName];
 }
 
 const CASES: [name: string, given: Given, code: number, words: RegExp][] = [
@@ -54,29 +56,56 @@ const CASES: [name: string, given: Given, code: number, words: RegExp][] = [
     /✗ account .* is not the whole JSON file of a service account or of a user/,
   ],
   ['a clock that is off', { hoursAhead: 2 }, 1, /✗ account .*\n +→ Set this machine's clock/],
-  ['a Google that is down', { isDown: true }, 1, /✗ account .*answered 500 .*\n +→ Try again later\.\n/],
+  ['a Google that is down', { fault: ['500', 'sites'] }, 1, /✗ account .*answered 500 .*\n +→ Try again later\.\n/],
+  [
+    'inspections that are refused',
+    { permissionLevel: 'siteRestrictedUser' },
+    1,
+    /✗ property .*refuses inspections of sc-domain:example.com \(permission: siteRestrictedUser\).*\n +→ Have an owner/,
+  ],
+  [
+    'a site that refuses us',
+    { fault: ['403', 'web'] },
+    1,
+    /✗ sitemap .*\/sitemap.xml answered 403 to indexhouse\n +→ Let it answer 200 to google.user_agent/,
+  ],
+  [
+    'search analytics that fails',
+    { fault: ['500', 'query'] },
+    1,
+    /✗ property .*: search analytics: Google answered 500 \(.*\)\n +→ Try again later/,
+  ],
+  [
+    'a property that is spelled wrongly',
+    { id: 'https://shop.example.com/' },
+    1,
+    /→ Use one that it may read, the nearest first \((sc-domain:example.com, )?https:\/\/www.example.com\//,
+  ],
 ];
-test.each(casesAtLength(CASES, 'all is well', 'another property', 'half a key'))('doctor: %s', async (...one) => {
-  const [, given, code, words] = one;
-  const { id = DOMAIN, file = {}, hoursAhead = 0, permissionLevel, isDown = false } = given;
-  const service = await startSearchConsole({
-    clock: () => Date.now() + hoursAhead * 3_600_000,
-    faults: isDown ? { '500': 1 } : {},
-    properties: [{ siteUrl: PREFIX }, { siteUrl: DOMAIN, ...(permissionLevel ? { permissionLevel } : {}) }],
-  });
-  onTestFinished(() => service.close());
-  const folder = temporaryFolder();
-  const credentials = join(folder, 'key.json');
-  const whole = JSON.parse(readFileSync(await service.credentials(), 'utf8'));
-  writeFileSync(credentials, JSON.stringify({ ...whole, ...file }));
-  const config = writeConfig(folder, {
-    websites: [{ id, source: 'google' }],
-    sections: { google: { credentials, endpoint: service.url } },
-  });
-  const settings = JSON.parse(readFileSync(config, 'utf8'));
-  writeFileSync(config, JSON.stringify({ ...settings, api: undefined }));
-  const ended = await run(['doctor', '-c', config]);
-  expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(words)]);
-  expect(ended.stdout.includes('gcloud auth application-default login --scopes=')).toBe(code === 1 && !isDown);
-  expect(ended.stdout).not.toContain('PRIVATE KEY');
-});
+test.each(casesAtLength(CASES, 'all is well', 'another property', 'half a key', 'inspections that are refused'))(
+  'doctor: %s',
+  async (...one) => {
+    const [, given, code, words] = one;
+    const { id = DOMAIN, file = {}, hoursAhead = 0, permissionLevel, fault } = given;
+    const service = await startSearchConsole({
+      clock: () => Date.now() + hoursAhead * 3_600_000,
+      properties: [{ siteUrl: PREFIX }, { siteUrl: DOMAIN, ...(permissionLevel ? { permissionLevel } : {}) }],
+    });
+    onTestFinished(() => service.close());
+    if (fault) service.setFaults({ [fault[0]]: 1 }, [fault[1]]);
+    const folder = temporaryFolder();
+    const credentials = join(folder, 'key.json');
+    const whole = JSON.parse(readFileSync(await service.credentials(), 'utf8'));
+    writeFileSync(credentials, JSON.stringify({ ...whole, ...file }));
+    const config = writeConfig(folder, {
+      websites: [{ id, source: 'google' }],
+      sections: { google: { credentials, endpoint: service.url } },
+    });
+    const settings = JSON.parse(readFileSync(config, 'utf8'));
+    writeFileSync(config, JSON.stringify({ ...settings, api: undefined }));
+    const ended = await run(['doctor', '-c', config]);
+    expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(words)]);
+    expect(ended.stdout.includes('gcloud auth application-default login --scopes=')).toBe(code === 1 && !fault);
+    expect(ended.stdout).not.toContain('PRIVATE KEY');
+  },
+);

@@ -73,6 +73,14 @@ it('renews a token that ended early once for all that wait, and ends all calls w
   expect(calls).toHaveLength(2);
 });
 
+it('asks for no more than it needs, whatever the user has granted', async () => {
+  const { client, purpose, signIns } = await google(() => ({}), { file: USER });
+  await listSites(client, purpose);
+  const scope = 'https://www.googleapis.com/auth/webmasters.readonly';
+  expect(form(signIns[0]?.body)).toMatchObject({ grant_type: 'refresh_token', scope });
+  expect(client.redact(`scope ${scope}`)).toBe(`scope ${scope}`);
+});
+
 const login = /run `gcloud auth application-default login --scopes=\S+` again/;
 it.each([
   ['service', 400, 'invalid_grant', 'Invalid JWT Signature.', /keys create key\.json --iam-account=reader@/],

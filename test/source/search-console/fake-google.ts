@@ -28,7 +28,8 @@ type Answer = (asked: Asked) => Answered | Promise<Answered>;
 
 /** An error as Google writes it. */
 export function refusal(code: number, status: string, message: string, reason?: string): Answered {
-  return { status: code, body: { error: { code, message, status, ...(reason ? { details: [{ reason }] } : {}) } } };
+  const reasons = reason ? { errors: [{ reason }], details: [{ reason }] } : {};
+  return { status: code, body: { error: { code, message, status, ...reasons } } };
 }
 
 export const spent = () => refusal(429, 'RESOURCE_EXHAUSTED', `Quota exceeded for ${PROPERTY}.`);

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
-import { listSites } from '../../../src/source/search-console/calls.js';
+import { listSitemaps, listSites, searchTraffic } from '../../../src/source/search-console/calls.js';
 import { inspect } from '../../../src/source/search-console/inspection.js';
 import { google, refusal, spent, USER } from './fake-google.js';
 
 const URLS = Array.from({ length: 12 }, (_, at) => `https://www.example.com/${at}`);
 const FINE = { body: { inspectionResult: { indexStatusResult: { verdict: 'PASS' } } } };
+/** As Google writes the remedy, at the end. */
+const LONG = `${'Enable it by visiting https://console.developers.google.com/apis/api/x '.repeat(9)}then retry.`;
 const BROKEN = refusal(500, 'INTERNAL', 'Internal error encountered.');
 
 /** Lets nobody pass before as many have come. */
@@ -72,11 +74,59 @@ it.each([
     /sign in again: `gcloud auth .*webmasters/,
   ],
   [refusal(403, 'PERMISSION_DENIED', 'The API requires a quota project, which is not set.'), /google\.quota_project/],
-  [refusal(403, 'PERMISSION_DENIED', 'No.', 'SERVICE_DISABLED'), /gcloud services enable searchconsole/],
-])('a 403 about the setup ends all calls with the remedy: %j', async (answer, remedy) => {
+  [
+    refusal(403, 'PERMISSION_DENIED', `No. ${LONG}`, 'SERVICE_DISABLED'),
+    /retry\.\); run `gcloud services enable search/,
+  ],
+  [
+    refusal(400, 'INVALID_ARGUMENT', "Project 'projects/nope' not found or deleted."),
+    /the quota project does not exist/,
+  ],
+])('a refusal about the setup ends all calls with both remedies: %j', async (answer, remedy) => {
   const { client, purpose, calls } = await google(() => answer, { file: USER });
   const refused = { kind: 'unauthorized', message: expect.stringMatching(remedy) };
   await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
   await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
   expect(calls).toHaveLength(1);
+});
+
+const LOAD = 'quotaExceeded';
+it.each([
+  ['a while', 3, { value: [] }],
+  ['all the time', 9, { message: expect.stringMatching(/search analytics of sc-domain:\S+ is used up.* 16 minutes/) }],
+])('search analytics that is refused with a 403 for its load waits for minutes: %s', async (_, refused, expected) => {
+  const rows = { body: { rows: [] } };
+  const given = await google(({ line, number }) => {
+    if (!line.endsWith('/query')) return {};
+    return number <= refused ? refusal(403, 'PERMISSION_DENIED', 'Quota exceeded.', LOAD) : rows;
+  });
+  const first = searchTraffic(given.client, { ...given.call, window: '90d' }).next();
+  const ended = await first.then(
+    ({ value = [] }) => ({ value }),
+    ({ message }) => ({ message }),
+  );
+  expect([ended, given.clock.slept]).toEqual([expected, [60_000, 300_000, 600_000]]);
+  // No other call waits for that.
+  expect(await listSitemaps(given.client, given.call)).toEqual([]);
+  expect(given.purpose.counts.throttled).toBe(Math.min(refused, 4));
+});
+
+it('asks for lists 200 times a minute, whichever properties they are of', async () => {
+  const { client, purpose, clock } = await google(() => ({}));
+  const began = clock.now;
+  for (let one = 0; one < 405; one++) await listSitemaps(client, { property: `sc-domain:${one}.example`, purpose });
+  expect(clock.now - began).toBeGreaterThan(120_000);
+});
+
+it('ends the inspections of a property that refuses a dozen before any other answer, one after the other', async () => {
+  const refused = refusal(403, 'PERMISSION_DENIED', 'You do not own this site.');
+  const given = await google(({ number }) => (number === 5 ? BROKEN : refused));
+  const ask = (url: string) => inspect(given.client, { ...given.call, url });
+  const ended = await Promise.allSettled([...URLS, ...URLS].map(ask));
+  expect(ended.filter(({ status }) => status === 'rejected')).toHaveLength(12);
+  await expect(ask('https://www.example.com/')).rejects.toMatchObject({ kind: 'closed' });
+  expect(given.calls).toHaveLength(12 + 1);
+  const later = await google(({ number }) => (number === 1 ? FINE : refused));
+  await Promise.allSettled([...URLS, ...URLS].map((url) => inspect(later.client, { ...later.call, url })));
+  expect(later.calls).toHaveLength(24);
 });

@@ -37,7 +37,7 @@ export interface Sources {
 }
 
 const date = z.string().refine(isCalendarDate);
-const trafficSchema = z.object({
+const trafficSchema = z.strictObject({
   startDate: date,
   endDate: date,
   // The only dimension that the simulator knows.
@@ -46,7 +46,11 @@ const trafficSchema = z.object({
   startRow: z.int().min(0).default(0),
 });
 const url = z.url({ protocol: /^https?$/ });
-const inspectionSchema = z.object({ inspectionUrl: url, siteUrl: z.string(), languageCode: z.string().default('en') });
+const inspectionSchema = z.strictObject({
+  inspectionUrl: url,
+  siteUrl: z.string(),
+  languageCode: z.string().default('en'),
+});
 const formSchema = z.record(z.string(), z.string());
 
 /** The operation that a path and query stand for, or null. */
@@ -108,7 +112,8 @@ function addInspection(app: FastifyInstance, { world, properties, latencyMs, ins
   app.post('/v1/urlInspection/index::inspect', async (request) => {
     const { inspectionUrl: url, siteUrl, languageCode } = inspectionSchema.parse(request.body);
     const property = readable(properties, siteUrl, NOT_YOURS);
-    if (!isOfProperty(siteUrl, url)) throw new ServiceError(403, NOT_YOURS);
+    const isRestricted = property.permissionLevel === 'siteRestrictedUser';
+    if (isRestricted || !isOfProperty(siteUrl, url)) throw new ServiceError(403, NOT_YOURS);
     property.spend();
     inspected.set(url, (inspected.get(url) ?? 0) + 1);
     if (latencyMs > 0) await sleep(latencyMs * (5 / 6 + Math.random() / 3));

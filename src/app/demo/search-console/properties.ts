@@ -15,8 +15,8 @@ export interface Quota {
 
 export interface PropertyOptions extends Quota {
   siteUrl: string;
-  /** Default `siteOwner`. */
-  permissionLevel?: 'siteOwner' | 'siteUnverifiedUser';
+  /** Default `siteOwner`. A restricted user may read, and inspects nothing. */
+  permissionLevel?: 'siteOwner' | 'siteRestrictedUser' | 'siteUnverifiedUser';
 }
 
 export type Property = ReturnType<typeof propertyOf>;

@@ -74,8 +74,10 @@ export class SignIn {
   }
 }
 
-function userScope({ client_secret, refresh_token }: Form): string {
+/** Google grants whatever the user agreed to; here more than is needed is refused. */
+function userScope({ client_secret, refresh_token, scope }: Form): string {
   if (client_secret !== USER.client_secret) throw new ServiceError(400, 'Unauthorized');
   if (refresh_token !== USER.refresh_token) throw new ServiceError(400, 'Token has been expired or revoked.');
+  if (scope !== READ_ONLY) throw new ServiceError(400, `ask for ${READ_ONLY} alone`);
   return READ_ONLY;
 }

@@ -68,7 +68,9 @@ it('signs in a service account and a user, and refuses what is wrong with either
   expect((await signInByJwt({ iss: 'other' })).said).toContain('account not found');
   expect((await signIn({ assertion: 'a.b.c' })).said).toBe('Invalid JWT Signature.');
   expect(await sites(await signInByJwt({ scope: 'email' }))).toMatchObject({ status: 403 });
-  const user = { ...(await credentials('authorized_user')), grant_type: 'refresh_token' };
+  const scope = 'https://www.googleapis.com/auth/webmasters.readonly';
+  const user = { ...(await credentials('authorized_user')), grant_type: 'refresh_token', scope };
+  expect((await signIn({ ...user, scope: `${scope} openid` })).said).toBe(`ask for ${scope} alone`);
   const { authorization } = await signIn(user);
   expect(await sites({ authorization })).toMatchObject({ status: 403 });
   expect(await sites({ authorization, 'x-goog-user-project': 'p' })).toMatchObject({ status: 200 });
