@@ -15,7 +15,10 @@ import { hasServer, startRealServer } from '../given/s3-servers.js';
 
 const PAGES = 60;
 const GUIDE = readFileSync(join(packageFolder(), 'docs', 'beyond-one-machine.md'), 'utf8');
-const [FILL = '', CLICKHOUSE = '', SPARK = ''] = [...GUIDE.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block);
+const [, CLUSTER = ''] = GUIDE.split('\n## From a laptop to a cluster\n');
+const [FILL = '', CLICKHOUSE = '', SPARK = ''] = [...CLUSTER.matchAll(/```sh\n([\s\S]*?)```/g)].map(
+  ([, block]) => block,
+);
 const [, TREND = ''] = /```sql\n([\s\S]*?)```/.exec(GUIDE) ?? [];
 const MISSING = /No matching distribution.*|JAVA_HOME is not set|unresolved dependency.*/;
 
