@@ -64,6 +64,7 @@ const OF_THE_WAREHOUSE: Gauges<Status> = {
     'Notices that a channel has not accepted yet.',
     ({ notices }) => notices.reduce((sum, waiting) => sum + waiting.notices, 0),
   ],
+  last_night_good: ['Whether all was as it should be since the last night.', ({ last_night }) => last_night.is_good],
   warnings: ['Lines that `indexhouse status` warns with.', ({ warnings }) => warnings.length],
   exit_code: [
     'Exit code of `indexhouse status`: 0, 1 if a website got no snapshot in its last run, 3 for other warnings.',

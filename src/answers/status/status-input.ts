@@ -4,7 +4,8 @@ import { timeOfId } from '../../base/time.js';
 import { followersOf } from '../../warehouse/copies/follow.js';
 import { newestFile, websitesIn } from '../../warehouse/log/folder/layout.js';
 import { DEFAULT_AGE_RULE } from './data-age.js';
-import type { StatusInput } from './status.js';
+import type { StatusInput } from './found.js';
+import type { Due } from './overdue.js';
 
 /** The defaults of the configuration, used if only a folder is given. */
 export const STATUS_DEFAULTS = {
@@ -22,9 +23,17 @@ export function statusInputOf(config: Config): StatusInput {
     resumeWithin: sync.resume_within,
     maxRejectRatio: quality.max_reject_ratio,
     ...ageRuleOf(config),
+    due: dueOf(config),
+    minFreeDisk: warehouse.min_free_disk,
     followers: followersOf(config),
     now: Date.now(),
   };
+}
+
+/** When nights are due: by the schedule, if the configuration has one. */
+function dueOf({ hasSchedule, schedule, status }: Config): Due {
+  const cron = schedule['nightly-sync'];
+  return { schedule: hasSchedule && cron ? { cron, timeZone: schedule.time_zone } : null, overdue: status.overdue };
 }
 
 /** When data is too old, and which websites are configured. */

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Reader } from '../../answers/query/reader.js';
 import type { ReaderOptions } from '../../answers/query/reader-options.js';
 import { ageText, type DataAge } from '../../answers/status/data-age.js';
-import type { StatusInput } from '../../answers/status/status.js';
+import type { StatusInput } from '../../answers/status/found.js';
 import { ageRuleOf, STATUS_DEFAULTS, statusInputOf } from '../../answers/status/status-input.js';
 import { isBucketUrl } from '../../base/config/bucket.js';
 import { loadConfig, settingsWithoutFile } from '../../base/config/load.js';

@@ -54,8 +54,8 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'service.allowed_hosts': ['indexhouse.example.com'],
 };
 
-/** By default, there are no such sections. */
-const LEFT_OUT = ['google', 'bucket', 'pages_from'];
+/** By default, there are no such sections. With `schedule`, a night that it names and that did not begin is missed. */
+const LEFT_OUT = ['google', 'bucket', 'pages_from', 'schedule'];
 
 /** What `source: google` needs, in place of these three sections. */
 const GOOGLE_REPLACES = ['api', 'google', 'websites'];

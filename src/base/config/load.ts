@@ -53,6 +53,7 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
     report: { ...config.report, folder: resolve(dirname(path), config.report.folder) },
     pages_from: own && { ...own, file: resolve(dirname(path), own.file) },
     file: path,
+    hasSchedule: Object.hasOwn(document.value, 'schedule'),
   };
 }
 

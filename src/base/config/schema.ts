@@ -146,6 +146,7 @@ const status = mapping({
     )
     .prefault('auto')
     .describe('Age of a snapshot above which data is called old; "auto": twice the time between two nightly syncs.'),
+  overdue: duration().prefault('2h').describe('How late a night may begin before it counts as missed.'),
 });
 
 /** `schedule`: its time zone, durations in milliseconds, and for each job a cron expression or false. */
@@ -245,9 +246,10 @@ export const configSchema = mapping({
 
 /**
  * The whole configuration under the names of the YAML file. Times are milliseconds, sizes bytes, `unlimited` Infinity;
- * `warehouse.path` (if it is no bucket's address) and `file` (where it came from) are absolute.
+ * `warehouse.path` (if it is no bucket's address) and `file` (where it came from) are absolute. `hasSchedule`: whether the
+ * file has the section `schedule`.
  */
-export type Config = z.output<typeof configSchema> & { file: string };
+export type Config = z.output<typeof configSchema> & { file: string; hasSchedule?: boolean };
 
 /** The JSON Schema of `indexhouse.yaml` as users write it (durations and sizes as text), for completion in editors. */
 export function configJsonSchema(): z.core.JSONSchema.JSONSchema {

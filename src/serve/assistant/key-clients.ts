@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Reader } from '../../answers/query/reader.js';
-import { type Found, judged, type Status, type StatusInput } from '../../answers/status/status.js';
+import type { Found, StatusInput } from '../../answers/status/found.js';
+import { judged, type Status } from '../../answers/status/status.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { readableBy } from '../api/admission.js';
 import { LiveReader } from '../store/live-reader.js';
@@ -83,6 +84,9 @@ export class KeyClients {
 
 /** What a key learns nothing of: this machine, its folders, and what its operator runs. */
 const UNSEEN = {
+  unrecorded: null,
+  overdue: null,
+  disk: null,
   warehouse: '',
   waiting: null,
   removal: null,

@@ -1,3 +1,4 @@
+import { rename, rm } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { z } from 'zod';
 import { messageOf } from '../../base/exit.js';
@@ -23,6 +24,8 @@ export type Waiting = z.infer<typeof waiting>;
 const runFile = z.object({
   started_at: time,
   waiting: waiting.nullable(),
+  /** Whether the run recorded how it ended. */
+  has_ended: z.boolean().default(true),
   /** Why it stopped before its end. */
   stopped: z.string().nullable(),
   /** What is doubtful about the clock. */
@@ -36,9 +39,30 @@ export type RunFileContent = z.infer<typeof runFile>;
 /** A failure of no website in particular. */
 export const NO_WEBSITE = '*';
 
-/** What the newest run has written; null before the first one, or if the file is damaged. */
-export function readRunFile(file: string): Promise<RunFileContent | null> {
-  return readJson(file, runFile).catch(() => null);
+/**
+ * What the newest run has written; null before the first one, or if the file is damaged. If the newest one could not write
+ * it, what the one before has written, as if it had not ended.
+ */
+export async function readRunFile(file: string): Promise<RunFileContent | null> {
+  const written = await readJson(file, runFile).catch(() => null);
+  if (written) return written;
+  const before = await readJson(unrecorded(file), runFile).catch(() => null);
+  return before && { ...before, has_ended: false };
+}
+
+/** What the file is called once a later run could not write it. Renaming takes no space, so it works on a full disk. */
+function unrecorded(file: string): string {
+  return `${file}.unrecorded`;
+}
+
+/**
+ * Why it is unknown how the newest run ended, while none is in progress; null if it is known.
+ *
+ * @param hasJournals whether journals show a run that is not finished, which says more
+ */
+export function unrecordedText(content: RunFileContent | null, hasJournals: boolean): string | null {
+  if (content === null || content.has_ended || hasJournals) return null;
+  return 'the last run could not record how it ended: it was killed, or the disk is full; run `indexhouse sync` again';
 }
 
 /**
@@ -73,6 +97,7 @@ export class RunFile {
     this.#content = {
       started_at,
       waiting: null,
+      has_ended: false,
       stopped: null,
       clock: before?.clock ?? null,
       failed: before?.failed ?? {},
@@ -105,7 +130,7 @@ export class RunFile {
     const before = Object.entries(this.#content.failed).filter(([id]) => idProblem(id) === null);
     const all = Object.entries({ ...Object.fromEntries(before), ...failed });
     const left = Object.fromEntries(all.flatMap(([id, failure]) => (failure ? [[id, failure]] : [])));
-    await this.#write({ waiting: null, stopped, clock, failed: left });
+    await this.#write({ waiting: null, has_ended: true, stopped, clock, failed: left });
   }
 
   /** One after the other, because writes share a temporary file. */
@@ -114,7 +139,12 @@ export class RunFile {
     this.#content = content;
     this.#written = this.#written
       .then(() => writeJson(this.file, content))
-      .catch((error) => this.logger.warn(`cannot record how the run is doing: ${messageOf(error)}`));
+      .then(() => rm(unrecorded(this.file), { force: true }))
+      .catch(async (error) => {
+        this.logger.warn(`cannot record how the run is doing: ${messageOf(error)}`);
+        // The file of the run before would say that all is well.
+        await rename(this.file, unrecorded(this.file)).catch(() => {});
+      });
     return this.#written;
   }
 }

@@ -34,7 +34,7 @@ describe('indexhouse status', () => {
     const built = await buildWarehouse([
       { at: `${year}-03-01T02:00:00Z`, lists: { w: [{ url: 'https://w.example/a' }] } },
     ]);
-    const { code, stdout } = await run(['status', '--warehouse', built.path], { columns: 0 });
+    const { code, stdout } = await run(['status', '--warehouse', built.path, '--verbose'], { columns: 0 });
     expect({ code, stdout }).toEqual({ code: 3, stdout: expect.not.stringMatching(/ -\d/) });
     expect(stdout).toMatch(/^https:\/\/w.example .* just now /m);
     expect(stdout).toMatch(/^! .*: the last snapshot is \d+d( \d+h)? ahead of this machine's clock; check the clock$/m);
@@ -42,7 +42,14 @@ describe('indexhouse status', () => {
 
   test('shows a failed website plainly and exits with 1, without a token and without the service', async () => {
     const { file, warehouse } = await halfSynced();
-    const shown = await run(['status', '--config', file]);
+    const brief = await run(['status', '--config', file]);
+    expect(brief).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /^Last night needs attention: 1 of 2 websites \(1 failed\)\.\n\n! site-b: the last run got no snapshot: .*\n\nWarehouse: /,
+      ),
+    });
+    const shown = await run(['status', '--config', file, '--verbose']);
     expect(shown.code).toBe(1);
     expect(shown.stdout).toMatch(/site-a .*complete +10 +10 +0 +committed/);
     expect(shown.stdout).toMatch(/site-b +never .*FAILED/);

@@ -21,9 +21,14 @@ import { formatTable } from '../output/table.js';
 const OF_ALL_REPORTS = ['pages with a report', 'oldest', 'median'];
 /** How many lines of drift to print. */
 const DRIFT_SHOWN = 10;
+/** Without `--verbose`, so many lines of a kind, or names in one. */
+const MOST_LINES = 5;
+/** The tables have so many websites at most, those that need attention first. */
+const MOST_WEBSITES = 20;
 
 export interface Flags extends ReadFlags {
   metrics?: boolean;
+  verbose?: boolean;
 }
 
 /** `indexhouse status`: how the warehouse is doing. Sends no request, and writes nothing. */
@@ -38,38 +43,72 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       // Loaded here, because nothing else needs it.
       const { metricsOf } = await import('../../../answers/status/metrics.js');
       io.stdout.write(shownOn(io.stdout, await metricsOf(status)));
-    } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
+    } else io.stdout.write(flags.json ? formatJson(status) : printed(status, flags, widthOf(io.stdout)));
     return status.exit_code || exitFor(cache, io);
   });
 }
 
-function printed(status: Status, width: number | undefined): string {
-  const { websites, unfinished, followers, running, warnings, warehouse, quarantine, new_drift, notices } = status;
-  const none = websites.every(({ last_snapshot }) => last_snapshot === null);
+function printed(status: Status, { verbose = false }: Flags, width: number | undefined): string {
+  const { followers, running, warehouse, warnings, findings } = status;
+  const all = verbose
+    ? findings.map(({ website, message }) => (website ? `${website}: ${message}` : message))
+    : warnings;
   const lines = [
-    ...(none ? ['No snapshots yet. `indexhouse sync` creates the first one.'] : []),
+    ...all.map((warning) => `! ${warning}`),
+    ...(running ? [`A run is in progress: ${running.holder}.`] : []),
     // Who only reads a bucket does not know.
-    ...(isBucketUrl(warehouse)
-      ? []
-      : [running ? `A run is in progress: ${running.holder}.` : 'No run is in progress.']),
-    ...websites.filter(({ is_configured }) => !is_configured).map(notConfigured),
-    ...unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`),
+    ...(verbose && !running && !isBucketUrl(warehouse) ? ['No run is in progress.'] : []),
     ...followers
-      .filter(({ name, error }) => name !== 'analytics' && error === null)
+      .filter(({ name, error, behind }) => name !== 'analytics' && error === null && (verbose || behind > 0))
       .map((follower) => followerLine(follower)),
-    ...websites.flatMap(notInspectedLine),
-    ...status.sources.map((read) => sourcesLine(read, status)),
-    ...quarantine.map((one) => quarantineLine(one, status)),
-    ...driftLines(new_drift, status),
-    ...notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
-    ...warnings.map((warning) => `! ${warning}`),
+    ...notes(status, verbose ? Number.POSITIVE_INFINITY : MOST_LINES),
   ];
   const text = lines.map((line) => `${safe(line)}\n`).join('');
-  return `Warehouse: ${safe(warehouse)}\n\n${websiteTables(status, width)}${text}`;
+  const tables = verbose ? `${websiteTables(status, width)}` : '';
+  const { sentence } = status.last_night;
+  return `${safe(sentence)}\n\n${tables}${text}${text && '\n'}Warehouse: ${safe(warehouse)}\n`;
+}
+
+/** What is good to know and needs nobody's attention. @param most so many lines of a kind */
+function notes(status: Status, most: number): string[] {
+  const { websites, unfinished, quarantine, new_drift, notices, sources } = status;
+  const configured = websites.filter(({ is_configured }) => is_configured);
+  const flawed = sources.filter(
+    ({ gone, failed, remarked }) => most === Number.POSITIVE_INFINITY || gone + failed + remarked > 0,
+  );
+  const kinds = [
+    notConfiguredLine(websites),
+    unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`),
+    configured.flatMap(notInspectedLine),
+    flawed.map((read) => sourcesLine(read, status)),
+    quarantine.map((one) => quarantineLine(one, status)),
+    driftLines(new_drift, status),
+    notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
+  ];
+  return kinds.flatMap((lines) => {
+    const more = lines.length - most;
+    return more > 0 ? [...lines.slice(0, most), `… and ${count(more)} more such lines with --verbose.`] : lines;
+  });
+}
+
+function notConfiguredLine(websites: Status['websites']): string[] {
+  const gone = websites.filter(({ is_configured }) => !is_configured);
+  const [first] = gone;
+  if (!first) return [];
+  if (gone.length === 1) return [notConfigured(first)];
+  const names = gone.slice(0, MOST_LINES).map(nameOf).join(', ');
+  const more = gone.length > MOST_LINES ? ` and ${count(gone.length - MOST_LINES)} more` : '';
+  return [`${names}${more} are no longer configured; \`indexhouse remove --website …\` removes one`];
 }
 
 /** The tables about websites; empty ones are left out. */
-function websiteTables({ websites, checked_at }: Status, width: number | undefined): string {
+function websiteTables(status: Status, width: number | undefined): string {
+  const { checked_at, findings } = status;
+  const affected = new Set(findings.map(({ website }) => website));
+  const rank = (website: Status['websites'][number]) => (affected.has(nameOf(website)) ? 0 : 1);
+  const isCut = status.websites.length > MOST_WEBSITES;
+  const sorted = isCut ? status.websites.toSorted((one, other) => rank(one) - rank(other)) : status.websites;
+  const websites = sorted.slice(0, MOST_WEBSITES);
   const ageOf = (seconds: number | null | undefined) => (seconds == null ? '' : age(seconds * 1000));
   const snapshots = websites.map((website) => {
     const { last_snapshot: last, last_run: run } = website;
@@ -106,7 +145,9 @@ function websiteTables({ websites, checked_at }: Status, width: number | undefin
     [['website', 'last requests', 'throttled', 'retried', 'utilised'], requests],
   ];
   const filled = tables.filter(([, rows]) => rows.length > 0);
-  return filled.map(([columns, rows]) => `${formatTable(columns, rows, { width })}\n`).join('');
+  const left = sorted.length - websites.length;
+  const more = left > 0 ? `… and ${counted(left, 'website')} more; \`indexhouse status --json\` has all.\n\n` : '';
+  return `${filled.map(([columns, rows]) => `${formatTable(columns, rows, { width })}\n`).join('')}${more}`;
 }
 
 function notInspectedLine({ last_snapshot: last, pages, ...website }: Status['websites'][number]): string[] {

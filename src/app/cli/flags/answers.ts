@@ -80,6 +80,7 @@ export function answerCommands(define: Define): Command[] {
     define('status', () => import('../commands/status.js'))
       .description('last runs, freshness, completeness, what is unfinished or lags')
       .option(...PLACE)
+      .option('--verbose', 'every website and copy, and each finding by itself')
       .addOption(new Option('--metrics', "print metrics in Prometheus' text format").conflicts('json'))
       .addHelpText('after', STATUS_HELP),
     queryCommand(define),

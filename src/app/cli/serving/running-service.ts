@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { PagesFrom } from '../../../answers/query/own-pages.js';
+import type { StatusInput } from '../../../answers/status/found.js';
 import { metricsOf } from '../../../answers/status/metrics.js';
-import { readStatus, type Status, type StatusInput } from '../../../answers/status/status.js';
+import { readStatus, type Status } from '../../../answers/status/status.js';
 import type { Config } from '../../../base/config/schema.js';
 import type { Logger } from '../../../base/observe/log.js';
 import { packageVersion } from '../../../base/version.js';

@@ -1,0 +1,63 @@
+import type { LockHolder } from '../../base/storage/locks.js';
+import type { Writer } from '../../warehouse/bucket/lease.js';
+import type { Follower, FollowerLag } from '../../warehouse/copies/follower.js';
+import type { RunFileContent, Waiting } from '../../warehouse/journal/run-file.js';
+import type { Due } from './overdue.js';
+import type { UnfinishedRun } from './unfinished-runs.js';
+import type { WaitingNotices } from './waiting-notices.js';
+import type { NewDrift, PageState, SourcesRead, WebsiteStatus, WebsitesInput } from './website-status.js';
+
+/** What was found about a warehouse, before it is judged. */
+export interface Found {
+  warehouse: string;
+  checked_at: string;
+  websites: WebsiteStatus[];
+  /** The process that holds the run lock: a sync or another writing command is running. */
+  running: LockHolder | null;
+  /** What the run in progress waits for; null if it does not wait. */
+  waiting: Waiting | null;
+  /** Why the newest run got no snapshot of a website, where `runs` has no row of it; by website, `*` for none. */
+  failed: RunFileContent['failed'];
+  /** What the last run found doubtful about this machine's clock; null if nothing. */
+  clock: string | null;
+  /** This folder as the writer of its bucket; null if it has written to none. */
+  writer: Writer | null;
+  /** A removal that is not finished, and what to do about it; null if there is none. */
+  removal: string | null;
+  unfinished: UnfinishedRun[];
+  /** Folders of damaged journals that were set aside; they may be deleted. */
+  set_aside: string[];
+  followers: FollowerLag[];
+  page_states: PageState[];
+  /** What is new in the drift diary since the snapshot before the newest one of each website. */
+  new_drift: NewDrift[];
+  /** How what names the pages of each property was read for its newest snapshot. */
+  sources: SourcesRead[];
+  /** The websites of whose newest snapshot some records are in quarantine, and how many. */
+  quarantine: { website_id: string; records: number }[];
+  notices: WaitingNotices[];
+  damaged: { path: string; table: string; website_id: string; reason: string }[];
+  /** That a run began, and why what became of it is unknown; null if it is known. */
+  unrecorded: string | null;
+  /** That a night should have begun, and did not; null if none is missed. */
+  overdue: string | null;
+  /** That the disk has too little space for the next run; null if it has not. */
+  disk: string | null;
+}
+
+export interface StatusInput extends WebsitesInput {
+  /** Milliseconds: the next sync resumes a younger unfinished run, and closes an older one. */
+  resumeWithin: number;
+  maxRejectRatio: number;
+  /** Milliseconds: a newest snapshot that is older is stale. */
+  maxAge: number;
+  /** When the next night is due, by a schedule or the rhythm of the last ones, and how late it may be, in milliseconds. */
+  due?: Due;
+  /** Bytes that the disk must have free for a run; not looked at if left out. */
+  minFreeDisk?: number;
+  /** What follows the log; only the DuckDB files if left out. */
+  followers?: readonly Follower[];
+}
+
+/** What counts as wrong. */
+export type Limits = Pick<StatusInput, 'maxRejectRatio' | 'maxAge'>;

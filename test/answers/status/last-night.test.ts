@@ -1,0 +1,110 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Finding } from '../../../src/answers/status/findings.js';
+import { causesOf } from '../../../src/answers/status/last-night.js';
+import { readStatus } from '../../../src/answers/status/status.js';
+import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
+import { createLogger } from '../../../src/base/observe/log.js';
+import { DAY_MS, HOUR_MS } from '../../../src/base/time.js';
+import { RunFile } from '../../../src/warehouse/journal/run-file.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { buildWarehouse } from '../../given/warehouse.js';
+
+const NIGHTS = ['2026-03-01T02:00:00Z', '2026-03-02T02:00:10Z', '2026-03-03T02:01:00Z'];
+const HOUR = (at: string, hours: number) => Date.parse(at) + hours * HOUR_MS;
+
+async function nightsOf(times: readonly string[]) {
+  const built = await buildWarehouse(times.map((at) => ({ at, lists: { w: [{ url: 'https://w.example/a' }] } })));
+  const websites = [{ id: 'w', name: 'Shop' }];
+  const given = { ...STATUS_DEFAULTS, warehouse: built.path, websites, followers: [], maxAge: 365 * DAY_MS };
+  return (now: number, cron?: string) => {
+    const schedule = cron ? { cron, timeZone: 'Europe/Berlin' } : null;
+    return readStatus({ ...given, now, due: { schedule, overdue: 2 * HOUR_MS } });
+  };
+}
+
+describe('the verdict on the last night', () => {
+  it('is one sentence with the time of the night, and its date once that is long ago', async () => {
+    const statusAt = await nightsOf(NIGHTS);
+    const { last_night, exit_code } = await statusAt(HOUR('2026-03-03T02:01:00Z', 5));
+    expect(exit_code).toBe(0);
+    expect(last_night).toEqual({
+      is_good: true,
+      sentence: expect.stringMatching(/^Last night was good: 1 of 1 website, 02:0\d–02:0\d UTC\.$/),
+    });
+    const later = await (await nightsOf(NIGHTS.slice(0, 2)))(HOUR('2026-03-03T02:00:00Z', 5));
+    expect(later.last_night.sentence).toMatch(/^Last night was good: 1 of 1 website, 2026-03-02 02:0\d–02:0\d UTC\.$/);
+  });
+
+  it('misses a night by the rhythm of the last three, or by the schedule, once it is two hours late', async () => {
+    const statusAt = await nightsOf(NIGHTS);
+    expect((await statusAt(HOUR('2026-03-04T02:00:00Z', 1.9))).overdue).toBeNull();
+    const missed = await statusAt(HOUR('2026-03-04T02:00:00Z', 2.1));
+    expect(missed).toMatchObject({
+      exit_code: 3,
+      last_night: { is_good: false, sentence: 'Last night needs attention: 1 missed night.' },
+      overdue: expect.stringMatching(
+        /^no run since .* was due at .* by the rhythm of the last nights, 2h .* ago; check/,
+      ),
+    });
+    // 03:00 in Berlin is 02:00 UTC.
+    expect((await statusAt(HOUR('2026-03-04T02:00:00Z', 1.9), '0 3 * * *')).overdue).toBeNull();
+    expect((await statusAt(HOUR('2026-03-04T02:00:00Z', 2.1), '0 3 * * *')).overdue).toMatch(
+      /by schedule.nightly-sync/,
+    );
+    expect((await statusAt(HOUR('2026-03-04T02:00:00Z', 2.1), '0 3 * * 1')).overdue).toBeNull();
+    const tried = await nightsOf(['2026-03-01T02:00:00Z', '2026-03-01T02:20:00Z', '2026-03-01T02:40:00Z']);
+    expect((await tried(HOUR('2026-03-01T02:00:00Z', 20))).overdue).toBeNull();
+  });
+
+  it('is bad after a run that could record nothing, on a full disk or killed at once', async () => {
+    const statusAt = await nightsOf(NIGHTS);
+    const { warehouse } = await statusAt(HOUR('2026-03-03T02:01:00Z', 5));
+    const file = join(warehouse, 'run.json');
+    const logger = createLogger({ destination: { write: () => {} } });
+    const status = () => statusAt(HOUR('2026-03-03T02:01:00Z', 5));
+    await (await RunFile.begin(file, logger, Date.now())).ends({}, {});
+    expect((await status()).exit_code).toBe(0);
+    const full = {
+      run_id: '',
+      get error(): string {
+        throw new Error('ENOSPC: no space left on device, write');
+      },
+    };
+    await (await RunFile.begin(file, logger, Date.now())).ends({}, { w: full });
+    expect(await status()).toMatchObject({
+      exit_code: 3,
+      last_night: { is_good: false },
+      unrecorded: expect.stringContaining('it was killed, or the disk is full'),
+    });
+    const killed = await RunFile.begin(file, logger, Date.now());
+    expect((await status()).exit_code).toBe(3);
+    await killed.ends({}, {});
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ has_ended: true });
+    expect((await status()).exit_code).toBe(0);
+  });
+
+  it('sees that the disk has no space for the next run', async () => {
+    const folder = join(temporaryFolder(), 'warehouse');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'run.json'), '');
+    const input = { ...STATUS_DEFAULTS, warehouse: folder, followers: [], now: Date.now() };
+    expect(await readStatus({ ...input, minFreeDisk: 1e18 })).toMatchObject({
+      exit_code: 3,
+      last_night: { sentence: 'Last night needs attention: 1 full disk.' },
+    });
+    expect((await readStatus(input)).exit_code).toBe(0);
+  });
+});
+
+it('websites with the same cause share a sentence, and of many causes the first are spelled out', () => {
+  const of = (website: string, message: string): Finding => ({ kind: 'partial', website, message });
+  const same = Array.from({ length: 200 }, (_, at) => of(`w${at}`, 'the service answered 500'));
+  expect(causesOf(same)).toEqual(['w0, w1, w2, w3, w4 and 195 more: the service answered 500']);
+  const own = Array.from({ length: 30 }, (_, at) => of(`w${at}`, `sitemap ${at} is gone`));
+  expect(causesOf(own)).toEqual([
+    ...own.slice(0, 5).map(({ website, message }) => `${website}: ${message}`),
+    'and 25 partial listings more; `indexhouse status --verbose` lists them',
+  ]);
+});
