@@ -74,6 +74,7 @@ export function headlineOf(
 /** The headline of several websites together. A figure is compared only if each website's is. */
 export function totalOf(headlines: readonly Headline[]): Headline {
   const dates = (key: 'listed_on' | 'compared_with') => headlines.flatMap((headline) => headline[key] ?? []).sort();
+  const most = headlines.toSorted((one, other) => other.fell_out.now - one.fell_out.now);
   const sumOf = (key: 'not_inspected' | 'first_inspected' | 'retired' | 'clicks_lost') =>
     headlines.reduce((sum, headline) => sum + headline[key], 0);
   return {
@@ -83,7 +84,7 @@ export function totalOf(headlines: readonly Headline[]): Headline {
     first_inspected: sumOf('first_inspected'),
     retired: sumOf('retired'),
     clicks_lost: sumOf('clicks_lost'),
-    crawls: headlines.length === 1 ? (headlines[0]?.crawls ?? null) : null,
+    crawls: most.find(({ crawls }) => crawls !== null)?.crawls ?? null,
     estimate: (headlines.length === 1 ? headlines[0]?.estimate : null) ?? NO_ESTIMATE,
     ...each(FIGURES, (key) => headlines.map((headline) => headline[key]).reduce(added, NOTHING)),
   };
