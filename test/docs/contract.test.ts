@@ -25,10 +25,11 @@ test('every column has a description in docs/columns.yaml, and every description
   expect(readFileSync(DICTIONARY, 'utf8'), `it is stale: ${UPDATE}`).toBe(text);
 });
 
-test('every decision is listed, under its own title', () => {
+test('every decision is listed, under its own title, and dated', () => {
   const list = readFileSync(`${DECISIONS}/README.md`, 'utf8');
   const listed = [...list.matchAll(/^\| \[(.+?)\]\((.+?)\)/gm)].map(([, , file]) => file);
   const files = readdirSync(DECISIONS).filter((file) => file !== 'README.md');
   expect(listed).toEqual(files.sort());
-  for (const file of files) expect(readFileSync(`${DECISIONS}/${file}`, 'utf8')).toMatch(/^# .+\n\n\*\*Decided\.\*\*/);
+  for (const file of files)
+    expect(readFileSync(`${DECISIONS}/${file}`, 'utf8')).toMatch(/^# .+\n\n\*\*Decided on \d{4}-\d\d-\d\d\.\*\*/);
 });
