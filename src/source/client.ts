@@ -57,7 +57,7 @@ export interface Dialect {
   /** What ends the client if the probe after the last of these waits is refused. */
   spent(): SourceError;
   /** As many 403s in a row end the client: before any other answer, and later. Left out: they do not. */
-  mostForbidden?: { first: number; later: number };
+  mostForbidden?: { first: number; later: number } | undefined;
 }
 
 export interface ClientOptions

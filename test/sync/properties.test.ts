@@ -66,10 +66,11 @@ test('all properties of an account list and inspect each page once', async () =>
 
 test('websites that overlap, or use the same wider property, share the day', async () => {
   const entries = [PREFIX, BLOG].map((id) => ({ id, inspections_per_day: 10 }));
-  const { pass, calls } = await scriptedProperty(onTestFinished, entries);
+  const { pass, calls, config } = await scriptedProperty(onTestFinished, entries);
   await pass({ sites: ALL_OWNED, sitemap: pagesOf(BLOG, 30) });
   const day = { [PROPERTY]: 10, [PREFIX]: 10, [BLOG]: 10 };
   expect(countsOf(calls.through)).toEqual(day);
+  expect((await run(['plan', '-c', config])).stdout).toContain(`a quota shared with ${BLOG}. All`);
 });
 
 test('a property that refuses every inspection is asked a dozen times, and the permission is named', async () => {
@@ -95,7 +96,7 @@ test('pages that another property has do not depend on one that refuses', async 
   const { error, inspected } = await pass({ sites, sitemap, refuses });
   expect([inspected, error]).toEqual([pagesOf(BLOG, 20).sort(), expect.stringContaining('have an owner give')]);
   expect(countsOf(calls.through)).toEqual({ [PROPERTY]: 12, [PREFIX]: 20, [BLOG]: 12 });
-  expect((await run(['plan', '-c', config])).stdout).toContain('Up to 20 inspections a night');
+  expect((await run(['plan', '-c', config])).stdout).toMatch(/Up to 20 .*No property allows inspections of the others/);
 });
 
 test('a single 403 among good answers is tried again in the same run, within the day’s inspections', async () => {

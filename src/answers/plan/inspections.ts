@@ -58,15 +58,7 @@ interface Nights {
 }
 
 /** What the nights of a property take, under the names of `plan --json`. */
-export interface InspectionPlan {
-  website_id: string;
-  pages: number;
-  not_inspected: number;
-  inspections_a_night: number;
-  seconds: number;
-  nights_until_inspected: Nights;
-  nights_for_all_pages: Nights;
-}
+export type InspectionPlan = ReturnType<typeof planOf> & { shares_quota_with: string[] };
 
 /** What the nights of these properties of Search Console take, by their newest states. */
 export async function inspectionPlans(
@@ -74,7 +66,7 @@ export async function inspectionPlans(
   ids: readonly string[],
   config: Config,
 ): Promise<InspectionPlan[]> {
-  const plans: InspectionPlan[] = [];
+  const plans: ReturnType<typeof planOf>[] = [];
   await reader.engine.run(sql('warehouse/plan/scopes_of'));
   // A reader answers one question at a time.
   for (const website of ids) {
@@ -86,10 +78,14 @@ export async function inspectionPlans(
     const now = rows.map((row) => ({ ...row, quotas }));
     if (now.length > 0) plans.push(planOf(website, now, config));
   }
-  return plans;
+  return plans.map((plan) => {
+    const isShared = (other: typeof plan) => other.properties.some((property) => plan.properties.includes(property));
+    const others = plans.filter((other) => other !== plan && isShared(other));
+    return { ...plan, shares_quota_with: others.map(({ website_id }) => website_id) };
+  });
 }
 
-function planOf(website_id: string, rows: readonly Inspectable[], { google, reports }: Config): InspectionPlan {
+function planOf(website_id: string, rows: readonly Inspectable[], { google, reports }: Config) {
   const pace = Math.min(google.requests_per_minute, (google.concurrency * MINUTE_MS) / INSPECTION_MS);
   const total = (of: 'pages' | 'not_inspected') => rows.reduce((all, row) => all + row[of], 0);
   const most = reports.max_per_run;
@@ -101,14 +97,14 @@ function planOf(website_id: string, rows: readonly Inspectable[], { google, repo
     while (inspectedIn(share * number, rows, of) < all) number++;
     return number;
   };
-  const nightsFor = (of: 'pages' | 'not_inspected'): Nights => ({
-    at_least: nights(of, 1),
-    at_most: nights(of, ROTATION),
-  });
+  const nightsFor = (of: 'pages' | 'not_inspected'): Nights => {
+    return { at_least: nights(of, 1), at_most: nights(of, ROTATION) };
+  };
   return {
     website_id,
     pages: total('pages'),
     not_inspected: total('not_inspected'),
+    properties: rows[0]?.quotas?.map(({ property }) => property) ?? [],
     inspections_a_night: inspections,
     seconds: Math.ceil((inspections / pace) * 60),
     nights_until_inspected: nightsFor('not_inspected'),
@@ -123,7 +119,9 @@ export function inspectionSentence(plan: InspectionPlan): string {
   const known = `${website_id}: ${counted(pages, 'page')}, ${left > 0 ? `${count(left)} not inspected yet` : 'all inspected'}.`;
   if (perNight === 0)
     return `${known} reports.max_per_run is 0, or no property allows inspections, so none is inspected.`;
-  const a = `Up to ${counted(perNight, 'inspection')} a night, in about ${duration(seconds * SECOND_MS)}`;
+  const shared = plan.shares_quota_with.length > 0 ? `, a quota shared with ${plan.shares_quota_with.join(', ')}` : '';
+  const a = `Up to ${counted(perNight, 'inspection')} a night, in about ${duration(seconds * SECOND_MS)}${shared}`;
+  if (all.at_least === null) return `${known} ${a}. No property allows inspections of the others.`;
   if (all.at_most === 1) return `${known} ${a}. All of them are inspected every night.`;
   const between = ({ at_least: least, at_most: most }: Nights) =>
     least === most ? counted(least ?? 0, 'night') : `${count(least ?? 0)} to ${counted(most ?? 0, 'night')}`;

@@ -4,9 +4,9 @@ import { HttpAnswer } from '../../base/http/exchange.js';
 import { counted } from '../../base/observe/format.js';
 import { MINUTE_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
-import { Client, type Purpose } from '../client.js';
+import { Client, type Dialect, type Purpose } from '../client.js';
 import { SourceError } from '../errors.js';
-import { excerpt, kindOf, MOST_WORDS, type Refused } from '../failures.js';
+import { excerpt, kindOf as kindOfStatus, MOST_WORDS, type Refused } from '../failures.js';
 import { type Message, Transport } from '../transport.js';
 import { Access, GCLOUD_LOGIN, type GoogleClientOptions } from './access.js';
 
@@ -30,28 +30,24 @@ const QUOTA = /"reason":\s*"(user_?|daily_?)?(quota|(rate_?)?limit)_?exceeded/i;
 /** Calls that are neither inspections nor search analytics, of one user. */
 const OTHERS_PER_MINUTE = 200;
 
-interface Kind {
-  /** Calls with the same key share a pace and a quota. */
-  key: string;
-  /** Such as `the inspections of sc-domain:example.com`. */
+const INSPECTIONS = 'inspections of';
+
+/** What a call counts for: those of one `quota` share its pace. */
+interface Kind extends Pick<Dialect, 'mostForbidden'> {
   quota: string;
   perMinute: number;
-  /** Minutes, as `Dialect` has them. */
+  /** In minutes, otherwise as `Dialect` has them. */
   waits: readonly number[];
-  mostForbidden?: { first: number; later: number };
 }
 
-/** What a call counts for. */
-function kindOfCall(path: string, property: string): Kind {
-  const perMinute = Number.POSITIVE_INFINITY;
-  if (path === INSPECT) {
-    const mostForbidden = { first: 12, later: 100 };
-    return { key: property, quota: `the inspections of ${property}`, perMinute, waits: [1], mostForbidden };
-  }
-  // Its load is counted over a minute, ten minutes and a day.
-  const analytics = `search analytics of ${property}`;
-  if (path.endsWith('/query')) return { key: analytics, quota: analytics, perMinute, waits: [1, 5, 10] };
-  return { key: '', quota: 'lists of properties and sitemaps', perMinute: OTHERS_PER_MINUTE, waits: [1] };
+function kindOf(path: string, property: string): Kind {
+  const others = { quota: 'lists of properties and sitemaps', perMinute: OTHERS_PER_MINUTE, waits: [1] };
+  const own = { ...others, perMinute: Number.POSITIVE_INFINITY };
+  if (path === INSPECT)
+    return { ...own, quota: `${INSPECTIONS} ${property}`, mostForbidden: { first: 12, later: 100 } };
+  // Google counts its load over a minute, ten minutes and a day.
+  if (path.endsWith('/query')) return { ...own, quota: `search analytics of ${property}`, waits: [1, 5, 10] };
+  return others;
 }
 
 const errorSchema = z.looseObject({ error: z.looseObject({ status: z.string().default(''), message: z.string() }) });
@@ -90,9 +86,9 @@ export class GoogleClient {
    */
   call(method: 'GET' | 'POST', path: string, { body, property, purpose }: CallOptions): Promise<string> {
     const message = { method, path, ...(body ? { body: JSON.stringify(body) } : {}) };
-    const kind = kindOfCall(path, property);
-    const client = this.#clients.get(kind.key) ?? this.#clientFor(kind);
-    this.#clients.set(kind.key, client);
+    const kind = kindOf(path, property);
+    const client = this.#clients.get(kind.quota) ?? this.#clientFor(kind);
+    this.#clients.set(kind.quota, client);
     return client.send(message, purpose);
   }
 
@@ -111,9 +107,10 @@ export class GoogleClient {
     return this.#known?.redact(text) ?? text;
   }
 
-  /** Answered calls divided by those that the pace allowed, of the property with the most; null before an answer. */
+  /** Inspections divided by those that the pace allowed, of the property with the most; null before an answer. */
   get utilisation(): number | null {
-    const known = [...this.#clients.values()].flatMap(({ utilisation }) => utilisation ?? []);
+    const inspecting = [...this.#clients].filter(([quota]) => quota.startsWith(INSPECTIONS));
+    const known = inspecting.flatMap(([, { utilisation }]) => utilisation ?? []);
     return known.length > 0 ? Math.max(...known) : null;
   }
 
@@ -126,7 +123,7 @@ export class GoogleClient {
     const { endpoint: baseUrl, concurrency } = google;
     const requestsPerMinute = Math.min(google.requests_per_minute, perMinute);
     const waited = counted(
-      waits.reduce((all, one) => all + one),
+      waits.reduce((all, one) => all + one, 0),
       'minute',
     );
     const spent = `Google's quota for ${quota} is used up, perhaps by other tools, and ${waited} did not help; Google's next day begins at midnight in California`;
@@ -140,7 +137,7 @@ export class GoogleClient {
         failureOf: (answer) => failureOf(answer, this.access),
         waitsMs: waits.map((minutes) => minutes * MINUTE_MS),
         spent: () => new SourceError('paused', spent, { status: 429 }),
-        ...(mostForbidden && { mostForbidden }),
+        mostForbidden,
       },
     });
   }
@@ -170,7 +167,7 @@ function failureOf({ status, text }: Refused, { path, account }: Access): Source
   const body = text ?? '';
   const error = errorSchema.safeParse(jsonOf(body)).data?.error;
   const setup = (status === 403 || status === 400) && SETUP.find(([pattern]) => pattern.test(body))?.[1];
-  const kind = setup ? 'unauthorized' : kindOf(status);
+  const kind = setup ? 'unauthorized' : kindOfStatus(status);
   const remedies: Partial<Record<typeof kind, string>> = {
     unauthorized:
       setup || `the tokens of ${account} (${path}) are refused: run \`${GCLOUD_LOGIN}\`, or use another key`,

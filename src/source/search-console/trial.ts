@@ -8,7 +8,7 @@ import type { Account } from './account.js';
 import { beginningOf } from './body.js';
 import { listSitemaps, searchTraffic } from './calls.js';
 import { inspect } from './inspection.js';
-import { covers, refusalOf } from './property.js';
+import { covers, refusalOf, whyRefused } from './property.js';
 import { SiteError } from './site-error.js';
 import type { SiteFetch } from './site-fetch.js';
 
@@ -37,7 +37,7 @@ export async function tryOut({ property, own, quotas, account, site, purpose }: 
     } catch (error) {
       if (error instanceof Stopped) throw error;
       const isBusy = error instanceof TooLate;
-      const why = isBusy ? 'Google refuses it for its quota; a night waits and asks again' : messageOf(error);
+      const why = isBusy ? 'not tried in time, perhaps for its quota; a night waits for longer' : messageOf(error);
       const isHarmless = isBusy || (error instanceof SiteError && error.harmless);
       lacking.push({ check, message: `${what}${error instanceof SiteError ? '' : ':'} ${why}`, isHarmless });
       return null;
@@ -57,6 +57,10 @@ export async function tryOut({ property, own, quotas, account, site, purpose }: 
       throw new SiteError(`answered ${status}, so it counts as empty; list it no longer`, true);
     if (status !== 200) throw new SiteError(`answered ${status} to indexhouse; let it answer 200 to google.user_agent`);
   };
+  for (const id of own.properties === 'auto' ? [] : own.properties) {
+    const message = whyRefused(id, await account.sites(purpose), client.access.account);
+    if (message !== null) lacking.push({ check: 'property', message, isHarmless: true });
+  }
   const call = { property, purpose };
   const listed = own.sitemaps === 'auto' ? tried('the list of sitemaps', listSitemaps(client, call)) : own.sitemaps;
   await tried('search analytics', searchTraffic(client, { ...call, window: '7d', most: 1 }).next());
