@@ -12,9 +12,9 @@ const COLUMNS = join(packageFolder(), 'docs', 'columns.yaml');
 const EVERYWHERE = 'everywhere';
 const HEAD = `# Data dictionary
 
-Every column of every table and view. Made of \`docs/columns.yaml\` and \`sql/\`; a test holds it against them. All times are
-TIMESTAMPTZ in UTC. A column that is *required* is never null in a row that this version wrote; every column can be null
-where an older file lacks it. [contract.md](contract.md) says what values mean together.
+Every column of every table and view, generated from \`docs/columns.yaml\` and \`sql/\`. All times are TIMESTAMPTZ in UTC. A
+column that is *required* is never null in a row that this version wrote; every column can be null where an older file does
+not have it. [contract.md](contract.md) documents what values mean together.
 `;
 
 /** A table or a view, with its columns in order. */

@@ -1,4 +1,4 @@
--- What the contract accepts but does not foresee, counted once per snapshot.
+-- What the contract accepts but does not define, counted once per snapshot.
 create table drift_observations (
   snapshot_id varchar not null,
   website_id varchar not null,

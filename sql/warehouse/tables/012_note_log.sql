@@ -1,5 +1,5 @@
--- What people noted with `indexhouse note`: one row per note and website. `removes` names the note that a row takes back;
--- the view `notes` has the rest.
+-- What people noted with `indexhouse note`: one row per note and website. `removes` names the note that a row withdraws;
+-- the view `notes` has the remaining ones.
 create table note_log (
   note_id varchar not null,
   website_id varchar not null,

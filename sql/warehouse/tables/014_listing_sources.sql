@@ -1,4 +1,4 @@
--- What named the pages of a property when they were listed: one row per snapshot and place, and how reading it went.
+-- What named the pages of a property when they were listed: one row per snapshot and place, and the result of reading it.
 create table listing_sources (
   snapshot_id varchar not null,
   website_id varchar not null,

@@ -1,4 +1,4 @@
--- The drift diary: what the service sent that the contract does not foresee, and since when.
+-- The drift diary: what the service sent that the contract does not define, and since when.
 create or replace view api_drift as
 select
   source,

@@ -1,4 +1,4 @@
--- The notes that stand: what somebody did, or knows of, on a date. One row per note and website.
+-- The notes that were not removed: what somebody did, or knows of, on a date. One row per note and website.
 create or replace view notes as
 select note_id, website_id, noted_at, note_date, directory, note
 from note_log

@@ -1,5 +1,5 @@
--- One row per page: its status, its last known listing and report, their ages when the website's newest snapshot began, and
--- the Yes/No texts as booleans. A page is monitored unless the last complete listing lacks it.
+-- One row per page: its status, its last known listing and report, their ages when the website's newest snapshot started, and
+-- the Yes/No texts as booleans. A page is monitored unless it is missing from the last complete listing.
 create or replace view pages as
 select
   *,
