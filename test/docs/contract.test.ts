@@ -27,7 +27,7 @@ test('every column has a description in docs/columns.yaml, and every description
 
 test('every decision is listed, under its own title, and dated', () => {
   const list = readFileSync(`${DECISIONS}/README.md`, 'utf8');
-  const listed = [...list.matchAll(/^\| \[(.+?)\]\((.+?)\)/gm)].map(([, , file]) => file);
+  const listed = [...list.matchAll(/^- \[(.+?)\]\((.+?)\)/gm)].map(([, , file]) => file);
   const files = readdirSync(DECISIONS).filter((file) => file !== 'README.md');
   expect(listed).toEqual(files.sort());
   for (const file of files)
