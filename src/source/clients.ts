@@ -22,7 +22,7 @@ import { SourceError } from './errors.js';
 import type { PaceNotice } from './pace/pacer.js';
 import { Account } from './search-console/account.js';
 import { GoogleClient } from './search-console/google-client.js';
-import { widestOf } from './search-console/property.js';
+import { noneReadable, widestOf } from './search-console/property.js';
 import { SiteFetch } from './search-console/site-fetch.js';
 import { SearchConsoleSource } from './search-console-source.js';
 import type { Source } from './source.js';
@@ -114,6 +114,7 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
   if (named) return named;
   if (allFrom(config) === 'google') {
     const ids = widestOf(await clients.google.sites(uncounted()));
+    if (ids.size === 0) throw new SourceError('forbidden', noneReadable(clients.google.client.access.account));
     return [...ids.keys()].map((id) => ({ id, name: null, ...googleAccess(config) }));
   }
   const { details, schemaProblem } = await keyDetails(config, clients);

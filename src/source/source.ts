@@ -22,7 +22,7 @@ export interface ListingSink extends WalkJournal {
 export interface Found {
   sightings(): AsyncIterable<readonly object[]>;
   /** What became of each place. Whole after `sightings`. */
-  sources: readonly object[];
+  sources: readonly { error: string | null }[];
 }
 
 /** What places name, merged. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import type { Config } from '../base/config/schema.js';
-import { apiAccess, namedWebsites, type Website, websiteOf } from '../base/config/websites.js';
+import { allFrom, apiAccess, namedWebsites, type Website, websiteOf } from '../base/config/websites.js';
 import { Stopped } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
 import type { Progress } from '../base/observe/progress.js';
@@ -11,6 +11,7 @@ import { idAfter, timeOfId } from '../base/time.js';
 import { Clients, configuredWebsites, coveredSentence } from '../source/clients.js';
 import { ClockError } from '../source/clock.js';
 import { SourceError } from '../source/errors.js';
+import { isCovered } from '../source/search-console/property.js';
 import { checkLease } from '../warehouse/bucket/lease.js';
 import { type JournalFolder, journalFolder } from '../warehouse/journal/folder.js';
 import type { RunHeader, SetAside } from '../warehouse/journal/header.js';
@@ -198,12 +199,21 @@ class Sync {
       const named = await outage.during(limits, () => configuredWebsites(config, this.#clients));
       const covered = await coveredSentence(config, this.#clients);
       if (covered !== null) this.#context.logger.info(covered);
-      return { websites: chosen(named) };
+      return { websites: chosen([...named, ...(await this.#lost(named))]) };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       const known = await websitesIn(this.#context.warehouse);
       return { websites: chosen(known.map((id) => websiteOf(config, id))), unlisted: error };
     }
+  }
+
+  /** Properties of the warehouse that the account may read no more. They are tried, so that the refusal is reported. */
+  async #lost(named: readonly Website[]): Promise<Website[]> {
+    const { config } = this.options;
+    if (allFrom(config) !== 'google') return [];
+    const readable = named.map(({ id }) => id);
+    const known = await websitesIn(this.#context.warehouse);
+    return known.filter((id) => !isCovered(id, readable)).map((id) => websiteOf(config, id));
   }
 
   /** @param setAside a damaged journal of an older run of the website, which this run reports */

@@ -82,7 +82,8 @@ async function merged(run: WebsiteRun, found: Found, before: Before): Promise<Me
     file.close();
   }
   const sources = await journal.use(null, async (engine) => {
-    await engine.set({ sightings_file: folder.sightings, sources: JSON.stringify(found.sources) });
+    const is_partial = found.sources.some(({ error }) => error !== null);
+    await engine.set({ sightings_file: folder.sightings, sources: JSON.stringify(found.sources), is_partial });
     const now = run.effects.now();
     await engine.setTimes({
       day_ago: new Date(now - DAY_MS),

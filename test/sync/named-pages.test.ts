@@ -27,7 +27,7 @@ test('a sitemap that answers 404 for a night takes no page away, and is named wi
     listing_status: 'complete',
     pages: { listed: 12 },
     reports: { by_reason: { missing: 11 } },
-    sources_quiet: `${SITEMAP} named 12 pages until now, and nothing names 11 of them any more`,
+    sources_quiet: `${SITEMAP} named 12 pages until now, and nothing names 11 of them any more; ${SITEMAP} answered 404`,
   });
   expect(night.inspected).toHaveLength(12);
   // Looked at once, they wait for their turn; and the same is said once.
@@ -54,7 +54,9 @@ test('an index that is gone takes its sitemaps with it: each that goes quiet is 
   const partial = await pass({ files: { [SITEMAP]: 403, ...parts }, traffic });
   expect([partial.listing_status, partial.pages.listed, partial.sources_quiet]).toEqual(['partial', 10, undefined]);
   const quiet = await pass({ files: { [SITEMAP]: 404, ...parts }, traffic });
-  expect(quiet.sources_quiet).toBe(`${part(1)} named 5 pages until now, and nothing names 5 of them any more`);
+  expect(quiet.sources_quiet).toBe(
+    `${part(1)} named 5 pages until now, and nothing names 5 of them any more; ${SITEMAP} answered 404`,
+  );
 });
 
 test('a page that nothing names for long is retired, which is no fall, and may come back', async () => {
@@ -63,12 +65,12 @@ test('a page that nothing names for long is retired, which is no fall, and may c
   const nights = [pages(8), ...Array(5).fill(others), pages(8)];
   const listed: number[] = [];
   for (const sitemap of nights) listed.push((await pass({ sitemap })).pages.listed);
-  expect(listed).toEqual([8, 8, 8, 7, 7, 7, 8]);
+  expect(listed).toEqual([8, 8, 8, 8, 7, 7, 8]);
   const reader = await openReader(warehouse);
   expect(await sumsOf(reader)).toEqual([
-    ...Array(2).fill([8, 0, 0, 0, 0, 8]),
+    ...Array(3).fill([8, 0, 0, 0, 0, 8]),
     [8, 0, 0, 0, 1, 7],
-    ...Array(2).fill([7, 0, 0, 0, 0, 7]),
+    [7, 0, 0, 0, 0, 7],
     [7, 0, 1, 0, 0, 8],
   ]);
   expect(
@@ -108,7 +110,8 @@ test('in thirty nights of sitemaps that come and go nothing falls out but by an 
     if (listing_status !== 'complete') continue;
     for (const url of seen) lastNamed.set(url, night);
     for (const url of inspected) known.set(url, truth.get(url) ?? false);
-    const listed = all.filter((url) => night - (lastNamed.get(url) ?? -6) < 6);
+    // The first night without it is the first that says so.
+    const listed = all.filter((url) => night - (lastNamed.get(url) ?? -7) < 7);
     expected.push([listed.length, listed.filter((url) => known.get(url)).length]);
   }
   const reader = await openReader(warehouse);
@@ -124,4 +127,19 @@ test('in thirty nights of sitemaps that come and go nothing falls out but by an 
     where status <> 'indexed' and was_status = 'indexed' and status <> 'retired'`;
   expect(await rowsOf(reader, unfounded)).toEqual([]);
   expect(await wrong()).toEqual([]);
+});
+
+test('no page is forgotten while what named it cannot be read', async () => {
+  const { warehouse, pass } = await scriptedProperty(onTestFinished, {}, { forget_after: '2d' });
+  const traffic = shown(`${SHOP}/`);
+  await pass({ sitemap: pages(6), traffic });
+  const listed: number[] = [];
+  for (const status of [403, 403, 403, 403, 404]) {
+    listed.push((await pass({ files: { [SITEMAP]: status }, traffic })).pages.listed);
+  }
+  listed.push((await pass({ sitemap: pages(6), traffic })).pages.listed);
+  expect(listed).toEqual([7, 7, 7, 7, 7, 7]);
+  expect(
+    (await sumsOf(await openReader(warehouse))).every(([, , entered, fell, retired]) => !entered && !fell && !retired),
+  ).toBe(true);
 });

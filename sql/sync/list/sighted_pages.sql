@@ -1,5 +1,6 @@
 -- Each page that a sitemap or the search analytics named tonight, once, with all that they said about it; and each known
--- one that nothing names, but did until lately, with when that was (`last_named_at`). Clicks and so on are those of the
+-- one that nothing names, unless it has been so in complete listings for long, with when something last did
+-- (`last_named_at`). Clicks and so on are those of the
 -- last 28 days with figures, of all spellings, `recent_impressions` those of the last seven; null if the search analytics
 -- gave none of any page. `spelling`: that of search analytics which has most impressions, else that of a sitemap, if it is
 -- not `url`.
@@ -26,7 +27,9 @@ with pages as (
   union all by name
   select url, spelling, named_by, last_named_at
   from known_pages
-  where last_named_at > getvariable('forget_before') and url not in (select url from sightings)
+  where
+    url not in (select url from sightings)
+    and (is_named or unnamed_since > getvariable('forget_before') or getvariable('is_partial'))
 )
 select
   url,

@@ -22,16 +22,18 @@ reasons as (
 -- so a partial listing has none.
 quiet as (
   select
-    string_agg(
-      format('{} named {:,} pages until now, and nothing names {:,} of them any more', source, pages_before, pages_unnamed),
-      '; ' order by pages_unnamed desc, source
-    ) filter (place <= 3) as texts,
-    count(*) - 3 as others
-  from (
-    select *, row_number() over (order by pages_unnamed desc, source) as place
-    from now_listing_sources
-    where getvariable('listing_complete') and pages_unnamed >= greatest(5, pages_before / 2)
-  )
+    arg_max(source, pages_unnamed) as first,
+    count(*) - 1 as others,
+    sum(pages_before)::bigint as named,
+    sum(pages_unnamed)::bigint as unnamed,
+    (
+      select format('; {}{} answered 404', min(source), if(count(*) > 1, format(' and {:,} more', count(*) - 1), ''))
+      from now_listing_sources
+      where http_status in (404, 410) and kind <> 'robots_txt'
+      having count(*) > 0
+    ) as missing
+  from now_listing_sources
+  where getvariable('listing_complete') and pages_unnamed >= greatest(5, pages_before / 2)
 )
 select
   (accepted + listed.rejected)::integer as pages_listed,
@@ -42,7 +44,12 @@ select
   count(*) filter (outcome = 'failed')::integer as reports_failed,
   count(*) filter (outcome = 'rejected')::integer as reports_rejected,
   coalesce(any_value(reasons.counts), '{}') as reports_by_reason,
-  any_value(texts || if(others > 0, format('; and {} more', others), '')) as sources_quiet
+  any_value(
+    format(
+      '{}{} named {:,} pages until now, and nothing names {:,} of them any more{}',
+      first, if(others > 0, format(' and {:,} more', others), ''), named, unnamed, coalesce(missing, '')
+    )
+  ) as sources_quiet
 from listed
 cross join reasons
 cross join quiet

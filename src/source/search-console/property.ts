@@ -64,7 +64,7 @@ export function whyRefused(property: string, sites: readonly Site[], account: st
   const scope = scopeOf(property);
   const named = sites.find(({ siteUrl }) => scopeOf(siteUrl) === scope);
   if (named && isReadable(named)) return null;
-  const remedy = `have an owner add ${account} in Search Console under Settings → Users and permissions (if it refuses a service account, sign in as a user)`;
+  const remedy = addTo(account);
   const others = sites.filter(isReadable).map(({ siteUrl }) => siteUrl);
   const [first, ...more] = others.sort((one, other) => distance(one, property) - distance(other, property));
   const listed = [first, ...more.slice(0, MOST_NAMED - 1), ...(more.length < MOST_NAMED ? [] : ['…'])].join(', ');
@@ -73,12 +73,27 @@ export function whyRefused(property: string, sites: readonly Site[], account: st
   return `${account} ${what}; ${instead}${remedy}`;
 }
 
+/** That an account may read no property, with the remedy. */
+export function noneReadable(account: string): string {
+  return `${account} may read no property of Search Console: ${addTo(account)}`;
+}
+
 /** That these properties refuse inspections to an account, with the permissions that it has, and the remedy. */
 export function refusalOf(properties: readonly string[], sites: readonly Site[], account: string): string {
   const named = sites.filter(({ siteUrl }) => properties.includes(siteUrl));
   const levels = named.map(({ siteUrl, permissionLevel }) => `${siteUrl} (permission: ${permissionLevel})`).join(', ');
   const remedy = 'have an owner give it the permission "Full" there under Settings → Users and permissions';
   return `Search Console refuses inspections of ${levels} to ${account}; ${remedy}`;
+}
+
+function addTo(account: string): string {
+  return `have an owner add ${account} in Search Console under Settings → Users and permissions (if it refuses a service account, sign in as a user)`;
+}
+
+/** Whether one of these properties is this one, or covers it. */
+export function isCovered(property: string, by: readonly string[]): boolean {
+  const scope = scopeOf(property);
+  return scope === null || by.some((one) => covers(scopeOf(one) ?? '-', scope));
 }
 
 /** How unlike the ids of two properties are, whatever their kinds. */
