@@ -174,7 +174,7 @@ test('what is inspected for the first time neither hides a loss nor looks like o
   );
   expect(notices.flat().filter(({ kind }) => kind === 'indexed_drop')).toMatchObject([
     {
-      what: 'indexed pages fell from 40 to 20 (−50.0%) since 2025-03-01; 20 of those that left were in /p/; those that left had 5 clicks in 28 days',
+      what: 'indexed pages fell from 40 to 20 (−50.0%) since 2025-03-01; 20 of those that left were in /p/; those that left had 5 clicks in 28 days; none of the 20 was crawled since',
       count: 20,
     },
   ]);

@@ -123,7 +123,7 @@ const NOT_FETCHED: [
     'failed',
     500,
     /x\ufffd\); the service has a problem/,
-    () => ({ status: 500, body: `{"error":"e","message":"${'x'.repeat(199)}😀","status":500}` }),
+    () => ({ status: 500, body: `{"error":"e","message":"${'x'.repeat(3999)}😀","status":500}` }),
   ],
 ];
 const REPORTS = new Map<string, (url: string) => Answer>([

@@ -97,7 +97,7 @@ describe('indexhouse serve', () => {
     // One warning: the snapshot of `shop` is old.
     const limited = ['indexhouse_notices_waiting 0', 'indexhouse_warnings 1', 'indexhouse_exit_code 3'];
     expect(await figures(['shop'])).toEqual(limited);
-    const whole = ['indexhouse_notices_waiting 1', 'indexhouse_warnings 8', 'indexhouse_exit_code 1'];
+    const whole = ['indexhouse_notices_waiting 1', 'indexhouse_warnings 7', 'indexhouse_exit_code 1'];
     const followers = ['duckdb', 'analytics'].map((name) => `indexhouse_follower_behind{follower="${name}"} 2`);
     expect(await figures('all')).toEqual([...followers, ...whole]);
   });
