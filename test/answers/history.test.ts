@@ -14,7 +14,7 @@ describe.each(seeds(1, 0.5))('the history of world %i', (seed) => {
   let reader: Reader;
 
   beforeAll(async () => {
-    const { path } = await randomWarehouse(seed, atLength(10, 20), 40);
+    const { path } = await randomWarehouse(seed);
     snapshots = await snapshotsOf(path);
     expect((await findingsOf(path)).filter(({ level }) => level !== 'lag')).toEqual([]);
     await maintainAt(path, { now: Date.parse(`${snapshots.at(-1)?.date}T23:00:00Z`) });

@@ -7,6 +7,7 @@ import { writeAnalytics } from '../../src/warehouse/copies/analytics.js';
 import { followDuckdb } from '../../src/warehouse/copies/duckdb.js';
 import { warehouseFolder } from '../../src/warehouse/log/folder/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/log/folder/prepare.js';
+import { atLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const MEMORY = 256e6;
@@ -18,23 +19,26 @@ const DAYS: Record<string, string[]> = {
   UTC: ['2026-11-18', '2026-11-18', '2026-11-18', '2026-03-08'],
 };
 
-test.each(Object.keys(DAYS))('dates are those of a warehouse in %s, whatever the session is set to', async (zone) => {
-  const warehouse = join(temporaryFolder(), 'warehouse');
-  await prepareWarehouse(warehouse, zone, MEMORY);
-  await followDuckdb({ warehouse, memoryLimit: MEMORY, lockTimeout: 0 });
-  await writeAnalytics(warehouse, MEMORY);
-  expect(await withReader({ warehouse, memoryLimit: MEMORY }, ({ engine }) => daysIn(engine))).toEqual(DAYS[zone]);
+test.each(atLength(['America/New_York'], Object.keys(DAYS)))(
+  'dates are those of a warehouse in %s, whatever the session is set to',
+  async (zone) => {
+    const warehouse = join(temporaryFolder(), 'warehouse');
+    await prepareWarehouse(warehouse, zone, MEMORY);
+    await followDuckdb({ warehouse, memoryLimit: MEMORY, lockTimeout: 0 });
+    await writeAnalytics(warehouse, MEMORY);
+    expect(await withReader({ warehouse, memoryLimit: MEMORY }, ({ engine }) => daysIn(engine))).toEqual(DAYS[zone]);
 
-  const { database, analytics } = warehouseFolder(warehouse);
-  for (const file of [database, analytics]) {
-    const options = { file, readOnly: true, memoryLimit: MEMORY, temporary: temporaryFolder() };
-    const found = await withEngine(options, async (engine) => {
-      await engine.run("set TimeZone = 'Pacific/Auckland'");
-      return daysIn(engine);
-    });
-    expect(found).toEqual(DAYS[zone]);
-  }
-});
+    const { database, analytics } = warehouseFolder(warehouse);
+    for (const file of [database, analytics]) {
+      const options = { file, readOnly: true, memoryLimit: MEMORY, temporary: temporaryFolder() };
+      const found = await withEngine(options, async (engine) => {
+        await engine.run("set TimeZone = 'Pacific/Auckland'");
+        return daysIn(engine);
+      });
+      expect(found).toEqual(DAYS[zone]);
+    }
+  },
+);
 
 async function daysIn(engine: Engine): Promise<string[]> {
   const row = z.object({ day: z.string(), spelled: z.string() });

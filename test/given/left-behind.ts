@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { expect } from 'vitest';
 import { watchCrashPoints } from '../../src/base/storage/crash-point.js';
 
 /**
@@ -28,4 +29,12 @@ export async function leftBehind(
   }
   const never = steps.filter((step) => !passed.has(step));
   if (never.length > 0) throw new Error(`never came past: ${never.join(', ')}`);
+}
+
+/** Lets work in this process fail behind a step, as far as it gets by then: for work that has no more than files to leave. */
+export async function dyingAt(step: string, work: () => Promise<unknown>): Promise<void> {
+  const unwatch = watchCrashPoints((passed) => {
+    if (passed === step) throw new Error(`died: ${step}`);
+  });
+  await expect(work().finally(unwatch)).rejects.toThrow(`died: ${step}`);
 }

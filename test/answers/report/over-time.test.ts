@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../../src/answers/query/reader.js';
 import { reportMail } from '../../../src/answers/report/mail.js';
@@ -34,9 +34,14 @@ const listedRow = z.object({ date: z.string(), directory: z.string(), pages: z.i
 const LISTINGS = `select snapshot_date as date, directory_of(url) as directory, count(*)::integer as pages,
   count_if(index_summary = 'Indexed')::integer as indexed from coverage_daily group by all order by all`;
 
+let last: Awaited<ReturnType<typeof reportOf>>;
+beforeAll(async () => {
+  last = await reportOf(shop);
+});
+
 describe('what a report shows over time', () => {
   once('the heat map has the counts of each listing, night by night, and marks what changed much', async () => {
-    const { report, page } = await reportOf(shop);
+    const { report, page } = last;
     const { heat = [], columns = [], step, areas = [] } = report.sections[0]?.over_time ?? {};
     expect([step, columns[0], columns.length]).toEqual([1, '2025-01-05', 67]);
     const cells = heat.flatMap(({ directory, cells }) =>
@@ -75,7 +80,7 @@ describe('what a report shows over time', () => {
   });
 
   once('the first page summarizes all, says what is new, and is the whole of a brief report', async () => {
-    const { report, page } = await reportOf(shop);
+    const { report, page } = last;
     const [whole, brief] = [words(page), words(reportPage(report, true))];
     for (const shown of [whole, brief, words(reportMail(report))]) {
       expect(shown).toContain('New since the 7 days before: losses in /blog/, to “Soft 404”.');

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { readXlsx } from 'hucre/xlsx';
@@ -8,13 +8,13 @@ import { Reader } from '../../../src/answers/query/reader.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
-import { atLength, testAtLength } from '../../given/at-length.js';
+import { atLength, casesAtLength, testAtLength } from '../../given/at-length.js';
 import { startBucket } from '../../given/bucket.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
-import { leftBehind } from '../../given/left-behind.js';
+import { dyingAt } from '../../given/left-behind.js';
 import { buildWarehouse, type Night, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call } from '../../serve/assistant/given.js';
 import { SHOP_TOKEN, startDashboard } from '../../serve/dashboard/given.js';
@@ -182,16 +182,10 @@ describe('a note', () => {
 
   test('is written after a removal that ran while it read the warehouse', async () => {
     const { command, warehouse, note } = given();
+    const lock = await RunLock.take(warehouse, 'sync');
     await note('2025-03-09', 'Before');
-    const half = join(temporaryFolder(), 'warehouse');
-    await leftBehind(
-      warehouse,
-      ['decided the removal'],
-      () => half,
-      () => removeNow(warehouse, { website: 'other' }),
-    );
-    rmSync(warehouse, { recursive: true });
-    renameSync(half, warehouse);
+    lock.release();
+    await dyingAt('decided the removal', () => removeNow(warehouse, { website: 'other' }));
     // What a file is that is removed while it is read.
     const [gone = ''] = await listTableFiles(warehouse, 'note_log', { websiteId: 'other' });
     writeFileSync(gone, '');
@@ -204,7 +198,7 @@ describe('a note', () => {
     expect(JSON.parse(stdout)).toMatchObject({ websites: ['shop'], note: 'After' });
   });
 
-  test.each([
+  const REFUSED: [what: string, words: string[], message: string][] = [
     ['a date that is none', ['2025-02-30', 'x'], 'It must be a date such as 2026-11-01.'],
     ['a text that is empty', ['2025-03-09', ' '], 'the note is empty'],
     ['a text that is too long', ['2025-03-09', 'x'.repeat(501)], 'the note has 501 characters'],
@@ -213,12 +207,16 @@ describe('a note', () => {
     ['a directory without slashes', ['2025-03-09', 'x', '--directory', 'blog'], 'begin and end it with a slash'],
     ['an id that is unknown', ['--remove', 'abc'], 'no note abc in the warehouse'],
     ['no text', ['2025-03-09'], 'give a date and a text, or --list, or --remove <id>'],
-  ])('is refused with %s', async (_, words, message) => {
-    const { command, warehouse } = given();
-    const { code, stdout, stderr } = await command('note', ...words);
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);
-    expect(await listTableFiles(warehouse, 'note_log')).toEqual([]);
-  });
+  ];
+  test.each(casesAtLength(REFUSED, 'control characters', 'an id that is unknown'))(
+    'is refused with %s',
+    async (_, words, message) => {
+      const { command, warehouse } = given();
+      const { code, stdout, stderr } = await command('note', ...words);
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);
+      expect(await listTableFiles(warehouse, 'note_log')).toEqual([]);
+    },
+  );
 
   test('of a date without a snapshot is kept, with a sentence', async () => {
     const { command } = given();

@@ -77,19 +77,19 @@ describe('indexhouse query', () => {
 
   const REFUSED: [args: string[], words: string][] = [
     [['indexing_trends'], 'Did you mean "indexing_trend"?'],
-    [['indexing_trend', 'page'], 'one analysis at a time'],
     [['indexing_trend', '--param', 'since=soon'], 'since is not a date'],
     [['indexing_trend', '-p', 'website=typo'], 'in the warehouse. It has:\n  shop  https://shop.example'],
-    [['page'], 'parameter url is required'],
-    [['--sql', 'select nope'], '--sql: Binder Error'],
     [['--sql', 'drop view pages'], '--sql is not a query but DROP'],
-    [['--sql', 'select 1', '--json', '--format', 'csv'], '--json and --format csv cannot be combined'],
     [['indexing_trend', '--columns', 'pages,shared'], 'no column "shared". There are: website_id, website_name,'],
     [['--sql', "from read_text('/etc/passwd')"], '--sql calls read_text() in FROM'],
-    [['--file', '/nowhere/own.sql'], 'cannot read /nowhere/own.sql'],
     [['--sql', 'select 1', '--out', '/nowhere/x.csv'], 'cannot write /nowhere/x.csv'],
   ];
   const REFUSED_TOO: typeof REFUSED = [
+    [['page'], 'parameter url is required'],
+    [['--sql', 'select nope'], '--sql: Binder Error'],
+    [['--sql', 'select 1', '--json', '--format', 'csv'], '--json and --format csv cannot be combined'],
+    [['--file', '/nowhere/own.sql'], 'cannot read /nowhere/own.sql'],
+    [['indexing_trend', 'page'], 'one analysis at a time'],
     [['indexing_trend', '--sql', 'select 1'], 'use one of'],
     [['indexing_trend', '--param', 'since'], '--param takes name=value (given: since)'],
     [['indexing_trend', '-p', 'website=a', '-p', 'website=b'], 'website is given twice'],

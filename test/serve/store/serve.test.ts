@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { ServiceOptions } from '../../../src/app/cli/serving/running-service.js';
 import type { Config } from '../../../src/base/config/schema.js';
@@ -29,24 +29,14 @@ function pages(site: string, count: number, state = 'Submitted and indexed'): Gi
 const built = sharedWarehouse(() =>
   buildWarehouse([{ at: FIRST_NIGHT, lists: { shop: pages('shop', 25), blog: pages('blog', 4) } }]),
 );
-/** A process that serves it, with a path in front. */
-let shared: { url: string; running: Running; said: unknown };
-beforeAll(async () => {
-  shared = await serving('--prefix', '/tenant/api');
-  return async () => {
-    shared.running.kill('SIGTERM');
-    await shared.running.ended;
-  };
-});
 
 const startedSchema = z.object({ base_url: z.string(), keys: z.int(), websites: z.array(z.unknown()) });
 
 /** A real process that serves, and what it says of itself. */
-async function serving(...flags: string[]): Promise<typeof shared> {
+async function serving(...flags: string[]): Promise<{ url: string; running: Running }> {
   const running = start(['serve', '--json', '--port', '0', '--warehouse', built.path, ...flags]);
   await running.spoken;
-  const said = startedSchema.parse(JSON.parse(running.printed()));
-  return { url: said.base_url, running, said };
+  return { url: startedSchema.parse(JSON.parse(running.printed())).base_url, running };
 }
 
 /** A service in this process. */
@@ -67,7 +57,8 @@ async function added(label: string, websites: 'all' | string[] = 'all'): Promise
 describe('indexhouse serve', () => {
   once('gives metrics of the websites of a key, in the format of Prometheus', async () => {
     const { token } = await added('prometheus', ['shop']);
-    const get = (path: string, headers = {}) => fetch(`${shared.url}${path}`, { headers });
+    const { url } = await served();
+    const get = (path: string, headers = {}) => fetch(`${url}${path}`, { headers });
     expect((await get('/metrics')).status).toBe(401);
     const answer = await get('/metrics', { authorization: `Bearer ${token}` });
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -111,7 +102,7 @@ describe('indexhouse serve', () => {
     onTestFinished(async () => void (await revokeKey(built.path, 'curl')));
     const token = /^Token: (ih_\S+)$/m.exec(stdout)?.[1] ?? '';
     expect({ code, token }).toEqual({ code: 0, token: expect.stringMatching(/^ih_[A-Za-z0-9_-]{43}$/) });
-    const { url, running } = await serving('--log-level', 'debug');
+    const { url, running } = await serving('--log-level', 'debug', '--prefix', '/tenant/api');
     onTestFinished(() => running.kill('SIGKILL'));
     const { status } = clientOf(url, token);
     expect(await status('/v1/urls/shop?limit=1')).toBe(200);
@@ -127,12 +118,12 @@ describe('indexhouse serve', () => {
       {
         level: 'debug',
         method: 'GET',
-        path: '/v1/urls/shop?limit=1',
+        path: '/tenant/api/v1/urls/shop?limit=1',
         status: 200,
         ms: expect.any(Number),
         key: 'curl',
       },
-      { path: '/v1/urls/%1B%5B2J?token=[secret]', status: 404, key: 'curl' },
+      { path: '/tenant/api/v1/urls/%1B%5B2J?token=[secret]', status: 404, key: 'curl' },
     ]);
     const listed = await run(['keys', 'list', '--json', '--warehouse', built.path]);
     expect(JSON.parse(listed.stdout)).toMatchObject([{ label: 'curl', websites: ['shop'], expires_at: null }]);

@@ -20,7 +20,7 @@ import {
   icebergSnapshots,
   publishIceberg,
 } from '../../given/iceberg.js';
-import { leftBehind } from '../../given/left-behind.js';
+import { dyingAt, leftBehind } from '../../given/left-behind.js';
 import { readParquet } from '../../given/parquet.js';
 import { rewrite } from '../../given/tamper.js';
 import { buildNights, HOUR_MS, maintainAt } from '../../given/thinned.js';
@@ -129,18 +129,11 @@ testAtLength('verify finds no difference while they are published, or lack what 
   const warehouse = until(1);
   await publishIceberg(warehouse);
   addNights(warehouse, 2);
-  // In place, because they name absolute paths.
-  const dying = async (step: string, work: () => Promise<unknown>) => {
-    const unwatch = watchCrashPoints((passed) => {
-      if (passed === step) throw new Error(`died: ${step}`);
-    });
-    await expect(work().finally(unwatch)).rejects.toThrow('died');
-  };
-  await dying('published iceberg coverage', () => publishIceberg(warehouse));
+  await dyingAt('published iceberg coverage', () => publishIceberg(warehouse));
   expect(await differences(warehouse)).toEqual([]);
   const { path } = await buildNights([1, 2]);
   await publishIceberg(path);
-  await dying('wrote the tombstone', () => maintainAt(path));
+  await dyingAt('wrote the tombstone', () => maintainAt(path));
   expect(await differences(path)).toEqual([]);
 });
 

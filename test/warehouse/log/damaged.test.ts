@@ -136,8 +136,9 @@ describe.each(casesAtLength(Object.entries(DAMAGES), 'truncated'))('a file that 
   test.each(cases)('$kind: only what needs it fails, with its name and the remedy', async (given) => {
     const { warehouse, file } = damagedCopy(given.kind, damage);
     const named = new RegExp(`${file} ${reason}.*\\. Restore damaged files from a backup; \`indexhouse verify\``);
-    for (const sql of given.needing) await expect(asked(warehouse, sql), sql).rejects.toThrow(named);
-    for (const sql of given.without) expect(await asked(warehouse, sql), sql).not.toEqual([]);
+    const reader = await openReader(warehouse);
+    for (const sql of given.needing) await expect(rowsOf(reader, sql), sql).rejects.toThrow(named);
+    for (const sql of given.without) expect(await rowsOf(reader, sql), sql).not.toEqual([]);
     if (given.kind === 'snapshots') await expect(planOf(warehouse)).rejects.toThrow(named);
     else expect(await planOf(warehouse)).toEqual(whole.plan);
     const { damaged, warnings, exit_code } = await statusOf(warehouse);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AppendFile, writeDurably } from '../../../src/base/storage/durable.js';
 import { casesAtLength } from '../../given/at-length.js';
-import { runProcess } from '../../given/cli.js';
+import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { newestFile } from '../../given/tamper.js';
@@ -44,7 +44,7 @@ test.for(
   for (const line of lines) {
     const words = line.split(' ').map((word) => word.replaceAll('+', ' '));
     if (words[1] === 'to') words[1] = temporaryFolder();
-    const { code, stdout, stderr } = await runProcess([...words, '--config', config]);
+    const { code, stdout, stderr } = await run([...words, '--config', config]);
     expect([line, code, `${stdout}${stderr}`]).toEqual([
       line,
       expect.any(Number),

@@ -1,31 +1,20 @@
-import { renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Reader, withReader } from '../../../src/answers/query/reader.js';
 import type { Difference, Follower } from '../../../src/warehouse/copies/follower.js';
 import { verifyWarehouse } from '../../../src/warehouse/upkeep/verify/verify.js';
-import { copyOf, temporaryFolder } from '../../given/folder.js';
-import { leftBehind } from '../../given/left-behind.js';
+import { copyOf } from '../../given/folder.js';
+import { dyingAt } from '../../given/left-behind.js';
 import type { Nights } from '../../given/nights.js';
 import { removeNow, warehouseOf } from './removed.js';
 
 const memoryLimit = 256e6;
-const STEP = 'took step 9 of the removal';
 let built: Nights;
 
 beforeAll(async () => {
   const lists = ['Indexed', 'Not Indexed', 'Indexed'].map((index_summary) => ({ list: { a: { index_summary } } }));
   built = await warehouseOf(lists, []);
 });
-
-/** A copy of the warehouse while its second snapshot is being removed. */
-async function halfRemoved(): Promise<string> {
-  const [warehouse, died] = [copyOf(built.warehouse), join(temporaryFolder(), 'warehouse')];
-  const remove = () => removeNow(warehouse, { snapshot: built.snapshot(2) });
-  await leftBehind(warehouse, [STEP], () => died, remove);
-  return died;
-}
 
 test('what is removed while a question reads it is not called damaged', async () => {
   const ask = (reader: Reader) => reader.rows(z.unknown(), 'select * from coverage');
@@ -35,10 +24,9 @@ test('what is removed while a question reads it is not called damaged', async ()
     return ask(reader);
   });
   await expect(afterwards).rejects.toMatchObject({ exitCode: 4, message: expect.stringContaining('try again') });
-  const [half, warehouse] = [await halfRemoved(), copyOf(built.warehouse)];
-  const meanwhile = withReader({ warehouse, memoryLimit }, async (reader) => {
-    rmSync(warehouse, { recursive: true });
-    renameSync(half, warehouse);
+  const half = copyOf(built.warehouse);
+  const meanwhile = withReader({ warehouse: half, memoryLimit }, async (reader) => {
+    await dyingAt('took step 9 of the removal', () => removeNow(half, { snapshot: built.snapshot(2) }));
     return ask(reader);
   });
   const said = expect.stringMatching(/^the removal of snapshot .* is not finished: try again soon/);
