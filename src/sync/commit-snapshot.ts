@@ -16,7 +16,7 @@ import { currentState, hasComplete } from '../warehouse/log/state.js';
 import { type Before, type FetchedReports, journalEngine, type WebsiteRun } from './context.js';
 import { setAsideText } from './journal/set-aside.js';
 import { judgeReports } from './judge-reports.js';
-import { failedReceipt, reasonsIn, type WebsiteReceipt } from './receipt.js';
+import { countsIn, failedReceipt, type WebsiteReceipt } from './receipt.js';
 import { stageCommit } from './stage/stage.js';
 
 /**
@@ -132,36 +132,15 @@ export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetch
 
 /** The receipt of a commit, from what was staged of it. */
 export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused: number, now: number): WebsiteReceipt {
-  const number = (name: string) => Number(snapshot[name] ?? 0);
-  const numberIfKnown = (name: string) => (snapshot[name] == null ? null : number(name));
-  const wanted = numberIfKnown('reports_wanted');
+  const requests = (name: string) => Number(run[`requests_${name}`] ?? 0);
   return {
     website_id: String(snapshot['website_id']),
     snapshot_id: String(snapshot['snapshot_id']),
     status: 'committed',
     listing_status: snapshot['listing_status'] === 'complete' ? 'complete' : 'partial',
     reports_status: String(snapshot['reports_status']),
-    pages: {
-      expected: numberIfKnown('pages_expected'),
-      listed: number('pages_listed'),
-      rejected: number('pages_rejected'),
-    },
-    reports: {
-      planned: number('reports_planned'),
-      fetched: number('reports_fetched'),
-      reused,
-      missing: number('reports_missing'),
-      failed: number('reports_failed'),
-      rejected: number('reports_rejected'),
-      by_reason: reasonsIn(String(snapshot['reports_by_reason'] ?? '{}')),
-      left: wanted === null ? null : wanted - number('reports_planned'),
-    },
-    requests: {
-      sent: number('requests_sent'),
-      throttled: number('requests_throttled'),
-      retried: Number(run['requests_retried'] ?? 0),
-    },
-    utilisation: numberIfKnown('utilisation'),
+    ...countsIn(snapshot, reused),
+    requests: { sent: requests('sent'), throttled: requests('throttled'), retried: requests('retried') },
     resumed: snapshot['resumed'] === true,
     duration_ms: Math.max(0, now - Date.parse(String(run['started_at']))),
     ...(snapshot['sources_quiet'] == null ? {} : { sources_quiet: String(snapshot['sources_quiet']) }),

@@ -64,20 +64,37 @@ export function failedReceipt(
     status: 'failed',
     listing_status: null,
     reports_status: null,
-    pages: { expected: null, listed: 0, rejected: 0 },
-    reports: {
-      planned: 0,
-      fetched: 0,
-      reused: 0,
-      missing: 0,
-      failed: 0,
-      rejected: 0,
-      by_reason: byReason(() => 0),
-      left: null,
-    },
-    utilisation: null,
+    ...countsIn({}, 0),
     ...rest,
     error,
+  };
+}
+
+/** What a row of `snapshots` counts; nothing of an empty one. */
+export function countsIn(
+  row: Readonly<Record<string, unknown>>,
+  reused: number,
+): Pick<WebsiteReceipt, 'pages' | 'reports' | 'utilisation'> {
+  const number = (name: string) => Number(row[name] ?? 0);
+  const numberIfKnown = (name: string) => (row[name] == null ? null : number(name));
+  const wanted = numberIfKnown('reports_wanted');
+  return {
+    pages: {
+      expected: numberIfKnown('pages_expected'),
+      listed: number('pages_listed'),
+      rejected: number('pages_rejected'),
+    },
+    reports: {
+      planned: number('reports_planned'),
+      fetched: number('reports_fetched'),
+      reused,
+      missing: number('reports_missing'),
+      failed: number('reports_failed'),
+      rejected: number('reports_rejected'),
+      by_reason: countedReasons.parse(JSON.parse(String(row['reports_by_reason'] ?? '{}'))),
+      left: wanted === null ? null : wanted - number('reports_planned'),
+    },
+    utilisation: numberIfKnown('utilisation'),
   };
 }
 
@@ -93,11 +110,7 @@ export function receiptsOfUnusable(websites: readonly { id: string }[], logger: 
   });
 }
 
-/** Parses `snapshots.reports_by_reason`. Reasons that no report had count 0. */
-export function reasonsIn(text: string): Record<Reason, number> {
-  return countedReasons.parse(JSON.parse(text));
-}
-
+/** Of `snapshots.reports_by_reason`: reasons that no report had count 0. */
 const countedReasons = z.object(byReason(() => z.int().default(0)));
 
 /** The exit code for a receipt. */
