@@ -15,6 +15,11 @@ import type { Before, WebsiteRun } from './context.js';
 import { keepOddRecords } from './stage/journal-views.js';
 import { journalQuery } from './stage/stage.js';
 
+/** The statements that `choose_inspections` builds on, in order. */
+const INSPECTIONS = [
+  'warehouse/plan/scopes_of',
+  ...['day_began', 'inspections_due', 'ranked_inspections', 'chosen_inspections'].map((name) => `sync/plan/${name}`),
+];
 /** At most this share of a day's inspections is for pages with a reason; the rest goes by rotation. */
 const REASON_SHARE = 0.6;
 
@@ -80,15 +85,14 @@ async function reportPlan(engine: Engine): Promise<string> {
  * too much for one counts for the next wider. So the properties choose their pages from the narrowest to the widest.
  */
 async function inspectionPlan(engine: Engine, run: WebsiteRun, quotas: readonly (Quota & { left: number })[]) {
-  const { asked = null } = run;
+  const { asked } = run;
   const scopes = quotas.map(({ scope }) => scope);
   const left = quotas.map(({ scope, left }) => ({ scope, left }));
   await engine.set({ scopes, quotas: JSON.stringify(left), asked: [...(asked ?? [])] });
-  const ranked = asked ? ['ranked_asked'] : ['day_began', 'inspections_due', 'ranked_inspections'];
-  await engine.run(sql('warehouse/plan/scopes_of'));
-  for (const name of [...ranked, 'chosen_inspections']) await engine.run(sql(`sync/plan/${name}`));
+  if (asked) return sql('sync/plan/asked_pages');
+  for (const name of INSPECTIONS) await engine.run(sql(name));
   const deepest = Math.max(0, ...scopes.map((scope) => scopes.filter((other) => covers(other, scope)).length));
-  for (const share of asked ? [1] : [REASON_SHARE, 1]) {
+  for (const share of [REASON_SHARE, 1]) {
     for (let depth = deepest; depth > 0; depth--) {
       await engine.set({ share, depth });
       await engine.run(sql('sync/plan/choose_inspections'));

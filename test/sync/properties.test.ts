@@ -55,6 +55,11 @@ test('all properties of an account list and inspect each page once', async () =>
   expect(await pass(night)).toMatchObject({ website_id: PROPERTY, reports: { fetched: 5 } });
   expect(countsOf(calls.through)).toEqual({ [PREFIX]: 4, 'sc-domain:blog.shop.example': 1 });
   expect(await rows('select distinct website_id from pages')).toEqual([{ website_id: PROPERTY }]);
+  const lost = { ...night, sites: { [PROPERTY]: 'siteUnverifiedUser' } };
+  expect(await pass(lost)).toMatchObject({
+    status: 'failed',
+    error: expect.stringMatching(/has no access to a property of Search Console; have/),
+  });
   // Of two that do not cover each other, each is a website.
   const { pass: again, rows: known } = await scriptedProperty(onTestFinished, 'all');
   await again({

@@ -6,7 +6,7 @@ select url, reason, spelling, scope, place / if(getvariable('share') < 1, getvar
 from (
   select
     url,
-    if(getvariable('share') < 1 or reason = 'asked', reason, 'oldest') as reason,
+    if(getvariable('share') < 1, reason, 'oldest') as reason,
     spelling,
     path[getvariable('depth')] as scope,
     row_number() over (partition by scope order by if(getvariable('share') < 1, reason_rank, turn_rank)) as place

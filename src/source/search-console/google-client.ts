@@ -11,6 +11,7 @@ import { type Message, Transport } from '../transport.js';
 import { Access, GCLOUD_LOGIN, type GoogleClientOptions } from './access.js';
 
 export const INSPECT = '/v1/urlInspection/index:inspect';
+const ANALYTICS = '/searchAnalytics/query';
 const PLACES = { baseUrl: 'google.endpoint', token: 'google.credentials' };
 /** A 403 that is about the setup and no property, by what its body holds; a 400 for a project that does not exist. */
 const SETUP: readonly [RegExp, string][] = [
@@ -46,7 +47,7 @@ function kindOf(path: string, property: string): Kind {
   if (path === INSPECT)
     return { ...own, quota: `${INSPECTIONS} ${property}`, mostForbidden: { first: 12, later: 100 } };
   // Google counts its load over a minute, ten minutes and a day.
-  if (path.endsWith('/query')) return { ...own, quota: `search analytics of ${property}`, waits: [1, 5, 10] };
+  if (path.endsWith(ANALYTICS)) return { ...own, quota: `search analytics of ${property}`, waits: [1, 5, 10] };
   return others;
 }
 
@@ -155,11 +156,16 @@ export class GoogleClient {
     const own = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
     const headers = { ...own, ...(project && { 'x-goog-user-project': project }) };
     const answer = await this.#transport.send({ ...message, headers });
-    if (answer.status === 403 && QUOTA.test(answer.text ?? '')) return new HttpAnswer(429, answer.headers, answer.body);
+    if (answer.status === 403 && isOfQuota(message, answer)) return new HttpAnswer(429, answer.headers, answer.body);
     if (answer.status !== 401 || refused) return answer;
     counts.sent++;
     return this.#exchange(message, counts, bearer);
   }
+}
+
+/** Whether a 403 is about a quota. Search analytics is asked only where the account may read, so there a bare one is, too. */
+function isOfQuota({ path }: Message, { text }: HttpAnswer): boolean {
+  return QUOTA.test(text ?? '') || (path.endsWith(ANALYTICS) && !errorSchema.safeParse(jsonOf(text ?? '')).success);
 }
 
 /** What an answer other than 200 means; about the setup it is `unauthorized`, because no other call can succeed. */

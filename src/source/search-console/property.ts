@@ -75,7 +75,7 @@ export function whyRefused(property: string, sites: readonly Site[], account: st
 
 /** That an account may read no property, with the remedy. */
 export function noneReadable(account: string): string {
-  return `${account} has no access to a property of Search Console: ${addTo(account)}`;
+  return `${account} has no access to a property of Search Console; ${addTo(account)}`;
 }
 
 /** That these properties refuse inspections to an account, with the permissions that it has, and the remedy. */

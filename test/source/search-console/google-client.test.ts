@@ -90,7 +90,6 @@ it.each([
   expect(calls).toHaveLength(1);
 });
 
-const LOAD = 'quotaExceeded';
 it.each([
   ['a while', 3, { value: [] }],
   ['all the time', 9, { message: expect.stringMatching(/search analytics of sc-domain:\S+ is used up.* 16 minutes/) }],
@@ -98,7 +97,9 @@ it.each([
   const rows = { body: { rows: [] } };
   const given = await google(({ line, number }) => {
     if (!line.endsWith('/query')) return {};
-    return number <= refused ? refusal(403, 'PERMISSION_DENIED', 'Quota exceeded.', LOAD) : rows;
+    const bare = { status: 403, body: {} };
+    const load = number > 1 ? bare : refusal(403, 'PERMISSION_DENIED', 'Quota exceeded.', 'quotaExceeded');
+    return number <= refused ? load : rows;
   });
   const first = searchTraffic(given.client, { ...given.call, window: '90d' }).next();
   const ended = await first.then(
