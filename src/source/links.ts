@@ -1,3 +1,4 @@
+import { urlOf } from '../base/url.js';
 import { API_PLACES, SourceError } from './errors.js';
 
 /** Longer than any request line that a server accepts. */
@@ -27,7 +28,7 @@ export function reportPath(url: string): string {
 export function followable(link: string, baseUrl: string, place: string = API_PLACES.baseUrl): string {
   const base = baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`;
   const relative = link.startsWith('/') ? link.slice(1) : link;
-  const resolved = URL.canParse(relative, base) ? new URL(relative, base) : null;
+  const resolved = urlOf(relative, base);
   if (resolved) resolved.hash = '';
   const below = resolved?.href.startsWith(new URL(base).href);
   if (!resolved || !below || link.length > MAX_LINK_CHARACTERS || /^[/\\]|[\\\s]|^[a-z][a-z0-9+.-]*:/i.test(relative)) {

@@ -1,4 +1,5 @@
 import { safe } from '../../base/observe/terminal.js';
+import { urlOf } from '../../base/url.js';
 
 /** Longer URLs are shortened in their middle; the full one is in the link and its tooltip. */
 const SHOWN_CHARACTERS = 96;
@@ -48,7 +49,7 @@ export function pageLink(url: string, characters = SHOWN_CHARACTERS, beside?: st
   const shown = shortened(origin && url.startsWith(`${origin}/`) ? url.slice(origin.length) : url, characters);
   const title = shown === url ? null : html` title="${url.slice(0, TOOLTIP_CHARACTERS)}"`;
   const isPlain = /^https?:\/\//i.test(url) && url.length <= LINK_CHARACTERS && safe(url) === url;
-  if (!isPlain || !URL.canParse(url)) return html`<span class="url"${title}>${shown}</span>`;
+  if (!isPlain || urlOf(url) === null) return html`<span class="url"${title}>${shown}</span>`;
   return html`<a class="url" href="${url}" rel="noopener noreferrer"${title}>${shown}</a>`;
 }
 

@@ -4,6 +4,7 @@ import { count, moment } from '../../base/observe/format.js';
 import { safe } from '../../base/observe/terminal.js';
 import type { Value } from '../../base/storage/values.js';
 import { DAY_MS } from '../../base/time.js';
+import { urlOf } from '../../base/url.js';
 import { packageVersion } from '../../base/version.js';
 import type { Analysis } from '../query/catalog.js';
 import { countRows, type Question, type Result } from '../query/question.js';
@@ -163,8 +164,7 @@ function cellOf(value: Value, { name, letter, look }: SheetColumn, row: number, 
 }
 
 function linkOf(text: string): string | null {
-  if (safe(text) !== text || !URL.canParse(text)) return null;
-  const { href } = new URL(text);
+  const { href = '' } = (safe(text) === text && urlOf(text)) || {};
   return href.length <= MOST_LINK_CHARACTERS && LINK.test(href) ? href : null;
 }
 

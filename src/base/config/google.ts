@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { safe } from '../observe/terminal.js';
+import { urlOf } from '../url.js';
 import { baseUrl, duration, listOf, mapping, path, says, text, whole } from './scalars.js';
 
 const DOMAIN = /^sc-domain:(?=[^/@:?#\s]+$)/i;
@@ -114,5 +115,5 @@ function plain(code: string): string {
 }
 
 function isWebAddress(value: string): boolean {
-  return /^https?:\/\/[^/@\s]+(\/\S*)?$/i.test(value) && URL.canParse(value);
+  return /^https?:\/\/[^/@\s]+(\/\S*)?$/i.test(value) && urlOf(value) !== null;
 }

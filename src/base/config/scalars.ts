@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.js';
+import { urlOf } from '../url.js';
 import { whyNotCron } from './cron.js';
 
 /** The longest duration that the configuration accepts: ten years. */
@@ -148,12 +149,12 @@ export function baseUrl(remedy = 'Write it as https://api.example.com, with a pa
       if (problem)
         context.addIssue({ code: 'custom', message: problem.includes('\n') ? problem : `${problem}\n${remedy}` });
     })
-    .transform((value) => (URL.canParse(value) ? new URL(value).href.replace(/\/+$/, '') : value));
+    .transform((value) => urlOf(value)?.href.replace(/\/+$/, '') ?? value);
 }
 
 function addressProblem(value: string): string | null {
-  if (!URL.canParse(value) || /[\s\p{Cc}\\]/u.test(value)) return 'is not an address';
-  const url = new URL(value);
+  const url = urlOf(value);
+  if (url === null || /[\s\p{Cc}\\]/u.test(value)) return 'is not an address';
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is not an https address';
   if (!/^https?:\/\/[^/]/i.test(value)) return 'is not an address';
   if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(value)) {
@@ -173,7 +174,7 @@ export function serverUrl(remedy: string) {
   const bad = says('is not the address of a server', remedy);
   return z
     .string(bad)
-    .refine((url) => URL.canParse(url) && /^https?:\/\/[^/@?#\s]+\/?$/.test(url), bad)
+    .refine((url) => urlOf(url) !== null && /^https?:\/\/[^/@?#\s]+\/?$/.test(url), bad)
     .transform((url) => new URL(url).origin);
 }
 
@@ -188,12 +189,12 @@ export function smtpUrl() {
   const remedy =
     'Write it as smtps://mail.example.com, or smtp://mail.example.com:587 with STARTTLS; user and password have keys of their own.';
   const bad = says('is not the address of a mail server', remedy);
-  return z.string(bad).refine((value) => /^smtps?:\/\/[^/@?#\s]+\/?$/.test(value) && URL.canParse(value), bad);
+  return z.string(bad).refine((value) => /^smtps?:\/\/[^/@?#\s]+\/?$/.test(value) && urlOf(value) !== null, bad);
 }
 
 function isSecure(value: string): boolean {
-  if (!URL.canParse(value) || /[\s\p{Cc}\\]/u.test(value)) return false;
-  const { protocol, hostname } = new URL(value);
+  const { protocol, hostname = '' } = urlOf(value) ?? {};
+  if (/[\s\p{Cc}\\]/u.test(value)) return false;
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idProblem } from '../storage/names.js';
+import { urlOf } from '../url.js';
 import { allProperties, checkSource, googleKeys, scopeOf } from './google.js';
 import { baseUrl, mapping, says, text, token } from './scalars.js';
 
@@ -67,10 +68,9 @@ export function checkOrigins(
   context: z.RefinementCtx,
 ): void {
   if (!Array.isArray(websites)) return;
-  const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
   for (const [index, { source, base_url = '', token }] of websites.entries()) {
-    const origin = originOf(base_url);
-    if (source || token !== undefined || origin === null || origin === originOf(api.base_url)) continue;
+    const origin = urlOf(base_url)?.origin;
+    if (source || token !== undefined || origin === undefined || origin === urlOf(api.base_url)?.origin) continue;
     const message = 'is missing\nSet it: `api.token` is not sent to another host.';
     context.addIssue({ code: 'custom', path: ['websites', index, 'token'], message });
   }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { urlOf } from '../../base/url.js';
 import { isLoopback } from './addresses.js';
 import { ServiceError } from './errors.js';
 
@@ -30,7 +31,5 @@ export function refuseOtherHosts(
 
 /** In lower case, without port and brackets; empty if it is invalid. */
 function hostnameOf(host: string): string {
-  const address = `http://${host}`;
-  if (!URL.canParse(address)) return '';
-  return new URL(address).hostname.replace(/^\[|\]$/g, '');
+  return urlOf(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '') ?? '';
 }

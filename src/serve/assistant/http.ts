@@ -1,5 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { urlOf } from '../../base/url.js';
 import { admission, contextOf, type Interface, keyOf, type OnError } from '../api/admission.js';
 import { ServiceError } from '../api/errors.js';
 import { aborted } from '../store/question-queue.js';
@@ -41,7 +42,7 @@ export function addAssistant(
 /** Web pages of other sites must not use a visitor's key. Programs send no `Origin`. */
 async function refuseOtherOrigins({ headers, host }: FastifyRequest): Promise<void> {
   const { origin } = headers;
-  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return;
+  if (origin === undefined || urlOf(origin)?.host === host) return;
   throw new ServiceError(403, 'Pages of other origins may not use this.');
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { duration } from '../../base/observe/format.js';
+import { urlOf } from '../../base/url.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { networkOf } from '../api/addresses.js';
 import { ServiceError } from '../api/errors.js';
@@ -117,9 +118,8 @@ function refuseGuesses({ allowed, waitSeconds }: Allowance): void {
 /** A path within the dashboard, whatever was requested: signing in never redirects to another site. */
 function inside(to: string | undefined, base: string): string {
   const home = `${base}/`;
-  if (to === undefined || !URL.canParse(to, 'http://here')) return home;
-  const { origin, pathname, search } = new URL(to, 'http://here');
-  return origin === 'http://here' && pathname.startsWith(home) ? pathname + search : home;
+  const { origin, pathname = '', search = '' } = urlOf(to ?? '', 'http://here') ?? {};
+  return to !== undefined && origin === 'http://here' && pathname.startsWith(home) ? pathname + search : home;
 }
 
 /**
@@ -132,7 +132,7 @@ function inside(to: string | undefined, base: string): string {
  */
 function isOwnForm({ headers, host }: FastifyRequest, hasOwnCookie: boolean): boolean {
   const { origin } = headers;
-  const isOurs = URL.canParse(origin ?? '') && new URL(origin ?? '').host === host.toLowerCase();
+  const isOurs = urlOf(origin ?? '')?.host === host.toLowerCase();
   if (origin !== undefined && origin !== 'null' && !isOurs) return false;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';

@@ -1,6 +1,7 @@
 import { plainEscapes, propertyProblem, scopeOf } from '../../base/config/google.js';
 import { editDistance } from '../../base/config/suggest.js';
 import { safe } from '../../base/observe/terminal.js';
+import { urlOf } from '../../base/url.js';
 import type { Site } from './calls.js';
 
 /** Longer ones are no pages: browsers and search engines end far below. */
@@ -104,8 +105,8 @@ function distance(one: string, other: string): number {
 
 /** An http(s) address in the form of the WHATWG URL standard, without its fragment; null if the text is none. */
 export function addressOf(text: string, base?: string): string | null {
-  if (!URL.canParse(text, base)) return null;
-  const url = new URL(text, base);
+  const url = urlOf(text, base);
+  if (url === null) return null;
   url.hash = '';
   return /^https?:$/.test(url.protocol) && url.href.length <= MAX_LENGTH ? url.href : null;
 }
