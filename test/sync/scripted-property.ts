@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
@@ -92,7 +92,7 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
     const result = script.inspect?.(url) ?? indexed(url);
     return { inspectionResult: { inspectionResultLink: linkOf(url, night), indexStatusResult: result } };
   };
-  const server = createServer(async (request, response) => {
+  const reply = async (request: IncomingMessage, response: ServerResponse) => {
     const host = `${request.headers.host}`;
     const body = await text(request);
     response.setHeader('date', new Date(FIRST_NIGHT_MS + night * DAY_MS).toUTCString());
@@ -110,7 +110,8 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
       const refused = { error: { code, status, message: String(error) } };
       response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(refused));
     }
-  });
+  };
+  const server = createServer((request, response) => void reply(request, response));
   const { url, close } = await listenOnLoopback(server);
   onFinished(close);
   const folder = temporaryFolder(onFinished);
