@@ -67,8 +67,12 @@ export async function givenEveryTable(codec: Codec, sources: 'api' | 'both' = 'a
   const sections = { warehouse: { parquet_compression: codec } };
   for (const night of nightsOf()) await nights.night({ ...night, sections });
   const { warehouse } = nights;
-  if (sources === 'both')
-    await commitInspected(warehouse, [{ lists: ['/ä'], clicks: { '/ä': 7 } }], { compression: codec });
+  if (sources === 'both') {
+    const counts = { entries: 1, pages: 1, only_here: 1, pages_before: 0, pages_unnamed: 0 };
+    const named = { source: urlOf('sitemap,"ä".xml'), kind: 'sitemap', named_by: ['Search Console'], ...counts };
+    const night = { lists: ['/ä'], clicks: { '/ä': 7 }, sources: [named] };
+    await commitInspected(warehouse, [night], { compression: codec });
+  }
   await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
   const noted = { websites: ['w'], note_date: '2025-03-01', directory: '/straße/', note: HOSTILE_NAMES.join(' ') };

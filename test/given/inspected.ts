@@ -17,6 +17,8 @@ interface InspectedNight {
   inspects?: Readonly<Record<string, string>>;
   /** Clicks of the last 28 days. */
   clicks?: Readonly<Record<string, number>>;
+  /** Rows of `listing_sources`. */
+  sources?: readonly object[];
 }
 
 /** How nights are kept, and of which website. */
@@ -72,13 +74,18 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
   await commitStaged(warehouse, folder, manifest);
 }
 
-function listingLines({ lists, clicks = {} }: InspectedNight, at: Date): object[] {
+function listingLines({ lists, clicks = {}, sources = [] }: InspectedNight, at: Date): object[] {
   const entries = lists.map((path, position) => {
     const traffic = { clicks: clicks[path], impressions: (clicks[path] ?? 0) * 20, position: 3 };
     const extra = clicks[path] === undefined ? {} : { extra: JSON.stringify(traffic) };
     return { kind: 'entry', walk: 1, window: 1, position, url: pageOf(path), ...extra, entry: { url: pageOf(path) } };
   });
-  return [...entries, { kind: 'window', walk: 1, window: 1, keep: entries.length, at: at.toISOString(), drift: [] }];
+  const named = sources.map((source) => ({ kind: 'source', walk: 1, window: 1, position: 0, source }));
+  return [
+    ...entries,
+    ...named,
+    { kind: 'window', walk: 1, window: 1, keep: entries.length, at: at.toISOString(), drift: [] },
+  ];
 }
 
 function reportLines({ inspects = {} }: InspectedNight, at: Date): object[] {

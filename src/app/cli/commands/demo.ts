@@ -31,7 +31,7 @@ const READ = {
 /** Some of the nights show how inspections add up. */
 const isShown = (at: number, last: number): boolean => [0, 1, 4, 9, 19, last].includes(at);
 /** Columns for which there is no room. */
-const WIDE: ReadonlySet<string> = new Set(['why', 'times', 'not_indexed', 'median_report_age_days']);
+const WIDE: ReadonlySet<string> = new Set(['why', 'times', 'not_indexed', 'median_report_age_days', 'retired']);
 
 interface Given extends Globals {
   source: DemoSource;
