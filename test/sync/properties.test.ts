@@ -67,6 +67,10 @@ test('all properties of an account list and inspect each page once', async () =>
     sites: { [PROPERTY]: 'siteUnverifiedUser', [BLOG]: 'siteOwner', [`${SHOP}/b/`]: 'siteOwner' },
   });
   expect(await known('select count(distinct website_id)::int as n from snapshots')).toEqual([{ n: 2 }]);
+  // One that is lost is a failure, however well the other goes.
+  await again({ ...night, sites: { [`${SHOP}/b/`]: 'siteOwner' } });
+  const failed = "select website_id from runs where outcome = 'failed' and error like '%no permission for%'";
+  expect(await known(failed)).toEqual([{ website_id: BLOG }]);
 });
 
 test('websites that overlap, or use the same wider property, share the day', async () => {

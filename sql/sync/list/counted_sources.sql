@@ -36,7 +36,15 @@ select
   coalesce(pages_before, 0) as pages_before,
   coalesce(pages_unnamed, 0) as pages_unnamed,
   error,
-  if(place.source is null, 'nothing names it any more', remark) as remark,
+  nullif(concat_ws(
+    '; ',
+    if(place.source is null, 'nothing names it any more', remark),
+    if(
+      place.source in (from restless_sources),
+      'its lastmod moves every night for nearly all pages, so it is not believed',
+      null
+    )
+  ), '') as remark,
   last_downloaded,
   errors,
   warnings,
