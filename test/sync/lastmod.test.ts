@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { scriptedProperty } from './scripted-property.js';
+import { SITEMAP, scriptedProperty } from './scripted-property.js';
 
 const urls = (directory: string) => Array.from({ length: 20 }, (_, at) => `https://shop.example/${directory}/${at}`);
 
@@ -17,4 +17,7 @@ test('a lastmod that moves every night is no reason for an inspection, beside on
   expect((await night('2026-03-03', [modified])).inspected).toContain(modified);
   expect(await rows("select url from url_reports where reason = 'modified'")).toEqual([{ url: modified }]);
   expect(await rows('select count(distinct url)::integer as pages from url_reports')).toEqual([{ pages: 23 }]);
+  const said =
+    'select source, count(*)::integer as nights from listing_sources where remark is not null group by source';
+  expect(await rows(said)).toEqual([{ source: SITEMAP, nights: 2 }]);
 });
