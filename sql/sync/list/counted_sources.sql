@@ -41,7 +41,7 @@ select
     if(place.source is null, 'nothing names it any more', remark),
     if(
       place.source in (from restless_sources),
-      'its lastmod moves every night for nearly all pages, so it is not believed',
+      'the lastmod of nearly all its pages is from the last day, so it is not believed',
       null
     )
   ), '') as remark,
