@@ -15,11 +15,11 @@ export interface ListingSink extends WalkJournal {
   /** Logs what the user should know about a place that was read: at `warn` if pages are missing for it. */
   note(text: string, level: 'info' | 'warn'): void;
   /** Merges what many places name, which is read while this works. */
-  merged(found: Found): Promise<Merged>;
+  merged(found: Sightings): Promise<Merged>;
 }
 
 /** What the places that name pages say: each page once for each of them, in batches. */
-export interface Found {
+export interface Sightings {
   sightings(): AsyncIterable<readonly object[]>;
   /** What became of each place. Whole after `sightings`. */
   sources: readonly { error: string | null }[];

@@ -1,10 +1,10 @@
-import { statfs } from 'node:fs/promises';
 import type { LimitFunction } from 'p-limit';
 import type { Config } from '../base/config/schema.js';
 import type { Website } from '../base/config/websites.js';
 import { type Effects, realEffects } from '../base/effects.js';
 import type { Logger } from '../base/observe/log.js';
 import type { EngineOptions } from '../base/storage/engine.js';
+import { freeDisk } from '../base/storage/free-disk.js';
 import type { RequestCounts } from '../source/client.js';
 import type { Source } from '../source/source.js';
 import { type FollowInput, followAll } from '../warehouse/copies/follow.js';
@@ -29,10 +29,7 @@ export interface RunEffects extends Effects {
 
 export const realRunEffects: RunEffects = {
   ...realEffects,
-  freeDisk: async (folder) => {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
-  },
+  freeDisk,
   follow: followAll,
 };
 

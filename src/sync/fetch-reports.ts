@@ -1,5 +1,6 @@
-import { moment, size } from '../base/observe/format.js';
+import { moment } from '../base/observe/format.js';
 import { crashPoint } from '../base/storage/crash-point.js';
+import { lowDiskText } from '../base/storage/free-disk.js';
 import { sql } from '../base/storage/sql.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
@@ -261,7 +262,7 @@ class ReportFetch {
     this.#diskCheckedAt = now;
     const free = await effects.freeDisk(warehouse);
     if (free >= config.warehouse.min_free_disk) return;
-    const message = `the warehouse's disk has only ${size(free)} free, less than warehouse.min_free_disk`;
+    const message = lowDiskText(free);
     this.#end ??= { status: 'interrupted', message, cause: new Error(message) };
   }
 

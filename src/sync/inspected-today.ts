@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { scopeOf } from '../base/config/google.js';
 import { withEngine } from '../base/storage/engine.js';
-import { isWholeParquet } from '../base/storage/parquet-file.js';
+import { wholeFiles } from '../base/storage/parquet-file.js';
 import { sql } from '../base/storage/sql.js';
 import { withTemporary } from '../base/storage/temporary.js';
 import { DAY_MS } from '../base/time.js';
@@ -39,10 +39,8 @@ export async function countInspected(
       const websites = (await websitesIn(warehouse)).filter((id) => scopeOf(id) !== null);
       const { markers } = await openLog(engine, warehouse, { websites, index: 'at once' });
       const recent = markers.filter(({ committedAt }) => Date.parse(committedAt) > effects.now() - 2 * DAY_MS);
-      const reports = filesOf(warehouse, recent, 'url_reports');
-      const areWhole = await Promise.all(reports.map(isWholeParquet));
-      const whole = reports.filter((_, at) => areWhole[at]);
-      await engine.view('recent_reports', tableQuery(warehouse, 'url_reports', whole));
+      const reports = await wholeFiles(filesOf(warehouse, recent, 'url_reports'));
+      await engine.view('recent_reports', tableQuery(warehouse, 'url_reports', reports));
       await engine.setTimes({ planned_at: new Date(effects.now()) });
       await engine.run(sql('sync/plan/day_began'));
       return engine.rows(countRow, sql('sync/plan/inspected_today'));

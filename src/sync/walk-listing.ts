@@ -4,7 +4,7 @@ import { crashPoint } from '../base/storage/crash-point.js';
 import { AppendFile } from '../base/storage/durable.js';
 import { sql } from '../base/storage/sql.js';
 import { DAY_MS, HOUR_MS } from '../base/time.js';
-import type { Found, Merged } from '../source/source.js';
+import type { Merged, Sightings } from '../source/source.js';
 import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
 import { readLines } from '../warehouse/journal/lines.js';
@@ -73,7 +73,7 @@ export async function walk(run: WebsiteRun, before: Before): Promise<JournaledWa
 }
 
 /** Each page once, with all that was said about it as the `extra` of its entry; memory does not grow with them. */
-async function merged(run: WebsiteRun, found: Found, before: Before): Promise<Merged> {
+async function merged(run: WebsiteRun, found: Sightings, before: Before): Promise<Merged> {
   const { folder, journal, warehouse, config } = run;
   const file = new AppendFile(folder.sightings, 0);
   try {

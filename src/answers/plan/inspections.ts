@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Config } from '../../base/config/schema.js';
-import { perDayOf, websiteOf } from '../../base/config/websites.js';
+import { INSPECTIONS_PER_DAY, perDayOf, websiteOf } from '../../base/config/websites.js';
 import { count, counted, duration } from '../../base/observe/format.js';
 import { sql } from '../../base/storage/sql.js';
 import { MINUTE_MS, SECOND_MS } from '../../base/time.js';
@@ -13,8 +13,6 @@ import type { Reader } from '../query/reader.js';
 /** Rotation has at least this share of a day's inspections. */
 const ROTATION = 0.4;
 const INSPECTION_MS = 6 * SECOND_MS;
-/** The quota of a property, where a version did not store it. */
-const PER_DAY = 2000;
 
 /** A row of `answers/plan/inspectable`. */
 export const inspectableRow = z.object({
@@ -38,7 +36,7 @@ type Inspectable = z.infer<typeof inspectableRow>;
  * is too much for that through the next wider.
  */
 export function inspectedIn(days: number, rows: readonly Inspectable[], of: 'pages' | 'not_inspected' = 'pages') {
-  const quotas = rows[0]?.quotas ?? [{ scope: '', per_day: PER_DAY }];
+  const quotas = rows[0]?.quotas ?? [{ scope: '', per_day: INSPECTIONS_PER_DAY }];
   const waiting = new Map(rows.map((row) => [row.scope, row[of]]));
   let inspected = 0;
   for (const { scope, per_day } of quotas.toReversed()) {
@@ -73,7 +71,7 @@ export async function inspectionPlans(
     const own = websiteOf(config, website).google;
     if (own === null) continue;
     const rows = await askRows(reader, 'answers/plan/inspectable', inspectableRow, { website });
-    const known = rows[0]?.quotas ?? [{ property: website, scope: '', per_day: PER_DAY }];
+    const known = rows[0]?.quotas ?? [{ property: website, scope: '', per_day: INSPECTIONS_PER_DAY }];
     const quotas = known.map((quota) => ({ ...quota, per_day: perDayOf(config, quota.property, own) }));
     const now = rows.map((row) => ({ ...row, quotas }));
     if (now.length > 0) plans.push(planOf(website, now, config));

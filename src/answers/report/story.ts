@@ -1,4 +1,4 @@
-import { changeOf, count, counted, dayOfMonth, percent, shareOf } from '../../base/observe/format.js';
+import { changeOf, clause, count, counted, dayOfMonth, percent, shareOf } from '../../base/observe/format.js';
 import { shortened } from '../html/html.js';
 import { estimateSentence } from './estimate.js';
 import type { Headline } from './headline.js';
@@ -60,10 +60,8 @@ function headlineSentence(headline: Headline): string | null {
   const than =
     change === null || compared_with === null ? '' : `, ${comparison(change, isSame)} ${dayOfMonth(compared_with)}`;
   const had = clicks_lost > 0 ? `; in 28 days they had ${counted(clicks_lost, 'click')}` : '';
-  const fell =
-    compared_with === null
-      ? ''
-      : ` ${counted(fell_out.now, 'page')} fell out of the index${had}${crawls === null ? '' : `; ${crawls}`}.`;
+  const out = `${counted(fell_out.now, 'page')} fell out of the index${had}${clause(crawls)}`;
+  const fell = compared_with === null ? '' : ` ${out}.`;
   // Of pages of which many were never looked at, a share says nothing.
   const share = isWhole ? percent(shareOf(indexed.now, pages.now)) : '';
   const are = `${indexed.now === 1 ? 'is' : 'are'}${isWhole ? '' : ' known to be'}`;
@@ -85,7 +83,7 @@ export function eventSentence(event: EventRow): string {
   const than = nights === 1 ? 'than the night before' : `than ${nights} nights before`;
   const parts = [`${count(moved)} ${direction}`, ...mostOf(event)];
   const noted = notes === null ? '' : ` · note of ${shortened(notes, NOTES_CHARACTERS)}`;
-  return `On ${dayOfMonth(snapshot_date)}, ${fewer} ${than}: ${parts.join(', ')}${crawls === null ? '' : `; ${crawls}`}${noted}.`;
+  return `On ${dayOfMonth(snapshot_date)}, ${fewer} ${than}: ${parts.join(', ')}${clause(crawls)}${noted}.`;
 }
 
 function mostOf({ what, direction, directory, directory_pages, state, state_pages }: EventRow): string[] {

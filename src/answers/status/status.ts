@@ -1,6 +1,5 @@
-import { statfs } from 'node:fs/promises';
-import { size } from '../../base/observe/format.js';
 import { withEngine } from '../../base/storage/engine.js';
+import { freeDisk, lowDiskText } from '../../base/storage/free-disk.js';
 import { probeLock } from '../../base/storage/locks.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { readWriter } from '../../warehouse/bucket/lease.js';
@@ -97,8 +96,6 @@ function quarantineOf(markers: readonly Marker[]): Found['quarantine'] {
 }
 
 async function diskText(warehouse: string, least: number): Promise<string | null> {
-  const { bavail, bsize } = await statfs(warehouse);
-  const free = bavail * bsize;
-  if (free >= least) return null;
-  return `the warehouse's disk has only ${size(free)} free, less than warehouse.min_free_disk: a run would end at once; free some space`;
+  const free = await freeDisk(warehouse);
+  return free >= least ? null : `${lowDiskText(free)}: a run would end at once; free some space`;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/observe/format.js';
 import type { Engine } from '../../base/storage/engine.js';
-import { isWholeParquet } from '../../base/storage/parquet-file.js';
+import { wholeFiles } from '../../base/storage/parquet-file.js';
 import { sql } from '../../base/storage/sql.js';
 import { KNOWN_VALUES } from '../../source/contract/known-values.js';
 import { type DamagedFile, DamageError } from '../../warehouse/log/folder/damage.js';
@@ -156,7 +156,7 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   const damaged = [...new Map(found.map((file) => [file.path, file])).values()];
   await engine.view('page_state', log.query('page_state', states.files));
   const newest = filesOf(warehouse, newestMarkers(log.markers), 'listing_sources');
-  await engine.view('listing_sources', log.query('listing_sources', await readable(newest)));
+  await engine.view('listing_sources', log.query('listing_sources', await wholeFiles(newest)));
   const checked_at = new Date(input.now).toISOString();
   const known = await engine.rows(websiteRow, sql('answers/status/websites'), { checked_at });
   const sources = await engine.rows(sourcesRow, sql('answers/status/sources'));
@@ -178,11 +178,6 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   // Of a mistyped id there are only runs, which say nothing.
   const isShown = ({ is_configured, snapshots }: WebsiteStatus) => is_configured || snapshots > 0;
   return { log, websites: websites.filter(isShown), drift, sources, pageStates, damaged };
-}
-
-async function readable(files: string[]): Promise<string[]> {
-  const are = await Promise.all(files.map(isWholeParquet));
-  return files.filter((_, at) => are[at]);
 }
 
 /** The states of the websites whose log can be read. */

@@ -7,7 +7,7 @@ import type { Drop } from '../../base/config/notify.js';
 import type { Changed } from '../../base/config/page-filters.js';
 import type { Config } from '../../base/config/schema.js';
 import { viewsOf } from '../../base/config/views.js';
-import { count, counted, percent, queryCommand } from '../../base/observe/format.js';
+import { clause, count, counted, percent, queryCommand } from '../../base/observe/format.js';
 import type { Parameters } from '../../base/storage/engine.js';
 import { problemsOf } from '../../warehouse/log/verdict.js';
 import { type Notice, noticeOf, type Website } from './notice.js';
@@ -107,7 +107,7 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
     directory === null
       ? (['indexed_drop', '', mostly(places)] as const)
       : (['directory_drop', ` of ${directory}`, `${deeper(places, directory)}${all}`] as const);
-  const what = `indexed pages${of} fell ${fell(worst)} since ${since}${more}${crawls(places)}`;
+  const what = `indexed pages${of} fell ${fell(worst)} since ${since}${more}${clause(places.crawls)}`;
   const command = queryCommand('compare', { website, since, until: snapshot_date, pages: 'true' });
   const given = { kind, what, count: lossOf(worst), since, command, ...where(places) };
   return [noticeOf(snapshot, now, { ...given, directory: directory ?? places.directory })];
@@ -151,10 +151,6 @@ function mostly({ directory, directory_pages, clicks }: Places): string {
 function deeper({ directory, directory_pages }: Places, around: string): string {
   if (directory === null || directory === around) return '';
   return `; ${count(directory_pages ?? 0)} of those that left were in ${directory}`;
-}
-
-function crawls({ crawls: clause }: Places): string {
-  return clause === null ? '' : `; ${clause}`;
 }
 
 function where({ directory, state, examples }: Places) {
@@ -207,7 +203,12 @@ async function changed(
   if (places.pages <= above) return [];
   const { one, what, analysis, since, ...asked } = CHANGES[kind];
   const command = queryCommand(analysis, { website, ...asked, [since]: snapshot_date });
-  const about = { kind, what: `${counted(places.pages, one)} ${what}${crawls(places)}`, count: places.pages, command };
+  const about = {
+    kind,
+    what: `${counted(places.pages, one)} ${what}${clause(places.crawls)}`,
+    count: places.pages,
+    command,
+  };
   return [noticeOf(snapshot, snapshot_id, { ...about, since: snapshot.before_date, ...where(places) })];
 }
 

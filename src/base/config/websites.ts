@@ -48,9 +48,16 @@ export function namedWebsites({ api, google, websites }: Configured): Website[] 
   });
 }
 
+/** The quota of a property of Search Console, unless the configuration says otherwise. */
+export const INSPECTIONS_PER_DAY = 2000;
+
 /** What a website with `source: google` has beside its name; without an entry of its own, the defaults: the quota of a property. */
 export function googleAccess({ google }: Pick<Config, 'google'>, entry: Partial<Entry> = {}) {
-  const { inspections_per_day: inspectionsPerDay = 2000, properties = 'auto', sitemaps = 'auto' } = entry;
+  const {
+    inspections_per_day: inspectionsPerDay = INSPECTIONS_PER_DAY,
+    properties = 'auto',
+    sitemaps = 'auto',
+  } = entry;
   const places = { baseUrl: 'google.endpoint', token: 'google.credentials' };
   return { baseUrl: google.endpoint, token: '', places, google: { inspectionsPerDay, properties, sitemaps } };
 }

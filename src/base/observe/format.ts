@@ -42,6 +42,11 @@ export function count(n: number | bigint): string {
   return n.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 
+/** A clause behind what a sentence has so far; nothing for null. */
+export function clause(text: string | null): string {
+  return text === null ? '' : `; ${text}`;
+}
+
 /** `1 page`, `2 pages`. */
 export function counted(number: number, one: string): string {
   return `${count(number)} ${one}${number === 1 ? '' : 's'}`;

@@ -23,6 +23,12 @@ export async function isWholeParquet(file: string): Promise<boolean> {
   return (await whyNotParquet(file)) === null;
 }
 
+/** Those of some files that exist and are whole. */
+export async function wholeFiles(files: readonly string[]): Promise<string[]> {
+  const areWhole = await Promise.all(files.map(isWholeParquet));
+  return files.filter((_, at) => areWhole[at]);
+}
+
 /**
  * Checks both ends of a file.
  *

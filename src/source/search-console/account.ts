@@ -1,7 +1,6 @@
 import { scopeOf } from '../../base/config/google.js';
-import { calendarDate } from '../../base/time.js';
 import type { Purpose } from '../client.js';
-import { listSites, type Site } from './calls.js';
+import { californiaDate, listSites, type Site } from './calls.js';
 import type { GoogleClient } from './google-client.js';
 
 /** What all websites of one account share: its client, its list of properties, and what is left of the day. */
@@ -49,16 +48,12 @@ export class InspectionDay {
 
   /** Whether a moment is on this day. */
   isNow(at: string): boolean {
-    return dateOf(Date.parse(at)) === dateOf(this.now());
+    return californiaDate(Date.parse(at)) === californiaDate(this.now());
   }
 
   #turn(): void {
-    const date = dateOf(this.now());
+    const date = californiaDate(this.now());
     if (date !== this.#date) this.#used.clear();
     this.#date = date;
   }
-}
-
-function dateOf(ms: number): string {
-  return calendarDate(new Date(ms), 'America/Los_Angeles');
 }

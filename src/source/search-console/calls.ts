@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addDays } from '../../base/time.js';
+import { addDays, calendarDate } from '../../base/time.js';
 import { issuesOf, jsonOf } from '../../base/validate.js';
 import type { Purpose } from '../client.js';
 import { SourceError } from '../errors.js';
@@ -50,6 +50,11 @@ export const rowSchema = z
 export type PageTraffic = z.infer<typeof rowSchema>;
 const rowsSchema = z.looseObject({ rows: z.array(rowSchema).default([]) });
 
+/** The date in California, whose days are Google's. @param ms since 1970 */
+export function californiaDate(ms: number): string {
+  return calendarDate(new Date(ms), 'America/Los_Angeles');
+}
+
 /** Every property that the account sees, with its permission. @throws SourceError */
 export async function listSites(client: GoogleClient, purpose: Purpose): Promise<Site[]> {
   return answerIn(sitesSchema, await client.call('GET', SITES, { property: '', purpose })).siteEntry;
@@ -66,8 +71,7 @@ export async function* searchTraffic(
   client: GoogleClient,
   { window, most = ROWS, ...call }: CallOptions & { window: TrafficWindow; most?: number },
 ): AsyncGenerator<PageTraffic[]> {
-  const pacific = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Los_Angeles', dateStyle: 'short' });
-  const endDate = addDays(pacific.format(client.now), -DAYS_BEHIND);
+  const endDate = addDays(californiaDate(client.now), -DAYS_BEHIND);
   const startDate = addDays(endDate, 1 - Number.parseInt(window, 10));
   const query = { startDate, endDate, dimensions: ['page'], rowLimit: most };
   const path = `${SITES}/${encodeURIComponent(call.property)}/searchAnalytics/query`;

@@ -9,7 +9,7 @@ import { beginningOf } from './body.js';
 import { listSitemaps, searchTraffic } from './calls.js';
 import { inspect } from './inspection.js';
 import { covers, refusalOf, whyRefused } from './property.js';
-import { SiteError } from './site-error.js';
+import { checkNotGone, SiteError } from './site-error.js';
 import type { SiteFetch } from './site-fetch.js';
 
 export interface TrialDeps {
@@ -53,8 +53,7 @@ export async function tryOut({ property, own, quotas, account, site, purpose }: 
   };
   const read = async (file: string): Promise<void> => {
     const { status } = await site.get(file, { ...purpose, read: beginningOf });
-    if (status === 404 || status === 410)
-      throw new SiteError(`answered ${status}, so it counts as empty; list it no longer`, true);
+    checkNotGone(status);
     if (status !== 200) throw new SiteError(`answered ${status} to indexhouse; let it answer 200 to google.user_agent`);
   };
   for (const id of own.properties === 'auto' ? [] : own.properties) {

@@ -6,7 +6,7 @@ import { type Body, beginningOf } from './body.js';
 import { type PageTraffic, type SubmittedSitemap, TRAFFIC_WINDOWS, type TrafficWindow } from './calls.js';
 import { addFinding, type ListingSource, newSource, SEARCH_ANALYTICS } from './listing-source.js';
 import { addressOf, guessedRobotsOf, isOfProperty, isOnHostOf, keyOf } from './property.js';
-import { SiteError } from './site-error.js';
+import { checkNotGone, SiteError } from './site-error.js';
 import type { SiteFetch } from './site-fetch.js';
 import { readSitemap } from './sitemap.js';
 import { count, FLAWS, type Flaws } from './sitemap-flaws.js';
@@ -108,10 +108,8 @@ export class Universe {
   }
 
   #left(places: readonly ListingSource[], why: string): string {
-    const some = `${places
-      .slice(0, MOST_NAMED)
-      .map((one) => this.#titleOf(one))
-      .join(', ')}${places.length > MOST_NAMED ? ' …' : ''}`;
+    const named = places.slice(0, MOST_NAMED).map((place) => this.#titleOf(place));
+    const some = `${named.join(', ')}${places.length > MOST_NAMED ? ' …' : ''}`;
     return `${counted(places.length, 'place')} of ${this.deps.property} (${some}) ${why}`;
   }
 
@@ -218,9 +216,7 @@ export class Universe {
     };
     try {
       const { status } = await this.#get(source, read);
-      if (status === 404 || status === 410) {
-        throw new SiteError(`answered ${status}, so it counts as empty: list it no longer`, true);
-      }
+      checkNotGone(status);
       if (status !== 200) {
         this.#unanswered++;
         throw refusal(status);
