@@ -15,43 +15,44 @@ export interface LastNight {
   sentence: string;
 }
 
-/** The verdict on the last night. Its times are those of the newest run, in UTC. */
+/** The verdict on the last night. */
 export function lastNightOf({ websites, checked_at }: Found, findings: readonly Finding[]): LastNight {
   const configured = websites.filter(({ is_configured }) => is_configured);
   const runs = configured.flatMap(({ last_run }) => last_run ?? []);
   if (runs.length === 0 && findings.length === 0) {
     return { is_good: null, sentence: 'No snapshots yet. `indexhouse sync` creates the first one.' };
   }
-  const newest = runs
-    .map(({ run_id }) => run_id)
-    .sort()
-    .at(-1);
+  const newest = runs.reduce((last, { run_id }) => (run_id > last ? run_id : last), '');
   const own = runs.filter(({ run_id }) => run_id === newest);
-  const [begun, ended] = [
-    own.map((run) => run.started_at).sort()[0],
-    own
-      .map((run) => run.finished_at)
-      .sort()
-      .at(-1),
-  ];
-  const isOld = !ended || Date.parse(checked_at) - Date.parse(ended) > DAY_MS;
-  const clock = (time: string, length: number) => time.slice(length === 16 ? 0 : 11, 16).replace('T', ' ');
-  const when = begun && ended ? `${clock(begun, isOld ? 16 : 5)}–${clock(ended, 5)} UTC` : null;
-  const affected = new Set(findings.flatMap(({ website }) => website ?? []));
-  const of = (good: number) => `${count(good)} of ${counted(configured.length, 'website')}`;
+  const ofAll = (part: number) => `${count(part)} of ${counted(configured.length, 'website')}`;
   if (findings.length === 0) {
-    return { is_good: true, sentence: `Last night was good: ${of(own.length)}${when ? `, ${when}` : ''}.` };
+    return { is_good: true, sentence: `Last night was good: ${ofAll(own.length)}, ${timesOf(own, checked_at)}.` };
   }
-  const kinds = (some: readonly Finding[]) => {
-    const named = grouped(some, ({ kind }) => kind);
-    return [...named].map(([kind, all]) => countOf(kind, all.length)).join(', ');
-  };
-  const [ofWebsites, others] = [findings.filter(({ website }) => website), findings.filter(({ website }) => !website)];
+  const ofWebsites = findings.filter(({ website }) => website !== null);
+  const others = findings.filter(({ website }) => website === null);
+  const affected = new Set(ofWebsites.map(({ website }) => website)).size;
   const parts = [
-    ...(affected.size > 0 ? [`${of(affected.size)} (${kinds(ofWebsites)})`] : []),
-    ...(others.length > 0 ? [kinds(others)] : []),
+    ...(affected > 0 ? [`${ofAll(affected)} (${kindsOf(ofWebsites)})`] : []),
+    ...(others.length > 0 ? [kindsOf(others)] : []),
   ];
   return { is_good: false, sentence: `Last night needs attention: ${parts.join('; ')}.` };
+}
+
+/** When these runs began and ended, as `02:00–02:14 UTC`; with the date if that is more than a day ago. */
+function timesOf(runs: readonly { started_at: string; finished_at: string }[], checkedAt: string): string {
+  const [begun = ''] = runs.map(({ started_at }) => started_at).sort();
+  const ended =
+    runs
+      .map(({ finished_at }) => finished_at)
+      .sort()
+      .at(-1) ?? '';
+  const isOld = Date.parse(checkedAt) - Date.parse(ended) > DAY_MS;
+  return `${isOld ? `${begun.slice(0, 10)} ` : ''}${begun.slice(11, 16)}–${ended.slice(11, 16)} UTC`;
+}
+
+/** Such as `2 failed, 1 partial listing`. */
+function kindsOf(findings: readonly Finding[]): string {
+  return [...grouped(findings, ({ kind }) => kind)].map(([kind, all]) => countOf(kind, all.length)).join(', ');
 }
 
 /** What needs attention, a sentence for each cause: websites with the same cause share one. */
@@ -80,6 +81,10 @@ function causeText(all: readonly Finding[]): string {
 
 function grouped<T, K>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
-  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group) group.push(one);
+    else groups.set(keyOf(one), [one]);
+  }
   return groups;
 }

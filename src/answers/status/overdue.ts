@@ -11,40 +11,49 @@ export interface Due {
   overdue: number;
 }
 
-/** The last nights, of which at least three must be as far from each other, but for a quarter. */
+/** So many of the last nights show a rhythm, if they are at least three and no gap is a quarter longer than another. */
 const NIGHTS = 6;
 const LEAST_NIGHTS = 3;
 const MOST_UNEVEN = 1.25;
-const LONGEST_RHYTHM_MS = 31 * DAY_MS;
+/** How far back a schedule is searched for the last time that it names. */
+const LOOK_BACK_MS = 31 * DAY_MS;
 
 /** That a night should have begun by now, and why; null if none is missed, or nobody knows when one is due. */
 export function overdueText(
   markers: readonly Marker[],
   { due, now }: { due?: Due | undefined; now: number },
 ): string | null {
-  const begun = new Map<string, number>();
-  for (const { runId, snapshotAt } of markers) {
-    begun.set(runId, Math.min(begun.get(runId) ?? Number.POSITIVE_INFINITY, Date.parse(snapshotAt)));
-  }
-  const runs = [...begun.values()].sort((one, other) => one - other);
-  const last = runs.at(-1);
-  if (!due || last === undefined) return null;
-  const since = due.schedule ? lastDue(due.schedule, now - due.overdue) : last + (rhythmOf(runs) ?? Number.NaN);
-  if (since === null || Number.isNaN(since) || since <= last || now <= since + due.overdue) return null;
+  if (!due) return null;
+  const nights = nightsOf(markers);
+  const last = nights.at(-1);
+  const latest = now - due.overdue;
+  const since = due.schedule ? scheduled(due.schedule, latest) : nextOf(nights);
+  if (last === undefined || since === null || since <= last || since >= latest) return null;
   const from = due.schedule ? 'schedule.nightly-sync' : 'the rhythm of the last nights';
   return `no run since ${moment(iso(last))}, though one was due at ${moment(iso(since))} by ${from}, ${duration(now - since)} ago; check that \`indexhouse sync\` runs`;
 }
 
-function lastDue({ cron, timeZone }: { cron: string; timeZone: string }, before: number): number | null {
-  return lastTime(cron, timeZone, { now: before, since: before - LONGEST_RHYTHM_MS });
+/** When each night began, in milliseconds since 1970, oldest first. */
+function nightsOf(markers: readonly Marker[]): number[] {
+  const begun = new Map<string, number>();
+  for (const { runId, snapshotAt } of markers) {
+    begun.set(runId, Math.min(begun.get(runId) ?? Number.POSITIVE_INFINITY, Date.parse(snapshotAt)));
+  }
+  return [...begun.values()].sort((one, other) => one - other);
 }
 
-/** The time between two of the last nights, in milliseconds; null if they have no rhythm. */
-function rhythmOf(runs: readonly number[]): number | null {
-  const nights = runs.slice(-NIGHTS);
+/** The last time that a schedule names by then. */
+function scheduled({ cron, timeZone }: { cron: string; timeZone: string }, latest: number): number | null {
+  return lastTime(cron, timeZone, { now: latest, since: latest - LOOK_BACK_MS });
+}
+
+/** When the night after these is due; null if they have no rhythm. */
+function nextOf(all: readonly number[]): number | null {
+  const nights = all.slice(-NIGHTS);
   const gaps = nights.slice(1).map((at, place) => at - (nights[place] ?? at));
   const [least, most] = [Math.min(...gaps), Math.max(...gaps)];
-  return nights.length >= LEAST_NIGHTS && least >= HOUR_MS && most <= least * MOST_UNEVEN ? most : null;
+  const hasRhythm = nights.length >= LEAST_NIGHTS && least >= HOUR_MS && most <= least * MOST_UNEVEN;
+  return hasRhythm ? (nights.at(-1) ?? 0) + most : null;
 }
 
 function iso(at: number): string {

@@ -61,34 +61,34 @@ function printed(status: Status, { verbose = false }: Flags, width: number | und
     ...followers
       .filter(({ name, error, behind }) => name !== 'analytics' && error === null && (verbose || behind > 0))
       .map((follower) => followerLine(follower)),
-    ...notes(status, verbose ? Number.POSITIVE_INFINITY : MOST_LINES),
+    ...notes(status, verbose),
   ];
   const text = lines.map((line) => `${safe(line)}\n`).join('');
-  const tables = verbose ? `${websiteTables(status, width)}` : '';
+  const tables = verbose ? websiteTables(status, width) : '';
   const { sentence } = status.last_night;
   return `${safe(sentence)}\n\n${tables}${text}${text && '\n'}Warehouse: ${safe(warehouse)}\n`;
 }
 
-/** What is good to know and needs nobody's attention. @param most so many lines of a kind */
-function notes(status: Status, most: number): string[] {
+/** What is good to know and needs nobody's attention. */
+function notes(status: Status, verbose: boolean): string[] {
   const { websites, unfinished, quarantine, new_drift, notices, sources } = status;
   const configured = websites.filter(({ is_configured }) => is_configured);
-  const flawed = sources.filter(
-    ({ gone, failed, remarked }) => most === Number.POSITIVE_INFINITY || gone + failed + remarked > 0,
-  );
-  const kinds = [
-    notConfiguredLine(websites),
-    unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`),
-    configured.flatMap(notInspectedLine),
-    flawed.map((read) => sourcesLine(read, status)),
-    quarantine.map((one) => quarantineLine(one, status)),
-    driftLines(new_drift, status),
-    notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
-  ];
-  return kinds.flatMap((lines) => {
+  const shown = sources.filter(({ gone, failed, remarked }) => verbose || gone + failed + remarked > 0);
+  const most = verbose ? Number.POSITIVE_INFINITY : MOST_LINES;
+  const cut = (lines: string[]) => {
     const more = lines.length - most;
     return more > 0 ? [...lines.slice(0, most), `… and ${count(more)} more such lines with --verbose.`] : lines;
-  });
+  };
+  return [
+    ...notConfiguredLine(websites),
+    ...cut(unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`)),
+    ...cut(configured.flatMap(notInspectedLine)),
+    ...cut(shown.map((read) => sourcesLine(read, status))),
+    ...cut(quarantine.map((one) => quarantineLine(one, status))),
+    // They have a limit of their own.
+    ...driftLines(new_drift, status),
+    ...notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
+  ];
 }
 
 function notConfiguredLine(websites: Status['websites']): string[] {
@@ -164,7 +164,7 @@ function sourcesLine({ website_id, sources, naming, gone, failed, remarked }: So
     ...(remarked > 0 ? [`${count(remarked)} ${remarked === 1 ? 'has' : 'have'} flaws`] : []),
   ];
   const which = found.length > 0 ? `; ${found.join(', ')}: \`indexhouse query sources\` lists them` : '';
-  return `${nameIn(status, website_id)}: ${count(naming)} of ${counted(sources, 'source')} name pages${which}.`;
+  return `${nameIn(status, website_id)}: ${count(naming)} of ${counted(sources, 'source')} ${naming === 1 ? 'names' : 'name'} pages${which}.`;
 }
 
 function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {
