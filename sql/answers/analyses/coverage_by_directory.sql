@@ -41,7 +41,7 @@ counted as (
   group by website_id, directory
 ),
 -- Nothing is read for websites of the API.
-inspected as (
+unchanged as (
   select
     website_id,
     if((website_id, directory_of(url)) in (select (website_id, directory) from counted), directory_of(url), '(other)') as directory,
@@ -57,7 +57,7 @@ inspected as (
 named as (
   select * replace (shown_directory(website_id, directory, in_now, in_then) as directory)
   from counted
-  left join inspected using (website_id, directory)
+  left join unchanged using (website_id, directory)
 ),
 summed as (
   select

@@ -1,6 +1,6 @@
--- Indexed pages of each directory in a listing (`$now`) and in the one before it (`$before`); those that were inspected
--- for the first time would hide a loss, and those that are retired are none: neither count. View `coverage_summary`: one row per listing, directory and
--- state; files `$versions` of table `page_versions`.
+-- Indexed pages of each directory in a listing (`$now`) and in the one before it (`$before`). Pages that were inspected
+-- for the first time would hide a loss, and those that are retired would look like one: neither count. View
+-- `coverage_summary`: one row per listing, directory and state; files `$versions` of table `page_versions`.
 with counted as (
   select
     website_id,
@@ -13,10 +13,10 @@ with counted as (
   where snapshot_id in ($now, $before) and website_id = $website
   group by website_id, directory
 ),
-inspected as (
+unchanged as (
   select
     if(directory_of(url) in (select directory from counted), directory_of(url), '(other)') as directory,
-    sum(if(change = 'first_data', 1, -1)) as first
+    sum(if(change = 'first_data', 1, -1)) as not_changed
   from (
     select snapshot_id, url, unnest(changes, recursive := true)
     from read_parquet($versions, union_by_name = true, hive_partitioning = false)
@@ -27,9 +27,9 @@ inspected as (
   group by 1
 ),
 named as (
-  select * replace (indexed_now - coalesce(first, 0) as indexed_now), shown_directory(website_id, directory, in_now, in_before) as shown_as
+  select * replace (indexed_now - coalesce(not_changed, 0) as indexed_now), shown_directory(website_id, directory, in_now, in_before) as shown_as
   from counted
-  left join inspected using (directory)
+  left join unchanged using (directory)
 )
 select shown_as as directory, sum(indexed_now)::integer as "now", sum(indexed_before)::integer as before
 from named

@@ -14,6 +14,9 @@ found as (
     last_step.is_uncrawled as is_uncrawled
   from net_moves([{website_id: $website::varchar, before_id: $before::varchar, listing_id: $now::varchar}]) as moved
   left join place on true
-  where step = -1 and last_step.status <> 'retired' and ($directory::varchar is null or directory_of(moved.url) = $directory::varchar)
+  where
+    step = -1
+    and last_step.status <> 'retired'
+    and ($directory::varchar is null or directory_of(moved.url) = $directory::varchar)
 )
 select *, (select coalesce(sum(clicks), 0)::integer from found) as clicks from places_of('found')

@@ -1,6 +1,6 @@
--- The places that were read tonight, and those that named known pages and were named themselves by nothing, with how many
--- pages they name: `only_here` that no other place does, `pages_before` until now, `pages_unnamed` of these by nothing
--- any more.
+-- The places that were read tonight, and those that named known pages but that nothing names tonight. How many pages each
+-- names: `pages`; `only_here`, which no other place names; `pages_before`, which it named until now; and `pages_unnamed`,
+-- those of them that nothing names any more.
 with named as (
   select source, count(*)::integer as pages, (count(*) filter (places = 1))::integer as only_here
   from (
@@ -13,9 +13,8 @@ before as (
   select
     source,
     count(*)::integer as pages_before,
-    (count(*) filter (sighted.url is null))::integer as pages_unnamed
-  from (select url, unnest(named_by) as source from known_pages where is_named) as known
-  left join (select distinct url from sightings) as sighted using (url)
+    (count(*) filter (url not in (select url from sightings)))::integer as pages_unnamed
+  from (select url, unnest(named_by) as source from known_pages where unnamed_since is null)
   group by source
 ),
 place as (

@@ -1,9 +1,8 @@
--- Each page that a sitemap or the search analytics named tonight, once, with all that they said about it; and each known
--- one that nothing names, unless it has been so in complete listings for long, with when something last did
--- (`last_named_at`). Clicks and so on are those of the
--- last 28 days with figures, of all spellings, `recent_impressions` those of the last seven; null if the search analytics
--- gave none of any page. `spelling`: that of search analytics which has most impressions, else that of a sitemap, if it is
--- not `url`.
+-- Each page that a sitemap or search analytics named tonight, once, with all that they say about it; and each known page
+-- that nothing names, with when something last did (`last_named_at`), until complete listings have lacked it for
+-- `google.forget_after`. Clicks and so on are those of the last 28 days with figures, of all spellings,
+-- `recent_impressions` those of the last seven; null if search analytics gave none of any page. `spelling`: that of search
+-- analytics with the most impressions, else that of a sitemap, if it is not `url`.
 with pages as (
   select
     url,
@@ -29,7 +28,7 @@ with pages as (
   from known_pages
   where
     url not in (select url from sightings)
-    and (is_named or unnamed_since > getvariable('forget_before') or getvariable('is_partial'))
+    and (unnamed_since is null or unnamed_since > getvariable('forget_before') or getvariable('is_partial'))
 )
 select
   url,

@@ -50,13 +50,13 @@ from (
     if(answered, report.inspection_link, was_report_inspection_link) as report_inspection_link,
     if(answered, report.inspection_date, was_report_inspection_date) as report_inspection_date,
     if(answered, report.page_detection, was_report_page_detection) as report_page_detection,
-    -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it.
     if(listed, now.last_named_at, was_last_named_at) as last_named_at,
     if(listed, now.named_by, was_named_by) as named_by,
     case
       when last_named_at = listed_at then null
       else coalesce(was_unnamed_since, if(unnamed, getvariable('snapshot_at'), null))
     end as unnamed_since,
+    -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it.
     case
       -- A state that just changed is looked at again, until it stays; what nothing names any more once.
       when getvariable('by_inspection') and answered then if(changed and was_index_summary is not null, 'changed', null)

@@ -12,15 +12,5 @@ select
   made.from_snapshot_id,
   snapshot_id as to_snapshot_id,
   made.observed_at,
-  is_uncrawled
-from (
-  select
-    snapshot_id,
-    website_id,
-    snapshot_at,
-    snapshot_date,
-    url,
-    unnest(changes) as made,
-    is_uncrawled(status, was_status, changes) as is_uncrawled
-  from page_versions
-)
+  is_uncrawled(status, was_status, changes) as is_uncrawled
+from (select *, unnest(changes) as made from page_versions)

@@ -94,7 +94,7 @@ it('whatever is accepted as a row of search analytics is in the listing as Googl
   const lines = rows.map(({ url, ...figures }) => ({ url, traffic: { window: '28d', ...figures } }));
   const nothingKnown = `create view known_pages as
     select null::varchar as url, null::varchar as spelling, null::varchar[] as named_by,
-      null::timestamptz as last_named_at, null::timestamptz as unnamed_since, false as is_named
+      null::timestamptz as last_named_at, null::timestamptz as unnamed_since
     where false`;
   const nothingListed = 'create view previous_state as select null::timestamptz as listed_at';
   const before = [sql('sync/list/sightings'), nothingKnown, nothingListed, sql('sync/list/restless_sources')];
