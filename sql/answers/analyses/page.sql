@@ -61,8 +61,11 @@ sentences as (
       date: if(is_monitored, index_since, gone_since),
       sentence: case
         when listed_snapshot_id is null then 'Only seen in quarantine: its entry of the listing breaks the contract.'
-        when not is_monitored then if(status = 'retired', 'Retired, as nothing had named it for long, on ', 'Gone from the listing since ') || spelled_date(gone_since) || '; before it was '
-          || coalesce(lower(summary) || ': ' || state, without_verdict, 'without inspection data') || '.'
+        when not is_monitored then if(
+          status = 'retired',
+          'Retired on ' || spelled_date(gone_since) || ', because no source had named it for a long time',
+          'Gone from the listing since ' || spelled_date(gone_since)
+        ) || '; before it was ' || coalesce(lower(summary) || ': ' || state, without_verdict, 'without inspection data') || '.'
         when index_summary is null and without_verdict is not null
           then upper(left(without_verdict, 1)) || substr(without_verdict, 2) || '.'
         when index_summary is null then 'No inspection data' || since || '.'

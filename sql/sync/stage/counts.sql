@@ -18,8 +18,8 @@ reasons as (
   )))::varchar as counts
   from (select reason, count(*) as planned from ended group by reason)
 ),
--- The sources whose pages are named by nothing any more, half of them and at least five. What cannot be read says nothing,
--- so a partial listing has none.
+-- The sources of whose pages at least half, and five, are no longer named by any source. A place that cannot be read is no
+-- evidence, so a partial listing has none.
 quiet as (
   select
     arg_max(source, pages_unnamed) as first,

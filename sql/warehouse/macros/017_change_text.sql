@@ -3,7 +3,7 @@ create or replace macro change_text(change, from_value, to_value) as case change
   when 'appeared' then 'appeared in the listing' || coalesce(', ' || lower(to_value), '')
   when 'first_data' then 'inspected for the first time: ' || lower(to_value)
   when 'disappeared' then 'gone from the listing'
-  when 'retired' then 'retired: named by nothing for long'
+  when 'retired' then 'retired: not named for a long time'
   when 'indexed' then 'entered the index'
   when 'deindexed' then 'left the index'
   when 'data_lost' then 'inspection data lost'

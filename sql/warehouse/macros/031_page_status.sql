@@ -1,5 +1,5 @@
--- What is known of a page: `indexed`, `not_indexed`, `gone` (no longer listed), `retired` (of a property, and named by
--- nothing for long), `not_inspected` (listed, and Search Console was never asked), `data_lost` (listed, and the service no
+-- What is known of a page: `indexed`, `not_indexed`, `gone` (no longer listed), `retired` (of a property, and no
+-- source has named it for a long time), `not_inspected` (listed, and Search Console was never asked), `data_lost` (listed, and the service no
 -- longer says anything of it), or `no_data` (listed, and it never said anything).
 create or replace macro page_status(
   index_summary, was_listed, unlisted_since, by_inspection, report_fetched_at, first_data_at

@@ -18,7 +18,7 @@ export const KINDS = {
   canonical_flips: 'canonicals changed',
   partial: 'listings are partial',
   rejects: 'many records were rejected',
-  quiet: 'nothing names pages any more',
+  quiet: 'sources no longer name their pages',
   drift: 'the service sends something new',
 } as const;
 export type Kind = keyof typeof KINDS;

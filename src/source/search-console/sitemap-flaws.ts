@@ -7,7 +7,7 @@ export const FLAWS = {
   missing: (entries: number) => `has no address in ${counted(entries, 'place')}; correct what writes it`,
   relative: (entries: number, first: string) =>
     `has ${counted(entries, 'relative link')} (${first.slice(0, 200)}); write them with https:// and the host`,
-  foreign: (entries: number) => `has ${counted(entries, 'link')} out of the property, passed over`,
+  foreign: (entries: number) => `has ${counted(entries, 'link')} outside the property, ignored`,
 } as const;
 
 export function count(flaws: Flaws, flaw: keyof typeof FLAWS, address = ''): void {

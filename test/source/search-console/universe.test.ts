@@ -88,7 +88,7 @@ describe('where pages are found', () => {
     expect(problems).toEqual([]);
     expect(notes.toSorted()).toEqual([
       expect.stringContaining(`${SITE}/robots.txt lists https://, which is no address`),
-      expect.stringContaining('b.txt has 1 link out of the property'),
+      expect.stringContaining('b.txt has 1 link outside the property'),
     ]);
     const asked = server.requests.map(({ target }) => target).toSorted();
     expect(asked).toEqual(['/a.xml', '/b.txt', '/robots.txt', '/robots.txt']);
@@ -159,7 +159,7 @@ describe('where pages are found', () => {
     const seen = sightings.map(({ url, sitemap }) => `${sitemap} ${url}`.replaceAll(SITE, ''));
     expect(seen.toSorted()).toEqual(['/2.xml /2', '/plain.xml.gz /plain', '/twice.xml.gz /twice']);
     expect(problems).toEqual([expect.stringMatching(/deep2\.xml is an index below two others/)]);
-    expect(notes).toEqual([expect.stringMatching(/0\.xml has 1 link out of the property/)]);
+    expect(notes).toEqual([expect.stringMatching(/0\.xml has 1 link outside the property/)]);
   });
 });
 

@@ -71,7 +71,8 @@ export function balanceNote(rows: readonly BalanceRow[]): Part {
   const first = sum('first_inspected') > 0 ? ` + ${count(sum('first_inspected'))} inspected for the first time` : '';
   const entered = `${count(sum('entered'))} entered${of(['appeared', 'new or back in the listing'])}`;
   const fell = `${count(sum('fell_out'))} fell out${of(['deindexed', 'not indexed any more'], ['data_lost', 'without data'], ['gone', 'no longer listed'])}`;
-  const retired = sum('retired') > 0 ? ` − ${count(sum('retired'))} retired (named by nothing for long)` : '';
+  const retired =
+    sum('retired') > 0 ? ` − ${count(sum('retired'))} retired (no source has named them for a long time)` : '';
   return note(
     `${count(sum('indexed_before'))} indexed before${first} + ${entered} − ${fell}${retired} = ${count(sum('indexed'))} indexed now. ${FELL_OUT}`,
   );

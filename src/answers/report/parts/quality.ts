@@ -93,7 +93,7 @@ export const SOURCE_COLUMNS: readonly Column<SourceRow>[] = [
 ];
 
 function problemOf({ problem, pages_unnamed: unnamed, is_missing_pages: isMissing }: SourceRow): Part {
-  const left = unnamed > 0 ? `${counted(unnamed, 'page')} named by nothing any more` : null;
+  const left = unnamed > 0 ? `no source names ${counted(unnamed, 'page')} any more` : null;
   const all = [problem, left].filter((one) => one !== null).join('; ');
   return isMissing ? html`<b class="bad">${text(all)}</b>` : text(all);
 }

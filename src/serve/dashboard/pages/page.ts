@@ -89,7 +89,7 @@ const STATUSES: Readonly<Record<Span['status'], string>> = {
   data_lost: 'data lost',
   not_inspected: 'not inspected',
   gone: 'no longer listed',
-  retired: 'retired: named by nothing for long',
+  retired: 'retired: not named for a long time',
 };
 
 /** Everything known about one page: what it is now, what happened to it, its newest listing and report. */
