@@ -20,7 +20,7 @@ export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   not_inspected: number;
   /** Pages of Search Console that were inspected for the first time in the period, and are indexed. */
   first_inspected: number;
-  /** Pages of Search Console that were indexed, and left the listing as nothing named them for long. */
+  /** Pages of Search Console that were indexed, and left the listing because no source had named them for a long time. */
   retired: number;
   /** The clicks in 28 days of the pages that fell out. */
   clicks_lost: number;
