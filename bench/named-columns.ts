@@ -9,7 +9,7 @@ const VIEWS: Record<string, { tables: readonly string[]; columns: Record<string,
     tables: ['page_state'],
     columns: {
       is_indexed: 'index_summary',
-      is_monitored: 'disappeared_at',
+      is_listed: 'status',
       is_indexing_allowed: 'report_indexing_allowed',
       is_blocked_by_robots_txt: 'report_blocked_by_robots_txt',
       was_ever_blocked_by_robots_txt: 'report_ever_blocked_by_robots_txt',

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { DICTIONARY, dictionaryText, readDescriptions, readRelations, unused } from './dictionary.js';
+import { readDescriptions } from '../../src/warehouse/log/folder/dictionary.js';
+import { DICTIONARY, dictionaryText, relationsNow, unused } from './dictionary.js';
 import { generatedParts, partOf, readContract, updateContract } from './generated.js';
 
 const UPDATE = 'UPDATE_GENERATED=1 npx vitest run test/docs';
@@ -13,7 +14,7 @@ test.each(Object.entries(generatedParts()))('docs/contract.md lists the %s as th
 
 test('every column has a description in docs/columns.yaml, and every description a column', async () => {
   const descriptions = readDescriptions();
-  const relations = await readRelations(descriptions);
+  const relations = await relationsNow(descriptions);
   const missing = relations.flatMap(({ name, columns }) =>
     columns.filter(({ description }) => !description).map((column) => `${name}.${column.name}`),
   );

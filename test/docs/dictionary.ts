@@ -1,80 +1,71 @@
-import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { parse } from 'yaml';
-import { z } from 'zod';
-import { type Engine, withEngine } from '../../src/base/storage/engine.js';
-import { packageFolder, sql, sqlNames } from '../../src/base/storage/sql.js';
-import { createTables, TABLES, viewStatements } from '../../src/warehouse/log/folder/tables.js';
+import { join } from 'node:path';
+import { withEngine } from '../../src/base/storage/engine.js';
+import { packageFolder } from '../../src/base/storage/sql.js';
+import {
+  type Descriptions,
+  EVERYWHERE,
+  type Relation,
+  readRelations,
+  START_HERE,
+} from '../../src/warehouse/log/folder/dictionary.js';
+import { createTables, viewStatements } from '../../src/warehouse/log/folder/tables.js';
 
 export const DICTIONARY = join(packageFolder(), 'docs', 'data-dictionary.md');
-const COLUMNS = join(packageFolder(), 'docs', 'columns.yaml');
-const EVERYWHERE = 'everywhere';
 const HEAD = `# Data dictionary
 
-Every column of every table and view, generated from \`docs/columns.yaml\` and \`sql/\`. All times are TIMESTAMPTZ in UTC. A
-column that is *required* is never null in a row that this version wrote; every column can be null where an older file does
-not have it. [contract.md](contract.md) documents what values mean together.
+Every column of every table and view, generated from \`docs/columns.yaml\` and \`sql/\`; \`analytics.duckdb\` and
+\`indexhouse.duckdb\` have the same texts as comments. All times are TIMESTAMPTZ in UTC. A column that is *required* is
+never null in a row that this version wrote; every column can be null where an older file does not have it.
+[contract.md](contract.md) documents what values mean together.
+
+The first five answer most questions:
+
+| | one row for each | use it for |
+|---|---|---|
+| \`pages\` | page | what is known now, with the ages of its listing and report |
+| \`page_history\` | page and period without a change | what was known on any date |
+| \`page_changes\` | page and change | what changed when |
+| \`daily_listings\` | website and date | which snapshot stands for a date: join with it, or two on one date count twice |
+| \`coverage_summary\` | snapshot, directory and state | trends; small, and never thinned |
+
+## Three worked questions
+
+As of a date: \`pages_as_of\` takes a date or the id of a snapshot.
+
+\`\`\`sql
+select status, count(*) as pages from pages_as_of('2026-11-01') group by all order by all;
+\`\`\`
+
+A transition matrix: every page at both ends of a period, those included that did not move.
+
+\`\`\`sql
+select coalesce(before.status, 'not known yet') as was, after.status as became, count(*) as pages
+from pages_as_of('2026-11-08') as after
+left join pages_as_of('2026-11-01') as before using (website_id, url)
+group by all
+order by all;
+\`\`\`
+
+Days out of the index, of pages that have been in it. \`retired\` pages are left out: nothing was reported of them.
+
+\`\`\`sql
+select website_id, url, round(sum(date_diff('hour', valid_from, coalesce(valid_to, newest_at))) / 24, 1) as days_out
+from page_history as known
+join pages using (website_id, url)
+where known.status not in ('indexed', 'retired') and valid_from > first_indexed_at
+group by all
+order by days_out desc, url;
+\`\`\`
 `;
 
-/** A table or a view, with its columns in order. */
-export interface Relation {
-  name: string;
-  kind: 'table' | 'view';
-  about: string;
-  columns: { name: string; type: string; required: boolean; description: string | null }[];
-}
-
-type Descriptions = Record<string, Record<string, string>>;
-
-const columnRow = z.object({ column_name: z.string(), column_type: z.string(), null: z.string() });
-
-export function readDescriptions(): Descriptions {
-  return z.record(z.string(), z.record(z.string(), z.string())).parse(parse(readFileSync(COLUMNS, 'utf8')));
-}
-
-/** All tables and views as they are now, each column with its description, or null where it has none. */
-export async function readRelations(descriptions: Descriptions): Promise<Relation[]> {
+/** All tables and views as they are now. */
+export async function relationsNow(descriptions: Descriptions): Promise<Relation[]> {
   return withEngine({ memoryLimit: 256e6, temporary: join(tmpdir(), 'indexhouse-test') }, async (engine) => {
     await createTables(engine);
     for (const statement of viewStatements('UTC')) await engine.run(statement);
-    const views = sqlNames('warehouse/views').map((path) => basename(path));
-    const relations: Relation[] = [];
-    for (const name of [...TABLES, ...views]) relations.push(await readRelation(engine, name, descriptions));
-    return relations;
+    return readRelations(engine, descriptions);
   });
-}
-
-async function readRelation(engine: Engine, name: string, descriptions: Descriptions): Promise<Relation> {
-  const table = sqlNames('warehouse/tables').find((path) => basename(path).replace(/^\d+_/, '') === name);
-  const text = sql(table ?? `warehouse/views/${name}`);
-  const sections = [name, ...(table ? [] : tablesIn(text)), EVERYWHERE];
-  const columns = await engine.rows(columnRow, `describe ${name}`);
-  return {
-    name,
-    kind: table ? 'table' : 'view',
-    about: aboutOf(text),
-    columns: columns.map(({ column_name: column, column_type, null: nullable }) => ({
-      name: column,
-      type: column_type.toLowerCase().replace('timestamp with time zone', 'timestamptz'),
-      required: nullable === 'NO',
-      description: sections.map((section) => descriptions[section]?.[column]).find((found) => found) ?? null,
-    })),
-  };
-}
-
-/** The tables that a view reads, in the order in which it names them. */
-function tablesIn(text: string): string[] {
-  const names: readonly string[] = TABLES;
-  return [...text.matchAll(/\b(?:from|join) (\w+)/g)]
-    .map(([, name]) => name ?? '')
-    .filter((name) => names.includes(name));
-}
-
-/** The comment at the head of a statement. */
-export function aboutOf(text: string): string {
-  const comment = text.match(/^(?:-- .*\n)+/)?.[0] ?? '';
-  return comment.replace(/^-- /gm, '').trim().replaceAll('\n', ' ');
 }
 
 /** Descriptions of what does not exist, as `section.column`. */
@@ -87,7 +78,8 @@ export function unused(descriptions: Descriptions, relations: readonly Relation[
 }
 
 export function dictionaryText(relations: readonly Relation[]): string {
-  const parts = relations.map(({ name, kind, about, columns }) => {
+  const [first, others] = [true, false].map((is) => relations.filter(({ name }) => START_HERE.includes(name) === is));
+  const parts = [...(first ?? []), ...(others ?? [])].map(({ name, kind, about, columns }) => {
     const rows = columns.map(
       (column) =>
         `| \`${column.name}\` | ${column.type}${column.required ? ', required' : ''} | ${column.description?.replaceAll('|', '\\|')} |`,

@@ -24,7 +24,7 @@ with listed as (
     end) as sitemap
   from pages
   where
-    is_monitored
+    is_listed
     and is_website(website_id, $website::varchar)
 )
 select

@@ -17,6 +17,6 @@ select
   round(count(*) / sum(count(*)) over (partition by website_id), 4) as share,
   min(last_known_crawl_time) as oldest_crawl_time
 from pages
-where is_monitored and is_website(website_id, $website::varchar)
+where is_listed and is_website(website_id, $website::varchar)
 group by website_id, last_crawl
 order by website_id, oldest_crawl_time desc nulls last

@@ -31,7 +31,7 @@ select
   clicks_before(fell.website_id, fell.url, fell.observed_at) as clicks,
   pages.index_summary as index_summary_now,
   pages.index_coverage_state as index_coverage_state_now,
-  pages.is_monitored as is_monitored_now,
+  pages.is_listed as is_listed_now,
   fell.falls as times,
   fall_explained(
     fell.from_state,

@@ -58,10 +58,10 @@ sentences as (
     {
       place: 1,
       topic: 'index',
-      date: if(is_monitored, index_since, gone_since),
+      date: if(is_listed, index_since, gone_since),
       sentence: case
         when listed_snapshot_id is null then 'Only seen in quarantine: its entry of the listing breaks the contract.'
-        when not is_monitored then if(
+        when not is_listed then if(
           status = 'retired',
           'Retired on ' || spelled_date(gone_since) || ', because no source had named it for a long time',
           'Gone from the listing since ' || spelled_date(gone_since)

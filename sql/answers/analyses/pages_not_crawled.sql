@@ -25,7 +25,7 @@ select
   report_sitemaps as sitemaps
 from pages
 where
-  is_monitored
+  is_listed
   and is_website(website_id, $website::varchar)
   and is_selected(url, state_or_status(status, index_coverage_state), $directory::varchar, $url_contains::varchar, $state::varchar)
   and (last_known_crawl_time is null or days_since_crawl >= $days::bigint)

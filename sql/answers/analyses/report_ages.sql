@@ -15,6 +15,6 @@ select
   round(count(*) / sum(count(*)) over (partition by website_id), 4) as share,
   min(report_fetched_at) as oldest_report_at
 from pages
-where is_monitored and is_website(website_id, $website::varchar)
+where is_listed and is_website(website_id, $website::varchar)
 group by website_id, report_age
 order by website_id, oldest_report_at desc nulls last

@@ -26,7 +26,7 @@ select
   page_changes.from_value as from_state,
   to_value as to_state,
   count(distinct url) as pages,
-  count(distinct url) filter (pages.is_monitored and pages.index_coverage_state is not distinct from to_value) as still,
+  count(distinct url) filter (pages.is_listed and pages.index_coverage_state is not distinct from to_value) as still,
   count(*) as changes,
   round(count(*) / any_value(page_nights), 6) as share_per_night,
   max(observed_at) as last_observed_at

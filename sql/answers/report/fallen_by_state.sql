@@ -40,7 +40,7 @@ select
     numbered.user_selected_canonical
   ) as known,
   pages.index_summary as index_summary_now,
-  pages.is_monitored as is_monitored_now
+  pages.is_listed as is_listed_now
 from numbered
 left join pages using (website_id, url)
 where state_number <= $states::bigint and number <= $samples::bigint

@@ -19,7 +19,7 @@ population as (
   left join flipped using (website_id, url)
   where
     ($website::varchar is null or pages.website_id = $website::varchar)
-    and (pages.is_monitored or flipped.url is not null)
+    and (pages.is_listed or flipped.url is not null)
     and target is not null
 ),
 traits as (

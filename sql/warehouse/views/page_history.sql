@@ -2,7 +2,10 @@
 -- null for what is known now.
 create or replace view page_history as
 select
-  * exclude (snapshot_at, was_status, was_index_coverage_state),
+  * exclude (
+    snapshot_at, was_status, was_index_coverage_state, report_index_summary, report_index_coverage_state,
+    report_last_crawl_time
+  ),
   canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
   is_listed(status) as is_listed,
   snapshot_at as valid_from,

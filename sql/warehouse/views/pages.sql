@@ -1,10 +1,14 @@
--- One row per page: its status, its last known listing and report, their ages when the website's newest snapshot started, and
--- the Yes/No texts as booleans. A page is monitored unless it is missing from the last complete listing.
+-- One row per page: its status, its last known listing and report, and their ages when the website's newest snapshot
+-- started. What only planning needs, and what its report says again, is in `page_state`.
 create or replace view pages as
 select
-  *,
+  * exclude (
+    absences, disappeared_at, canonicals_match_present, report_wanted, last_failure_at, report_index_summary,
+    report_index_coverage_state, report_inspection_link, report_last_crawl_time, report_indexing_allowed,
+    report_blocked_by_robots_txt, report_ever_blocked_by_robots_txt
+  ),
   index_summary = 'Indexed' as is_indexed,
-  unlisted_since is null as is_monitored,
+  is_listed(status) as is_listed,
   report_indexing_allowed = 'Yes' as is_indexing_allowed,
   report_blocked_by_robots_txt = 'Yes' as is_blocked_by_robots_txt,
   report_ever_blocked_by_robots_txt = 'Yes' as was_ever_blocked_by_robots_txt,

@@ -186,7 +186,7 @@ export const fallenRow = z.object({
   from_state: text,
   known: maybeText,
   index_summary_now: maybeText,
-  is_monitored_now: z.boolean().nullable(),
+  is_listed_now: z.boolean().nullable(),
 });
 export type FallenRow = z.infer<typeof fallenRow>;
 

@@ -10,7 +10,7 @@ const knownPage = z.object({
   website_id: z.string(),
   url: z.string(),
   report_snapshot_id: z.string().nullable(),
-  is_monitored: z.boolean(),
+  is_listed: z.boolean(),
 });
 /** A page that a website lists, or once listed. */
 export type KnownPage = z.infer<typeof knownPage>;

@@ -144,7 +144,7 @@ export class WarehouseStore implements Store {
         for (const report of this.#linked(markers, found, context)) reports.set(report.url, report);
         if (seen && found.length > 0) shown.push(shownState(seen.commits));
       }
-      const elsewhere = known.filter((page) => page.is_monitored && !websiteIds.includes(page.website_id));
+      const elsewhere = known.filter((page) => page.is_listed && !websiteIds.includes(page.website_id));
       // Only the state of a single website has a name.
       return { reports, elsewhere: new Set(elsewhere.map(({ url }) => url)), ...(shown.length === 1 ? shown[0] : {}) };
     });

@@ -9,6 +9,7 @@ import { type Engine, type EngineOptions, withEngine } from '../../base/storage/
 import { lockHolder } from '../../base/storage/locks.js';
 import { identifier, literal, sql } from '../../base/storage/sql.js';
 import { withTemporary } from '../../base/storage/temporary.js';
+import { commentOn } from '../log/folder/dictionary.js';
 import { hasTableFile, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
 import { checkPath, checkSchemas, checkWarehouseThere, timeZoneOf } from '../log/folder/prepare.js';
 import { columnsOf, createTables, DATA_TABLES, isThinned, type Table, viewStatements } from '../log/folder/tables.js';
@@ -134,6 +135,7 @@ async function publishAnalytics(file: string, statements: string[], engine: Engi
     await withEngine({ ...engine, file: temporary, storageVersion: STORAGE_VERSION }, async (opened) => {
       await replaceReadParquet(opened);
       for (const statement of statements) await opened.run(statement);
+      await commentOn(opened);
       await opened.run('checkpoint');
     });
     crashPoint('made analytics.duckdb');

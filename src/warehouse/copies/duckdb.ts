@@ -13,6 +13,7 @@ import { lockHolder, waitingForLock } from '../../base/storage/locks.js';
 import { checkAreFiles } from '../../base/storage/only-files.js';
 import { literal } from '../../base/storage/sql.js';
 import { readReadable } from '../log/folder/damage.js';
+import { commentOn, descriptionsText } from '../log/folder/dictionary.js';
 import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { timeZoneOf } from '../log/folder/prepare.js';
 import { createTables, LOOSE_TABLES, type Table, viewStatements } from '../log/folder/tables.js';
@@ -259,11 +260,14 @@ async function lackingRows(engine: Engine, files: readonly string[], table: stri
 /** Creates the views of a native file, unless they are there with the same text. */
 export async function createViews(engine: Engine, timeZone: string): Promise<void> {
   const views = viewStatements(timeZone);
-  const text = createHash('sha256').update(views.join(';\n')).digest('hex');
+  const text = createHash('sha256')
+    .update(`${views.join(';\n')}${descriptionsText()}`)
+    .digest('hex');
   const [known] = await engine.rows(z.object({ text: z.string() }), 'select text_sha256 as text from views_of');
   if (known?.text === text) return;
   await inTransaction(engine, async () => {
     for (const view of views) await engine.run(view);
+    await commentOn(engine);
     await engine.run('delete from views_of');
     await engine.run('insert into views_of values ($text)', { text });
   });

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { exportAnalytics } from '../../../src/warehouse/copies/analytics.js';
 import { countsIn } from '../../given/counts.js';
@@ -43,6 +44,44 @@ describe('analytics.duckdb', () => {
     });
     expect(await reader.ask('select count(*)::integer from pages where not is_indexed')).toEqual([[1]]);
   });
+});
+
+test('answers the worked questions of the data dictionary, and explains its tables and columns', async () => {
+  const page = (path: string, index_summary: string) => ({
+    url: `https://shop.example/${path}`,
+    entry: { index_summary },
+  });
+  const { path } = await buildWarehouse(
+    [
+      { at: '2026-10-31T02:00:00Z', lists: { shop: [page('a', 'Indexed'), page('b', 'Not Indexed')] } },
+      { at: '2026-11-05T02:00:00Z', lists: { shop: [page('a', 'Not Indexed'), page('b', 'Not Indexed')] } },
+      { at: '2026-11-08T02:00:00Z', lists: { shop: [page('a', 'Indexed'), page('c', 'Indexed')] } },
+    ],
+    'followed',
+  );
+  const blocks = [...readFileSync('docs/data-dictionary.md', 'utf8').matchAll(/```sql\n([\s\S]*?);\n```/g)];
+  for (const file of ['analytics.duckdb', 'indexhouse.duckdb']) {
+    const opened = { file: join(path, file), readOnly: true, memoryLimit: MEMORY, temporary: temporaryFolder() };
+    await withEngine(opened, async (engine) => {
+      const answers = blocks.map(([, question = '']) => engine.rows(z.record(z.string(), z.unknown()), question));
+      expect(await Promise.all(answers)).toMatchObject([
+        [
+          { status: 'indexed', pages: 1 },
+          { status: 'not_indexed', pages: 1 },
+        ],
+        [
+          { was: 'indexed', became: 'indexed', pages: 1 },
+          { was: 'not known yet', became: 'indexed', pages: 1 },
+          { was: 'not_indexed', became: 'gone', pages: 1 },
+        ],
+        [{ url: 'https://shop.example/a', days_out: 3 }],
+      ]);
+      const comments = `select comment from duckdb_views() where view_name = 'pages' union all
+        select comment from duckdb_columns() where (table_name, column_name) in (('pages', 'is_listed'), ('runs', 'error')) order by comment`;
+      const rows = await engine.rows(z.object({ comment: z.string() }), comments);
+      expect(rows.map(({ comment }) => comment.slice(0, 12))).toEqual(['Start here. ', 'Whether comp', 'Why it faile']);
+    });
+  }
 });
 
 describe('indexhouse analytics', () => {

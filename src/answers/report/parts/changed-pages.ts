@@ -81,9 +81,8 @@ function oldAndNew({ url, from_canonical, to_canonical }: FlipRow): Html {
   return html`${from}<br>→ ${to}`;
 }
 
-function knownOf({ index_summary_now, is_monitored_now, known }: FallenRow): Part {
-  const now =
-    is_monitored_now === false ? 'no longer listed' : index_summary_now === 'Indexed' ? 'back in the index' : '';
+function knownOf({ index_summary_now, is_listed_now, known }: FallenRow): Part {
+  const now = is_listed_now === false ? 'no longer listed' : index_summary_now === 'Indexed' ? 'back in the index' : '';
   const what = known ?? (now ? '' : 'nothing unusual');
   return html`${now && html`<b>${now}</b>`}${now && what && ': '}${what}`;
 }

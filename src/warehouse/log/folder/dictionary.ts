@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import type { Engine } from '../../../base/storage/engine.js';
+import { identifier, literal, packageFolder, sql, sqlNames } from '../../../base/storage/sql.js';
+import { TABLES } from './tables.js';
+
+/** What answers most questions; the other tables and views are what these are made of. */
+export const START_HERE = ['pages', 'page_history', 'page_changes', 'daily_listings', 'coverage_summary'];
+/** The part of `docs/columns.yaml` about columns that mean the same in every table. */
+export const EVERYWHERE = 'everywhere';
+
+/** A table or a view, with its columns in order. */
+export interface Relation {
+  name: string;
+  kind: 'table' | 'view';
+  about: string;
+  columns: { name: string; type: string; required: boolean; description: string | null }[];
+}
+
+const descriptionsSchema = z.record(z.string(), z.record(z.string(), z.string()));
+export type Descriptions = z.infer<typeof descriptionsSchema>;
+
+const columnRow = z.object({ column_name: z.string(), column_type: z.string(), null: z.string() });
+const viewRow = z.object({ name: z.string() });
+
+/** `docs/columns.yaml`. */
+export function descriptionsText(): string {
+  return readFileSync(join(packageFolder(), 'docs', 'columns.yaml'), 'utf8');
+}
+
+/** What each column means, by table or view. */
+export function readDescriptions(): Descriptions {
+  return descriptionsSchema.parse(parse(descriptionsText()));
+}
+
+/** All tables and views of a database, each column with its description, or null where it has none. */
+export async function readRelations(engine: Engine, descriptions: Descriptions): Promise<Relation[]> {
+  const tables = new Map(sqlNames('warehouse/tables').map((path) => [basename(path).replace(/^\d+_/, ''), sql(path)]));
+  const views = new Map(sqlNames('warehouse/views').map((path) => [basename(path), sql(path)]));
+  const relations: Relation[] = [];
+  for (const [name, text] of [...TABLES.map((table) => [table, tables.get(table) ?? ''] as const), ...views]) {
+    const sections = [name, ...(views.has(name) ? tablesIn(text) : []), EVERYWHERE];
+    const columns = await engine.rows(columnRow, `describe ${name}`);
+    relations.push({
+      name,
+      kind: views.has(name) ? 'view' : 'table',
+      about: aboutOf(text),
+      columns: columns.map(({ column_name: column, column_type, null: nullable }) => ({
+        name: column,
+        type: column_type.toLowerCase().replace('timestamp with time zone', 'timestamptz'),
+        required: nullable === 'NO',
+        description: sections.map((section) => descriptions[section]?.[column]).find((found) => found) ?? null,
+      })),
+    });
+  }
+  return relations;
+}
+
+/** Comments on every table, view and column of a database, which BI tools show beside their names. */
+export async function commentOn(engine: Engine): Promise<void> {
+  const isView = new Set(
+    (await engine.rows(viewRow, 'select view_name as name from duckdb_views() where not internal')).map(
+      ({ name }) => name,
+    ),
+  );
+  for (const { name, about, columns } of await readRelations(engine, readDescriptions())) {
+    const text = START_HERE.includes(name) ? `Start here. ${about}` : about;
+    await engine.run(`comment on ${isView.has(name) ? 'view' : 'table'} ${name} is ${literal(text)}`);
+    for (const { name: column, description } of columns)
+      await engine.run(`comment on column ${name}.${identifier(column)} is ${literal(description ?? '')}`);
+  }
+}
+
+/** The tables that a view reads, in the order in which it names them. */
+function tablesIn(text: string): string[] {
+  const names: readonly string[] = TABLES;
+  return [...text.matchAll(/\b(?:from|join) (\w+)/g)]
+    .map(([, name]) => name ?? '')
+    .filter((name) => names.includes(name));
+}
+
+/** The comment at the head of a statement. */
+export function aboutOf(text: string): string {
+  const comment = text.match(/^(?:-- .*\n)+/)?.[0] ?? '';
+  return comment.replace(/^-- /gm, '').trim().replaceAll('\n', ' ');
+}
