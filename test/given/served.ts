@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { readStatus } from '../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../src/answers/status/status-input.js';
 import { addHealth, type ServiceOptions, startService } from '../../src/app/cli/serving/running-service.js';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
@@ -59,7 +60,9 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
     ...(given.batchEntries ? { batchEntries: given.batchEntries } : {}),
   });
   const setup: ServerOptions['setup'] = (server) => {
-    addHealth(server, { reader, findKey, prefix: options.prefix ?? '' });
+    const statusInput = { ...STATUS_DEFAULTS, warehouse, now: now?.() ?? Date.now() };
+    const verdict = () => readStatus(statusInput);
+    addHealth(server, { reader, findKey, prefix: options.prefix ?? '', verdict, statusInput });
     options.setup?.(server);
   };
   const app = buildServer(store, { representations: true, ...options, setup });

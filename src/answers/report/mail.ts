@@ -1,6 +1,7 @@
 import { count, type Figure, percent, signed } from '../../base/observe/format.js';
 import { Html, html, type Part, shortened } from '../html/html.js';
 import { ageSentence } from '../status/data-age.js';
+import type { LastNight } from '../status/last-night.js';
 import { shareIndexed } from './estimate.js';
 import { changeOfDirectory, lostAndWon } from './over-time.js';
 import { headingOf, opening } from './page.js';
@@ -18,11 +19,12 @@ const TEXT = new Html('style="padding:3px 14px 3px 0;text-align:left;border-bott
 const NUMBER = new Html('style="padding:3px 0 3px 14px;text-align:right;border-bottom:1px solid #d5dae1"');
 
 /** The short form of a report for the body of a mail: the story, and tables of what matters most. */
-export function reportMail(report: Report): string {
+export function reportMail(report: Report, lastNight: LastNight | null = null): string {
   const { sections, period, age } = report;
   const titled = sections.length > 1;
   return html`${opening(report)}</head>
 <body style="font-family:sans-serif;max-width:44rem">
+${lastNight && html`<p><b>${lastNight.sentence}</b></p>`}
 <p>${age && ageSentence(age)}</p>
 <h2>${headingOf(report)}</h2>
 <p>${period.since} to ${period.until}</p>

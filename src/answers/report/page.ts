@@ -2,6 +2,7 @@ import { counted, moment } from '../../base/observe/format.js';
 import { Html, html, type Part } from '../html/html.js';
 import { STYLE } from '../html/style.js';
 import { ageSentence, type DataAge } from '../status/data-age.js';
+import type { LastNight } from '../status/last-night.js';
 import { fallenPart, flipsPart } from './parts/changed-pages.js';
 import { firstPage } from './parts/first-page.js';
 import { balanceNote, headlinePart, overviewPart } from './parts/headline.js';
@@ -116,6 +117,15 @@ ${qualityPart(id, section, period)}
 /** Above everything else: as of when the data is, as a warning if it is too old. */
 export function ageBand(age: DataAge | null): Part {
   if (age === null) return null;
-  const kind = new Html(age.old === null ? 'class="note"' : 'class="warning" role="alert"');
-  return html`<p ${kind}>${ageSentence(age)}</p>`;
+  return band(ageSentence(age), age.old !== null);
+}
+
+/** The verdict on the last night, as a warning if it is not good. */
+export function lastNightBand({ is_good, sentence }: LastNight): Html {
+  return band(sentence, is_good === false);
+}
+
+function band(sentence: string, isWarning: boolean): Html {
+  const kind = new Html(isWarning ? 'class="warning" role="alert"' : 'class="note"');
+  return html`<p ${kind}>${sentence}</p>`;
 }

@@ -15,6 +15,12 @@ export interface LastNight {
   sentence: string;
 }
 
+/** In place of a verdict that cannot be read. */
+export const UNREADABLE: LastNight = {
+  is_good: null,
+  sentence: 'How the last night went cannot be read: `indexhouse status` says why.',
+};
+
 /** The verdict on the last night. */
 export function lastNightOf({ websites, checked_at }: Found, findings: readonly Finding[]): LastNight {
   const configured = websites.filter(({ is_configured }) => is_configured);

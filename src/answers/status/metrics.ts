@@ -1,4 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
+import { z } from 'zod';
+import { type LastNight, UNREADABLE } from './last-night.js';
 import type { Status } from './status.js';
 import { nameOf, type WebsiteStatus } from './website-status.js';
 
@@ -146,5 +148,18 @@ export function metricsOf(status: Status): Promise<string> {
     ...figuresOf(OF_A_QUARANTINE, ofShown(status.quarantine)),
     ...figuresOf(OF_A_FOLLOWER, followers),
     ...figuresOf(OF_THE_WAREHOUSE, [[{}, status]]),
+    {
+      name: 'last_night_info',
+      help: 'The verdict on the last night as a sentence.',
+      series: [[{ sentence: status.last_night.sentence }, 1]],
+    },
   ]);
+}
+
+/** The verdict on the last night in a text of `metricsOf`. */
+export function lastNightIn(text: string): LastNight {
+  const [, sentence] = /^indexhouse_last_night_info\{sentence=("(?:[^"\\]|\\.)*")\} 1$/m.exec(text) ?? [];
+  const [, isGood] = /^indexhouse_last_night_good ([01])$/m.exec(text) ?? [];
+  if (sentence === undefined) return UNREADABLE;
+  return { is_good: isGood === undefined ? null : isGood === '1', sentence: z.string().parse(JSON.parse(sentence)) };
 }

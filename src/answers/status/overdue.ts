@@ -2,11 +2,14 @@ import { lastTime } from '../../base/config/cron.js';
 import { duration, moment } from '../../base/observe/format.js';
 import { DAY_MS, HOUR_MS } from '../../base/time.js';
 import type { Marker } from '../../warehouse/log/markers.js';
+import type { WebsiteStatus } from './website-status.js';
 
 /** When nights are due. */
 export interface Due {
   /** When they begin: a cron expression in a time zone. Null: in the rhythm of the last nights, if they have one. */
   schedule: { cron: string; timeZone: string } | null;
+  /** When they begin while the daemon runs, if `schedule` is null. */
+  ofDaemon?: Due['schedule'];
   /** How late one may be, in milliseconds. */
   overdue: number;
 }
@@ -18,13 +21,16 @@ const MOST_UNEVEN = 1.25;
 /** How far back a schedule is searched for the last time that it names. */
 const LOOK_BACK_MS = 31 * DAY_MS;
 
-/** That a night should have begun by now, and why; null if none is missed, or nobody knows when one is due. */
+/**
+ * That a night should have begun by now, and why; null if none is missed, or nobody knows when one is due.
+ *
+ * @param nights when each began, in milliseconds since 1970, oldest first
+ */
 export function overdueText(
-  markers: readonly Marker[],
+  nights: readonly number[],
   { due, now }: { due?: Due | undefined; now: number },
 ): string | null {
   if (!due) return null;
-  const nights = nightsOf(markers);
   const last = nights.at(-1);
   const latest = now - due.overdue;
   const since = due.schedule ? scheduled(due.schedule, latest) : nextOf(nights);
@@ -33,12 +39,13 @@ export function overdueText(
   return `no run since ${moment(iso(last))}, though one was due at ${moment(iso(since))} by ${from}, ${duration(now - since)} ago; check that \`indexhouse sync\` runs`;
 }
 
-/** When each night began, in milliseconds since 1970, oldest first. */
-function nightsOf(markers: readonly Marker[]): number[] {
+/** When each night began, in milliseconds since 1970, oldest first: those that committed something, and the last runs. */
+export function nightsOf(markers: readonly Marker[], websites: readonly Pick<WebsiteStatus, 'last_run'>[]): number[] {
   const begun = new Map<string, number>();
   for (const { runId, snapshotAt } of markers) {
     begun.set(runId, Math.min(begun.get(runId) ?? Number.POSITIVE_INFINITY, Date.parse(snapshotAt)));
   }
+  for (const { last_run: run } of websites) if (run) begun.set(run.run_id, Date.parse(run.started_at));
   return [...begun.values()].sort((one, other) => one - other);
 }
 

@@ -5,7 +5,7 @@ import { followersOf } from '../../warehouse/copies/follow.js';
 import { newestFile, websitesIn } from '../../warehouse/log/folder/layout.js';
 import { DEFAULT_AGE_RULE } from './data-age.js';
 import type { StatusInput } from './found.js';
-import type { Due } from './overdue.js';
+import { type Due, overdueText } from './overdue.js';
 
 /** The defaults of the configuration, used if only a folder is given. */
 export const STATUS_DEFAULTS = {
@@ -30,10 +30,11 @@ export function statusInputOf(config: Config): StatusInput {
   };
 }
 
-/** When nights are due: by the schedule, if the configuration has one. */
-function dueOf({ hasSchedule, schedule, status }: Config): Due {
-  const cron = schedule['nightly-sync'];
-  return { schedule: hasSchedule && cron ? { cron, timeZone: schedule.time_zone } : null, overdue: status.overdue };
+/** When nights are due: by the schedule, if the configuration has one or the daemon runs. */
+export function dueOf({ hasSchedule, schedule: { 'nightly-sync': cron, time_zone: timeZone }, status }: Config): Due {
+  const schedule = cron ? { cron, timeZone } : null;
+  const { overdue } = status;
+  return hasSchedule ? { schedule, overdue } : { schedule: null, ofDaemon: schedule, overdue };
 }
 
 /** When data is too old, and which websites are configured. */
@@ -49,11 +50,19 @@ export function maxAgeOf({ status, schedule }: Config): number {
   return (cron && 2 * (longestGap(cron, schedule.time_zone) ?? 0)) || STATUS_DEFAULTS.maxAge;
 }
 
-/** The configured websites whose newest snapshot is stale, from the names of files alone; those without one are not. */
-export async function staleWebsites(config: Config, now: number): Promise<string[]> {
+/**
+ * The configured websites whose newest snapshot is stale, and whether the daemon missed a night. From the names of files
+ * alone, so websites without a snapshot are not stale.
+ */
+export async function agesIn(config: Config, now: number): Promise<{ stale: string[]; overdue: string | null }> {
   const { websites, warehouse } = config;
   const ids = Array.isArray(websites) ? websites.map(({ id }) => id) : await websitesIn(warehouse.path);
-  const newest = await Promise.all(ids.map((id) => newestFile(warehouse.path, 'snapshots', id)));
+  const newest = (table: 'snapshots' | 'runs') => Promise.all(ids.map((id) => newestFile(warehouse.path, table, id)));
   const maxAge = maxAgeOf(config);
-  return ids.filter((_, at) => now - timeOfId(newest[at] ?? '') > maxAge);
+  const [snapshots, runs] = [await newest('snapshots'), await newest('runs')];
+  const begun = runs.filter((id) => id !== null).map(timeOfId);
+  return {
+    stale: ids.filter((_, at) => now - timeOfId(snapshots[at] ?? '') > maxAge),
+    overdue: overdueText(begun.sort((one, other) => one - other).slice(-1), { due: dueOf(config), now }),
+  };
 }

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { withEngine } from '../../base/storage/engine.js';
 import { freeDisk, lowDiskText } from '../../base/storage/free-disk.js';
 import { probeLock } from '../../base/storage/locks.js';
@@ -13,11 +14,11 @@ import { exitCodeOf } from '../../warehouse/log/verdict.js';
 import { unfinishedRemoval } from '../../warehouse/removal/steps.js';
 import { type Finding, findingsOf } from './findings.js';
 import type { Found, Limits, StatusInput } from './found.js';
-import { causesOf, type LastNight, lastNightOf } from './last-night.js';
-import { overdueText } from './overdue.js';
+import { causesOf, type LastNight, lastNightOf, UNREADABLE } from './last-night.js';
+import { nightsOf, overdueText } from './overdue.js';
 import { unfinishedRuns } from './unfinished-runs.js';
 import { waitingNotices } from './waiting-notices.js';
-import { readWebsites } from './website-status.js';
+import { readWebsites, type WebsiteStatus } from './website-status.js';
 
 /** What `status --json` prints. */
 export interface Status extends Found {
@@ -63,7 +64,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       failed: runFile?.failed ?? {},
       clock: runFile?.clock ?? null,
       unrecorded: running ? null : unrecordedText(runFile, unfinished.length > 0),
-      overdue: running ? null : overdueText(log.markers, input),
+      overdue: running ? null : await missedNight(log.markers, websites, input),
       disk: await diskText(warehouse, input.minFreeDisk ?? 0),
       removal: removal && `${removal.message}; ${removal.remedy}`,
       unfinished,
@@ -79,6 +80,24 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     };
     return judged(found, input);
   });
+}
+
+/** The verdict on the last night of these websites, or of all; also if it cannot be read. */
+export async function readLastNight(input: StatusInput, websites: readonly string[] | null): Promise<LastNight> {
+  const status = await readStatus(input).catch(() => null);
+  const asked = status && websites ? statusForKey(status, websites, input) : status;
+  return asked?.last_night ?? UNREADABLE;
+}
+
+/** That a night is missed, as `Found.overdue` has it. Do not call it in the process of a daemon. */
+export async function missedNight(
+  markers: readonly Marker[],
+  websites: readonly Pick<WebsiteStatus, 'last_run'>[],
+  { warehouse, due, now }: Pick<StatusInput, 'warehouse' | 'due' | 'now'>,
+): Promise<string | null> {
+  const isOfDaemon = due?.ofDaemon && (await probeLock(warehouseFolder(warehouse).scheduleLock));
+  const known = isOfDaemon ? { ...due, schedule: due.ofDaemon ?? null } : due;
+  return overdueText(nightsOf(markers, websites), { due: known, now });
 }
 
 /** Says what needs attention of what was found. */
@@ -98,4 +117,39 @@ function quarantineOf(markers: readonly Marker[]): Found['quarantine'] {
 async function diskText(warehouse: string, least: number): Promise<string | null> {
   const free = await freeDisk(warehouse);
   return free >= least ? null : `${lowDiskText(free)}: a run would end at once; free some space`;
+}
+
+/** What a key learns nothing of: this machine, its folders, and what its operator runs. */
+const UNSEEN = {
+  unrecorded: null,
+  overdue: null,
+  disk: null,
+  warehouse: '',
+  waiting: null,
+  removal: null,
+  clock: null,
+  writer: null,
+  unfinished: [],
+  set_aside: [],
+  followers: [],
+  notices: [],
+} satisfies Partial<Found>;
+
+/** The part of a status about these websites. A field that `Found` gains is decided here before this compiles. */
+export function statusForKey(status: Status, websites: readonly string[], input: Limits): Status {
+  const own = <R extends { website_id: string }>(rows: readonly R[]) =>
+    rows.filter(({ website_id }) => websites.includes(website_id));
+  const found: Found = {
+    ...UNSEEN,
+    checked_at: status.checked_at,
+    websites: own(status.websites),
+    running: own(status.unfinished).some(({ in_progress }) => in_progress) ? status.running : null,
+    failed: Object.fromEntries(Object.entries(status.failed).filter(([id]) => websites.includes(id))),
+    page_states: own(status.page_states),
+    new_drift: own(status.new_drift),
+    sources: own(status.sources),
+    quarantine: own(status.quarantine),
+    damaged: own(status.damaged).map((file) => ({ ...file, path: basename(file.path) })),
+  };
+  return judged(found, input);
 }

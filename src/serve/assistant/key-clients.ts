@@ -1,7 +1,6 @@
-import { basename } from 'node:path';
 import type { Reader } from '../../answers/query/reader.js';
-import type { Found, StatusInput } from '../../answers/status/found.js';
-import { judged, type Status } from '../../answers/status/status.js';
+import type { StatusInput } from '../../answers/status/found.js';
+import { statusForKey } from '../../answers/status/status.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { readableBy } from '../api/admission.js';
 import { LiveReader } from '../store/live-reader.js';
@@ -80,39 +79,4 @@ export class KeyClients {
       reader.close();
     }
   }
-}
-
-/** What a key learns nothing of: this machine, its folders, and what its operator runs. */
-const UNSEEN = {
-  unrecorded: null,
-  overdue: null,
-  disk: null,
-  warehouse: '',
-  waiting: null,
-  removal: null,
-  clock: null,
-  writer: null,
-  unfinished: [],
-  set_aside: [],
-  followers: [],
-  notices: [],
-} satisfies Partial<Found>;
-
-/** The part of a status about these websites. A field that `Found` gains is decided here before this compiles. */
-export function statusForKey(status: Status, websites: readonly string[], input: StatusInput): Status {
-  const own = <R extends { website_id: string }>(rows: readonly R[]) =>
-    rows.filter(({ website_id }) => websites.includes(website_id));
-  const found: Found = {
-    ...UNSEEN,
-    checked_at: status.checked_at,
-    websites: own(status.websites),
-    running: own(status.unfinished).some(({ in_progress }) => in_progress) ? status.running : null,
-    failed: Object.fromEntries(Object.entries(status.failed).filter(([id]) => websites.includes(id))),
-    page_states: own(status.page_states),
-    new_drift: own(status.new_drift),
-    sources: own(status.sources),
-    quarantine: own(status.quarantine),
-    damaged: own(status.damaged).map((file) => ({ ...file, path: basename(file.path) })),
-  };
-  return judged(found, input);
 }

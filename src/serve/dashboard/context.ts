@@ -1,6 +1,7 @@
 import type { Html } from '../../answers/html/html.js';
 import type { Reader } from '../../answers/query/reader.js';
 import type { DataAge } from '../../answers/status/data-age.js';
+import type { Status } from '../../answers/status/status.js';
 import type { View } from '../../base/config/views.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import type { LiveReader, ServedWebsite } from '../store/live-reader.js';
@@ -20,6 +21,8 @@ export interface DashboardContext {
   age: DataAge | null;
   views: readonly View[];
   reader: DashboardReader;
+  /** How the websites of the page are doing; null if that cannot be read, undefined if nobody knows. */
+  status(): Promise<Status | null | undefined>;
   /** Asks a question of one state of the warehouse. */
   ask<T>(question: (reader: Reader) => Promise<T>): Promise<T>;
 }

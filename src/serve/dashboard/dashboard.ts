@@ -2,6 +2,8 @@ import cookies from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Html } from '../../answers/html/html.js';
+import { type LastNight, UNREADABLE } from '../../answers/status/last-night.js';
+import type { Status } from '../../answers/status/status.js';
 import type { View } from '../../base/config/views.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { WarehouseError } from '../../warehouse/log/folder/prepare.js';
@@ -49,6 +51,8 @@ export interface DashboardOptions {
   /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. Default: no. */
   secureCookie?: boolean;
   views?: readonly View[] | undefined;
+  /** How these websites are doing; null if that cannot be read. Left out: unknown. */
+  status?: (websites: readonly string[]) => Promise<Status | null>;
   /** Called with the key that a request is signed in with. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
   /** Called with every error that a browser sees as a 500. */
@@ -144,13 +148,17 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       const context = { keyId: key._id, signal: clientSignal(reply) };
       const ask: DashboardContext['ask'] = (question) => reader.ask(context, 'slow', question);
       const { websiteId } = websiteParameters.parse(request.params);
-      const age = await reader.dataAge(websiteId === '' ? readableBy(key) : [websiteId], now());
-      return send({ base, key, query: request.query, now: now(), age, views, reader, ask }, websiteId, reply);
+      const websites = websiteId === '' ? readableBy(key) : [websiteId];
+      const age = await reader.dataAge(websites, now());
+      const status = async () => options.status?.(websites);
+      return send({ base, key, query: request.query, now: now(), age, views, reader, ask, status }, websiteId, reply);
     });
   };
   add('/', async (context, _websiteId, reply) => {
-    const view = { base, title: 'Websites', keyLabel: context.key.api_key_label, age: context.age };
-    return sendPage(reply, layout(view, await websitesPage(context)));
+    const { key, age } = context;
+    const status = await context.status();
+    const view = { base, title: 'Websites', keyLabel: key.api_key_label, age, lastNight: lastNightIn(status) };
+    return sendPage(reply, layout(view, await websitesPage(context, status)));
   });
   for (const route of ROUTES) {
     const path = route === 'overview' ? '' : `/${route}`;
@@ -175,7 +183,12 @@ async function websitePage(route: Route, context: DashboardContext, websiteId: s
   const website = await findWebsite(context, websiteId);
   const { content, ...named } = await PAGES[route]({ ...context, website });
   const { base, key, age } = context;
-  return layout({ base, ...named, keyLabel: key.api_key_label, at: { website, route }, age }, content);
+  const lastNight = route === 'overview' ? lastNightIn(await context.status()) : undefined;
+  return layout({ base, ...named, keyLabel: key.api_key_label, at: { website, route }, age, lastNight }, content);
+}
+
+function lastNightIn(status: Status | null | undefined): LastNight | undefined {
+  return status === null ? UNREADABLE : status?.last_night;
 }
 
 function addProblems(scope: FastifyInstance, { base, authentication, options }: Site): void {

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { Html, html, type Part, shortened } from '../../answers/html/html.js';
-import { ageBand } from '../../answers/report/page.js';
+import { ageBand, lastNightBand } from '../../answers/report/page.js';
+import type { LastNight } from '../../answers/status/last-night.js';
 import type { ServedWebsite } from '../store/live-reader.js';
 import { type DashboardContext, linkTo, type Route } from './context.js';
 
@@ -27,10 +28,14 @@ interface Layout {
   /** The website that the page is about, and which of its pages it is. */
   at?: { website: ServedWebsite; route: Route } | undefined;
   age?: DashboardContext['age'];
+  lastNight?: LastNight | undefined;
 }
 
 /** A page of the dashboard as a complete document, without inline scripts or styles. */
-export function layout({ base, title, heading = title, keyLabel, at, age = null }: Layout, content: Part): Html {
+export function layout(
+  { base, title, heading = title, keyLabel, at, age = null, lastNight }: Layout,
+  content: Part,
+): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -44,6 +49,7 @@ export function layout({ base, title, heading = title, keyLabel, at, age = null 
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header>
+${lastNight && lastNightBand(lastNight)}
 ${ageBand(age)}
 <div class="bar"><p class="brand"><a href="${base}/">${MARK}indexhouse</a></p>
 ${keyLabel === null ? null : signOut(base, keyLabel)}</div>

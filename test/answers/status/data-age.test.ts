@@ -62,9 +62,11 @@ once('query says so on stderr, and of fresh data only as of when it is', async (
 testAtLength('a report says so first: as a page, as a mail, on a terminal and to programs', async () => {
   const out = join(temporaryFolder(), 'r.html');
   const report = (...more: string[]) => run(['report', '--warehouse', path, '-w', 'shop', ...more]);
-  expect((await report('--out', out)).stdout).toMatch(/^This data is \d+ days old, as of /);
+  expect((await report('--out', out)).stdout).toMatch(
+    /^Last night needs attention: .*\n\nThis data is \d+ days old, as of /,
+  );
   const first =
-    /<body[^>]*>\s*(?:<\w+[^>]*>\s*)?<p[^>]*>This data is \d+ days old, as of 2025-03-03 02:00 UTC: no run since [^<]*\.<\/p>/;
+    /<body[^>]*>\s*(?:<p><b>Last night needs [^<]*<.b><.p>\s*)?(?:<\w+[^>]*>\s*)?<p[^>]*>This data is \d+ days old, as of 2025-03-03 02:00 UTC: no run since [^<]*\.<\/p>/;
   expect(readFileSync(out, 'utf8')).toMatch(first);
   const mail = await report('--out', '-', '--format', 'mail');
   expect([mail.stdout, mail.stderr]).toEqual([expect.stringMatching(first), expect.stringContaining(NO_RUN)]);

@@ -3,18 +3,21 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../src/answers/status/findings.js';
 import { causesOf } from '../../../src/answers/status/last-night.js';
+import { nightsOf, overdueText } from '../../../src/answers/status/overdue.js';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import { createLogger } from '../../../src/base/observe/log.js';
 import { DAY_MS, HOUR_MS } from '../../../src/base/time.js';
 import { RunFile } from '../../../src/warehouse/journal/run-file.js';
+import { warehouseFolder } from '../../../src/warehouse/log/folder/layout.js';
 import { temporaryFolder } from '../../given/folder.js';
+import { holdOpen } from '../../given/holder.js';
 import { buildWarehouse } from '../../given/warehouse.js';
 
 const NIGHTS = ['2026-03-01T02:00:00Z', '2026-03-02T02:00:10Z', '2026-03-03T02:01:00Z'];
 const HOUR = (at: string, hours: number) => Date.parse(at) + hours * HOUR_MS;
 
-async function nightsOf(times: readonly string[]) {
+async function statusesOf(times: readonly string[]) {
   const built = await buildWarehouse(times.map((at) => ({ at, lists: { w: [{ url: 'https://w.example/a' }] } })));
   const websites = [{ id: 'w', name: 'Shop' }];
   const given = { ...STATUS_DEFAULTS, warehouse: built.path, websites, followers: [], maxAge: 365 * DAY_MS };
@@ -26,19 +29,19 @@ async function nightsOf(times: readonly string[]) {
 
 describe('the verdict on the last night', () => {
   it('is one sentence with the time of the night, and its date once that is long ago', async () => {
-    const statusAt = await nightsOf(NIGHTS);
+    const statusAt = await statusesOf(NIGHTS);
     const { last_night, exit_code } = await statusAt(HOUR('2026-03-03T02:01:00Z', 5));
     expect(exit_code).toBe(0);
     expect(last_night).toEqual({
       is_good: true,
       sentence: expect.stringMatching(/^Last night was good: 1 of 1 website, 02:0\d–02:0\d UTC\.$/),
     });
-    const later = await (await nightsOf(NIGHTS.slice(0, 2)))(HOUR('2026-03-03T02:00:00Z', 5));
+    const later = await (await statusesOf(NIGHTS.slice(0, 2)))(HOUR('2026-03-03T02:00:00Z', 5));
     expect(later.last_night.sentence).toMatch(/^Last night was good: 1 of 1 website, 2026-03-02 02:0\d–02:0\d UTC\.$/);
   });
 
   it('misses a night by the rhythm of the last three, or by the schedule, once it is two hours late', async () => {
-    const statusAt = await nightsOf(NIGHTS);
+    const statusAt = await statusesOf(NIGHTS);
     expect((await statusAt(HOUR('2026-03-04T02:00:00Z', 1.9))).overdue).toBeNull();
     const missed = await statusAt(HOUR('2026-03-04T02:00:00Z', 2.1));
     expect(missed).toMatchObject({
@@ -54,12 +57,26 @@ describe('the verdict on the last night', () => {
       /by schedule.nightly-sync/,
     );
     expect((await statusAt(HOUR('2026-03-04T02:00:00Z', 2.1), '0 3 * * 1')).overdue).toBeNull();
-    const tried = await nightsOf(['2026-03-01T02:00:00Z', '2026-03-01T02:20:00Z', '2026-03-01T02:40:00Z']);
+    // While the daemon runs, its schedule counts, also if the configuration has none.
+    const { warehouse } = await statusAt(0);
+    const due = { schedule: null, ofDaemon: { cron: '0 3 * * *', timeZone: 'Europe/Berlin' }, overdue: 2 * HOUR_MS };
+    const input = { ...STATUS_DEFAULTS, warehouse, now: HOUR('2026-03-05T02:00:00Z', 2.1), due };
+    expect((await readStatus(input)).overdue).toMatch(/by the rhythm/);
+    const daemon = await holdOpen(warehouseFolder(warehouse).scheduleLock, 'READ_WRITE');
+    expect((await readStatus(input)).overdue).toMatch(/by schedule.nightly-sync/);
+    await daemon.release();
+    // A run that got nothing is no missed night.
+    const [website] = (await statusAt(0)).websites;
+    if (!website?.last_run) throw new Error('no run');
+    const failed = { ...website, last_run: { ...website.last_run, run_id: 'r', started_at: '2026-03-04T02:00:00Z' } };
+    const now = HOUR('2026-03-04T02:00:00Z', 5);
+    expect(overdueText(nightsOf([], [failed]), { due: { ...due, schedule: due.ofDaemon }, now })).toBeNull();
+    const tried = await statusesOf(['2026-03-01T02:00:00Z', '2026-03-01T02:20:00Z', '2026-03-01T02:40:00Z']);
     expect((await tried(HOUR('2026-03-01T02:00:00Z', 20))).overdue).toBeNull();
   });
 
   it('is bad after a run that could record nothing, on a full disk or killed at once', async () => {
-    const statusAt = await nightsOf(NIGHTS);
+    const statusAt = await statusesOf(NIGHTS);
     const { warehouse } = await statusAt(HOUR('2026-03-03T02:01:00Z', 5));
     const file = join(warehouse, 'run.json');
     const logger = createLogger({ destination: { write: () => {} } });

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import {
   type DaemonServiceOptions,
   readInOtherProcess,
@@ -88,6 +88,34 @@ once('is not healthy while a run waits for the service, which is no reason to re
   board.setNext('verify', new Date(Date.now() - 3_600_000));
   expect((await get('/livez')).status).toBe(503);
 });
+
+once(
+  '/healthz starts with the last known verdict, waits only for the first, and says that a night is missed',
+  async () => {
+    const text = (sentence: string) =>
+      `indexhouse_last_night_good 0\nindexhouse_last_night_info{sentence="${sentence}"} 1\n`;
+    const reads = [text('First.'), text('Second.')];
+    let isSlow = false;
+    const readMetrics = async () => {
+      if (isSlow) await delay(200);
+      return reads.shift() ?? Promise.reject(new Error('no third one'));
+    };
+    const usual = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse: built.path });
+    const { board, get } = await given({ readMetrics, config: { ...usual, hasSchedule: true } });
+    const health = async () => JSON.parse((await get('/healthz')).text);
+    const first = await health();
+    expect(Object.keys(first)[0]).toBe('last_night');
+    expect(first).toMatchObject({
+      last_night: { is_good: false, sentence: 'First.' },
+      status: 'warnings',
+      overdue: expect.stringMatching(/^no run since .* was due at .* by schedule.nightly-sync/),
+    });
+    isSlow = true;
+    await board.begun('verify');
+    expect((await health()).last_night.sentence).toBe('First.');
+    await vi.waitFor(async () => expect((await health()).last_night.sentence).toBe('Second.'), 5000);
+  },
+);
 
 once('figures that cannot be read stay what they were', async () => {
   const texts = ['figures 1\n'];

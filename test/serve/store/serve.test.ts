@@ -15,6 +15,7 @@ import { serviceOver } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { clientOf, connection } from '../client.js';
+import { Visitor } from '../dashboard/visitor.js';
 
 const FIRST_NIGHT = '2025-03-01T02:00:00Z';
 
@@ -55,6 +56,24 @@ async function added(label: string, websites: 'all' | string[] = 'all'): Promise
 }
 
 describe('indexhouse serve', () => {
+  once(
+    '/healthz and the first page of the dashboard start with the verdict on the websites that one may see',
+    async () => {
+      const { token } = await added('morning', ['shop']);
+      const { url } = await served();
+      const healthOf = async (headers = {}) => JSON.parse(await (await fetch(`${url}/healthz`, { headers })).text());
+      const sentence = 'Last night needs attention: 2 of 2 websites (2 old snapshots).';
+      expect(Object.entries(await healthOf())[0]).toEqual(['last_night', { is_good: false, sentence }]);
+      const own = 'Last night needs attention: 1 of 1 website (1 old snapshot).';
+      expect(await healthOf({ authorization: `Bearer ${token}` })).toMatchObject({ last_night: { sentence: own } });
+      const visitor = new Visitor(url);
+      await visitor.signIn(token);
+      for (const page of ['', 'websites/shop']) {
+        expect((await visitor.get(`/dashboard/${page}`)).text).toContain(`<p class="warning" role="alert">${own}</p>`);
+      }
+    },
+  );
+
   once('gives metrics of the websites of a key, in the format of Prometheus', async () => {
     const { token } = await added('prometheus', ['shop']);
     const { url } = await served();

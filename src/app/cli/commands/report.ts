@@ -6,6 +6,8 @@ import { reportMail } from '../../../answers/report/mail.js';
 import { isReport, MARK_BYTES, reportPage } from '../../../answers/report/page.js';
 import { type Report, readReport } from '../../../answers/report/report.js';
 import { ageSentence, ageText } from '../../../answers/status/data-age.js';
+import type { LastNight } from '../../../answers/status/last-night.js';
+import { readLastNight } from '../../../answers/status/status.js';
 import { nameOf } from '../../../answers/status/website-status.js';
 import { UsageError } from '../../../base/exit.js';
 import { changeOf, count, counted, type Figure, percent, shareOf, signed } from '../../../base/observe/format.js';
@@ -13,7 +15,7 @@ import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { writeDurably } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
 import type { ReadFlags } from '../command.js';
-import { exitFor, reading, writeAge, writeLacks } from '../configured.js';
+import { exitFor, reading, settingsFor, writeAge, writeLacks } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { answered } from '../output/query-output.js';
@@ -46,12 +48,20 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       await writeLacks(reader, io);
       return made;
     });
-    const page = flags.format === 'mail' ? reportMail(report) : reportPage(report, flags.brief);
+    const { warehouse, cache } = where;
+    const status = { ...(await settingsFor(flags, io)).status, warehouse, cache };
+    const ids = website === undefined ? null : report.websites.map((one) => one.website.website_id);
+    const lastNight = await readLastNight(status, ids);
+    const page = flags.format === 'mail' ? reportMail(report, lastNight) : reportPage(report, flags.brief);
     if (file === undefined || flags.json) writeAge(report.age, flags, io);
     if (file === undefined) io.stdout.write(shownOn(io.stdout, page));
     else {
       await writeDurably(file, page);
-      io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));
+      io.stdout.write(
+        flags.json
+          ? reportJson(report, file, lastNight)
+          : reportText(report, flags.out, { lastNight, width: widthOf(io.stdout) }),
+      );
     }
     return exitFor(where.cache, io);
   });
@@ -75,7 +85,11 @@ async function checkReportFile(out: string): Promise<void> {
 }
 
 /** Where the report is, and its headline, for people. */
-function reportText(report: Report, file: string, width: number | undefined): string {
+function reportText(
+  report: Report,
+  file: string,
+  { lastNight, width }: { lastNight: LastNight; width: number | undefined },
+): string {
   const { age, period, total, websites, sections } = report;
   const [only, second] = websites;
   const subject = only && !second ? nameOf(only.website) : `${websites.length} websites`;
@@ -102,15 +116,15 @@ function reportText(report: Report, file: string, width: number | undefined): st
   const story = (sections.length === 1 ? sections[0]?.story : null) ?? [];
   const paragraphs = story.map((sentence) => `${wrapped(safe(sentence), width)}\n`).join('');
   const time = age ? `${wrapped(safe(ageSentence(age)), width)}\n\n` : '';
-  return `${time}${paragraphs}${paragraphs && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;
+  return `${wrapped(safe(lastNight.sentence), width)}\n\n${time}${paragraphs}${paragraphs && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;
 }
 
 /** The same for programs: each figure now and before (null if there is nothing to compare with). */
-function reportJson({ made_at, age, period, total, websites }: Report, file: string): string {
+function reportJson({ made_at, age, period, total, websites }: Report, file: string, last_night: LastNight): string {
   const { since, until, days } = period;
   const each = websites.map(({ website: { website_id, website_name }, headline }) => {
     return { website_id, website_name, ...headline };
   });
   const stale = age?.old ? ageText(age) : null;
-  return formatJson({ file, made_at, as_of: age?.as_of, stale, since, until, days, total, websites: each });
+  return formatJson({ file, last_night, made_at, as_of: age?.as_of, stale, since, until, days, total, websites: each });
 }

@@ -19,7 +19,8 @@ export interface Flags extends Globals {
 
 /** `indexhouse schedule`: the daemon. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const config = await configOf(flags, io);
+  // Also if the configuration leaves it out, because the daemon has one.
+  const config = { ...(await configOf(flags, io)), hasSchedule: true };
   const jobs = timetable(config);
   const version = await packageVersion();
   return stoppable(io, async (signal) => {

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { figuresOf, type Gauges, metricsText } from '../../../answers/status/metrics.js';
-import { staleWebsites } from '../../../answers/status/status-input.js';
+import type { LastNight } from '../../../answers/status/last-night.js';
+import { figuresOf, type Gauges, lastNightIn, metricsText } from '../../../answers/status/metrics.js';
+import { agesIn } from '../../../answers/status/status-input.js';
 import type { Config } from '../../../base/config/schema.js';
 import { EXIT, Failure, messageOf } from '../../../base/exit.js';
 import type { Logger } from '../../../base/observe/log.js';
@@ -23,8 +24,10 @@ import { TOKENS } from '../../../serve/keys/token.js';
 import { readRunFile, type Waiting } from '../../../warehouse/journal/run-file.js';
 import { warehouseFolder, websitesIn } from '../../../warehouse/log/folder/layout.js';
 import type { JobBoard, JobFigures } from '../../daemon/job-board.js';
-import { addMetrics, drained, listen, remembered } from './http-server.js';
+import { addMetrics, drained, known, listen, remembered } from './http-server.js';
 
+/** Monitoring asks often, and each verdict takes a process. */
+const VERDICT_FOR_MS = 10 * MINUTE_MS;
 const STATUS_LIMIT_MS = 2 * MINUTE_MS;
 const STATUS_BYTES = 64 * 1024 * 1024;
 /** What `execFile` rejects with. */
@@ -76,12 +79,13 @@ export async function startDaemonService(options: DaemonServiceOptions) {
   // The figures change when a job starts or ends.
   const stamp = () => JSON.stringify(figures().map(({ last }) => last));
   const ofWarehouse = remembered(MINUTE_MS, lastKnown(options), stamp);
+  const lastNight = known(remembered(VERDICT_FOR_MS, async () => lastNightIn(await ofWarehouse()), stamp));
   const app = plainServer({
     connections: { perAddress: config.service.connections_per_address },
     onError: errorLog(logger, TOKENS),
     setup: (server) => {
       refuseOtherHosts(server, { listensOn: host, allowed: config.service.allowed_hosts });
-      addHealth(server, figures, config);
+      addHealth(server, { figures, lastNight, config });
       addMetrics(server, '/metrics', async (request) => {
         await admit(request);
         const jobs = figures().map((job) => [{ job: job.name }, job] as const);
@@ -102,9 +106,12 @@ export async function startDaemonService(options: DaemonServiceOptions) {
 
 /**
  * Adds `/livez`, a 503 if the daemon hangs; `/readyz`, a 200 once every job has its next time; and `/healthz`, a 200 only
- * if the daemon does not hang, every job's last run ended well, no run waits, and no snapshot is old.
+ * if the daemon does not hang, every job's last run ended well, no run waits, no night is missed, and no snapshot is old.
  */
-function addHealth(server: FastifyInstance, figures: () => JobFigures[], config: Config): void {
+function addHealth(
+  server: FastifyInstance,
+  { figures, lastNight, config }: { figures: () => JobFigures[]; lastNight: () => Promise<LastNight>; config: Config },
+): void {
   const isLate = () => figures().some(({ next }) => next !== null && Date.now() - next.getTime() > LATE_MS);
   server.get('/livez', async (_, reply) => {
     reply.header('cache-control', 'no-store').code(isLate() ? 503 : 200);
@@ -113,10 +120,12 @@ function addHealth(server: FastifyInstance, figures: () => JobFigures[], config:
   server.get('/healthz', async (_, reply) => {
     const jobs = figures();
     const waiting = jobs.some(({ isRunning }) => isRunning) ? await waitingIn(config) : null;
-    const stale = await staleWebsites(config, Date.now());
-    const status = isLate() ? 'late' : healthOf(jobs, waiting !== null, stale.length > 0);
+    const ages = await agesIn(config, Date.now());
+    const overdue = jobs.some(({ isRunning }) => isRunning) ? null : ages.overdue;
+    const status = isLate() ? 'late' : healthOf(jobs, waiting !== null, ages.stale.length > 0 || overdue !== null);
     reply.header('cache-control', 'no-store').code(status === 'ok' ? 200 : 503);
-    return { status, ...(waiting ? { waiting } : {}), stale, jobs: jobs.map(jobOf) };
+    const last_night = await lastNight();
+    return { last_night, status, ...(waiting ? { waiting } : {}), overdue, stale: ages.stale, jobs: jobs.map(jobOf) };
   });
   server.get('/readyz', async (_, reply) => {
     const isReady = figures().every(({ next }) => next !== null);

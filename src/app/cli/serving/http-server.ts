@@ -36,6 +36,20 @@ export function remembered<T>(forMs: number, read: () => Promise<T>, stamp: () =
   };
 }
 
+/** The last known answer at once, while a newer one is read; only the first one is waited for. @param read remembers */
+export function known<T>(read: () => Promise<T>): () => Promise<T> {
+  let last: Promise<T> | null = null;
+  return () => {
+    const next = read();
+    last ??= next;
+    const settled = () => {
+      last = next;
+    };
+    next.then(settled, settled);
+    return last;
+  };
+}
+
 /** @throws Failure if it cannot listen on the address, with the remedy */
 export async function listen(
   app: FastifyInstance,

@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { PagesFrom } from '../../../answers/query/own-pages.js';
 import type { StatusInput } from '../../../answers/status/found.js';
+import { UNREADABLE } from '../../../answers/status/last-night.js';
 import { metricsOf } from '../../../answers/status/metrics.js';
-import { readStatus, type Status } from '../../../answers/status/status.js';
+import { readStatus, type Status, statusForKey } from '../../../answers/status/status.js';
 import type { Config } from '../../../base/config/schema.js';
 import type { Logger } from '../../../base/observe/log.js';
+import { MINUTE_MS } from '../../../base/time.js';
 import { packageVersion } from '../../../base/version.js';
 import { addressesIn } from '../../../serve/api/addresses.js';
 import { presentedKey, readableBy } from '../../../serve/api/admission.js';
@@ -13,7 +15,7 @@ import { buildServer } from '../../../serve/api/http.js';
 import { errorLog, requestLog } from '../../../serve/api/request-log.js';
 import type { Store } from '../../../serve/api/store.js';
 import { addAssistant } from '../../../serve/assistant/http.js';
-import { KeyClients, statusForKey } from '../../../serve/assistant/key-clients.js';
+import { KeyClients } from '../../../serve/assistant/key-clients.js';
 import { addDashboard } from '../../../serve/dashboard/dashboard.js';
 import { LiveKeys } from '../../../serve/keys/live-keys.js';
 import { TOKENS } from '../../../serve/keys/token.js';
@@ -22,10 +24,11 @@ import { QuestionQueue } from '../../../serve/store/question-queue.js';
 import { WarehouseStore } from '../../../serve/store/warehouse-store.js';
 import type { KeyDetails } from '../../../source/contract/key.js';
 import type { BucketCache } from '../../../warehouse/bucket/cache.js';
-import { addMetrics, drained, listen, remembered } from './http-server.js';
+import { addMetrics, drained, known, listen, remembered } from './http-server.js';
 import { refreshing } from './refreshing.js';
 
 const METRICS_FOR_MS = 10_000;
+const VERDICT_FOR_MS = 5 * MINUTE_MS;
 
 export interface ServiceOptions {
   warehouse: string;
@@ -74,6 +77,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const onError = errorLog(options.logger, TOKENS);
   const status = remembered(METRICS_FOR_MS, () => readStatus({ ...options.status, now: Date.now() }));
   const statusInput = options.status;
+  const verdict = verdictOf(reader, () => readStatus({ ...statusInput, now: Date.now() }));
   const clients = new KeyClients({ ...options, queue, version: await packageVersion(), status, statusInput });
   const app = buildServer(store, {
     ...log,
@@ -88,11 +92,16 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     extend: (scope, api) => addAssistant(scope, api, { clients, onError }),
     setup: (server) => {
       log.setup?.(server);
-      addHealth(server, { reader, findKey, prefix, cache });
+      addHealth(server, { reader, findKey, prefix, cache, verdict, statusInput });
       addMetrics(server, `${prefix}/metrics`, metricsOfKey(status, { reader, findKey, statusInput }));
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       const { secure_cookies: secureCookie } = service;
-      addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, views, onError });
+      const statusFor = async (websites: readonly string[]) => {
+        const found = await verdict();
+        return found && statusForKey(found, websites, statusInput);
+      };
+      const dashboard = { reader, findKey, onKey: log.onKey, prefix, secureCookie, views, onError };
+      addDashboard(server, { ...dashboard, status: statusFor });
     },
   });
   const refresh = cache && refreshing(cache, options.logger, options.refreshMs);
@@ -130,7 +139,14 @@ export function addHealth(
     findKey,
     prefix,
     cache,
-  }: Pick<ServiceOptions, 'prefix' | 'cache'> & { reader: LiveReader; findKey: Store['findKey'] },
+    verdict,
+    statusInput,
+  }: Pick<ServiceOptions, 'prefix' | 'cache'> & {
+    reader: LiveReader;
+    findKey: Store['findKey'];
+    verdict: () => Promise<Status | null>;
+    statusInput: StatusInput;
+  },
 ): void {
   const get = (path: string, answer: (request: FastifyRequest) => Promise<object>) =>
     app.get(`${prefix}${path}`, (request, reply) => {
@@ -147,8 +163,11 @@ export function addHealth(
     const readable = hasKey ? readableBy(await presentedKey(request, { findKey })) : null;
     const isAsked = (id: string): boolean => readable === null || readable.includes(id);
     const [websites, commits] = [await reader.websites(), await reader.markers()];
+    const found = await verdict();
+    const asked = readable && found ? statusForKey(found, readable, statusInput) : found;
     const unreadable = reader.unreadable(isAsked);
     return {
+      last_night: asked?.last_night ?? UNREADABLE,
       status: unreadable === 0 && !cache?.failure ? 'ok' : 'degraded',
       websites: websites.filter(({ id }) => isAsked(id)).length,
       commits: commits.filter(({ websiteId }) => isAsked(websiteId)).length,
@@ -156,6 +175,24 @@ export function addHealth(
       ...(cache ? { bucket_read_at: new Date(cache.readAt).toISOString() } : {}),
     };
   });
+}
+
+/**
+ * How the warehouse is doing; null if that cannot be read. Whoever asks gets what is known, also if it is a few minutes
+ * old; after a run, it is read again.
+ */
+function verdictOf(reader: LiveReader, read: () => Promise<Status>): () => Promise<Status | null> {
+  let markers: unknown;
+  const newest = remembered(
+    VERDICT_FOR_MS,
+    () => read().catch(() => null),
+    () => markers,
+  );
+  const status = known(newest);
+  return async () => {
+    markers = await reader.markers();
+    return status();
+  };
 }
 
 /** The metrics of the websites that a request's key may read, and of this machine if those are all. Cached for all requests. */

@@ -4,6 +4,7 @@ import { type Html, html, type Part } from '../../../answers/html/html.js';
 import type { Column } from '../../../answers/html/table.js';
 import { askEach, askRows } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
+import type { Status } from '../../../answers/status/status.js';
 import { percent, shareOf } from '../../../base/observe/format.js';
 import { ServiceError } from '../../api/errors.js';
 import type { ServedWebsite } from '../../store/live-reader.js';
@@ -32,7 +33,10 @@ type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite };
 const DAMAGED = 'damaged';
 
 /** The websites that a key may read, each once. @throws ServiceError 404 after the last page of the list */
-export async function websitesPage({ base, key, query: given, ask }: DashboardContext): Promise<Html> {
+export async function websitesPage(
+  { base, key, query: given, ask }: DashboardContext,
+  _status: Status | null | undefined,
+): Promise<Html> {
   const query = readQuery(z.object(pagingQuery), given);
   const names = new Map(key.websites_access.map(({ _id, url }) => [_id, url]));
   checkPage(query, names.size);
