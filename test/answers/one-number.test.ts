@@ -34,7 +34,12 @@ const PERIODS = [
  * Worlds in which pages fall and return, leave the listing, lose their data and are rejected, with partial nights and two
  * snapshots on a date, and with thinned listings: every face says the same of a period, and what the bare files say.
  */
-describe.each(seeds(1, 0.25))('in world %i', (seed) => {
+describe.each(
+  atLength(
+    [[1, 12]],
+    seeds(0, 0.25).map((seed) => [seed, 20]),
+  ),
+)('in world %i of %i nights', (seed = 0, nights = 0) => {
   let warehouse: BuiltWarehouse;
   let snapshots: IndexTruth[];
   let reports: Row[];
@@ -43,7 +48,7 @@ describe.each(seeds(1, 0.25))('in world %i', (seed) => {
   let client: Awaited<ReturnType<typeof asked>>;
 
   beforeAll(async () => {
-    warehouse = await randomWarehouse(seed);
+    warehouse = await randomWarehouse(seed, nights);
     snapshots = await snapshotsOf(warehouse.path);
     reports = await readTable(warehouse.path, 'url_reports');
     const now = Date.parse(`${snapshots.at(-1)?.date}T23:00:00Z`);
@@ -193,6 +198,19 @@ describe.each(seeds(1, 0.25))('in world %i', (seed) => {
     const overview = await visitor.get('/dashboard/websites/shop');
     expect(shownText(overview.text)).toContain(`${pages(fellOut.length)} fell out of the index`);
     expect(shownText(overview.text)).toContain(`${indexed.length} of `);
+    // After a partial night, too, the age of the data, the figures and the lists behind them are of one listing.
+    expect(atLength(snapshots.at(-1)?.isComplete, false)).toBe(false);
+    expect(shownText(overview.text)).toContain(`As of ${now.date} `);
+    const lists = [
+      ...overview.text.matchAll(
+        /<th scope="row"><a href="([^"]*)">[^<]*<.a><.th><td class="number" data-head="[^"]*">(\d+)</g,
+      ),
+    ];
+    expect(lists.length).toBe(4);
+    for (const [, address = '', figure] of lists) {
+      const list = await visitor.get(address.replaceAll('&amp;', '&'));
+      expect([address, /(\d+) pages?<\/p>/.exec(list.text)?.[1] ?? '0']).toEqual([address, figure]);
+    }
     const terminal = await run(['report', '--warehouse', warehouse.path, '--out', join(temporaryFolder(), 'r.html')]);
     expect(terminal.stdout).toMatch(new RegExp(`fell out +${fellOut.length}\\b`));
     const websites = rowsOf(await visitor.get('/dashboard/'), 'websites');

@@ -1,5 +1,5 @@
 -- title: Pages
--- description: The pages as they are now, filtered and sorted as in the dashboard's list of pages. For example, `fetch=failed` lists those that could not be fetched, `canonical=differ` those with another canonical than they declare, `changed=entered` those that are newly indexed. In `indexhouse query`, `view` names a view of the configuration, whose filters then apply. `-` selects unknown values.
+-- description: The pages of the newest complete listing, filtered and sorted as in the dashboard's list of pages. For example, `fetch=failed` lists those that could not be fetched, `canonical=differ` those with another canonical than they declare, `changed=entered` those that are newly indexed. In `indexhouse query`, `view` names a view of the configuration, whose filters then apply. `-` selects unknown values.
 -- question: Why are pages not indexed?
 -- param website (text, default all): id or name of one website
 -- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root

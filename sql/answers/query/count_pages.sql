@@ -1,2 +1,3 @@
--- How many pages are selected now.
-select count(*)::integer as pages from selected_pages($filters::json, null)
+-- How many pages are selected in the last complete listing up to a date; null: in the newest one.
+select count(*)::integer as pages
+from selected_pages(json_merge_patch($filters::json, json_object('listed', $listed::varchar)), null)

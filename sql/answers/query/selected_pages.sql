@@ -1,7 +1,7 @@
 -- The selected pages of a website or of all, with the value that they are sorted by, in `ascending` or `descending`;
--- the other one is null. `filters` is a JSON object, `-` selects unknown values. Columns that the caller does not select
--- are not read. `listing` is a relation like `page_state`.
-create or replace macro selected_pages(filters, sort, listing := 'page_state') as table
+-- the other one is null. `filters` is a JSON object, `-` selects unknown values, `listed` is the date of `listed_pages`.
+-- Columns that the caller does not select are not read.
+create or replace macro selected_pages(filters, sort) as table
 select
   website_id,
   url as whole_url,
@@ -48,7 +48,7 @@ select
     when '-crawl' then iso_time(last_known_crawl_time)
     when 'report' then iso_time(report_fetched_at)
   end as descending
-from query_table(listing)
+from listed_pages((filters->>'listed')::date)
 join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
 left join own.pages using (website_id, url)
 where

@@ -1,5 +1,5 @@
--- Pages of each website that are listed, by verdict and coverage state. Values unknown to the contract are `other`,
--- which limits the number of rows; `none`: the service sent no value.
+-- Pages in the newest complete listing of each website, by verdict and coverage state. Values unknown to the contract are
+-- `other`, which limits the number of rows; `none`: the service sent no value. View `coverage_summary`: these listings.
 select
   website_id,
   case
@@ -12,8 +12,7 @@ select
     when list_contains(getvariable('known_states'), index_coverage_state) then index_coverage_state
     else 'other'
   end as state,
-  count(*)::integer as pages
-from page_state
-where unlisted_since is null and listed_snapshot_id is not null
+  sum(pages)::integer as pages
+from coverage_summary
 group by all
 order by all

@@ -16,8 +16,11 @@ import type { ReaderOptions } from './reader-options.js';
 import { SOURCES, type Source, SourceFiles } from './source-files.js';
 import { lockDown, viewSources } from './sources.js';
 
-/** A website, its name in its newest snapshot or else its id, and when that began, ISO 8601. */
-export interface Newest extends Record<'id' | 'name' | 'snapshotAt', string> {}
+/**
+ * A website, its name in its newest snapshot or else its id, when that began, and when the one with the newest complete
+ * listing did (until there is one, the same), ISO 8601.
+ */
+export interface Newest extends Record<'id' | 'name' | 'snapshotAt' | 'listedAt', string> {}
 
 /** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
 const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
@@ -140,7 +143,12 @@ export class Reader {
 
   /** The newest snapshot of one website, or of each (null), by id. */
   async newest(websiteId: string | null): Promise<Newest[]> {
-    const all = new Map((await this.log.named()).map((one) => [one.id, { ...one, name: one.name ?? one.id }]));
+    const listed = new Map<string, string>();
+    const all = new Map<string, Newest>();
+    for (const { id, name, snapshotAt, listedAt } of await this.log.named()) {
+      if (listedAt) listed.set(id, listedAt);
+      all.set(id, { id, name: name ?? id, snapshotAt, listedAt: listed.get(id) ?? snapshotAt });
+    }
     const asked = [...all.values()].filter(({ id }) => websiteId === null || id === websiteId);
     return asked.sort((one, other) => (one.id < other.id ? -1 : 1));
   }

@@ -39,18 +39,18 @@ export function wrongOwn({ columns, notes }: OwnColumns, own: string | undefined
 }
 
 /**
- * How many pages of a website match now, and how many did in the complete listing of a date; null without one, or if
- * only the present is known of a filter.
+ * How many pages of a website match in its newest complete listing, and how many did in that of a date; null without one,
+ * or if only the present is known of a filter.
  */
 export async function countPages(reader: Reader, website: string, filters: PageFilters, listed: string | null) {
-  const { filters: asked = null } = selectionOf(website, filters);
-  const [now] = await reader.rows(countRow, sql('answers/query/count_pages'), { filters: asked });
   const isKnown = Object.keys(filters).every((name) => OF_ANY_LISTING.has(name));
-  if (listed === null || !isKnown) return { now: now?.pages ?? 0, before: null };
-  const [before] = await reader.rows(countRow, sql('answers/query/count_pages_before'), {
-    website,
-    filters: asked,
-    listed,
-  });
-  return { now: now?.pages ?? 0, before: before?.pages ?? null };
+  const countOf = async (day: string | null) => {
+    const { filters: asked } = selectionOf(website, filters);
+    const [row] = await reader.rows(countRow, sql('answers/query/count_pages'), {
+      filters: asked ?? null,
+      listed: day,
+    });
+    return row?.pages ?? 0;
+  };
+  return { now: await countOf(null), before: listed === null || !isKnown ? null : await countOf(listed) };
 }

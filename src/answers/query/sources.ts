@@ -21,7 +21,7 @@ export async function viewSources(
   for (const table of TABLES) await engine.view(table, listedQuery(table, table));
   for (const statement of viewStatements(timeZone)) await engine.run(statement);
   const own = await addOwnPages(engine, folder, pagesFrom);
-  await engine.run(sql('answers/query/selected_pages'));
+  for (const name of ['listed_pages', 'selected_pages']) await engine.run(sql(`answers/query/${name}`));
   for (const table of tables) await addOwnTable(engine, folder, table);
   for (const table of TABLES) await listFiles(engine, table, null);
   return own;

@@ -12,7 +12,7 @@ import type { AgeRule } from '../query/reader-options.js';
 export const DEFAULT_AGE_RULE = { maxAge: 2 * DAY_MS, websites: [] } satisfies AgeRule;
 
 export const dataAge = z.object({
-  as_of: z.string().describe('When the newest snapshot began, UTC; of several websites, that of the oldest of these.'),
+  as_of: z.string().describe('When the newest complete listing began, UTC; of several websites, the oldest of these.'),
   website: z.string().nullable().describe('The name of that website; null if the answer is about one website.'),
   old: z.string().nullable().describe('How old the data is, if it is too old: such as `10 days`.'),
   why: z.string().nullable().describe('Why it is too old.'),
@@ -31,12 +31,12 @@ export async function dataAgeOf(reader: Reader, asked: readonly Newest[], now: n
   const { maxAge, websites }: AgeRule = reader.options.ageRule ?? DEFAULT_AGE_RULE;
   const configured = asked.filter(({ id }) => websites.some((one) => one.id === id));
   const covered = configured.length > 0 ? configured : asked;
-  const [oldest] = covered.toSorted((one, other) => Date.parse(one.snapshotAt) - Date.parse(other.snapshotAt));
+  const [oldest] = covered.toSorted((one, other) => Date.parse(one.listedAt) - Date.parse(other.listedAt));
   if (!oldest) return null;
-  const age = now - Date.parse(oldest.snapshotAt);
+  const age = now - Date.parse(oldest.listedAt);
   const isOld = staleText(age, maxAge) !== null;
   return {
-    as_of: oldest.snapshotAt,
+    as_of: oldest.listedAt,
     website: covered.length > 1 ? oldest.name : null,
     old: isOld ? (age < DAY_MS ? duration(age) : counted(Math.floor(age / DAY_MS), 'day')) : null,
     why: isOld ? await whyOld(reader, oldest).catch(() => '`indexhouse status` says why') : null,
@@ -48,7 +48,8 @@ export function staleText(age: number, maxAge: number): string | null {
   return age > maxAge ? `the last snapshot is ${duration(age)} old, more than ${duration(maxAge)}` : null;
 }
 
-async function whyOld(reader: Reader, { id, snapshotAt }: Newest): Promise<string> {
+async function whyOld(reader: Reader, { id, snapshotAt, listedAt }: Newest): Promise<string> {
+  if (snapshotAt !== listedAt) return `no listing since was complete; the last one is of ${moment(snapshotAt)}`;
   const { warehouse, cache } = reader.options;
   if (cache?.failure) return cache.failure;
   const left = await readRunFile(warehouseFolder(warehouse).run);

@@ -157,6 +157,9 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   await engine.view('page_state', log.query('page_state', states.files));
   const newest = filesOf(warehouse, newestMarkers(log.markers), 'listing_sources');
   await engine.view('listing_sources', log.query('listing_sources', await wholeFiles(newest)));
+  const complete = newestMarkers(log.markers.filter(({ listingComplete }) => listingComplete));
+  const listings = await wholeFiles(filesOf(warehouse, complete, 'coverage_summary'));
+  await engine.view('coverage_summary', log.query('coverage_summary', listings));
   const checked_at = new Date(input.now).toISOString();
   const known = await engine.rows(websiteRow, sql('answers/status/websites'), { checked_at });
   const sources = await engine.rows(sourcesRow, sql('answers/status/sources'));

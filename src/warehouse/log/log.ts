@@ -21,7 +21,11 @@ import { type ListedLog, listLog, ownIndex, type ReadLog, readListed, type Tombs
 import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
 import { byCommit, filesOf, type Marker } from './markers.js';
 
-const namedRow = z.object({ id: z.string(), name: z.string().nullable(), snapshotAt: z.string() });
+const namedRow = z.object({
+  ...{ id: z.string(), name: z.string().nullable(), snapshotAt: z.string() },
+  /** When the snapshot with the newest complete listing began; null without one. */
+  listedAt: z.string().nullable(),
+});
 
 /** How a log is opened. */
 export interface LogOptions {
@@ -151,11 +155,14 @@ export class Log implements ReadLog {
     return [index.files.snapshots, ...this.listed.snapshots.filter((file) => isAsked(websiteOf(file)))];
   }
 
-  /** The websites that have a snapshot, for each name that they ever had, the newest last; and its newest snapshot. */
+  /** The websites that have a snapshot, for each name that they ever had, the newest last; and the newest snapshots. */
   async named(): Promise<z.infer<typeof namedRow>[]> {
-    const named = ({ websiteId: id, websiteName: name, snapshotAt }: Marker) => ({ id, name, snapshotAt });
+    const named = ({ websiteId: id, websiteName: name, snapshotAt, listingComplete }: Marker) => {
+      return { id, name, snapshotAt, listedAt: listingComplete ? snapshotAt : null };
+    };
     if (!this.#loaded) return this.markers.map(named);
-    const names = 'select website_id as id, website_name as name, arg_max(snapshot_at, snapshot_id) as "snapshotAt"';
+    const names = `select website_id as id, website_name as name, arg_max(snapshot_at, snapshot_id) as "snapshotAt",
+      arg_max(snapshot_at, snapshot_id) filter (listing_status = 'complete') as "listedAt"`;
     const { value } = await this.#readable('snapshots', (files) => {
       const from = `(${this.query('snapshots', files)}) group by all order by max(snapshot_id)`;
       return this.engine.rows(namedRow, `${names} from ${from}`);

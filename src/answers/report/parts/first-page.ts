@@ -51,23 +51,30 @@ function sentences(story: readonly string[]): Part {
   return story.map((sentence) => html`<p class="lead">${sentence}</p>\n`);
 }
 
-/** Warnings about the listings that the figures of one website come from. */
-export function caveatsPart(moves: Pick<Moves, 'websites' | 'headline'>, period: Period): Part {
-  return caveats(moves, period).map((caveat) => html`<p class="warning">${caveat}</p>\n`);
+/** Warnings about the listings that the figures of one website come from. @param partial the date of one after the period */
+export function caveatsPart(
+  moves: Pick<Moves, 'websites' | 'headline'>,
+  period: Period,
+  partial?: string | null,
+): Part {
+  return caveats(moves, period, partial).map((caveat) => html`<p class="warning">${caveat}</p>\n`);
 }
 
-function caveats({ websites, headline }: Pick<Moves, 'websites' | 'headline'>, { since }: Period): string[] {
+function caveats(
+  { websites, headline }: Pick<Moves, 'websites' | 'headline'>,
+  { since }: Period,
+  after: string | null = null,
+): string[] {
   const [first, second] = websites;
   if (!first || second) return [];
   const { listed_on, compared_with } = headline;
   if (listed_on === null) return ['No listing was complete yet, so the number of indexed pages is unknown.'];
   const last = first.snapshots.at(-1);
-  const partial = last?.listing_status === 'partial' && last.snapshot_date > listed_on;
+  const isCut = last?.listing_status === 'partial' && last.snapshot_date > listed_on;
+  const partial = after ?? (isCut ? last.snapshot_date : null);
   return [
     ...(listed_on < since ? [`The newest complete listing is of ${listed_on}, before this period.`] : []),
-    ...(partial
-      ? [`The listing of ${last.snapshot_date} is partial: the numbers of pages are those of ${listed_on}.`]
-      : []),
+    ...(partial ? [`The listing of ${partial} is partial: the numbers of pages are those of ${listed_on}.`] : []),
     ...(compared_with === null && listed_on >= since
       ? ['This is the first complete listing, so there is nothing to compare it with yet.']
       : []),

@@ -14,14 +14,13 @@ import type { EventRow, TrendRow } from '../../../answers/report/rows.js';
 import { eventSentence, eventsIn } from '../../../answers/report/story.js';
 import { count, counted, datesText, dayOfMonth, percent, points, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
+import { markersOf } from '../../../warehouse/log/markers.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
-
 import { shownName } from '../layout.js';
 import { readQuery } from '../query.js';
 import { Remembered } from '../remembered.js';
 import { periodLinks } from '../values.js';
 import { viewsPart } from '../views.js';
-import { newestDates } from './changes.js';
 
 const DAYS = ['1', '7', '30', '90'] as const;
 const EVENTS_LISTED = 6;
@@ -39,22 +38,26 @@ export async function overviewPage(context: WebsiteContext): Promise<Content> {
   const { sentences, period, listings } = overview;
   const content = html`${periodLinks(DAYS, { one: 'day', chosen: days, linkOf: (span) => linkTo(context, 'overview', { days: span }) })}
 ${sentences.map((sentence) => html`<p class="lead">${sentence}</p>\n`)}
-${caveatsPart(overview, period)}
+${caveatsPart(overview, period, overview.partial)}
 ${actions(context, overview)}
 ${await viewsPart(context, overview.headline.compared_with)}
 ${listings.length === 0 ? null : parts(context, overview)}`;
   return { title: shownName(context.website), content };
 }
 
-/** Reads what happened in the `days` up to the website's newest snapshot. */
+/** Reads what happened in the `days` up to the website's newest complete listing, or else its newest snapshot. */
 async function readOverview(reader: Reader, website: string, days: number) {
-  const until = newestDates(reader.markers, website, 1)[0] ?? reader.today;
+  const markers = markersOf(reader.markers, website);
+  const newest = markers.at(-1)?.date ?? reader.today;
+  const until = markers.findLast(({ listingComplete }) => listingComplete)?.date ?? newest;
   const story = await readStory(reader, website, { since: addDays(until, 1 - days), until });
   const { shown } = story.period;
   // Dates with a complete listing, oldest first.
   const all = story.websites.flatMap(({ trend }) => trend);
   return {
     ...story,
+    /** A partial listing since. */
+    partial: newest > until ? newest : null,
     all,
     listings: all.filter(({ snapshot_date }) => snapshot_date >= shown.since),
   };

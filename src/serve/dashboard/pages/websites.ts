@@ -15,10 +15,11 @@ import { checkPage, pagingQuery, readQuery, skipOf } from '../query.js';
 
 const websiteRow = z.object({
   website_id: z.string(),
-  /** Null before the first snapshot, like all that follow but one. */
+  /** Null before the first snapshot, like the next one. */
   website_name: z.string().nullable().default(null),
-  newest_date: z.string().nullable().default(null),
   listing_status: z.string().nullable().default(null),
+  /** The date of the newest complete listing; null without one, like all that follow but one. */
+  listed_on: z.string().nullable().default(null),
   /** Whether there was a run. */
   is_known: z.boolean(),
   pages: z.int().nullable().default(null),
@@ -103,7 +104,7 @@ function websiteColumns(base: string, rows: readonly WebsiteRow[]): Column<Websi
       ({ indexed, pages, not_inspected: left }) => (left ? null : shareOf(indexed, pages)),
       percent,
     ),
-    { head: 'Newest snapshot', cell: newest },
+    { head: 'Newest listing', cell: newest },
   ];
 }
 
@@ -112,9 +113,10 @@ function nameLink(base: string, { website, is_known }: WebsiteRow): Part {
   return is_known ? html`<a href="${linkTo({ base, website }, 'overview')}">${name}</a>` : name;
 }
 
-function newest({ newest_date, listing_status }: WebsiteRow): Part {
+function newest({ listed_on, listing_status }: WebsiteRow): Part {
   if (listing_status === DAMAGED) return html`<b class="bad">cannot be read</b>`;
-  if (newest_date === null) return 'none yet';
-  const partial = listing_status === 'partial' ? html`, <b class="bad">partial</b>` : null;
-  return html`${dated(newest_date)}${partial}`;
+  if (listing_status === null) return 'none yet';
+  if (listed_on === null) return html`<b class="bad">none complete</b>`;
+  const partial = listing_status === 'partial' ? html`, then <b class="bad">partial</b>` : null;
+  return html`${dated(listed_on)}${partial}`;
 }
