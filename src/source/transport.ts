@@ -28,7 +28,7 @@ type Known = TransportOptions & { places: Places };
 /** One request of any kind. */
 export interface Message {
   /** Default: GET. */
-  method?: 'GET' | 'POST';
+  method?: 'GET' | 'POST' | 'PUT';
   /** Below the base address, with its query: `/v1/url-report?url=…` */
   path: string;
   headers?: Record<string, string>;

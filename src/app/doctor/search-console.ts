@@ -6,8 +6,8 @@ import { count, counted } from '../../base/observe/format.js';
 import { uncounted } from '../../source/client.js';
 import { type Clients, configuredWebsites, coveredSentence } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
-import { GCLOUD_LOGIN } from '../../source/search-console/access.js';
 import type { Site } from '../../source/search-console/calls.js';
+import { GCLOUD_LOGIN } from '../../source/search-console/credentials.js';
 import { isReadable } from '../../source/search-console/property.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 

@@ -10,7 +10,7 @@ export const google = mapping({
   credentials: path()
     .optional()
     .describe(
-      'File of a service account or of a user, relative to this file; by default GOOGLE_APPLICATION_CREDENTIALS, else that of `gcloud auth application-default login`.',
+      'Credentials file, relative to this file; by default GOOGLE_APPLICATION_CREDENTIALS, `indexhouse login`, gcloud, or the metadata server.',
     ),
   quota_project: text('the id of a project')
     .optional()

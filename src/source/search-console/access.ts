@@ -1,53 +1,37 @@
-import { createPrivateKey, sign } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { z } from 'zod';
 import type { GoogleConfig } from '../../base/config/google.js';
-import { webhookUrl } from '../../base/config/scalars.js';
+import { isLoopback } from '../../base/config/scalars.js';
 import { type Effects, realEffects } from '../../base/effects.js';
+import { Stopped } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
 import { moment } from '../../base/observe/format.js';
 import { masker } from '../../base/observe/masker.js';
-import { codeOf } from '../../base/storage/durable.js';
 import { SECOND_MS } from '../../base/time.js';
-import { issuesOf, jsonOf } from '../../base/validate.js';
+import { jsonOf } from '../../base/validate.js';
 import type { ClientOptions } from '../client.js';
 import { SourceError } from '../errors.js';
 import { excerpt, MOST_WORDS } from '../failures.js';
 import { Transport } from '../transport.js';
+import { type Credentials, findCredentials, MOST_CHARACTERS } from './credentials.js';
+import { accountOf, remedyFor } from './remedy.js';
+import { signIn, type TokenRequest } from './sign-in.js';
 
-const SCOPE = 'https://www.googleapis.com/auth/webmasters.readonly';
-/** Signs a user in; the token of gcloud's own login does not open this interface. */
-export const GCLOUD_LOGIN = `gcloud auth application-default login --scopes=${SCOPE},https://www.googleapis.com/auth/cloud-platform`;
-const OTHERWISE = `run \`${GCLOUD_LOGIN}\`, or set google.credentials to the key file of a service account`;
-/** The longest that Google lets an assertion live. */
-const ASSERTION_S = 3600;
 /** A token is renewed this long before its end. */
 const EARLY_S = 60;
-const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+/** The servers that give a machine its own tokens, which it reaches without leaving its network. */
+const MACHINES_OWN = /^(169\.254\.\d+\.\d+|\[fd00:ec2::254\]|metadata\.google\.internal)$/;
+/** What a sign-in sends that is no secret. */
+const OPEN =
+  /^(grant_type|scope|audience|requested_token_type|subject_token_type|options|content-type|accept|metadata(-flavor)?|x-goog-.*)$/i;
+/** What an answer has that is a secret. */
+const TOKENS = ['access_token', 'accessToken', 'refresh_token', 'id_token', 'SecretAccessKey', 'Token'];
 
-/** What is longer fits in no header, and would be searched for in every answer. */
-const MOST_CHARACTERS = 16_384;
-
-const filled = z.string().min(1).max(MOST_CHARACTERS);
-const common = {
-  token_uri: z
-    .string()
-    .refine((uri) => webhookUrl().safeParse(uri).success, 'is not an https address')
-    .default('https://oauth2.googleapis.com/token'),
-  quota_project_id: z.string().optional(),
-};
-const privateKey = z.string().refine(signs, 'does not sign, because it is no whole RSA key in PEM form');
-const serviceAccount = { client_email: filled, private_key: privateKey, private_key_id: z.string().optional() };
-const user = { client_id: filled, client_secret: filled, refresh_token: filled };
-/** Who asks Search Console, as a file says it. */
-const fileSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('service_account'), ...serviceAccount, ...common }),
-  z.object({ type: z.literal('authorized_user'), ...user, ...common }),
-]);
-const tokenSchema = z.looseObject({ access_token: filled, expires_in: z.number().positive() });
-const refusalSchema = z.looseObject({ error: z.string(), error_description: z.string().default('') });
+const tokenSchema = z.string().min(1).max(MOST_CHARACTERS);
+const answerSchema = z.looseObject({ expires_in: z.number().optional(), expireTime: z.string().optional() });
+const refusalSchema = z.looseObject({
+  error: z.union([z.string(), z.looseObject({ status: z.string(), message: z.string() })]),
+  error_description: z.string().default(''),
+});
 
 export interface GoogleClientOptions
   extends Pick<ClientOptions, 'timeout' | 'maxAttempts' | 'signal' | 'effects' | 'onNotice' | 'onAnswer'> {
@@ -56,30 +40,32 @@ export interface GoogleClientOptions
 
 /** One account's access: signs in when a token is first needed, and again before its end or when it is refused. */
 export class Access {
-  /** The credentials file: the configured one, else that of GOOGLE_APPLICATION_CREDENTIALS, else gcloud's. */
-  readonly path: string;
-  readonly file: z.infer<typeof fileSchema>;
+  readonly credentials: Credentials;
   /** For messages: the account's e-mail address, or `your account`. */
   readonly account: string;
-  readonly #transport: Transport;
   readonly #effects: Effects;
-  /** What the newest two sign-ins sent, and the newest two tokens: answers to older ones have long come. */
-  #sent: string[][] = [];
-  #tokens: string[] = [];
+  readonly #transports = new Map<string, Transport>();
+  /** What the newest two sign-ins sent and received: answers to older ones have long come. */
+  #secrets: string[][] = [];
   #held = { token: '', until: 0 };
   #pending: Promise<string> | null = null;
+  /** Why the sign-in that goes on failed, as the library gives errors words of its own. */
+  #failure: Error | null = null;
+  /** Of the token that the newest answer holds, in seconds. */
+  #life = 0;
   /** Masks what was lately sent to sign in or received. */
   redact = (text: string): string => text;
 
   /** @throws SourceError `unauthorized`, with the file, what is wrong and the remedy */
-  constructor({ google, timeout, effects = realEffects, signal }: GoogleClientOptions) {
-    this.path = google.credentials || process.env['GOOGLE_APPLICATION_CREDENTIALS'] || gcloudsFile();
-    this.file = readCredentials(this.path);
-    this.account = this.file.type === 'service_account' ? this.file.client_email : 'your account';
-    const places = { baseUrl: `token_uri in ${this.path}`, token: this.path };
-    this.#transport = new Transport({ baseUrl: this.file.token_uri, places, timeout, connections: 1 });
+  constructor(private readonly options: Pick<GoogleClientOptions, 'google' | 'timeout' | 'effects' | 'signal'>) {
+    const { google, effects = realEffects, signal } = options;
+    this.credentials = findCredentials(google);
+    this.account = accountOf(this.credentials);
     this.#effects = effects;
-    signal?.addEventListener('abort', () => this.#transport.abort(), { once: true });
+    const abort = () => {
+      for (const transport of this.#transports.values()) transport.abort();
+    };
+    signal?.addEventListener('abort', abort, { once: true });
   }
 
   /**
@@ -97,108 +83,96 @@ export class Access {
     return this.#pending;
   }
 
-  close(): Promise<void> {
-    return this.#transport.close();
+  async close(): Promise<void> {
+    await Promise.all([...this.#transports.values()].map((one) => one.close()));
   }
 
   async #signIn(): Promise<string> {
     const now = this.#effects.now();
-    const { open, secrets } = this.#request(Math.floor(now / SECOND_MS));
-    this.#sent = [Object.values(secrets), ...this.#sent].slice(0, 2);
-    this.#hide();
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const body = new URLSearchParams({ ...open, ...secrets }).toString();
-    const answer = await this.#transport.send({ method: 'POST', path: '', headers, body });
-    const { data } = tokenSchema.safeParse(jsonOf(answer.text ?? ''));
-    if (answer.status !== 200 || !data) throw this.#refusal(answer, now);
-    const { access_token: token, expires_in } = data;
-    this.#tokens = [token, ...this.#tokens].slice(0, 2);
-    this.#hide();
-    this.#held = { token, until: now + Math.max(expires_in - EARLY_S, expires_in / 2) * SECOND_MS };
+    this.#secrets = [secretsIn(this.credentials.file), ...this.#secrets].slice(0, 2);
+    this.#failure = null;
+    const token = await signIn(this.credentials.file, (request) => this.#send(request)).catch((error: unknown) => {
+      throw this.#failure ?? this.#broken(error instanceof Error ? this.redact(error.message) : 'no reason given');
+    });
+    if (!tokenSchema.safeParse(token).success || !token)
+      throw this.#broken(`the answer has no token of at most ${MOST_CHARACTERS} characters`);
+    this.#held = { token, until: now + Math.max(this.#life - EARLY_S, this.#life / 2) * SECOND_MS };
     return token;
   }
 
-  #hide(): void {
-    this.redact = masker([...this.#sent.flat(), ...this.#tokens]);
+  #broken(why: string): SourceError {
+    const { path } = this.credentials;
+    return new SourceError('unauthorized', `signing in with ${path} failed: ${why}; check ${path}`);
   }
 
-  /** The form to sign in with. @param now in seconds since 1970 */
-  #request(now: number): Record<'open' | 'secrets', Record<string, string>> {
-    if (this.file.type === 'authorized_user') {
-      const { client_id, client_secret, refresh_token } = this.file;
-      // The user may have granted more, which a stolen token must not open.
-      const open = { grant_type: 'refresh_token', scope: SCOPE };
-      return { open, secrets: { client_id, client_secret, refresh_token } };
+  async #send(request: TokenRequest): Promise<HttpAnswer> {
+    try {
+      return await this.#exchange(request);
+    } catch (error) {
+      this.#failure = error instanceof Error ? error : null;
+      throw new Error('the request failed');
     }
-    const { private_key_id: kid, private_key, client_email: iss, token_uri: aud } = this.file;
-    const parts = [
-      { alg: 'RS256', typ: 'JWT', kid },
-      { iss, scope: SCOPE, aud, iat: now, exp: now + ASSERTION_S },
-    ];
-    const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-    const signature = sign('sha256', Buffer.from(signed), private_key).toString('base64url');
-    return { open: { grant_type: JWT_BEARER }, secrets: { assertion: `${signed}.${signature}` } };
   }
 
-  #refusal({ status, text, headers }: HttpAnswer, now: number): SourceError {
+  async #exchange({ url, method, headers, body }: TokenRequest): Promise<HttpAnswer> {
+    const sent =
+      body instanceof URLSearchParams ? [...body].flatMap(([key, value]) => (OPEN.test(key) ? [] : [value])) : [];
+    const own = Object.entries(headers).flatMap(([key, value]) => (OPEN.test(key) ? [] : value.replace(/^\w+ /, '')));
+    this.#hide([...sent, ...own]);
+    const answer = await this.#transportTo(url).send({
+      method,
+      path: `${url.pathname}${url.search}`,
+      headers,
+      body: body?.toString() ?? null,
+    });
+    const { status, text } = answer;
+    const data = answerSchema.safeParse(jsonOf(text ?? '')).data;
+    this.#hide(data ? TOKENS.flatMap((key) => (typeof data[key] === 'string' ? [data[key]] : [])) : []);
+    if (status !== 200) throw this.#refusal(answer, url);
+    const { expires_in, expireTime } = data ?? {};
+    this.#life = expires_in ?? (Date.parse(expireTime ?? '') - Date.now()) / SECOND_MS;
+    return answer;
+  }
+
+  #hide(secrets: readonly string[]): void {
+    this.#secrets[0]?.push(...secrets.filter((one) => one.length <= MOST_CHARACTERS));
+    this.redact = masker(this.#secrets.flat());
+  }
+
+  /** @throws SourceError, before anything is sent, to an address that is neither encrypted nor the machine's own */
+  #transportTo({ origin, protocol, hostname }: URL): Transport {
+    if (this.options.signal?.aborted) throw new Stopped();
+    const { path } = this.credentials;
+    if (protocol !== 'https:' && !(protocol === 'http:' && (isLoopback(hostname) || MACHINES_OWN.test(hostname))))
+      throw new SourceError('unauthorized', `${origin} in ${path} is not an https address; correct it there`);
+    const places = { baseUrl: `the addresses in ${path}`, token: path };
+    const known = this.#transports.get(origin);
+    const { timeout } = this.options;
+    const transport = known ?? new Transport({ baseUrl: origin, places, timeout, connections: 1 });
+    this.#transports.set(origin, transport);
+    return transport;
+  }
+
+  #refusal({ status, text, headers }: HttpAnswer, { origin }: URL): SourceError {
     const { data } = refusalSchema.safeParse(jsonOf(text ?? ''));
-    const words = this.redact(data ? `${data.error}: ${data.error_description}` : (text ?? ''));
-    const said =
-      status === 200 ? `without a token of at most ${MOST_CHARACTERS} characters` : excerpt(words, data && MOST_WORDS);
-    const what = `signing in with ${this.path} failed, ${new URL(this.file.token_uri).origin} answered ${status} (${said})`;
+    const { error, error_description } = data ?? {};
+    const said = typeof error === 'object' ? `${error.status}: ${error.message}` : `${error}: ${error_description}`;
+    const words = this.redact(data ? said : (text ?? ''));
+    const { path } = this.credentials;
+    const what = `signing in with ${path} failed, ${origin} answered ${status} (${excerpt(words, data && MOST_WORDS)})`;
     if (status === 429 || status >= 500) return new SourceError('server', `${what}; try again later`, { status });
-    const clocks = `${moment(new Date(now).toISOString())}${headers.date ? ` and Google's ${headers.date}` : ''}`;
-    const isRefused = status === 400 || status === 401;
-    const remedy = isRefused ? this.#remedy(words, clocks) : `check token_uri in ${this.path}`;
+    const local = moment(new Date(this.#effects.now()).toISOString());
+    const clocks = `${local}${headers.date ? ` and Google's ${headers.date}` : ''}`;
+    const isOfAddress = status < 400 || status === 404;
+    const remedy = isOfAddress ? `check the addresses in ${path}` : remedyFor(this.credentials, words, clocks);
     return new SourceError('unauthorized', `${what}; ${remedy}`, { status });
   }
-
-  /** What to do about a refusal, by Google's own words for it. */
-  #remedy(words: string, clocks: string): string {
-    const { account, file } = this;
-    if (/timeframe|short-lived/i.test(words)) return `set this machine's clock: it shows ${clocks}`;
-    if (file.type === 'authorized_user')
-      return `the sign-in ended, or its client is gone: run \`${GCLOUD_LOGIN}\` again`;
-    if (/account not found/i.test(words)) return `${account} was deleted: ${OTHERWISE}`;
-    return `the key of ${account} was deleted or changed: make another one with \`gcloud iam service-accounts keys create key.json --iam-account=${account}\``;
-  }
 }
 
-function gcloudsFile(): string {
-  const { CLOUDSDK_CONFIG: own, APPDATA: windows } = process.env;
-  const folder = own || (windows ? join(windows, 'gcloud') : join(homedir(), '.config', 'gcloud'));
-  return join(folder, 'application_default_credentials.json');
-}
-
-function readCredentials(path: string): z.infer<typeof fileSchema> {
-  if (/\{|PRIVATE KEY|AIza/.test(path)) {
-    throw new SourceError(
-      'unauthorized',
-      'google.credentials holds a key itself: write it to a file, and the path of the file here',
-    );
-  }
-  const json = jsonOf(textOf(path));
-  const { data, error } = fileSchema.safeParse(json);
-  if (data) return data;
-  const issues =
-    json === null ? ['it is not JSON'] : issuesOf(error).map(({ path: field, message }) => `${field}: ${message}`);
-  const what = `is not the whole JSON file of a service account or of a user (${issues.join(', ')})`;
-  throw new SourceError('unauthorized', `${path} ${what}; ${OTHERWISE}`);
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const what = codeOf(error) === 'ENOENT' ? 'there is no such file' : `it cannot be read (${codeOf(error)})`;
-    throw new SourceError('unauthorized', `no credentials for Search Console in ${path}: ${what}; ${OTHERWISE}`);
-  }
-}
-
-function signs(pem: string): boolean {
-  try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
-  } catch {
-    return false;
-  }
+/** The secrets that a file holds, whether they are sent as they are or not. */
+function secretsIn(file: object): string[] {
+  return Object.entries(file).flatMap(([key, value]) => {
+    if (typeof value === 'object') return secretsIn(value);
+    return /^(client_secret|refresh_token|private_key)$/.test(key) ? [String(value)] : [];
+  });
 }

@@ -8,14 +8,19 @@ import { Client, type Dialect, type Purpose } from '../client.js';
 import { SourceError } from '../errors.js';
 import { excerpt, kindOf as kindOfStatus, MOST_WORDS, type Refused } from '../failures.js';
 import { type Message, Transport } from '../transport.js';
-import { Access, GCLOUD_LOGIN, type GoogleClientOptions } from './access.js';
+import { Access, type GoogleClientOptions } from './access.js';
+import { GCLOUD_LOGIN } from './credentials.js';
+import { signInAgain } from './remedy.js';
 
 export const INSPECT = '/v1/urlInspection/index:inspect';
 const ANALYTICS = '/searchAnalytics/query';
 const PLACES = { baseUrl: 'google.endpoint', token: 'google.credentials' };
 /** A 403 that is about the setup and no property, by what its body holds; a 400 for a project that does not exist. */
 const SETUP: readonly [RegExp, string][] = [
-  [/SCOPE_INSUFFICIENT|insufficient authentication scopes/i, `sign in again: \`${GCLOUD_LOGIN}\``],
+  [
+    /SCOPE_INSUFFICIENT|insufficient authentication scopes/i,
+    `sign in again: \`indexhouse login\`, or \`${GCLOUD_LOGIN}\``,
+  ],
   [
     /project '?[^']*'? not found or deleted/i,
     'the quota project does not exist: correct google.quota_project or, without it, run `gcloud auth application-default set-quota-project PROJECT`',
@@ -152,7 +157,7 @@ export class GoogleClient {
   /** A token may end before its time: it is renewed once. */
   async #exchange(message: Message, counts: Purpose['counts'], refused?: string): Promise<HttpAnswer> {
     const bearer = await this.access.token(refused);
-    const project = this.options.google.quota_project ?? this.access.file.quota_project_id;
+    const project = this.options.google.quota_project ?? this.access.credentials.file.quota_project_id;
     const own = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
     const headers = { ...own, ...(project && { 'x-goog-user-project': project }) };
     const answer = await this.#transport.send({ ...message, headers });
@@ -169,14 +174,13 @@ function isOfQuota({ path }: Message, { text }: HttpAnswer): boolean {
 }
 
 /** What an answer other than 200 means; about the setup it is `unauthorized`, because no other call can succeed. */
-function failureOf({ status, text }: Refused, { path, account }: Access): SourceError {
+function failureOf({ status, text }: Refused, { credentials, account }: Access): SourceError {
   const body = text ?? '';
   const error = errorSchema.safeParse(jsonOf(body)).data?.error;
   const setup = (status === 403 || status === 400) && SETUP.find(([pattern]) => pattern.test(body))?.[1];
   const kind = setup ? 'unauthorized' : kindOfStatus(status);
   const remedies: Partial<Record<typeof kind, string>> = {
-    unauthorized:
-      setup || `the tokens of ${account} (${path}) are refused: run \`${GCLOUD_LOGIN}\`, or use another key`,
+    unauthorized: setup || `the tokens of ${account} (${credentials.path}) are refused: ${signInAgain(credentials)}`,
     redirect: 'redirects are refused, because the token would travel with them: check google.endpoint',
     unexpected_status: 'check google.endpoint, and whether a proxy answers instead of Google',
   };

@@ -51,9 +51,9 @@ const CASES: [name: string, given: Given, code: number, words: RegExp][] = [
   ['half a key', { file: { private_key: 'x' } }, 1, /✗ account .*private_key: does not sign/],
   [
     'another kind of file',
-    { file: { type: 'external_account' } },
+    { file: { type: 'gdch_service_account' } },
     1,
-    /✗ account .* is not the whole JSON file of a service account or of a user/,
+    /✗ account .* is not a whole credentials file/,
   ],
   ['a clock that is off', { hoursAhead: 2 }, 1, /✗ account .*\n +→ Set this machine's clock/],
   ['a Google that is down', { fault: ['500', 'sites'] }, 1, /✗ account .*answered 500 .*\n +→ Try again later\.\n/],

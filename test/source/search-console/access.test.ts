@@ -1,6 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Access } from '../../../src/source/search-console/access.js';
 import { listSites } from '../../../src/source/search-console/calls.js';
+import { temporaryFolder } from '../../given/folder.js';
 import { credentialsFile, EMAIL, google, refusal, serviceAccount, USER } from './fake-google.js';
 
 const form = (body = '') => Object.fromEntries(new URLSearchParams(body));
@@ -12,42 +15,58 @@ const accessOf = (credentials?: string) => {
     endpoint: '',
     ...(credentials ? { credentials } : {}),
   };
-  return new Access({ google, timeout: 1, maxAttempts: 1 });
+  return new Access({ google, timeout: 1 });
 };
 
 const service = serviceAccount();
 it.each([
   ['nothing', '', /\(it is not JSON\)/],
-  ['an API key', 'AIzaSyA-very-secret-key', /is not the whole JSON file of a service account or of a user/],
+  ['an API key', 'AIzaSyA-very-secret-key', /is not a whole credentials file/],
   ['the secret of an app', { installed: { client_secret: 'very-secret' } }, /type: Invalid/],
-  ['another kind', { type: 'external_account', token: 'very-secret' }, /'service_account' \| 'authorized_user'/],
+  ['another kind', { type: 'gdch_service_account', token: 'very-secret' }, /'service_account' \| 'authorized_user'/],
   ['no key', { ...service, private_key: undefined }, /private_key: Invalid/],
   ['half a key', { ...service, private_key: service.private_key.slice(0, 400) }, /private_key: does not sign/],
-  ['a foreign token_uri', { ...USER, token_uri: 'http://example.com/token' }, /token_uri: is not an https address/],
+  [
+    'a workload whose token a program prints',
+    {
+      type: 'external_account',
+      audience: 'a',
+      subject_token_type: 't',
+      token_url: 'https://sts.googleapis.com/v1/token',
+      credential_source: { executable: { command: '/bin/very-secret' } },
+    },
+    /credential_source: names neither a file nor a url/,
+  ],
 ])('a file that holds %s is refused with the remedy', (_, content, message) => {
   const file = credentialsFile(content);
   const read = () => accessOf(file);
   expect(read).toThrow(message);
   expect(read).toThrow(file);
-  expect(read).toThrow(
-    /; run `gcloud auth application-default login --scopes=\S+webmasters.readonly,\S+`, or set google/,
-  );
+  expect(read).toThrow(/; run `indexhouse login`, or set google.credentials/);
   expect(read).not.toThrow(/very-secret|PRIVATE KEY/);
 });
 
-it('names the file of the environment, else of gcloud, but never a key in its place', () => {
-  const before = { ...process.env };
-  onTestFinished(() => {
-    process.env = before;
-  });
-  process.env['GOOGLE_APPLICATION_CREDENTIALS'] = credentialsFile(service);
-  expect(accessOf().account).toBe(EMAIL);
-  for (const key of [JSON.stringify(service), 'AIzaSyA-very-secret-key']) {
-    expect(() => accessOf(key)).toThrow(/^google.credentials holds a key itself: write it to a file, [^A{]*$/);
-  }
-  process.env['GOOGLE_APPLICATION_CREDENTIALS'] = '';
-  process.env['CLOUDSDK_CONFIG'] = '/nowhere';
-  expect(accessOf).toThrow(/in \/nowhere\/application_default_credentials.json: there is no such file; run/);
+it('takes the first credentials of the documented order, and never a key in place of a path', () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const folder = temporaryFolder();
+  vi.stubEnv('CLOUDSDK_CONFIG', folder);
+  vi.stubEnv('XDG_CONFIG_HOME', folder);
+  const wayOf = (credentials?: string) => accessOf(credentials).credentials.way;
+  expect(() => wayOf()).toThrow(
+    /there are no credentials .*the metadata server of Google Cloud\); run `indexhouse login`/,
+  );
+  vi.stubEnv('GCE_METADATA_HOST', '127.0.0.1:1');
+  expect(wayOf()).toBe('metadata server');
+  writeFileSync(join(folder, 'application_default_credentials.json'), JSON.stringify(USER));
+  expect(wayOf()).toBe('gcloud');
+  mkdirSync(join(folder, 'indexhouse'));
+  writeFileSync(join(folder, 'indexhouse', 'google.json'), JSON.stringify(USER));
+  expect(wayOf()).toBe('login');
+  vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', credentialsFile(service));
+  expect([wayOf(), accessOf().account]).toEqual(['GOOGLE_APPLICATION_CREDENTIALS', EMAIL]);
+  expect(wayOf(credentialsFile(USER))).toBe('google.credentials');
+  for (const key of [JSON.stringify(service), 'AIzaSyA-very-secret-key'])
+    expect(() => wayOf(key)).toThrow(/^google.credentials holds a key itself: write it to a file, [^A{]*$/);
 });
 
 it('signs in once for all calls, and again a minute before the end', async () => {
@@ -84,7 +103,7 @@ it('asks for no more than it needs, whatever the user has granted', async () => 
 const login = /run `gcloud auth application-default login --scopes=\S+` again/;
 it.each([
   ['service', 400, 'invalid_grant', 'Invalid JWT Signature.', /keys create key\.json --iam-account=reader@/],
-  ['service', 400, 'invalid_grant', 'Invalid grant: account not found', /reader@\S+ was deleted: run `gcloud/],
+  ['service', 400, 'invalid_grant', 'Invalid grant: account not found', /reader@\S+ was deleted: use another account/],
   [
     'service',
     400,
@@ -93,7 +112,7 @@ it.each([
     /clock: it shows 2025-03-01 02:00 UTC and Google's Sat, 01 Mar 2025 09:00:00 GMT/,
   ],
   ['user', 400, 'invalid_grant', 'Token has been expired or revoked.', login],
-  ['user', 404, '', 'No such page.', /check token_uri/],
+  ['user', 404, '', 'No such page.', /check the addresses in/],
 ])('a refused sign-in of a %s with %i %s %s says what to do', async (who, status, error, error_description, remedy) => {
   const headers = { date: 'Sat, 01 Mar 2025 09:00:00 GMT' };
   const signIn = () => ({ status, body: { error, error_description }, headers });
@@ -135,6 +154,6 @@ it('refuses a token that is too long for a header, and shows none of it', async 
   const long = { access_token: 'ya29.'.repeat(600_000), expires_in: 3599 };
   const { client, purpose } = await google(() => ({}), { signIn: () => ({ body: long }) });
   const said = await listSites(client, purpose).catch((error: unknown) => String(error));
-  expect(said).toMatch(/answered 200 \(without a token of at most 16384 characters\)/);
+  expect(said).toMatch(/the answer has no token of at most 16384 characters/);
   expect(said).not.toContain('ya29');
 });

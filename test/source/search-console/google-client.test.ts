@@ -71,7 +71,7 @@ it.each([
 it.each([
   [
     refusal(403, 'PERMISSION_DENIED', 'No.', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT'),
-    /sign in again: `gcloud auth .*webmasters/,
+    /sign in again: `indexhouse login`, or `gcloud auth .*webmasters/,
   ],
   [refusal(403, 'PERMISSION_DENIED', 'The API requires a quota project, which is not set.'), /google\.quota_project/],
   [
