@@ -1,5 +1,5 @@
 -- title: Two dates or two directories side by side
--- description: Every figure of two dates, or with `other` of two directories on one date; with `pages`, each page that differs between two dates. Figures are pages, indexed, coverage states, crawls, canonicals and what reports say. Each counts pages: `left_pages` those of `left_side`, `right_pages` those of `right_side`, `difference` right minus left; shares are among all pages of the side. Listings are the last complete ones up to a date, reports each page's last one up to that listing: it may be older, and pages without one are in `With a report` on neither side. A page that is quarantined on one of the two dates counts with its last known state.
+-- description: Every figure of two dates, or with `other` of two directories on one date; with `pages`, each page that differs between two dates. Figures are pages, indexed, coverage states, crawls, canonicals and what reports say. Each counts pages: `left_pages` those of `left_side`, `right_pages` those of `right_side`, `difference` right minus left, null if both dates have the same listing; shares are among all pages of the side. Listings are the last complete ones up to a date, reports each page's last one up to that listing: it may be older, and pages without one are in `With a report` on neither side. A page that is quarantined on one of the two dates counts with its last known state.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): the left side: the last complete listing up to this date; by default the one before the last seven dates
@@ -75,7 +75,7 @@ counted as (
   group by website_id, side
 ),
 totals as (
-  select website_id, side, label, coalesce(pages, 0) as pages
+  select website_id, side, label, snapshot_id, coalesce(pages, 0) as pages
   from sides
   left join counted using (website_id, side)
 ),
@@ -150,10 +150,11 @@ from (
     right_side.label as right_side,
     if(left_side.label is null, null, coalesce(left_count, 0)) as left_pages,
     coalesce(right_count, 0) as right_pages,
-    right_pages - left_pages as difference,
+    -- One listing on both sides compares nothing, unless with another directory.
+    if($other::varchar is null and left_side.snapshot_id = right_side.snapshot_id, null, right_pages - left_pages) as difference,
     round(left_pages / nullif(left_side.pages, 0), 4) as left_share,
     round(right_pages / nullif(right_side.pages, 0), 4) as right_share,
-    round(right_pages / nullif(right_side.pages, 0) - left_pages / nullif(left_side.pages, 0), 4) as share_difference,
+    if(difference is null, null, round(right_pages / nullif(right_side.pages, 0) - left_pages / nullif(left_side.pages, 0), 4)) as share_difference,
     place,
     greatest(right_count, left_count) as most
   from compared

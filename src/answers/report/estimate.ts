@@ -19,15 +19,18 @@ export const NO_ESTIMATE: Estimate = {
 };
 
 /** How much of a website is indexed: by an estimate where there is one, else what is known. */
-export function shareIndexed(counts: (Estimate & { indexed: number; pages: number }) | null): number | null {
+export function shareIndexed(
+  counts: (Estimate & { indexed: number | null; pages: number | null }) | null,
+): number | null {
   return counts?.share_estimated ?? shareOf(counts?.indexed ?? null, counts?.pages ?? null);
 }
 
 /** `Between 61.0% and 66.0% of the site is indexed, by 5,600 pages inspected by rotation since Nov 3; 8,120 pages …`. */
-export function estimateSentence(estimate: Estimate, notInspected: number): string | null {
+export function estimateSentence(estimate: Estimate, notInspected: number | null): string | null {
   const { share_low: low, share_high: high, sampled, sampled_since: since } = estimate;
-  const left =
-    notInspected > 0 ? `${counted(notInspected, 'page')} ${notInspected === 1 ? 'is' : 'are'} not inspected yet` : null;
+  const left = notInspected
+    ? `${counted(notInspected, 'page')} ${notInspected === 1 ? 'is' : 'are'} not inspected yet`
+    : null;
   const [from, to] = [percent(low), percent(high)];
   if (low === null || high === null || sampled === null || since === null) return left && `${left}.`;
   if (from === to) return left && `About ${from} of the site is indexed; ${left}.`;

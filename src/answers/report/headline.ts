@@ -1,7 +1,7 @@
-import type { Figure } from '../../base/observe/format.js';
+import { type Figure, plus } from '../../base/observe/format.js';
 import { type Estimate, estimateRow, NO_ESTIMATE } from './estimate.js';
 import type { Period } from './period.js';
-import type { BalanceRow, ChangesRow, TrendRow, WebsiteRow } from './rows.js';
+import type { BalanceRow, ChangesRow, SnapshotRow, TrendRow, WebsiteRow } from './rows.js';
 
 /** Counts of the newest complete listing, and of the one that it is compared with. */
 const STOCKS = ['pages', 'indexed', 'without_data'] as const;
@@ -16,14 +16,14 @@ export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   listed_on: string | null;
   /** Date of the listing that they are compared with, the earliest of several; null without one. */
   compared_with: string | null;
-  /** Pages of Search Console that were never inspected. */
-  not_inspected: number;
+  /** Pages of Search Console that were never inspected. Null, like a figure, if it is unknown. */
+  not_inspected: number | null;
   /** Pages of Search Console that were inspected for the first time in the period, and are indexed. */
-  first_inspected: number;
+  first_inspected: number | null;
   /** Pages of Search Console that were indexed, and left the listing because no source had named them for a long time. */
-  retired: number;
+  retired: number | null;
   /** The clicks in 28 days of the pages that fell out. */
-  clicks_lost: number;
+  clicks_lost: number | null;
   /** A clause, if hardly any page that fell out was crawled since the night before. */
   crawls: string | null;
   /** Of one website. */
@@ -36,6 +36,19 @@ export interface Flows {
   balance: BalanceRow | undefined;
 }
 
+/** What is known about one website before its section is read. */
+export interface WebsiteFacts {
+  website: WebsiteRow;
+  /** Up to the end of the period. */
+  trend: TrendRow[];
+  /** Those that the trend shows, oldest first. */
+  snapshots: SnapshotRow[];
+  headline: Headline;
+  balance: BalanceRow | undefined;
+  /** How often selected and declared canonicals changed. */
+  canonical_flip_times: number;
+}
+
 export function headlineOf(
   website: WebsiteRow,
   trend: readonly TrendRow[],
@@ -46,37 +59,41 @@ export function headlineOf(
   const [now, before] = [countsOn(website.now_date), countsOn(website.before_date)];
   // The first listing has nothing to compare with, so a website's changes are known from its second one on.
   const knowsPrevious = website.first_date < period.previous.since;
-  const flow = (pages: (flows: Flows) => number | undefined) => ({
-    now: pages(flows.now) ?? 0,
-    before: knowsPrevious ? (pages(flows.before) ?? 0) : null,
+  // Without a listing to compare with, what moved is unknown, and no change is known to be none.
+  const moved = ({ balance }: Flows, key: (typeof MOVES)[number]) => balance?.[key] ?? null;
+  const changed = ({ balance, changes }: Flows, key: (typeof CHANGES)[number]) =>
+    changes?.[key] ?? (balance ? 0 : null);
+  const flow = (pages: (flows: Flows) => number | null) => ({
+    now: pages(flows.now),
+    before: knowsPrevious ? pages(flows.before) : null,
   });
-  const { balance } = flows.now;
+  const { balance, changes } = flows.now;
   return {
     listed_on: website.now_date,
     compared_with: website.before_date,
-    not_inspected: now?.not_inspected ?? 0,
-    first_inspected: balance?.first_inspected ?? 0,
-    retired: balance?.retired ?? 0,
-    clicks_lost: flows.now.changes?.clicks_lost ?? 0,
-    crawls: flows.now.changes?.crawls ?? null,
+    not_inspected: now?.not_inspected ?? null,
+    first_inspected: balance?.first_inspected ?? null,
+    retired: balance?.retired ?? null,
+    clicks_lost: balance ? (changes?.clicks_lost ?? 0) : null,
+    crawls: changes?.crawls ?? null,
     estimate: estimateRow.parse(now ?? NO_ESTIMATE),
-    ...each(STOCKS, (key) => ({ now: now?.[key] ?? 0, before: before?.[key] ?? null })),
+    ...each(STOCKS, (key) => ({ now: now?.[key] ?? null, before: before?.[key] ?? null })),
     // Pages that were inspected for the first time are no change, nor are those that are retired.
     indexed: {
-      now: now?.indexed ?? 0,
+      now: now?.indexed ?? null,
       before: before ? before.indexed + (balance?.first_inspected ?? 0) - (balance?.retired ?? 0) : null,
     },
-    ...each(MOVES, (key) => flow(({ balance }) => balance?.[key])),
-    ...each(CHANGES, (key) => flow(({ changes }) => changes?.[key])),
+    ...each(MOVES, (key) => flow((flows) => moved(flows, key))),
+    ...each(CHANGES, (key) => flow((flows) => changed(flows, key))),
   };
 }
 
-/** The headline of several websites together. A figure is compared only if each website's is. */
+/** The headline of several websites together: of those with a figure. It is compared only if each website's is. */
 export function totalOf(headlines: readonly Headline[]): Headline {
   const dates = (key: 'listed_on' | 'compared_with') => headlines.flatMap((headline) => headline[key] ?? []).sort();
-  const most = headlines.toSorted((one, other) => other.fell_out.now - one.fell_out.now);
+  const most = headlines.toSorted((one, other) => (other.fell_out.now ?? 0) - (one.fell_out.now ?? 0));
   const sumOf = (key: 'not_inspected' | 'first_inspected' | 'retired' | 'clicks_lost') =>
-    headlines.reduce((sum, headline) => sum + headline[key], 0);
+    headlines.map((headline) => headline[key]).reduce(sumOfKnown, null);
   return {
     listed_on: dates('listed_on').at(-1) ?? null,
     compared_with: dates('compared_with')[0] ?? null,
@@ -90,10 +107,14 @@ export function totalOf(headlines: readonly Headline[]): Headline {
   };
 }
 
-const NOTHING: Figure = { now: 0, before: 0 };
+const NOTHING: Figure = { now: null, before: 0 };
 
 function added({ now, before }: Figure, other: Figure): Figure {
-  return { now: now + other.now, before: before === null || other.before === null ? null : before + other.before };
+  return { now: sumOfKnown(now, other.now), before: plus(before, other.before) };
+}
+
+function sumOfKnown(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : one + other;
 }
 
 function each<K extends string>(keys: readonly K[], figureOf: (key: K) => Figure): Record<K, Figure> {

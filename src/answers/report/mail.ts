@@ -1,4 +1,4 @@
-import { count, type Figure, percent, signed } from '../../base/observe/format.js';
+import { count, type Figure, known, percent, signed } from '../../base/observe/format.js';
 import { Html, html, type Part, shortened } from '../html/html.js';
 import { ageSentence } from '../status/data-age.js';
 import type { LastNight } from '../status/last-night.js';
@@ -35,20 +35,20 @@ ${sections.map((section) => html`${titled && section.websites[0] ? html`<h3>${sh
 }
 
 function sectionOf(section: Section): Part {
-  const { story, news, headline, states, directories, trend, fallen } = section;
+  const { story, news, caveats, headline, states, directories, trend, fallen } = section;
   const { lost } = lostAndWon(directories, changeOfDirectory);
   const figures: [string, Figure][] = [
     ['Pages monitored', headline.pages],
     ['Indexed', headline.indexed],
     ['Entered', headline.entered],
     ['Fell out', headline.fell_out],
-    ...(headline.retired > 0 ? [['Retired', { now: headline.retired, before: null }] as [string, Figure]] : []),
+    ...(headline.retired ? [['Retired', { now: headline.retired, before: null }] as [string, Figure]] : []),
     ['Canonical flips', headline.canonical_flips],
   ];
-  return html`${[...story, ...news].map((sentence) => html`<p>${sentence}</p>\n`)}
+  return html`${[...story, ...news, ...caveats].map((sentence) => html`<p>${sentence}</p>\n`)}
 ${table(
   ['', 'now', 'before'],
-  figures.map(([name, { now, before }]) => [name, count(now), before === null ? '' : count(before)]),
+  figures.map(([name, { now, before }]) => [name, known(now), before === null ? '' : count(before)]),
 )}
 ${listed(
   'Why pages are not indexed',

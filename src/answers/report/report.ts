@@ -4,11 +4,11 @@ import type { Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
 import { dataAgeOf } from '../status/data-age.js';
-import { type Flows, headlineOf, totalOf } from './headline.js';
+import { type Flows, headlineOf, totalOf, type WebsiteFacts } from './headline.js';
 import { type Period, periodOf } from './period.js';
 import { balanceRow, changesRow, snapshotRow, trendRow, websiteRow } from './rows.js';
-import { readCauses, readMoves, readSection, type Section, type WebsiteFacts } from './section.js';
-import { storyOf } from './story.js';
+import { readCauses, readMoves, readSection, type Section } from './section.js';
+import { caveatsOf, storyOf } from './story.js';
 
 /** Up to this many websites get a section each; more share one, with a line each. */
 const MOST_SECTIONS = 5;
@@ -62,10 +62,11 @@ export async function readStory(reader: Reader, website: string, given: { since:
   const period = periodOf(given, reader.today);
   const facts = await readWebsites(reader, website, period);
   const moves = await readMoves(reader, facts, period);
-  const hasFallen = moves.headline.fell_out.now > 0;
+  const hasFallen = (moves.headline.fell_out.now ?? 0) > 0;
   const scope = { website, since: period.since, until: period.until };
   const causes = hasFallen ? await readCauses(reader, scope) : { common: [], places: [], moved: [] };
-  return { ...moves, period, sentences: storyOf({ ...moves, ...causes }, period) };
+  const sentences = storyOf({ ...moves, ...causes }, period);
+  return { ...moves, period, sentences, caveats: caveatsOf(moves, period) };
 }
 
 function noSnapshots(reader: Reader, { until }: Period, website: string | null): UsageError {

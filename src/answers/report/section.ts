@@ -1,14 +1,14 @@
 import { SPANS } from '../../base/config/page-filters.js';
+import { plus } from '../../base/observe/format.js';
 import type { Age } from '../html/charts/bar-charts.js';
 import type { Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
-import { type Headline, totalOf } from './headline.js';
+import { totalOf, type WebsiteFacts } from './headline.js';
 import { newsOf } from './news.js';
 import { readOverTime } from './over-time.js';
 import type { Period } from './period.js';
 import {
-  type BalanceRow,
   backRow,
   type CommonRow,
   crawlAgeRow,
@@ -25,17 +25,14 @@ import {
   placeRow,
   rejectedRow,
   reportAgeRow,
-  type SnapshotRow,
   type StateRow,
   sitemapRow,
   staleRow,
   stateRow,
   type TransitionRow,
-  type TrendRow,
   transitionRow,
-  type WebsiteRow,
 } from './rows.js';
-import { storyOf } from './story.js';
+import { caveatsOf, storyOf } from './story.js';
 import { trendOf } from './trend.js';
 
 const FLIPS_LISTED = 15;
@@ -55,19 +52,6 @@ const NO_PAGES = { fell_out: 0, back: 0 };
 /** A value stands out if its share among changed pages exceeds that among all pages by this much. */
 const LEAST_EXCESS = 0.02;
 
-/** What is known about one website before its section is read. */
-export interface WebsiteFacts {
-  website: WebsiteRow;
-  /** Up to the end of the period. */
-  trend: TrendRow[];
-  /** Those that the trend shows, oldest first. */
-  snapshots: SnapshotRow[];
-  headline: Headline;
-  balance: BalanceRow | undefined;
-  /** How often selected and declared canonicals changed. */
-  canonical_flip_times: number;
-}
-
 /** What a report shows of one website, or of many together. */
 export type Section = Awaited<ReturnType<typeof readSection>>;
 
@@ -85,6 +69,7 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
     ...moves,
     own: await readOwnMoves(reader, scope),
     story: storyOf({ ...moves, ...fallen }, period),
+    caveats: caveatsOf(moves, period),
     news: await readNews(reader, scope, moves, period),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
     fallen,
@@ -232,11 +217,6 @@ function statesTogether(rows: readonly StateRow[]): StateRow[] {
     states.set(key, sum ?? row);
   }
   return [...states.values()].sort((one, other) => groupOf(one) - groupOf(other) || other.pages - one.pages);
-}
-
-/** The sum of two numbers; null, unknown, if one of them is. */
-export function plus(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? null : one + other;
 }
 
 function groupOf({ index_summary }: StateRow): number {

@@ -1,14 +1,27 @@
-import { changeOf, clause, count, counted, dayOfMonth, percent, shareOf } from '../../base/observe/format.js';
+import {
+  changeOf,
+  clause,
+  count,
+  counted,
+  datesText,
+  dayOfMonth,
+  known,
+  percent,
+  shareOf,
+} from '../../base/observe/format.js';
+import { addDays } from '../../base/time.js';
 import { shortened } from '../html/html.js';
 import { estimateSentence } from './estimate.js';
-import type { Headline } from './headline.js';
-import type { Period } from './period.js';
-import type { CommonRow, EventRow, MovedRow, PlaceRow } from './rows.js';
+import type { Headline, WebsiteFacts } from './headline.js';
+import { datesOf, type Period } from './period.js';
+import type { BalanceRow, CommonRow, EventRow, MovedRow, PlaceRow } from './rows.js';
 
 const MOST_EVENTS = 2;
 const MOST_CAUSES = 2;
 const NAME_CHARACTERS = 80;
 const NOTES_CHARACTERS = 240;
+/** More nights in a row than these are counted, not named. */
+const MOST_SPANS = 3;
 
 const CAUSES: Record<string, string> = {
   directory: 'in the directory',
@@ -19,7 +32,9 @@ const CAUSES: Record<string, string> = {
 
 /** The input of a story; events and causes with the largest first. */
 export interface Facts {
+  websites: readonly WebsiteFacts[];
   headline: Headline;
+  balance: readonly BalanceRow[];
   events: readonly EventRow[];
   common: readonly CommonRow[];
   /** Where most pages fell out, if that is in one directory. */
@@ -31,14 +46,39 @@ export interface Facts {
  * What happened, in a few sentences: how much is indexed, when, where and through which state that broke its trend, and
  * where the pages that fell out were, whether they only moved, and what they had in common. Plain text that contains names from the service.
  */
-export function storyOf({ headline, events, common, places, moved }: Facts, period: Period): string[] {
-  const sentence = headlineSentence(headline);
+export function storyOf(
+  { websites, headline, balance, events, common, places, moved }: Facts,
+  period: Period,
+): string[] {
+  const sentence = headlineSentence(headline, balance);
   if (sentence === null) return [];
   const shown = eventsIn(events, period).slice(0, MOST_EVENTS);
-  const causes = headline.fell_out.now > 0 ? causeSentence(withoutPlaces(common, places)) : null;
+  const causes = headline.fell_out.now ? causeSentence(withoutPlaces(common, places)) : null;
   const estimate = estimateSentence(headline.estimate, headline.not_inspected);
   const where = [...places.map(placeSentence), ...moved.map(movedSentence)];
-  return [sentence, estimate, ...shown.map(eventSentence), ...where, causes].filter((one) => one !== null);
+  const nights = nightsSentence(websites, period);
+  return [sentence, estimate, ...shown.map(eventSentence), ...where, causes, nights].filter((one) => one !== null);
+}
+
+/** What is wrong with the listings that the figures of one website come from. */
+export function caveatsOf({ websites, headline }: Pick<Facts, 'websites' | 'headline'>, { since }: Period): string[] {
+  const [first, second] = websites;
+  if (!first || second) return [];
+  const { listed_on, compared_with } = headline;
+  if (listed_on === null) return ['No listing was complete yet, so the number of indexed pages is unknown.'];
+  const last = first.snapshots.at(-1);
+  const isCut = last?.listing_status === 'partial' && last.snapshot_date > listed_on;
+  return [
+    ...(listed_on < since ? [`The newest complete listing is of ${listed_on}, before this period.`] : []),
+    ...(isCut ? [partialCaveat(last.snapshot_date, listed_on)] : []),
+    ...(compared_with === null && listed_on >= since
+      ? ['This is the first complete listing, so there is nothing to compare it with yet.']
+      : []),
+  ];
+}
+
+export function partialCaveat(date: string, listedOn: string): string {
+  return `The listing of ${date} is partial: the numbers of pages are those of ${listedOn}.`;
 }
 
 /** The events of a period: those of whole websites before those of directories and states, the largest first. */
@@ -49,23 +89,66 @@ export function eventsIn(events: readonly EventRow[], { since, until }: Pick<Per
     .sort((one, other) => rank(one) - rank(other) || Math.abs(other.change) - Math.abs(one.change));
 }
 
-/** How much is indexed, and how much more or less than before; null without a complete listing. */
-function headlineSentence(headline: Headline): string | null {
-  const { pages, indexed, fell_out, clicks_lost, crawls, not_inspected, first_inspected, compared_with, listed_on } =
-    headline;
+/** How much is indexed, how much more or less than before, and what moved; null without a complete listing. */
+function headlineSentence(headline: Headline, balance: readonly BalanceRow[]): string | null {
+  const { pages, indexed, clicks_lost, crawls, not_inspected, first_inspected, compared_with, listed_on } = headline;
   if (listed_on === null) return null;
   const change = changeOf(indexed);
   const isWhole = not_inspected === 0;
   const isSame = isWhole && first_inspected === 0;
   const than =
     change === null || compared_with === null ? '' : `, ${comparison(change, isSame)} ${dayOfMonth(compared_with)}`;
-  const had = clicks_lost > 0 ? `; in 28 days they had ${counted(clicks_lost, 'click')}` : '';
-  const out = `${counted(fell_out.now, 'page')} fell out of the index${had}${clause(crawls)}`;
-  const fell = compared_with === null ? '' : ` ${out}.`;
+  const had = clicks_lost ? `; in 28 days they had ${counted(clicks_lost, 'click')}` : '';
+  const fell = headline.fell_out.now ?? 0;
+  const out = compared_with === null ? '' : ` ${counted(fell, 'page')} fell out of the index${had}${clause(crawls)}.`;
   // Of pages of which many were never looked at, a share says nothing.
   const share = isWhole ? percent(shareOf(indexed.now, pages.now)) : '';
   const are = `${indexed.now === 1 ? 'is' : 'are'}${isWhole ? '' : ' known to be'}`;
-  return `${count(indexed.now)} of ${counted(pages.now, 'page')} ${are} indexed${share ? ` (${share})` : ''}${than}.${fell}`;
+  const all = counted(pages.now ?? 0, 'page');
+  return `${known(indexed.now)} of ${all} ${are} indexed${share ? ` (${share})` : ''}${than}.${out}${came(headline, balance)}`;
+}
+
+/** How many pages came into the index, or back: ` 58 more fell out and are back. 120 entered, 31 of them new …`. */
+function came({ entered, returned, first_inspected: first }: Headline, balance: readonly BalanceRow[]): string {
+  const are = (number: number) => (number === 1 ? 'is' : 'are');
+  const fresh = balance.reduce((sum, { appeared }) => sum + appeared, 0);
+  const part = fresh > 0 ? `, ${count(fresh)} of them new or back in the listing` : '';
+  return [
+    returned.now ? ` ${count(returned.now)} more fell out and ${are(returned.now)} back.` : '',
+    entered.now ? ` ${counted(entered.now, 'page')} entered it${part}.` : '',
+    first ? ` ${counted(first, 'page')} inspected for the first time ${are(first)} indexed.` : '',
+  ].join('');
+}
+
+/** Which nights before the last listing have no complete one, if there is one each night, and which have two snapshots. */
+function nightsSentence([first, second]: Facts['websites'], { since }: Period): string | null {
+  if (!first || second) return null;
+  const { trend, snapshots, website } = first;
+  const { listed_on: until } = first.headline;
+  const listed = new Set(trend.map(({ snapshot_date }) => snapshot_date));
+  const isNightly =
+    2 * trend.filter(({ snapshot_date }) => listed.has(addDays(snapshot_date, 1))).length >= listed.size;
+  const start = since < website.first_date ? website.first_date : since;
+  const dates = until === null || start > until ? [] : datesOf({ since: start, until });
+  const missed = isNightly ? dates.filter((date) => !listed.has(date)) : [];
+  const doubled = dates.filter((date) => snapshots.filter(({ snapshot_date }) => snapshot_date === date).length > 1);
+  const parts = [
+    ...(missed.length > 0 ? [`${spansText(missed)} ${missed.length === 1 ? 'has' : 'have'} no complete listing`] : []),
+    ...(doubled.length > 0
+      ? [
+          `${spansText(doubled)} ${doubled.length === 1 ? 'has' : 'have'} several snapshots, of which the last complete one counts`,
+        ]
+      : []),
+  ];
+  return parts.length > 0 ? `${parts.join('; ')}.` : null;
+}
+
+/** Dates as `Nov 22 and Nov 24 to 26`, or how many there are. */
+function spansText(dates: readonly string[]): string {
+  const starts = dates.filter((date, at) => dates[at - 1] !== addDays(date, -1));
+  const ends = dates.filter((date, at) => dates[at + 1] !== addDays(date, 1));
+  const spans = starts.map((date, at) => datesText(date, ends[at] ?? date));
+  return spans.length > MOST_SPANS ? counted(dates.length, 'night') : spans.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }
 
 /** @param isSame whether the pages of both dates were all inspected, so that their counts are comparable as they are */

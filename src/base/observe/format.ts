@@ -4,7 +4,8 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 /** A figure, and what it was before. */
 export interface Figure {
-  now: number;
+  /** Null if it is unknown. */
+  now: number | null;
   /** Null if there is nothing to compare with. */
   before: number | null;
 }
@@ -42,6 +43,11 @@ export function count(n: number | bigint): string {
   return n.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 
+/** A count, or a dash if it is unknown. */
+export function known(n: number | null): string {
+  return n === null ? '–' : count(n);
+}
+
 /** A clause behind what a sentence has so far; nothing for null. */
 export function clause(text: string | null): string {
   return text === null ? '' : `; ${text}`;
@@ -70,6 +76,11 @@ export function shareOf(part: number | null, whole: number | null): number | nul
   return part === null || !whole ? null : part / whole;
 }
 
+/** The sum of two numbers; null, unknown, if one of them is. */
+export function plus(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? null : one + other;
+}
+
 /** The difference of two shares in percentage points. */
 export function points(from: number, to: number): string {
   const change = Math.round((to - from) * 1000) / 10;
@@ -77,7 +88,7 @@ export function points(from: number, to: number): string {
 }
 
 export function changeOf({ now, before }: Figure): number | null {
-  return before === null ? null : now - before;
+  return now === null || before === null ? null : now - before;
 }
 
 /** A change with its sign: `+12`, `−3`, `±0`; empty if it is unknown. */

@@ -7,18 +7,21 @@ import { toolOf } from './tool.js';
 
 const MOST_WEBSITES = 20;
 
-const figure = z.object({ now: z.number(), before: z.number().nullable() });
+const figure = z.object({ now: z.number().nullable(), before: z.number().nullable() });
 const headlineOutput = z.object({
   listed_on: z.string().nullable(),
   compared_with: z.string().nullable(),
   figures: z.partialRecord(z.enum(FIGURES), figure),
-  not_inspected: z.number().describe('Pages of Search Console that are not inspected yet: `indexed` is what is known.'),
+  not_inspected: z
+    .number()
+    .nullable()
+    .describe('Pages of Search Console that are not inspected yet: `indexed` is what is known.'),
 });
 
 export const reportTool = toolOf({
   name: 'report',
   title: 'Report on a period',
-  description: `The report on a period: its story in sentences and its headline figures. \`indexhouse report\` makes it an HTML file with charts. Stocks (pages, indexed, without_data) are those of the last listing of the period and, as \`before\`, of the one before the period; the others count pages in the period and, as \`before\`, in as many days right before it. Dates: \`2026-11-01\`, \`today\` or \`6 days ago\`, counted from the newest snapshot. Example: {"since": "6 days ago"}`,
+  description: `The report on a period: its story in sentences and its headline figures. \`indexhouse report\` makes it an HTML file with charts. Stocks (pages, indexed, without_data) are those of the last listing of the period and, as \`before\`, of the one before the period; the others count pages in the period and, as \`before\`, in as many days right before it. Null is unknown: there is no listing of that time. Dates: \`2026-11-01\`, \`today\` or \`6 days ago\`, counted from the newest snapshot. Example: {"since": "6 days ago"}`,
   input: z.strictObject({
     website: text().optional().describe('Id or name of one website (default: all).'),
     since: text().optional().describe('First date (default: six days before the last).'),
@@ -45,7 +48,7 @@ function contentOf({ period, total, websites, sections }: Report) {
   return {
     since: period.since,
     until: period.until,
-    story: sections.flatMap(({ story }) => story),
+    story: sections.flatMap(({ story, caveats }) => [...story, ...caveats]),
     total: headlineOf(total),
     websites: websites.slice(0, MOST_WEBSITES).map(({ website: { website_id, website_name }, headline }) => {
       return { ...headlineOf(headline), website_id, website_name };

@@ -53,9 +53,10 @@ const IN_BLOG: CommonRow = {
   ...{ changed: 203, share: 0.668, overall_share: 0.148, lift: 4.5 },
 };
 const sentencesOf = (given: Partial<Parameters<typeof storyOf>[0]>) =>
-  storyOf({ headline: HEADLINE, events: [], common: [], places: [], moved: [], ...given }, PERIOD).map((one) =>
-    one.replaceAll('\u00a0', ' '),
-  );
+  storyOf(
+    { websites: [], balance: [], headline: HEADLINE, events: [], common: [], places: [], moved: [], ...given },
+    PERIOD,
+  ).map((one) => one.replaceAll('\u00a0', ' '));
 
 describe('the story of a report', () => {
   it('says how much is indexed, what broke the trend and where, and what fallen pages had in common', () => {

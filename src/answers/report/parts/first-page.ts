@@ -27,7 +27,7 @@ export function firstPage(report: Report): Html {
     const { heat } = section.over_time;
     const hasCourse = section.trend.filter(({ counts }) => counts !== null).length > 1;
     return html`<div class="first">
-${lead(section, period)}
+${lead(section)}
 ${websites[1] ? overviewPart(report, WEBSITES) : null}
 ${headlinePart(section.headline, period, 'first')}
 ${hasCourse ? html`<h2>Share of the pages that is indexed</h2>${sharePart('first-share', section, period)}` : null}
@@ -36,49 +36,24 @@ ${heat.length > 0 ? html`<h2>Where</h2>${heatMap(section, heat.slice(0, DIRECTOR
 </div>`;
   }
   return html`<div class="first">
-${sentences(storyOf({ headline: total, events: [], common: [], places: [], moved: [] }, period))}
+${sentences(storyOf({ headline: total, websites: [], balance: [], events: [], common: [], places: [], moved: [] }, period))}
 ${headlinePart(total, period, 'first')}
 ${overviewPart(report)}
-${sections.map((one) => html`<h2>${one.websites[0] ? shownName(one.websites[0]) : null}</h2>${lead(one, period)}`)}
+${sections.map((one) => html`<h2>${one.websites[0] ? shownName(one.websites[0]) : null}</h2>${lead(one)}`)}
 </div>`;
 }
 
-function lead(section: Section, period: Period): Part {
-  return [sentences([...section.story, ...section.news]), caveatsPart(section, period)];
+function lead({ story, news, caveats }: Section): Part {
+  return [sentences([...story, ...news]), caveatsPart(caveats)];
 }
 
 function sentences(story: readonly string[]): Part {
   return story.map((sentence) => html`<p class="lead">${sentence}</p>\n`);
 }
 
-/** Warnings about the listings that the figures of one website come from. @param partial the date of one after the period */
-export function caveatsPart(
-  moves: Pick<Moves, 'websites' | 'headline'>,
-  period: Period,
-  partial?: string | null,
-): Part {
-  return caveats(moves, period, partial).map((caveat) => html`<p class="warning">${caveat}</p>\n`);
-}
-
-function caveats(
-  { websites, headline }: Pick<Moves, 'websites' | 'headline'>,
-  { since }: Period,
-  after: string | null = null,
-): string[] {
-  const [first, second] = websites;
-  if (!first || second) return [];
-  const { listed_on, compared_with } = headline;
-  if (listed_on === null) return ['No listing was complete yet, so the number of indexed pages is unknown.'];
-  const last = first.snapshots.at(-1);
-  const isCut = last?.listing_status === 'partial' && last.snapshot_date > listed_on;
-  const partial = after ?? (isCut ? last.snapshot_date : null);
-  return [
-    ...(listed_on < since ? [`The newest complete listing is of ${listed_on}, before this period.`] : []),
-    ...(partial ? [`The listing of ${partial} is partial: the numbers of pages are those of ${listed_on}.`] : []),
-    ...(compared_with === null && listed_on >= since
-      ? ['This is the first complete listing, so there is nothing to compare it with yet.']
-      : []),
-  ];
+/** Warnings about the listings that the figures of one website come from. */
+export function caveatsPart(caveats: readonly string[]): Part {
+  return caveats.map((caveat) => html`<p class="warning">${caveat}</p>\n`);
 }
 
 /** A line chart of the indexed share over the last 90 days, which marks the nights that broke their trend. */

@@ -3,6 +3,7 @@ import {
   count,
   dayOfMonth,
   type Figure,
+  known,
   percent,
   points,
   shareOf,
@@ -13,45 +14,49 @@ import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { FELL_OUT } from '../../query/period-note.js';
 import { shareIndexed } from '../estimate.js';
-import type { Headline } from '../headline.js';
+import type { Headline, WebsiteFacts } from '../headline.js';
 import type { Period } from '../period.js';
 import type { Report } from '../report.js';
 import type { BalanceRow } from '../rows.js';
-import type { WebsiteFacts } from '../section.js';
 import { cutNote, note, part, shownName } from './part.js';
 
 const FIRST_TILES = 4;
 
 /** The numbers that a reader looks for first, or the others, each with its earlier value. */
 export function headlinePart(headline: Headline, { days }: Period, which: 'first' | 'others'): Html {
-  const { pages, indexed, not_inspected: left, robots_blocked, robots_unblocked, listed_on, compared_with } = headline;
-  const stock = (value: Part) => (listed_on === null ? '–' : value);
+  const { pages, indexed, not_inspected: left, robots_blocked, robots_unblocked, compared_with } = headline;
   const since = (figure: Figure): Part => {
     const change = changeOf(figure);
     return change === null || compared_with === null ? null : `${signed(change)} since ${dayOfMonth(compared_with)}`;
   };
   const before = ({ before: then }: Figure): Part =>
     then === null ? null : `${count(then)} in the ${days === 1 ? 'day' : `${days} days`} before`;
-  const flow = (name: string, figure: Figure) => [name, count(figure.now), before(figure)] as const;
+  const flow = (name: string, figure: Figure) => [name, known(figure.now), before(figure)] as const;
   const share = shareOfAll(headline);
   const isEstimated = headline.estimate.share_estimated !== null;
   // Not where more pages are known than before.
-  const shareBefore = left > 0 ? null : shareOf(indexed.before, pages.before);
+  const shareBefore = left ? null : shareOf(indexed.before, pages.before);
   const all: Tile[] = [
-    ['Pages monitored', stock(count(pages.now)), since(pages), left > 0 ? `${count(left)} not inspected yet` : null],
+    ['Pages monitored', known(pages.now), since(pages), left ? `${count(left)} not inspected yet` : null],
     [
       'Indexed',
-      stock(html`${count(indexed.now)} ${isEstimated ? null : html`<small>${percent(share)}</small>`}`),
+      html`${known(indexed.now)} ${isEstimated ? null : html`<small>${percent(share)}</small>`}`,
       since(indexed),
       isEstimated ? `about ${percent(share)} of all pages` : null,
       share !== null && shareBefore !== null ? points(shareBefore, share) : null,
     ],
     flow('Entered the index', headline.entered),
-    [...flow('Fell out of the index', headline.fell_out), `${count(headline.returned.now)} more came back`],
+    [
+      ...flow('Fell out of the index', headline.fell_out),
+      headline.returned.now === null ? null : `${count(headline.returned.now)} more came back`,
+    ],
     flow('Appeared', headline.appeared),
     flow('Disappeared', headline.disappeared),
     flow('Canonical flips', headline.canonical_flips),
-    [...flow('Newly blocked by robots.txt', robots_blocked), `${count(robots_unblocked.now)} unblocked`],
+    [
+      ...flow('Newly blocked by robots.txt', robots_blocked),
+      robots_unblocked.now === null ? null : `${count(robots_unblocked.now)} unblocked`,
+    ],
   ];
   return tiles(...(which === 'first' ? all.slice(0, FIRST_TILES) : all.slice(FIRST_TILES)));
 }
@@ -87,7 +92,7 @@ export function overviewPart({ websites, period }: Report, most = websites.lengt
     number('Pages', ({ headline }) => headline.pages.now),
     number('Indexed', ({ headline }) => headline.indexed.now),
     number('Of its pages', ({ headline }) => shareOfAll(headline), percent),
-    ...(websites.some(({ headline }) => headline.not_inspected > 0)
+    ...(websites.some(({ headline }) => headline.not_inspected)
       ? [number<WebsiteFacts>('Not inspected yet', ({ headline }) => headline.not_inspected)]
       : []),
     number('Change', ({ headline }) => changeOf(headline.indexed), signed),

@@ -41,7 +41,7 @@ export function heatMap(section: Moves, rows: readonly HeatRow[], links?: PagesL
 <thead><tr><th scope="col">Directory</th>${dates}${heads}</tr></thead>
 <tbody>
 ${rows.map((row) => rowOf(section, row, links))}</tbody></table>
-<p class="note key">Indexed${headline.not_inspected > 0 ? ', of the pages that were inspected' : ''}: under 20% ${swatches} 95% and more. ▼ ▲: changed by 5 pages and 5% since ${before}.${notes.length > 0 ? ' A line on top: a note.' : ''}</p>`;
+<p class="note key">Indexed${headline.not_inspected ? ', of the pages that were inspected' : ''}: under 20% ${swatches} 95% and more. ▼ ▲: changed by 5 pages and 5% since ${before}.${notes.length > 0 ? ' A line on top: a note.' : ''}</p>`;
 }
 
 /** Pages and indexed pages have no room on a phone. */

@@ -1,7 +1,8 @@
 import { count, queryCommand } from '../../../base/observe/format.js';
 import { type Html, html, type Part, shortened } from '../../html/html.js';
 import type { Column } from '../../html/table.js';
-import type { Moves, WebsiteFacts } from '../section.js';
+import type { WebsiteFacts } from '../headline.js';
+import type { Moves } from '../section.js';
 
 /** Links to the lists of a state's, directory's or sitemap's pages, null if there is none, and to some nights' changes. */
 export interface PagesLinks {

@@ -1,11 +1,11 @@
-import { count, counted, duration, percent, shareOf } from '../../../base/observe/format.js';
+import { count, counted, duration, percent, plus, shareOf } from '../../../base/observe/format.js';
 import { dated, number, orUnknown, status, text, time } from '../../html/cells.js';
 import { type Age, agesChart } from '../../html/charts/bar-charts.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import type { Period } from '../period.js';
 import type { DriftRow, RejectedRow, RunOutcome, SnapshotRow, SourceRow, StaleRow } from '../rows.js';
-import { plus, type Section, STALE_DAYS } from '../section.js';
+import { type Section, STALE_DAYS } from '../section.js';
 import { command, cutNote, note, part, websiteColumn, websiteParameter } from './part.js';
 
 const NIGHTS_LISTED = 31;

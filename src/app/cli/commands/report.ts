@@ -10,7 +10,16 @@ import type { LastNight } from '../../../answers/status/last-night.js';
 import { readLastNight } from '../../../answers/status/status.js';
 import { nameOf } from '../../../answers/status/website-status.js';
 import { UsageError } from '../../../base/exit.js';
-import { changeOf, count, counted, type Figure, percent, shareOf, signed } from '../../../base/observe/format.js';
+import {
+  changeOf,
+  count,
+  counted,
+  type Figure,
+  known,
+  percent,
+  shareOf,
+  signed,
+} from '../../../base/observe/format.js';
 import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { writeDurably } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
@@ -93,19 +102,19 @@ function reportText(
   const { age, period, total, websites, sections } = report;
   const [only, second] = websites;
   const subject = only && !second ? nameOf(only.website) : `${websites.length} websites`;
-  const share = total.not_inspected > 0 ? '' : percent(shareOf(total.indexed.now, total.pages.now));
-  const stock = (name: string, figure: Figure) => [name, count(figure.now), signed(changeOf(figure))];
-  const flow = (name: string, { now }: Figure) => [name, count(now), ''];
+  const share = total.not_inspected ? '' : percent(shareOf(total.indexed.now, total.pages.now));
+  const stock = (name: string, figure: Figure) => [name, known(figure.now), signed(changeOf(figure))];
+  const flow = (name: string, { now }: Figure) => [name, known(now), ''];
   const since = total.compared_with === null ? '' : `since ${total.compared_with}`;
   const table = formatTable(
     [safe(subject), ...figures('now'), { name: since, align: 'left' }],
     [
       stock('pages monitored', total.pages),
       stock(share ? `indexed (${share})` : 'indexed', total.indexed),
-      ...(total.not_inspected > 0 ? [['not inspected yet', count(total.not_inspected), '']] : []),
+      ...(total.not_inspected ? [['not inspected yet', count(total.not_inspected), '']] : []),
       flow('entered the index', total.entered),
       flow('fell out', total.fell_out),
-      ...(total.retired > 0 ? [['retired', count(total.retired), '']] : []),
+      ...(total.retired ? [['retired', count(total.retired), '']] : []),
       flow('appeared', total.appeared),
       flow('disappeared', total.disappeared),
       flow('canonical flips', total.canonical_flips),
@@ -113,7 +122,8 @@ function reportText(
     ],
   );
   const days = `${period.since} to ${period.until} (${counted(period.days, 'day')})`;
-  const story = (sections.length === 1 ? sections[0]?.story : null) ?? [];
+  const [section, other] = sections;
+  const story = section && !other ? [...section.story, ...section.caveats] : [];
   const paragraphs = story.map((sentence) => `${wrapped(safe(sentence), width)}\n`).join('');
   const time = age ? `${wrapped(safe(ageSentence(age)), width)}\n\n` : '';
   return `${wrapped(safe(lastNight.sentence), width)}\n\n${time}${paragraphs}${paragraphs && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;

@@ -11,7 +11,7 @@ import { placesPart, reasonsPart } from '../../../answers/report/parts/moves.js'
 import type { PagesLinks } from '../../../answers/report/parts/part.js';
 import { readStory } from '../../../answers/report/report.js';
 import type { EventRow, TrendRow } from '../../../answers/report/rows.js';
-import { eventSentence, eventsIn } from '../../../answers/report/story.js';
+import { eventSentence, eventsIn, partialCaveat } from '../../../answers/report/story.js';
 import { count, counted, datesText, dayOfMonth, percent, points, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
 import { markersOf } from '../../../warehouse/log/markers.js';
@@ -35,10 +35,10 @@ const OVERVIEWS = new Remembered(readOverview);
 export async function overviewPage(context: WebsiteContext): Promise<Content> {
   const { days } = readQuery(overviewQuery, context.query);
   const overview = await OVERVIEWS.ask(context, days);
-  const { sentences, period, listings } = overview;
+  const { sentences, listings } = overview;
   const content = html`${periodLinks(DAYS, { one: 'day', chosen: days, linkOf: (span) => linkTo(context, 'overview', { days: span }) })}
 ${sentences.map((sentence) => html`<p class="lead">${sentence}</p>\n`)}
-${caveatsPart(overview, period, overview.partial)}
+${caveatsPart(overview.caveats)}
 ${actions(context, overview)}
 ${await viewsPart(context, overview.headline.compared_with)}
 ${listings.length === 0 ? null : parts(context, overview)}`;
@@ -52,12 +52,12 @@ async function readOverview(reader: Reader, website: string, days: number) {
   const until = markers.findLast(({ listingComplete }) => listingComplete)?.date ?? newest;
   const story = await readStory(reader, website, { since: addDays(until, 1 - days), until });
   const { shown } = story.period;
+  const caveats = [...story.caveats, ...(newest > until ? [partialCaveat(newest, until)] : [])];
   // Dates with a complete listing, oldest first.
   const all = story.websites.flatMap(({ trend }) => trend);
   return {
     ...story,
-    /** A partial listing since. */
-    partial: newest > until ? newest : null,
+    caveats,
     all,
     listings: all.filter(({ snapshot_date }) => snapshot_date >= shown.since),
   };
@@ -69,10 +69,9 @@ function actions(context: WebsiteContext, { headline, period }: Overview): Html 
   const fell = headline.fell_out.now;
   const changes = linkTo(context, 'changes', { from, to });
   const fallen = linkTo(context, 'pages', { changed: 'fell_out', from, to });
-  const [first, second] =
-    fell > 0
-      ? [html`<a class="action" href="${fallen}">See what fell out</a>`, html`<a href="${changes}">All changes</a>`]
-      : [html`<a class="action" href="${changes}">See what changed</a>`, null];
+  const [first, second] = fell
+    ? [html`<a class="action" href="${fallen}">See what fell out</a>`, html`<a href="${changes}">All changes</a>`]
+    : [html`<a class="action" href="${changes}">See what changed</a>`, null];
   return html`<p class="actions">${first} ${second} <a href="${linkTo(context, 'pages', { indexed: 'no' })}">Pages that are not indexed</a></p>`;
 }
 
