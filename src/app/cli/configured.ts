@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Reader } from '../../answers/query/reader.js';
@@ -6,7 +7,7 @@ import { ageText, type DataAge } from '../../answers/status/data-age.js';
 import type { StatusInput } from '../../answers/status/found.js';
 import { ageRuleOf, STATUS_DEFAULTS, statusInputOf } from '../../answers/status/status-input.js';
 import { isBucketUrl } from '../../base/config/bucket.js';
-import { loadConfig, settingsWithoutFile } from '../../base/config/load.js';
+import { configFile, loadConfig, settingsWithoutFile } from '../../base/config/load.js';
 import type { Overrides } from '../../base/config/overrides.js';
 import { daysOrUnlimited } from '../../base/config/scalars.js';
 import type { Config } from '../../base/config/schema.js';
@@ -35,6 +36,13 @@ export async function configOf(
   const config = await loadConfig({ file: flags.config, env, cwd, ...options });
   if (!orBucket) checkFolder(config.warehouse.path);
   return config;
+}
+
+/** Section `google` of the configuration; without one, the defaults and what the environment sets. */
+export async function googleSettings(flags: Globals, { env, cwd }: Pick<Io, 'env' | 'cwd'>): Promise<Config['google']> {
+  const hasFile = existsSync(configFile({ file: flags.config, env, cwd }));
+  const { google } = hasFile ? await configOf(flags, { env, cwd }, READERS) : settingsWithoutFile({ env, cwd }, {});
+  return google;
 }
 
 /** The warehouse folder that a flag or the configuration names. @throws UsageError if it is a bucket */

@@ -8,7 +8,7 @@ import { type Clients, configuredWebsites, coveredSentence } from '../../source/
 import { SourceError } from '../../source/errors.js';
 import type { Site } from '../../source/search-console/calls.js';
 import { GCLOUD_LOGIN } from '../../source/search-console/credentials.js';
-import { isReadable } from '../../source/search-console/property.js';
+import { countedProperties, isReadable } from '../../source/search-console/property.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
 const account = resultsOf('account');
@@ -36,7 +36,7 @@ export async function examineProperties(config: Config, clients: Clients): Promi
   try {
     const sites = await clients.google.sites(uncounted());
     const readable = sites.filter(isReadable).length;
-    const said = `${clients.google.client.access.account} signs in and may read ${properties(readable)}`;
+    const said = `${clients.google.client.access.account} signs in and may read ${countedProperties(readable)}`;
     const first = readable > 0 ? account.ok(said) : account.error(said, 'Give it access, as shown below.');
     const covered = await coveredSentence(config, clients);
     const websites = (await configuredWebsites(config, clients)).filter(({ google }) => google !== null);
@@ -64,10 +64,6 @@ async function examineProperty({ id, google }: Website, sites: readonly Site[], 
     const [message, remedy] = partsOf(error);
     return [property.error(message.includes(id) ? message : `${id}: ${message}`, remedy)];
   }
-}
-
-function properties(number: number): string {
-  return `${count(number)} ${number === 1 ? 'property' : 'properties'}`;
 }
 
 /** What happened, and the remedy: what is behind the last `; ` that is not in parentheses. */

@@ -12,6 +12,7 @@ export const google = mapping({
     .describe(
       'Credentials file, relative to this file; by default GOOGLE_APPLICATION_CREDENTIALS, `indexhouse login`, gcloud, or the metadata server.',
     ),
+  client: path().optional().describe('File of your own OAuth client, relative to this file, for `indexhouse login`.'),
   quota_project: text('the id of a project')
     .optional()
     .describe("Google Cloud project that requests count for; by default that of the user's credentials."),

@@ -22,6 +22,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'api.token_file': '/run/secrets/token',
   websites: [{ id: '645f2e5cd8cd9b7bd8b55ab1', name: 'example.com', token: `\${OTHER_TOKEN}` }],
   'google.credentials': `\${GOOGLE_APPLICATION_CREDENTIALS}`,
+  'google.client': 'client_secret.json',
   'google.quota_project': 'my-project',
   'google.user_agent': 'Mozilla/5.0 (compatible; indexhouse)',
   'reports.priority': { first: ['/blog/*'], never: ['*?print=*'] },
@@ -62,7 +63,7 @@ const GOOGLE_REPLACES = ['api', 'google', 'websites'];
 const GOOGLE = `
 # Search Console. Its other keys are in docs/contract.md.
 google:
-  # File of a service account or of a user; by default that of gcloud auth application-default login.
+  # Credentials file; by default the sign-in of indexhouse login.
   # credentials: \${GOOGLE_APPLICATION_CREDENTIALS}
   # quota_project: my-project
 

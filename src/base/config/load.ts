@@ -48,7 +48,7 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
   const { pages_from: own, google } = config;
   return {
     ...config,
-    google: { ...google, credentials: google.credentials && resolve(dirname(path), google.credentials) },
+    google: googleResolved(google, dirname(path)),
     warehouse: resolved(config.warehouse, dirname(path)),
     report: { ...config.report, folder: resolve(dirname(path), config.report.folder) },
     pages_from: own && { ...own, file: resolve(dirname(path), own.file) },
@@ -60,6 +60,7 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
 const withoutFile = z.object({
   warehouse: SECTIONS.warehouse.prefault({}),
   service: SECTIONS.service.prefault({}),
+  google: SECTIONS.google.prefault({}),
 });
 
 /**
@@ -70,12 +71,18 @@ const withoutFile = z.object({
 export function settingsWithoutFile(
   { env, cwd }: Pick<LoadOptions, 'env' | 'cwd'>,
   overrides: Overrides,
-): Pick<Config, 'warehouse' | 'service'> {
+): Pick<Config, 'warehouse' | 'service' | 'google'> {
   const document = emptyDocument();
   const origins = override(document, env, overrides);
   const parsed = withoutFile.safeParse(document.value);
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, { document, origins }));
-  return { ...parsed.data, warehouse: resolved(parsed.data.warehouse, cwd) };
+  const { warehouse, google } = parsed.data;
+  return { ...parsed.data, warehouse: resolved(warehouse, cwd), google: googleResolved(google, cwd) };
+}
+
+function googleResolved({ credentials, client, ...google }: Config['google'], from: string): Config['google'] {
+  const paths = { credentials: credentials && resolve(from, credentials), client: client && resolve(from, client) };
+  return { ...google, ...paths };
 }
 
 /** With its paths absolute, but for the address of a bucket. */

@@ -1,7 +1,9 @@
 import { scopeOf } from '../../base/config/google.js';
-import type { Purpose } from '../client.js';
+import { type Purpose, uncounted } from '../client.js';
+import type { GoogleClientOptions } from './access.js';
 import { californiaDate, listSites, type Site } from './calls.js';
-import type { GoogleClient } from './google-client.js';
+import { GoogleClient } from './google-client.js';
+import { isReadable } from './property.js';
 
 /** What all websites of one account share: its client, its list of properties, and what is left of the day. */
 export class Account {
@@ -23,6 +25,16 @@ export class Account {
       throw error;
     });
     return this.#sites;
+  }
+}
+
+/** The properties that an account may read. @throws SourceError; `Stopped` */
+export async function readableSites(options: GoogleClientOptions): Promise<Site[]> {
+  const client = new GoogleClient(options);
+  try {
+    return (await listSites(client, uncounted())).filter(isReadable);
+  } finally {
+    await client.close();
   }
 }
 

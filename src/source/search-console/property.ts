@@ -1,5 +1,6 @@
 import { plainEscapes, propertyProblem, scopeOf } from '../../base/config/google.js';
 import { editDistance } from '../../base/config/suggest.js';
+import { count } from '../../base/observe/format.js';
 import { safe } from '../../base/observe/terminal.js';
 import { urlOf } from '../../base/url.js';
 import type { Site } from './calls.js';
@@ -12,6 +13,11 @@ const MOST_NAMED = 5;
 /** Whether a property is a website (others are apps), and the account may read what Search Console knows about it. */
 export function isReadable({ siteUrl, permissionLevel }: Site): boolean {
   return /^(sc-domain|https?):/.test(siteUrl) && permissionLevel !== 'siteUnverifiedUser';
+}
+
+/** How many properties, in words. */
+export function countedProperties(number: number): string {
+  return `${count(number)} ${number === 1 ? 'property' : 'properties'}`;
 }
 
 /** Whether a scope (`scopeOf`) holds a page (`keyOf`), or another scope. */

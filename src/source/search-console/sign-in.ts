@@ -67,7 +67,7 @@ function clientOf(file: DirectFile, scope: string, send: Send) {
 }
 
 /** Hands the library's requests to `send`, and narrows the scope of those that ask for a wider one or for none. */
-function transporterOf(scope: string, send: Send): gaxios.Gaxios {
+export function transporterOf(scope: string, send: Send): gaxios.Gaxios {
   class Transporter extends library().gaxios.Gaxios {
     override async request<T>(options: gaxios.GaxiosOptions): gaxios.GaxiosPromise<T> {
       const { url = '', method, data, responseType } = options;

@@ -70,9 +70,15 @@ function startedApi(simulation: Simulator, { token, rateLimit }: Flags) {
 
 async function startedGoogle(simulation: SearchConsole, { inspectionsPerDay }: Flags) {
   const credentials = await simulation.credentials();
-  const access = `Credentials, until this ends: ${credentials}`;
+  const client = await simulation.client();
+  const access = `Credentials, until this ends: ${credentials}
+OAuth client of the same:     ${client}
+
+Sign in there as at Google:
+  export INDEXHOUSE_GOOGLE_ENDPOINT=${simulation.url}
+  indexhouse login --client ${client}`;
   const config = googleSections(simulation, credentials, inspectionsPerDay);
-  const summary = { endpoint: simulation.url, credentials };
+  const summary = { endpoint: simulation.url, credentials, client };
   return { simulation, summary, title: 'Search Console', access, path: '/webmasters/v3/sites', config };
 }
 

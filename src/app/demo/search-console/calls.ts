@@ -67,6 +67,11 @@ export async function addCalls(app: FastifyInstance, sources: Sources): Promise<
     Object.fromEntries(new URLSearchParams(String(body))),
   );
   app.post('/token', async ({ body, host }) => signIn.grant(formSchema.parse(body), `http://${host}/token`));
+  app.post('/revoke', async ({ body }) => signIn.revoke(formSchema.parse(body)));
+  app.get('/auth', async ({ query }, reply) => {
+    const answer = signIn.consent.answer(query);
+    return 'location' in answer ? reply.redirect(answer.location) : reply.type('text/html').send(answer.page);
+  });
   addWebsites(app, world);
   await app.register(async (scope) => {
     scope.addHook('onRequest', async ({ headers }) =>
@@ -82,8 +87,9 @@ function sendRefusal(cause: unknown, reply: FastifyReply, url: string): FastifyR
   const { status: code, message } =
     cause instanceof ZodError ? new ServiceError(400, cause.message) : publicError(cause);
   const refusal = { error: { code, message, status: STATUSES[code] } };
-  const isSignIn = url === '/token' && code === 400;
-  return reply.code(code).send(isSignIn ? { error: 'invalid_grant', error_description: message } : refusal);
+  const isSignIn = url === '/token' && (code === 400 || code === 401);
+  const error = code === 401 ? 'invalid_client' : 'invalid_grant';
+  return reply.code(code).send(isSignIn ? { error, error_description: message } : refusal);
 }
 
 function addReading(app: FastifyInstance, { world, properties }: Sources): void {

@@ -21,6 +21,8 @@ export interface SearchConsole extends Simulation {
   readonly inspected: Map<string, number>;
   /** Writes credentials that sign in here into a file, and returns its path. It is removed on `close`. */
   credentials(kind?: CredentialsKind): Promise<string>;
+  /** The same of an OAuth client for `indexhouse login`. */
+  client(): Promise<string>;
 }
 
 /**
@@ -48,6 +50,7 @@ export async function startSearchConsole(options: SearchConsoleOptions = {}): Pr
     url: simulation.origin,
     inspected,
     credentials: (kind = 'service_account') => signIn.write(kind, `${simulation.origin}/token`, folder),
+    client: () => signIn.writeClient(simulation.origin, folder),
     close: async () => {
       removeTemporary(folder);
       await simulation.close();

@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { jsonOf } from '../../../base/validate.js';
 import { ServiceError } from '../../../serve/api/errors.js';
+import { Consent } from './consent.js';
 
 const ACCOUNT = 'indexhouse@simulated.iam.gserviceaccount.com';
-const USER = { client_id: 'simulated', client_secret: 'secret', refresh_token: '1//refresh' };
+const CLIENT = { client_id: 'simulated', client_secret: 'secret' };
+/** gcloud's: its client belongs to no project. */
+const USER = { ...CLIENT, client_id: 'gcloud', refresh_token: '1//refresh' };
 const READ_ONLY = 'https://www.googleapis.com/auth/webmasters.readonly';
 const LIFE_S = 3600;
 const SKEW_S = 300;
+const REVOKED = 'Token has been expired or revoked.';
 const TIMEFRAME = 'Token must be a short-lived token (60 minutes) and in a reasonable timeframe.';
 
 export type CredentialsKind = 'service_account' | 'authorized_user';
@@ -19,6 +23,9 @@ const claimsSchema = z.object({ iss: z.string(), aud: z.string(), scope: z.strin
 /** One service account and one user: their files, and the access tokens that they sign in for. */
 export class SignIn {
   readonly #keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  readonly consent = new Consent();
+  /** Those of `indexhouse login`, and the time when they end, in milliseconds since 1970. */
+  readonly #logins = new Map<string, number>();
   readonly #grants = new Map<string, { isUser: boolean; scope: string; endsAt: number }>();
 
   /** @param token an access token that never ends, for trying out */
@@ -39,10 +46,43 @@ export class SignIn {
     return path;
   }
 
+  /** Writes the file of an OAuth client for `indexhouse login`, and returns its path. */
+  async writeClient(origin: string, folder: string): Promise<string> {
+    const path = join(folder, 'client_secret.json');
+    const installed = { ...CLIENT, auth_uri: `${origin}/auth`, token_uri: `${origin}/token` };
+    await writeFile(path, JSON.stringify({ installed }, null, 2), { mode: 0o600 });
+    return path;
+  }
+
+  /** Ends a sign-in. */
+  revoke({ token = '' }: Form): Record<string, never> {
+    if (!this.#logins.delete(token)) throw new ServiceError(400, 'Token expired or revoked.');
+    return {};
+  }
+
   /** Answers the form that a client signs in with. */
   grant(form: Form, tokenUri: string): Record<string, unknown> {
-    const isUser = form['grant_type'] === 'refresh_token';
-    const scope = isUser ? userScope(form) : this.#accountScope(form['assertion'] ?? '', tokenUri);
+    if (form['grant_type'] === 'authorization_code') return this.#login(form);
+    const isRefresh = form['grant_type'] === 'refresh_token';
+    const ownEnd = this.#logins.get(form['refresh_token'] ?? '');
+    const isUser = isRefresh && ownEnd === undefined;
+    if (ownEnd !== undefined && ownEnd <= this.clock()) throw new ServiceError(400, REVOKED);
+    const user = isUser ? USER : { ...CLIENT, refresh_token: form['refresh_token'] ?? '' };
+    const scope = isRefresh ? userScope(form, user) : this.#accountScope(form['assertion'] ?? '', tokenUri);
+    return this.#token(isUser, scope);
+  }
+
+  #login(form: Form): Record<string, unknown> {
+    if (form['client_secret'] !== CLIENT.client_secret) throw new ServiceError(401, 'invalid_client');
+    const granted = this.consent.redeem(form);
+    if (!granted) throw new ServiceError(400, 'Malformed auth code.');
+    const refresh_token = `1//${randomUUID()}`;
+    const { refresh_token_expires_in: lasts = Number.POSITIVE_INFINITY } = granted;
+    this.#logins.set(refresh_token, this.clock() + lasts * 1000);
+    return { ...this.#token(false, granted.scope), ...granted, refresh_token };
+  }
+
+  #token(isUser: boolean, scope: string): Record<string, unknown> {
     const access_token = `ya29.${randomUUID()}`;
     this.#grants.set(access_token, { isUser, scope, endsAt: this.clock() + (LIFE_S - 1) * 1000 });
     return { access_token, expires_in: LIFE_S - 1, token_type: 'Bearer' };
@@ -75,9 +115,9 @@ export class SignIn {
 }
 
 /** Google grants whatever the user agreed to; here more than is needed is refused. */
-function userScope({ client_secret, refresh_token, scope }: Form): string {
-  if (client_secret !== USER.client_secret) throw new ServiceError(400, 'Unauthorized');
-  if (refresh_token !== USER.refresh_token) throw new ServiceError(400, 'Token has been expired or revoked.');
+function userScope({ client_secret, refresh_token, scope }: Form, user: typeof USER): string {
+  if (client_secret !== user.client_secret) throw new ServiceError(400, 'Unauthorized');
+  if (refresh_token !== user.refresh_token) throw new ServiceError(400, REVOKED);
   if (scope !== READ_ONLY) throw new ServiceError(400, `ask for ${READ_ONLY} alone`);
   return READ_ONLY;
 }

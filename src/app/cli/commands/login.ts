@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { configFile } from '../../../base/config/load.js';
+import { realEffects } from '../../../base/effects.js';
+import { Failure, Stopped, UsageError } from '../../../base/exit.js';
+import { moment } from '../../../base/observe/format.js';
+import { MINUTE_MS } from '../../../base/time.js';
+import { readableSites } from '../../../source/search-console/account.js';
+import {
+  authorizationFor,
+  type OAuthClient,
+  readClient,
+  refusalOf,
+  storeLogin,
+} from '../../../source/search-console/login.js';
+import { countedProperties } from '../../../source/search-console/property.js';
+import { REFUSALS } from '../../../source/search-console/refusals.js';
+import { SecretExchange } from '../../../source/search-console/secret-exchange.js';
+import type { Globals } from '../command.js';
+import { googleSettings } from '../configured.js';
+import { EXIT, type Io, stoppable } from '../io.js';
+import { formatJson } from '../output/output.js';
+import { listenForAnswer, pastedAnswer } from '../serving/login-answer.js';
+
+/** How long somebody may take to sign in. */
+const PATIENCE_MS = 10 * MINUTE_MS;
+/** For one request. */
+export const TIMEOUT_MS = MINUTE_MS;
+
+export interface Flags extends Globals {
+  client?: string;
+  browser: boolean;
+}
+
+/** `indexhouse login`: signs a user in with an OAuth client of their own, and says what the account can read. */
+export function run(flags: Flags, io: Io): Promise<number> {
+  return stoppable(io, async (signal) => {
+    const google = await googleSettings(flags, io);
+    const path = flags.client ?? google.client;
+    if (!path)
+      throw new UsageError(
+        'name the JSON file of your OAuth client: --client client_secret.json, or google.client in the configuration (docs/search-console.md, "Set up")',
+      );
+    const { path: file, endsAt } = await signedIn(readClient(path), path, flags, io, signal);
+    const sites = await readableSites({
+      google: { ...google, credentials: file },
+      timeout: TIMEOUT_MS,
+      maxAttempts: 2,
+      signal,
+    });
+    const next = nextStep(flags, io);
+    const properties = sites.map(({ siteUrl, permissionLevel }) => ({ id: siteUrl, permission: permissionLevel }));
+    const until = endsAt
+      ? `ends ${moment(endsAt)}, because the app is in "Testing": publish it and sign in again`
+      : 'lasts until you revoke it';
+    const lines = properties.map(({ id, permission }) => `  ${id}  ${permission}\n`).join('');
+    const found =
+      properties.length > 0
+        ? `It can read ${countedProperties(properties.length)}:\n${lines}`
+        : 'It can read no property: sign in with the Google account that can.\n';
+    const text = `Signed in. ${file} holds the sign-in, which ${until}.\n\n${found}\nNext: ${next}\n`;
+    io.stdout.write(flags.json ? formatJson({ file, ends_at: endsAt, properties, next }) : text);
+    return properties.length > 0 ? EXIT.done : EXIT.warnings;
+  });
+}
+
+async function signedIn(client: OAuthClient, path: string, { browser }: Flags, io: Io, signal: AbortSignal) {
+  const listening = await listenForAnswer();
+  const remedyFor = (words: string) => REFUSALS[/^\w+/.exec(words)?.[0] ?? ''] ?? 'run `indexhouse login` again';
+  const exchange = new SecretExchange({ path, timeout: TIMEOUT_MS, effects: realEffects, signal, remedyFor });
+  try {
+    const { redirectUri } = listening;
+    const { url, state, codeVerifier } = await authorizationFor(client, redirectUri);
+    const isOpen = browser && openBrowser(url, io);
+    const hint = isOpen ? 'If no browser opens, open' : 'Open';
+    io.stderr.write(
+      `${hint} this address, and allow the access:\n\n  ${url}\n\n${isOpen ? 'Waiting for the answer …' : PASTE}\n`,
+    );
+    const answers = [listening.answer(state), ended(signal), ...(isOpen ? [] : [pasted(io, state)])];
+    const answer = await Promise.race(answers);
+    const code = answer.get('code');
+    if (!code) throw refusalOf(answer.get('error') ?? 'access_denied');
+    return await storeLogin({ client, code, codeVerifier, redirectUri, exchange, now: Date.now() });
+  } finally {
+    listening.close();
+    await exchange.close();
+  }
+}
+
+const PASTE = `On another machine the browser then shows an address that it cannot open (http://127.0.0.1…).
+Paste that address here, or the name of the error that Google shows:`;
+
+async function pasted(io: Io, state: string): Promise<URLSearchParams> {
+  const answer = await pastedAnswer(io.stdin, state);
+  if (answer === null)
+    throw new Failure('no answer was pasted; run `indexhouse login --no-browser` again, and paste the whole address');
+  return answer;
+}
+
+/** Rejects at Ctrl-C, and when nobody answers for long. */
+function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const late = setTimeout(() => reject(new Failure(`nobody answered within 10 minutes. ${HELP}`)), PATIENCE_MS);
+    late.unref();
+    signal.addEventListener('abort', () => reject(new Stopped(`stopped before anybody signed in. ${HELP}`)), {
+      once: true,
+    });
+  });
+}
+
+const HELP = 'If Google shows an error page, `indexhouse login --help` lists what to do about each';
+
+/** @returns whether there is a browser to open */
+function openBrowser(url: string, { env }: Io): boolean {
+  const { platform } = process;
+  const own = env['BROWSER'];
+  if (!own && platform === 'linux' && !env['DISPLAY'] && !env['WAYLAND_DISPLAY']) return false;
+  const windows = ['rundll32', 'url.dll,FileProtocolHandler'];
+  const [command = '', ...words] = own
+    ? [own]
+    : platform === 'win32'
+      ? windows
+      : [platform === 'darwin' ? 'open' : 'xdg-open'];
+  spawn(command, [...words, url], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref();
+  return true;
+}
+
+function nextStep({ config }: Flags, { env, cwd, program }: Io): string {
+  const isConfigured = existsSync(configFile({ file: config, env, cwd }));
+  return `${program} ${isConfigured ? 'doctor' : 'init --source google'}`;
+}

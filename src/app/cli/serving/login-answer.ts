@@ -1,0 +1,63 @@
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { urlOf } from '../../../base/url.js';
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'",
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  connection: 'close',
+};
+const page = (text: string) =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><title>indexhouse</title><main><h1>indexhouse</h1><p>${text}</p></main></html>`;
+const DONE = page('Google answered. You can close this window, and go back to the terminal.');
+const STRANGE = page('This is not the answer that indexhouse waits for.');
+
+/** Waits for Google's answer on a free port of 127.0.0.1. */
+export async function listenForAnswer() {
+  let arrived: (answer: URLSearchParams) => void = () => {};
+  const answer = new Promise<URLSearchParams>((resolve) => {
+    arrived = resolve;
+  });
+  let expected = '';
+  const server = createServer(({ method, url = '' }, response) => {
+    const asked = urlOf(url, 'http://127.0.0.1')?.searchParams;
+    // Any website could send a browser here: only Google knows the state.
+    const isOurs = method === 'GET' && expected !== '' && asked?.get('state') === expected;
+    response.writeHead(isOurs ? 200 : 400, HEADERS).end(isOurs ? DONE : STRANGE);
+    if (isOurs) arrived(asked);
+  });
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  return {
+    redirectUri: `http://127.0.0.1:${port}`,
+    /** @param state that the answer must have */
+    answer: (state: string) => {
+      expected = state;
+      return answer;
+    },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** The address that a user pastes, or the name of the error that Google shows instead; null at the end of the input. */
+export async function pastedAnswer(input: Readable, state: string): Promise<URLSearchParams | null> {
+  const lines = createInterface({ input });
+  try {
+    for await (const line of lines) {
+      const answer = urlOf(line.trim())?.searchParams;
+      if (answer?.get('state') === state) return answer;
+      const error = /[a-z]+(?:_[a-z]+)+/.exec(answer?.get('error') ?? (answer ? '' : line))?.[0];
+      if (error) return new URLSearchParams({ error });
+    }
+    return null;
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { webhookUrl } from '../../base/config/scalars.js';
+import { messageOf, Stopped, UsageError } from '../../base/exit.js';
+import { codeOf, makeFolder, writeDurably } from '../../base/storage/durable.js';
+import { SECOND_MS } from '../../base/time.js';
+import { jsonOf } from '../../base/validate.js';
+import { SourceError } from '../errors.js';
+import { library, loginFile, SCOPE } from './credentials.js';
+import { CREATE, REFUSALS } from './refusals.js';
+import type { SecretExchange } from './secret-exchange.js';
+import { type Send, transporterOf } from './sign-in.js';
+
+const GOOGLES_TOKEN_URI = 'https://oauth2.googleapis.com/token';
+const secure = webhookUrl();
+const clientSchema = z.object({
+  installed: z.object({
+    client_id: z.string().min(1),
+    client_secret: z.string().min(1),
+    auth_uri: secure.default('https://accounts.google.com/o/oauth2/v2/auth'),
+    token_uri: secure.default(GOOGLES_TOKEN_URI),
+  }),
+});
+export type OAuthClient = z.infer<typeof clientSchema>['installed'];
+const answerSchema = z.object({
+  access_token: z.string(),
+  refresh_token: z.string().optional(),
+  scope: z.string().default(''),
+  refresh_token_expires_in: z.number().optional(),
+});
+
+const storedSchema = z.object({ refresh_token: z.string(), token_uri: z.string().default(GOOGLES_TOKEN_URI) });
+
+/** Reads the file of an OAuth client. @throws UsageError */
+export function readClient(path: string): OAuthClient {
+  const json = jsonOf(textOf(path));
+  const { data } = clientSchema.safeParse(json);
+  if (data) return data.installed;
+  const isWeb = z.looseObject({ web: z.looseObject({}) }).safeParse(json).success;
+  const isKey = z.looseObject({ type: z.string() }).safeParse(json).success;
+  if (isKey)
+    throw new UsageError(
+      `${path} is a credentials file, no OAuth client: set google.credentials to it, without \`login\``,
+    );
+  throw new UsageError(
+    `${path} is ${isWeb ? 'an OAuth client for a web application' : 'not the JSON file of an OAuth client'}; ${CREATE}`,
+  );
+}
+
+/** The address where a user allows the access, and what proves that the answer is for us. */
+export async function authorizationFor({ client_id, auth_uri }: OAuthClient, redirectUri: string) {
+  const { OAuth2Client, CodeChallengeMethod } = library();
+  const asking = new OAuth2Client({ clientId: client_id, redirectUri, endpoints: { oauth2AuthBaseUrl: auth_uri } });
+  const { codeVerifier, codeChallenge = '' } = await asking.generateCodeVerifierAsync();
+  const state = randomBytes(24).toString('base64url');
+  const challenge = { code_challenge: codeChallenge, code_challenge_method: CodeChallengeMethod.S256 };
+  // Without `consent` Google gives a refresh token the first time only.
+  const url = asking.generateAuthUrl({ ...challenge, scope: SCOPE, state, access_type: 'offline', prompt: 'consent' });
+  return { url, state, codeVerifier };
+}
+
+/** Why Google did not allow the access, with the remedy. */
+export function refusalOf(code: string): SourceError {
+  return new SourceError(
+    'unauthorized',
+    `Google answered ${code.slice(0, 40)}: ${REFUSALS[code] ?? 'run `indexhouse login` again'}`,
+  );
+}
+
+interface Granted {
+  client: OAuthClient;
+  code: string;
+  codeVerifier: string;
+  redirectUri: string;
+  exchange: SecretExchange;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/**
+ * Exchanges a code for a sign-in, and stores that for its owner only.
+ *
+ * @returns its file, and when Google ends it, if it says so
+ * @throws SourceError
+ */
+export async function storeLogin({ client, code, codeVerifier, redirectUri, exchange, now }: Granted) {
+  const { client_id, client_secret, token_uri } = client;
+  const {
+    access_token,
+    refresh_token,
+    scope,
+    refresh_token_expires_in: lasts,
+  } = await exchange.run([client_secret, code, codeVerifier], async (send) => {
+    const options = {
+      clientId: client_id,
+      clientSecret: client_secret,
+      redirectUri,
+      transporter: transporterOf(SCOPE, send),
+    };
+    const asking = new (library().OAuth2Client)({ ...options, endpoints: { oauth2TokenUrl: token_uri } });
+    return answerSchema.parse((await asking.getToken({ code, codeVerifier })).tokens);
+  });
+  const what = !scope.split(' ').includes(SCOPE)
+    ? 'the access to Search Console was not ticked'
+    : refresh_token
+      ? ''
+      : 'Google gave no refresh token';
+  if (what || !access_token)
+    throw new SourceError('unauthorized', `${what}: run \`indexhouse login\` again, and allow what it asks for`);
+  const ends_at = lasts === undefined ? {} : { ends_at: new Date(now + lasts * SECOND_MS).toISOString() };
+  const path = loginFile();
+  await makeFolder(dirname(path));
+  const file = { type: 'authorized_user', client_id, client_secret, refresh_token, token_uri, ...ends_at };
+  await writeDurably(path, `${JSON.stringify(file, null, 2)}\n`, 0o600);
+  return { path, endsAt: ends_at.ends_at ?? null };
+}
+
+/**
+ * Revokes the stored sign-in at Google, and deletes its file, even if Google could not be asked.
+ *
+ * @returns the file, and why it may not be revoked; null if there is none
+ */
+export async function removeLogin(exchange: SecretExchange): Promise<{ path: string; problem: string | null } | null> {
+  const path = loginFile();
+  if (!existsSync(path)) return null;
+  const { data } = storedSchema.safeParse(jsonOf(textOf(path)));
+  let problem: string | null = data ? null : 'it was damaged';
+  try {
+    if (data) await exchange.run([data.refresh_token], (send) => revoke(data, send));
+  } catch (error) {
+    if (error instanceof Stopped) throw error;
+    problem = messageOf(error);
+  }
+  await rm(path);
+  return { path, problem };
+}
+
+function revoke({ token_uri, refresh_token: token }: z.infer<typeof storedSchema>, send: Send) {
+  const url = new URL(token_uri.replace(/token$/, 'revoke'));
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return send({ url, method: 'POST', headers, body: new URLSearchParams({ token }) });
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(
+      `${path} cannot be read (${codeOf(error)}); name the client's file with --client, or ${CREATE}`,
+    );
+  }
+}

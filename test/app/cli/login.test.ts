@@ -1,0 +1,155 @@
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { runCli } from '../../../src/app/cli/program.js';
+import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
+import { run } from '../../given/cli.js';
+import { temporaryFolder } from '../../given/folder.js';
+
+/** A simulated Google, and a browser in which somebody chooses an outcome at once. @param url what it opens, in JavaScript */
+async function given(outcome = 'allow', url = 'asked') {
+  const google = await startSearchConsole({ websites: [{ id: 'w', pages: 20 }] });
+  onTestFinished(() => google.close());
+  const folder = temporaryFolder();
+  vi.stubEnv('XDG_CONFIG_HOME', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const browser = join(folder, 'browser');
+  const script = `const asked = process.argv[2] + '&outcome=${outcome}'; fetch(${url});`;
+  writeFileSync(browser, `#!${process.execPath}\n${script}`);
+  chmodSync(browser, 0o755);
+  const env = { BROWSER: browser, INDEXHOUSE_GOOGLE_ENDPOINT: google.url };
+  const client = await google.client();
+  const login = (...words: string[]) => run(['login', '--client', client, ...words], { env, cwd: folder });
+  return { google, folder, env, client, login, stored: join(folder, 'indexhouse', 'google.json') };
+}
+
+it('signs in, stores the sign-in for its owner only, lists the properties, and signs out', async () => {
+  const { login, stored, folder, env } = await given();
+  const { code, stdout, stderr } = await login();
+  expect([code, stdout]).toEqual([
+    0,
+    `Signed in. ${stored} holds the sign-in, which lasts until you revoke it.
+
+It can read 1 property:
+  sc-domain:example.com  siteOwner
+
+Next: indexhouse init --source google
+`,
+  ]);
+  expect(stderr).toMatch(/code_challenge_method=S256.*scope=\S+webmasters.readonly&state=.*access_type=offline/);
+  expect(statSync(stored).mode & 0o777).toBe(0o600);
+  const { refresh_token, client_secret } = JSON.parse(readFileSync(stored, 'utf8'));
+  expect(stdout + stderr).not.toContain(refresh_token);
+  expect(stdout + stderr).not.toContain(client_secret);
+  expect((await run(['logout'], { env, cwd: folder })).stdout).toBe(
+    `Signed out: ${stored} is deleted, and the sign-in revoked.\n`,
+  );
+  expect(existsSync(stored)).toBe(false);
+  expect((await run(['logout'], { env, cwd: folder })).stdout).toBe('Nobody is signed in.\n');
+});
+
+it('says when the sign-in of an app in "Testing" ends', async () => {
+  const { login } = await given('testing');
+  const { stdout } = await login('--json');
+  const { ends_at, properties } = JSON.parse(stdout);
+  expect(Date.parse(ends_at) - Date.now()).toBeLessThan(7 * 86_400_000);
+  expect(properties).toEqual([{ id: 'sc-domain:example.com', permission: 'siteOwner' }]);
+});
+
+it.each([
+  ['access_denied', 'asked', /access_denied: the access was not allowed: run `indexhouse login` again/],
+  ['unticked', 'asked', /the access to Search Console was not ticked: run/],
+  [
+    'allow',
+    "asked.replace(/challenge=[^&]*/, 'challenge=' + 'a'.repeat(43))",
+    /invalid_grant.*; the code was used before/,
+  ],
+])('refuses %s with its remedy, and stores nothing', async (outcome, url, message) => {
+  const { login, stored } = await given(outcome, url);
+  const { code, stderr } = await login();
+  expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+  expect(existsSync(stored)).toBe(false);
+});
+
+it('takes no answer without the state that it sent', async () => {
+  const stop = new AbortController();
+  const { client, env, folder, stored } = await given(
+    'allow',
+    "decodeURIComponent(/redirect_uri=([^&]*)/.exec(asked)[1]) + '/?code=4/x&state=other').then(async (answer) => require('fs').writeFileSync(__filename + '.said', answer.status + await answer.text())",
+  );
+  const ended = run(['login', '--client', client], { env, cwd: folder, signal: stop.signal });
+  await vi.waitFor(
+    () => expect(readFileSync(join(folder, 'browser.said'), 'utf8')).toMatch(/^400.*not the answer/),
+    20_000,
+  );
+  stop.abort();
+  expect(await ended).toMatchObject({
+    code: 130,
+    stderr: expect.stringMatching(/stopped before anybody signed in\. If Google/),
+  });
+  expect(existsSync(stored)).toBe(false);
+});
+
+it('without a browser it takes the pasted address, or the name of the error that Google shows', async () => {
+  const { client, folder, stored, env } = await given();
+  vi.stubEnv('INDEXHOUSE_GOOGLE_ENDPOINT', env.INDEXHOUSE_GOOGLE_ENDPOINT);
+  const stdin = Object.assign(new PassThrough(), { isTTY: false });
+  const stderr = new Writable({
+    write: (text, _, done) => {
+      done();
+      const url = /http:\S+/.exec(String(text))?.[0];
+      if (url)
+        void fetch(`${url}&outcome=allow`, { redirect: 'manual' }).then(({ headers }) =>
+          stdin.write(`x\n ${headers.get('location')}\n`),
+        );
+    },
+  });
+  const stdout = new Writable({ write: (_text, _, done) => done() });
+  const stopSignal = () => ({ signal: new AbortController().signal, release: () => {} });
+  const io = { stdin, stdout, stderr, env: process.env, cwd: folder, program: 'indexhouse', stopSignal };
+  expect(await runCli(['login', '--client', client, '--no-browser'], io)).toBe(0);
+  expect(existsSync(stored)).toBe(true);
+  const pasted = await run(['login', '--client', client, '--no-browser'], {
+    cwd: folder,
+    typed: ['Error 403: org_internal'],
+  });
+  expect(pasted.stderr).toMatch(/org_internal: the app is for another organisation: sign in with an account of it/);
+  expect((await run(['login', '--help'])).stdout).toMatch(
+    /admin_policy_enforced: a policy.*\n.*redirect_uri_mismatch: the client has the wrong type/s,
+  );
+});
+
+it.each([
+  [
+    { web: { client_id: 'a', client_secret: 'very-secret' } },
+    /an OAuth client for a web application; create one of the type "Desktop app"/,
+  ],
+  [
+    { type: 'service_account', private_key: 'very-secret' },
+    /a credentials file, no OAuth client: set google.credentials to it/,
+  ],
+  [
+    { installed: { client_id: 'a', client_secret: 'very-secret', auth_uri: 'http://example.com' } },
+    /not the JSON file of an OAuth client/,
+  ],
+])('refuses a file that is no client for the desktop: %o', async (content, message) => {
+  const { folder, env } = await given();
+  const client = join(folder, 'other.json');
+  writeFileSync(client, JSON.stringify(content));
+  const { code, stderr } = await run(['login', '--client', client], { env, cwd: folder });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  expect(stderr).not.toContain('very-secret');
+});
+
+it('deletes a sign-in that Google does not know any more, and says where to look', async () => {
+  const { login, stored, folder, env } = await given();
+  await login();
+  writeFileSync(stored, readFileSync(stored, 'utf8').replace(/"1\/\/[^"]*/, '"1//another-token'));
+  const { code, stdout } = await run(['logout'], { env, cwd: folder });
+  expect([code, stdout]).toEqual([
+    3,
+    expect.stringMatching(/is deleted\. Google did not revoke it: .*myaccount.google.com/),
+  ]);
+  expect([stdout.includes('another-token'), existsSync(stored)]).toEqual([false, false]);
+});
