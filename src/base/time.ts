@@ -17,10 +17,16 @@ export function isCalendarDate(text: string): boolean {
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
+/** By time zone, because making one takes longer than a request. */
+const dateFormats = new Map<string, Intl.DateTimeFormat>();
+
 /** The calendar date of a moment in a time zone, as `YYYY-MM-DD`. */
 export function calendarDate(at: Date, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
-  return parts.format(at);
+  const known = dateFormats.get(timeZone);
+  if (known) return known.format(at);
+  const made = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+  dateFormats.set(timeZone, made);
+  return made.format(at);
 }
 
 /** When a UUID of version 7 was made, in milliseconds since 1970. */

@@ -1,7 +1,9 @@
 import type { LimitFunction } from 'p-limit';
+import { isLoopback } from '../base/config/scalars.js';
 import type { Config } from '../base/config/schema.js';
 import type { Website } from '../base/config/websites.js';
 import { type Effects, realEffects } from '../base/effects.js';
+import { UsageError } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
 import type { EngineOptions } from '../base/storage/engine.js';
 import { freeDisk } from '../base/storage/free-disk.js';
@@ -32,6 +34,23 @@ export const realRunEffects: RunEffects = {
   freeDisk,
   follow: followAll,
 };
+
+/**
+ * These effects, with `sync.clock: service` on the time of the service, as an answer's `Date` has it. If the service does
+ * not answer, the time stays this machine's.
+ *
+ * @throws UsageError if that service is not on loopback
+ */
+export async function configuredTime<E extends Effects>(config: Config, effects: E): Promise<E> {
+  const { sync, api, google, websites } = config;
+  if (sync.clock === 'machine') return effects;
+  const isGoogle = Array.isArray(websites) ? websites[0]?.source === 'google' : websites !== 'all';
+  const { href, hostname } = new URL(isGoogle ? google.endpoint : api.base_url);
+  if (!isLoopback(hostname)) throw new UsageError(`sync.clock: service is for a simulator, and ${hostname} is none`);
+  const answer = await fetch(href, { redirect: 'manual' }).catch(() => null);
+  const ahead = Date.parse(answer?.headers.get('date') ?? '') - effects.now() || 0;
+  return { ...effects, now: () => effects.now() + ahead };
+}
 
 /** What the websites of a run share. */
 export interface RunContext {

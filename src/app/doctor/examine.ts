@@ -9,7 +9,7 @@ import { size as sized } from '../../base/observe/format.js';
 import { packageVersion } from '../../base/version.js';
 import { Clients } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
-import { type RunEffects, realRunEffects } from '../../sync/context.js';
+import { configuredTime, type RunEffects, realRunEffects } from '../../sync/context.js';
 import { bucketOf, cacheFolder } from '../../warehouse/bucket/cache.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { examineProperties } from './search-console.js';
@@ -68,7 +68,8 @@ export async function examine(
 ): Promise<{ findings: CheckResult[]; configured: boolean }> {
   const { config, found } = await checkConfig(load);
   if (config === null) return { findings: found, configured: false };
-  const service = await examineService(config, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), effects);
+  const timed = await configuredTime(config, effects);
+  const service = await examineService(config, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), timed);
   const place = isBucketUrl(config.warehouse.path)
     ? await examineBucket(config, effects)
     : await examineFolder(config, effects, service.pages);

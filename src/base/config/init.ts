@@ -61,13 +61,12 @@ const LEFT_OUT = ['google', 'bucket', 'pages_from', 'schedule'];
 /** What `source: google` needs, in place of these three sections. */
 const GOOGLE_REPLACES = ['api', 'google', 'websites'];
 const GOOGLE = `
-# Search Console. Its other keys are in docs/contract.md.
 google:
   # Credentials file; by default the sign-in of indexhouse login.
   # credentials: \${GOOGLE_APPLICATION_CREDENTIALS}
   # quota_project: my-project
 
-# Websites to sync; for every property that the credentials see: {all: true, source: google}
+# For every property that the credentials can read: {all: true, source: google}
 websites:
   - id: "sc-domain:example.com" # or a URL prefix with the slash at its end: https://www.example.com/
     source: google
@@ -75,15 +74,50 @@ websites:
     properties: auto # those that cover its pages, too, and lend their quota; or a list of them
     sitemaps: auto # those that Search Console and robots.txt list; or a list of addresses`;
 
+const API = `
+api:
+  base_url: https://api.example.com
+  token: \${INDEXHOUSE_TOKEN}
+
+# Every website of the service, or a list: [{id: 645f2e5cd8cd9b7bd8b55ab1, name: example.com}]
+websites: all`;
+
+/** What every configuration has beside its source. */
+const COMMON = `
+warehouse:
+  path: ./warehouse
+  time_zone: UTC # of the dates in answers; fixed once there is data
+
+# Who is told of a failed night or of pages that fell out of the index. Other channels: email, webhook, command, ping
+# notify:
+#   channels:
+#     - {type: slack, url: "\${SLACK_WEBHOOK_URL}"}`;
+
+interface Starter {
+  /** Default: the status service. */
+  source?: 'api' | 'google' | undefined;
+  /** Every key with its description and its default. */
+  full?: boolean | undefined;
+}
+
 /**
- * Writes a commented configuration that holds the defaults, and the token as `${INDEXHOUSE_TOKEN}`.
+ * Writes a commented configuration that leaves everything at its default, and the token as `${INDEXHOUSE_TOKEN}`.
  *
- * @param file absolute path; @param source google: for Search Console
+ * @param file absolute path
  * @throws ConfigError if something is there already (it is left as it is) or the file cannot be written.
  */
-export async function writeStarterConfig(file: string, source: 'api' | 'google' = 'api'): Promise<void> {
+export async function writeStarterConfig(file: string, { source, full = false }: Starter = {}): Promise<void> {
+  const isGoogle = source === 'google';
+  const sections = full ? everySection(isGoogle) : [isGoogle ? GOOGLE : API, COMMON];
+  const others = full ? 'these are the defaults' : 'docs/contract.md and `indexhouse init --full` have all keys';
+  const text = `# yaml-language-server: $schema=${schemaFor(file)}
+#
+# The configuration of indexhouse. Set ${isGoogle ? 'the id of the website' : 'api.base_url and the token'}; everything else may stay as it is:
+# ${others}. \${NAME} reads the environment. Check with: indexhouse doctor
+${sections.join('\n')}
+`;
   try {
-    await writeFile(file, starterText(file, source === 'google'), { flag: 'wx' });
+    await writeFile(file, text, { flag: 'wx' });
   } catch (error) {
     if (codeOf(error) === 'EEXIST')
       throw fileError(
@@ -110,9 +144,9 @@ export function schemaFor(file: string): string {
 }
 
 /** Every key with its description and its default, or in a comment if it has none. */
-function starterText(file: string, isGoogle: boolean): string {
+function everySection(isGoogle: boolean): string[] {
   const written = keysOf(configJsonSchema()).filter(([name]) => !(isGoogle && GOOGLE_REPLACES.includes(name)));
-  const sections = written.map(([name, schema]) => {
+  const sections = written.flatMap(([name, schema]) => {
     const keys = keysOf(schema);
     const lines =
       keys.length === 0
@@ -121,12 +155,7 @@ function starterText(file: string, isGoogle: boolean): string {
     const isLeftOut = LEFT_OUT.includes(name);
     return ['', `# ${schema.description}`, ...(isLeftOut ? commented(lines) : lines)];
   });
-  return `# yaml-language-server: $schema=${schemaFor(file)}
-#
-# The configuration of indexhouse. Set ${isGoogle ? 'the id of the website' : 'api.base_url and the token'}; everything else may stay as it is: these are the
-# defaults. \${NAME} reads the environment. Check with: indexhouse doctor
-${[...(isGoogle ? [GOOGLE] : []), ...sections.flat()].join('\n')}
-`;
+  return [...(isGoogle ? [GOOGLE] : []), ...sections];
 }
 
 function keyLines(section: string, key: string, schema: JsonSchema): string[] {

@@ -102,6 +102,10 @@ const sync = mapping({
   retry_for: duration()
     .prefault('6h')
     .describe('How long `schedule` waits for an outage of the service, the network or a full disk to pass.'),
+  clock: z
+    .enum(['machine', 'service'], says('is neither `machine` nor `service`', 'Leave it out.'))
+    .prefault('machine')
+    .describe('Whose clock dates a run; "service", only for a simulator on loopback, takes the `Date` of its answers.'),
   max_clock_skew: duration()
     .prefault('1h')
     .describe(

@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from '../../../src/base/time.js';
-import { start } from '../../given/cli.js';
+import { run, start } from '../../given/cli.js';
+import { temporaryFolder } from '../../given/folder.js';
 
 const startedSchema = z.object({ control_url: z.string(), night: z.number(), now: z.iso.datetime() });
 const googleSchema = z.object({ endpoint: z.string(), credentials: z.string() });
@@ -46,3 +48,44 @@ test('--source google prints credentials that its endpoint accepts, and removes 
   expect(await running.ended).toMatchObject({ code: 0 });
   expect(existsSync(credentials)).toBe(false);
 });
+
+test.each(['api', 'google'])(
+  '--write-config (%s) gives syncs the dates of the simulated nights, today at last',
+  async (source) => {
+    const cwd = temporaryFolder();
+    const config = join(cwd, 'sim.yaml');
+    writeFileSync(config, 'mine');
+    const words = ['simulate', ...PAGES, '--source', source, '--write-config', 'sim.yaml'];
+    expect(await run(words, { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no simulator wrote it'),
+    });
+    expect(readFileSync(config, 'utf8')).toBe('mine');
+    rmSync(config);
+    const running = start(words, { cwd });
+    await running.spoken;
+    const { control_url: control, now } = startedSchema.parse(JSON.parse(running.printed()));
+    expect(Date.now() - Date.parse(now)).toBeGreaterThanOrEqual(30 * DAY_MS);
+    for (const nights of [1, 29]) {
+      expect(await run(['sync', '-c', config], { cwd })).toMatchObject({ code: 0 });
+      await fetch(`${control}/advance?nights=${nights}`, { method: 'POST' });
+    }
+    const { stdout } = await run(['query', 'indexing_trend', '-c', config, '--json'], { cwd });
+    const night = (later: number) => new Date(Date.parse(now) + later * DAY_MS).toISOString().slice(0, 10);
+    expect(JSON.parse(stdout)).toMatchObject([{ snapshot_date: night(0) }, { snapshot_date: night(1) }]);
+    expect(await run(['status', '-c', config], { cwd })).toMatchObject({ code: 0 });
+    expect((await run(['doctor', '-c', config], { cwd })).stdout).toContain('clock       agrees');
+    writeFileSync(
+      config,
+      readFileSync(config, 'utf8').replaceAll('127.0.0.1', 'api.example.com').replaceAll('http:', 'https:'),
+    );
+    expect((await run(['sync', '-c', config], { cwd })).stderr).toContain('is for a simulator');
+    running.kill('SIGTERM');
+    expect(await running.ended).toMatchObject({ code: 0 });
+    // An earlier simulator's file is replaced.
+    const again = start(words, { cwd });
+    await again.spoken;
+    again.kill('SIGTERM');
+    expect(await again.ended).toMatchObject({ code: 0 });
+  },
+);

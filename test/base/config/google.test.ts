@@ -25,7 +25,7 @@ test('a property needs nothing but its id, and a new configuration has the same 
   expect(website && keyLabel(website)).toBe('google.credentials');
   expect(secretsOf(config)).toEqual([]);
   const cwd = await tempFolder();
-  await writeStarterConfig(join(cwd, 'indexhouse.yaml'), 'google');
+  await writeStarterConfig(join(cwd, 'indexhouse.yaml'), { source: 'google' });
   const started = await loadConfig({ env: {}, cwd });
   expect(started.google).toEqual(config.google);
   expect(namedWebsites(started)).toEqual([{ ...website, id: 'sc-domain:example.com' }]);

@@ -8,16 +8,16 @@ import { configSchema, SECTIONS } from '../../../src/base/config/schema.js';
 import { packageFolder } from '../../../src/base/storage/sql.js';
 import { load, MINIMAL, refusal, tempFolder } from './given.js';
 
-/** The text of a new configuration in a folder. */
-async function starter(cwd: string): Promise<string> {
+/** The text of a new configuration in a folder, by default with every key. */
+async function starter(cwd: string, full = true): Promise<string> {
   const file = join(cwd, 'indexhouse.yaml');
-  await writeStarterConfig(file);
+  await writeStarterConfig(file, { full });
   return readFile(file, 'utf8');
 }
 
-test('a new configuration gives exactly the defaults', async () => {
+test.each([true, false])('a new configuration gives exactly the defaults (full: %s)', async (full) => {
   const cwd = await tempFolder();
-  await starter(cwd);
+  await starter(cwd, full);
   const { file, ...started } = await loadConfig({ env: { INDEXHOUSE_TOKEN: 'abc' }, cwd });
   const { file: _, ...minimal } = await load(MINIMAL);
   const withoutFolders = ({ warehouse, report, ...rest }: typeof minimal) => ({
@@ -26,6 +26,14 @@ test('a new configuration gives exactly the defaults', async () => {
     report: { ...report, folder: '' },
   });
   expect(withoutFolders(started)).toEqual(withoutFolders(minimal));
+});
+
+test.each(['api', 'google'] as const)('it fits on a screen, and a line in it names every key (%s)', async (source) => {
+  const file = join(await tempFolder(), 'indexhouse.yaml');
+  await writeStarterConfig(file, { source });
+  const lines = (await readFile(file, 'utf8')).split('\n');
+  expect(lines.length).toBeLessThanOrEqual(40);
+  expect(lines.join(' ')).toContain('indexhouse init --full');
 });
 
 test('it has every key below its description, and the hint for editors', async () => {

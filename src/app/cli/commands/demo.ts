@@ -1,37 +1,32 @@
 import { relative, resolve } from 'node:path';
-import { askAnalysis, questionOf } from '../../../answers/query/ask-rows.js';
-import { findAnalysis } from '../../../answers/query/catalog.js';
-import { periodNote } from '../../../answers/query/period-note.js';
+import { askAnalysis } from '../../../answers/query/ask-rows.js';
 import { type Reader, withReader } from '../../../answers/query/reader.js';
 import type { Config } from '../../../base/config/schema.js';
 import { Failure } from '../../../base/exit.js';
 import { count, duration, shellWord } from '../../../base/observe/format.js';
-import { colorsWanted, safe } from '../../../base/observe/terminal.js';
+import { safe } from '../../../base/observe/terminal.js';
 import { packageVersion } from '../../../base/version.js';
 import { addKey } from '../../../serve/keys/manage-keys.js';
 import { type DemoResult, type DemoSource, INSPECTIONS_A_DAY, runDemo } from '../../demo/demo.js';
 import type { Globals } from '../command.js';
 import { loggerOf, settingsFor } from '../configured.js';
 import { EXIT, type Io, stoppable, terminalWidth } from '../io.js';
-import { answerTable, UNKNOWN } from '../output/answer-table.js';
 import { formatJson } from '../output/output.js';
-import { formatTable, wrapped } from '../output/table.js';
+import { wrapped } from '../output/table.js';
 import { optionsOf, serveUntilStopped } from './serve.js';
 import { display } from './sync.js';
 
 const MEMORY_LIMIT_BYTES = 500e6;
 const MOST_COLUMNS = 80;
+/** The others are in the report. */
+const MOST_SENTENCES = 4;
 
 /** A site of this many pages, for this many nights. */
-const DEFAULTS = { api: { pages: 3000, nights: 14 }, google: { pages: 20_000, nights: 30 } };
+const DEFAULTS = { api: { pages: 3000, nights: 14 }, google: { pages: 6000, nights: 21 } };
 const READ = {
   api: 'URL reports, each page once, then what had changed or come due',
   google: `inspections, ${INSPECTIONS_A_DAY} a night`,
 };
-/** Some of the nights show how inspections add up. */
-const isShown = (at: number, last: number): boolean => [0, 1, 4, 9, 19, last].includes(at);
-/** Columns for which there is no room. */
-const WIDE: ReadonlySet<string> = new Set(['why', 'times', 'not_indexed', 'median_report_age_days', 'retired']);
 
 interface Given extends Globals {
   source: DemoSource;
@@ -92,40 +87,13 @@ Stop with Ctrl-C.
 `;
 }
 
-/** What the demo found, as text: the trend, where pages fell out, what happened, and what to try next. */
+/** The demo's story: what happened in the last week, and what to try next. */
 export async function demoText(result: DemoResult, flags: Flags, io: Io): Promise<string> {
-  const { stdout, env } = io;
-  const color = colorsWanted(stdout, env);
-  const width = Math.min(terminalWidth(stdout), MOST_COLUMNS);
+  const width = Math.min(terminalWidth(io.stdout), MOST_COLUMNS);
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
-    const section = async (title: string, name: string, picks = (_at: number, _last: number): boolean => true) => {
-      const analysis = findAnalysis(name);
-      const { columns, rows: all } = await askAnalysis(reader, name);
-      const rows = all.filter((_, at) => picks(at, all.length - 1));
-      if (rows.length === 0) return `${title}: nothing (query ${name})`;
-      const period = await periodNote(reader, await questionOf(reader, analysis, new Map()));
-      const shown = analysis.shown.filter(({ column }) => !WIDE.has(column));
-      const answer = { analysis: { ...analysis, shown }, columns, rows, websites: new Map(), today: reader.today };
-      const table = answerTable({ ...answer, isCut: false });
-      const text = formatTable(table.columns, table.rows, { color, unknown: UNKNOWN });
-      const below = period === null ? '' : `\n\n  ${wrapped(period, width - 2).replaceAll('\n', '\n  ')}`;
-      return `${title} (query ${name})\n\n${text.trimEnd().replace(/^/gm, '  ')}${below}`;
-    };
-    const figures = {
-      api: async () => [
-        await section('How much of the site is indexed', 'indexing_trend'),
-        await section('Where pages fell out of the index', 'deindexed_by_directory'),
-      ],
-      google: async () => [
-        await section('Which sitemaps list the pages', 'coverage_by_sitemap'),
-        await section('How much of it is inspected, and indexed', 'indexing_trend', isShown),
-        await section('What fell out of the index', 'deindexed_pages', (at) => at < 8),
-      ],
-    };
     const sections = [
       wrapped(heading(result, flags), width),
-      ...(await figures[flags.source]()),
-      `What happened in the last seven days\n\n${bullets(result.story, width)}`,
+      `What happened in the last seven days:\n\n${bullets(result.story.slice(0, MOST_SENTENCES), width)}`,
       next(result, await examplePage(reader), flags, io),
     ];
     return `${sections.join('\n\n')}\n`;
@@ -165,5 +133,6 @@ function next({ config, report }: DemoResult, page: string | null, flags: Flags,
     : `\n  ${program} demo${ofSource} --serve     # the same again, then its dashboard`;
   return `The report with charts is ${safe(relative(cwd, report))}. Try next:
 
+  ${program} query indexing_trend ${place}
   ${program} query deindexed_pages ${place}${ofPage}${dashboard}`;
 }

@@ -6,7 +6,7 @@ import { createProgress, type Progress } from '../../../base/observe/progress.js
 import { colorsWanted, safe } from '../../../base/observe/terminal.js';
 import { packageVersion } from '../../../base/version.js';
 import { chosenWebsites } from '../../../sync/choose-websites.js';
-import { realRunEffects } from '../../../sync/context.js';
+import { configuredTime, realRunEffects } from '../../../sync/context.js';
 import { problemsIn, type Receipt, type WebsiteReceipt } from '../../../sync/receipt.js';
 import { type SyncOptions, sync } from '../../../sync/sync.js';
 import { REASONS } from '../../../warehouse/journal/plan.js';
@@ -53,9 +53,10 @@ export async function syncOnce(config: Config, flags: Flags & Pick<SyncOptions, 
   const retryFor = flags.retryFor === undefined ? 0 : config.sync.retry_for;
   const recoverOnly = flags.recover ?? false;
   return stoppable(io, async (signal) => {
-    const websites = await chosenWebsites(flags.website ?? [], config, { effects: realRunEffects, signal });
     const { asked } = flags;
-    const given = { config, version, websites, asked, recoverOnly, retryFor, logger, progress, signal };
+    const effects = await configuredTime(config, realRunEffects);
+    const websites = await chosenWebsites(flags.website ?? [], config, { effects, signal });
+    const given = { config, version, websites, asked, recoverOnly, retryFor, logger, progress, signal, effects };
     if (config.notify.channels.length === 0) return sync(given);
     const { notifiedRun } = await import('../../notify/notify.js');
     const isNight = !recoverOnly && !asked;

@@ -38,7 +38,8 @@ export function setupCommands(define: Define): Command[] {
   return [
     define('init', () => import('../commands/init.js'))
       .description('write a commented indexhouse.yaml (never over an existing one)')
-      .addOption(new Option('--source <source>', 'google: for Search Console').choices(['api', 'google'])),
+      .addOption(new Option('--source <source>', 'google: for Search Console').choices(['api', 'google']))
+      .option('--full', 'with every key, its description and its default'),
     define('login', () => import('../commands/login.js'))
       .description('sign in to Search Console in a browser, with an OAuth client of your own')
       .option('--client <file>', 'JSON file of the client, type "Desktop app" (default: google.client)')
@@ -53,8 +54,8 @@ export function setupCommands(define: Define): Command[] {
       .description('try everything: a simulated service, weeks of nightly syncs, first answers')
       .addOption(new Option('--source <source>', 'what to simulate').choices(['api', 'google']).default('api'))
       .option('--folder <folder>', 'folder for the demo; replaces that of an earlier demo', 'indexhouse-demo')
-      .option('--pages <number>', 'pages of the site (default: 3000; google: 20000)', wholeNumber(10, 100_000))
-      .option('--nights <number>', 'nights to sync (default: 14; google: 30)', wholeNumber(1, 400))
+      .option('--pages <number>', 'pages of the site (default: 3000; google: 6000)', wholeNumber(10, 100_000))
+      .option('--nights <number>', 'nights to sync (default: 14; google: 21)', wholeNumber(1, 400))
       .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
       .option('--serve', 'then serve the dashboard, with a key for it, until Ctrl-C')
       .addHelpText('after', DEMO_HELP),
@@ -75,6 +76,10 @@ function simulateCommand(define: Define): Command {
     .option('--token <token>', 'API key with access to them', 'demo-token')
     .option('--nights <number>', 'nights to simulate first', wholeNumber(0, 10_000), 0)
     .option('--start <time>', 'time of the first night, ISO 8601 (default: so that the last night is now)')
+    .option(
+      '--write-config <file>',
+      'write a configuration for it, whose nights have simulated dates: 30 nights ago and later',
+    )
     .option<number | 'unlimited'>(
       '--rate-limit <per minute>',
       'requests per minute for the key, or "unlimited"',

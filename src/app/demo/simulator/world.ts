@@ -32,6 +32,7 @@ export class World {
   readonly start: Date;
   readonly #websites: ReadonlyMap<string, SimulatedWebsite>;
   #night = 0;
+  #nightBeganAt = Date.now();
 
   /** Throws a `TypeError` for an unusable start and for an id that occurs twice. */
   constructor({ seed = 1, start = DEFAULT_START, websites = [{ id: DEMO_WEBSITE_ID }] }: WorldOptions = {}) {
@@ -50,12 +51,18 @@ export class World {
     return new Date(this.start.getTime() + this.#night * DAY_MS);
   }
 
+  /** The time of its night and what has really passed of it, in milliseconds since 1970. */
+  get clock(): number {
+    return this.now.getTime() + Date.now() - this.#nightBeganAt;
+  }
+
   get websites(): { id: string; domain: string; count: number }[] {
     return [...this.#websites.values()].map(({ settings: { id, domain }, count }) => ({ id, domain, count }));
   }
 
   /** Takes the world through this many nights, one after the other. */
   advance(nights = 1): void {
+    this.#nightBeganAt = Date.now();
     for (let i = 0; i < nights; i++) {
       this.#night++;
       for (const website of this.#websites.values()) website.advance(this.#night);
