@@ -14,14 +14,16 @@ testAtLength('the demo ends with the story and what to try next, in 80 columns',
   const { code, stdout } = await run(['demo', ...SMALL], { cwd });
   expect(code).toBe(0);
   expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
   const [, story = '', next] =
-    /What happened in the last seven days\n\n([\s\S]*)\n\n(The report[\s\S]*)$/.exec(stdout) ?? [];
+    /What happened in the last seven days:\n\n([\s\S]*)\n\n(The report[\s\S]*)$/.exec(stdout) ?? [];
   const report = (await run(['report', '-c', 'indexhouse-demo/indexhouse.yaml'], { cwd })).stdout;
-  const [, , sentence = ''] = report.split('\n');
-  expect(story.replaceAll(/\n */g, ' ')).toContain(` - ${sentence}`);
+  const sentence = /^\d+ of \d+ pages .*$/m.exec(report)?.[0];
+  expect(story.replaceAll(/\n */g, ' ')).toContain(`  - ${sentence}`);
   const [, page = ''] = /url=(\S+)$/m.exec(stdout) ?? [];
   expect(next).toBe(`The report with charts is indexhouse-demo/report.html. Try next:
 
+  indexhouse query indexing_trend -c indexhouse-demo/indexhouse.yaml
   indexhouse query deindexed_pages -c indexhouse-demo/indexhouse.yaml
   indexhouse query page -c indexhouse-demo/indexhouse.yaml \\
     url=${page}
@@ -34,8 +36,7 @@ testAtLength('a demo of Search Console shows what is inspected, and leaves a war
   const { code, stdout } = await run(['demo', '--source', 'google', ...SMALL], { cwd });
   expect(code).toBe(0);
   expect(stdout).toMatch(/^4 nights of a simulated site of 40 pages, .*:\s\d+\srequests,\s\d+\sinspections/);
-  for (const name of ['coverage_by_sitemap', 'indexing_trend', 'deindexed_pages'])
-    expect(stdout).toContain(`(query ${name})`);
+  expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
   expect(stdout).toContain('indexhouse demo --source google --serve');
   expect(await run(['query', 'indexing_trend', '-c', 'indexhouse-demo/indexhouse.yaml'], { cwd })).toMatchObject({
     code,
