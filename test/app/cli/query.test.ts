@@ -52,7 +52,9 @@ describe('indexhouse query', () => {
     for (const { name, title } of analyses()) expect(text).toMatch(new RegExp(`^  ${name} +${title}$`, 'm'));
     expect(JSON.parse((await run(['query', '--json'])).stdout)).toHaveLength(analyses().length);
     const one = (await run(['query', '--describe', 'page'])).stdout;
-    expect(one).toMatch(/^page: One page in sentences\n[\s\S]+url \(text, required\)[\s\S]+with page as/);
+    expect(one).toMatch(
+      /^page: One page in sentences\n[\s\S]+url \(text, required\)[\s\S]+about \(topic\)[\s\S]+with page as/,
+    );
   });
 
   once('finds the warehouse by the configuration, whose token it does not need', async () => {

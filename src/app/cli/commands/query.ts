@@ -158,10 +158,11 @@ function catalog(all: readonly Analysis[]): string {
 }
 
 function details(analysis: Analysis): string {
-  const { name, title, description, grain, parameters, sql } = analysis;
+  const { name, title, description, grain, parameters, shown, sql } = analysis;
   const lines = parameters.map((parameter) => `  ${describe(parameter)}\n`);
   const taken = lines.length > 0 ? `\nParameters:\n${lines.join('')}` : '';
   // Without its header, whose content is printed above.
   const statement = sql.slice(sql.search(/^(?!--)/m));
-  return `${name}: ${title}\n\n${description}\nGives ${grain}.\n${taken}\n${statement}\n`;
+  const headings = shown.map(({ column, heading }) => (heading === column ? column : `${heading} (${column})`));
+  return `${name}: ${title}\n\n${description}\nGives ${grain}.\n${taken}\nColumns of a table: ${headings.join(', ')}\n\n${statement}\n`;
 }

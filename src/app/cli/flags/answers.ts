@@ -5,6 +5,9 @@ import { columnNames, HISTORY, PLACE, prefix, repeated, WAREHOUSE } from './flag
 const FORMATS = ['table', 'json', 'csv', 'parquet', 'xlsx', 'md'];
 
 const STATUS_HELP = `
+Columns of --verbose: expected, the pages that the service counts; rejected, records that break its contract; planned,
+reports that were due; utilised, requests ÷ those that the rate limit allowed.
+
 Examples:
   indexhouse status                        last runs, freshness, completeness, what is unfinished or lags
   indexhouse status --warehouse /data/wh   a folder, or s3://name/prefix, without a configuration

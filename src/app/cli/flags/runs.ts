@@ -14,6 +14,9 @@ Examples:
   indexhouse plan --max-reports 500 --deadline 2h what a smaller run would leave for later`;
 
 const SYNC_HELP = `
+Columns of its table: missing, pages that the service has no report of (404); failed, reports that could not be fetched;
+rejected, records that break the contract; utilised, requests ÷ those that the rate limit allowed.
+
 Examples:
   indexhouse sync                                 one run now, every configured website
   indexhouse sync --website example.com --max-reports 0   the listing of one website only
