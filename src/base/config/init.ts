@@ -68,11 +68,12 @@ google:
 
 # For every property that the credentials can read: {all: true, source: google}
 websites:
-  - id: "sc-domain:example.com" # or a URL prefix with the slash at its end: https://www.example.com/
+  - id: ID
     source: google
     inspections_per_day: 2000 # for each property
     properties: auto # those that cover its pages, too, and lend their quota; or a list of them
     sitemaps: auto # those that Search Console and robots.txt list; or a list of addresses`;
+const PLACEHOLDER = '"sc-domain:example.com" # or a URL prefix with the slash at its end: https://www.example.com/';
 
 const API = `
 api:
@@ -98,6 +99,8 @@ interface Starter {
   source?: 'api' | 'google' | undefined;
   /** Every key with its description and its default. */
   full?: boolean | undefined;
+  /** Of Search Console, to sync; an example if there is none. */
+  properties?: readonly string[];
 }
 
 /**
@@ -106,13 +109,17 @@ interface Starter {
  * @param file absolute path
  * @throws ConfigError if something is there already (it is left as it is) or the file cannot be written.
  */
-export async function writeStarterConfig(file: string, { source, full = false }: Starter = {}): Promise<void> {
+export async function writeStarterConfig(
+  file: string,
+  { source, full = false, properties = [] }: Starter = {},
+): Promise<void> {
   const isGoogle = source === 'google';
-  const sections = full ? everySection(isGoogle) : [isGoogle ? GOOGLE : API, COMMON];
+  const sections = full ? everySection(isGoogle, properties) : [isGoogle ? googleFor(properties) : API, COMMON];
   const others = full ? 'these are the defaults' : 'docs/contract.md and `indexhouse init --full` have all keys';
+  const set = isGoogle ? 'the ids of the websites' : 'api.base_url and the token';
   const text = `# yaml-language-server: $schema=${schemaFor(file)}
 #
-# The configuration of indexhouse. Set ${isGoogle ? 'the id of the website' : 'api.base_url and the token'}; everything else may stay as it is:
+# The configuration of indexhouse. Set ${set}; everything else may stay as it is:
 # ${others}. \${NAME} reads the environment. Check with: indexhouse doctor
 ${sections.join('\n')}
 `;
@@ -144,7 +151,7 @@ export function schemaFor(file: string): string {
 }
 
 /** Every key with its description and its default, or in a comment if it has none. */
-function everySection(isGoogle: boolean): string[] {
+function everySection(isGoogle: boolean, properties: readonly string[]): string[] {
   const written = keysOf(configJsonSchema()).filter(([name]) => !(isGoogle && GOOGLE_REPLACES.includes(name)));
   const sections = written.flatMap(([name, schema]) => {
     const keys = keysOf(schema);
@@ -155,7 +162,13 @@ function everySection(isGoogle: boolean): string[] {
     const isLeftOut = LEFT_OUT.includes(name);
     return ['', `# ${schema.description}`, ...(isLeftOut ? commented(lines) : lines)];
   });
-  return [...(isGoogle ? [GOOGLE] : []), ...sections];
+  return [...(isGoogle ? [googleFor(properties)] : []), ...sections];
+}
+
+/** Each website after the first has only what it cannot do without. */
+function googleFor([first, ...others]: readonly string[]): string {
+  const entries = others.map((id) => `\n  - id: ${JSON.stringify(id)}\n    source: google`);
+  return GOOGLE.replace('ID', first === undefined ? PLACEHOLDER : JSON.stringify(first)) + entries.join('');
 }
 
 function keyLines(section: string, key: string, schema: JsonSchema): string[] {

@@ -1,4 +1,5 @@
 import { scopeOf } from '../../base/config/google.js';
+import { MINUTE_MS } from '../../base/time.js';
 import { type Purpose, uncounted } from '../client.js';
 import type { GoogleClientOptions } from './access.js';
 import { californiaDate, listSites, type Site } from './calls.js';
@@ -29,8 +30,8 @@ export class Account {
 }
 
 /** The properties that an account may read. @throws SourceError; `Stopped` */
-export async function readableSites(options: GoogleClientOptions): Promise<Site[]> {
-  const client = new GoogleClient(options);
+export async function readableSites(options: Pick<GoogleClientOptions, 'google' | 'signal'>): Promise<Site[]> {
+  const client = new GoogleClient({ ...options, timeout: MINUTE_MS, maxAttempts: 2 });
   try {
     return (await listSites(client, uncounted())).filter(isReadable);
   } finally {

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
+import { loadConfig } from '../../../src/base/config/load.js';
 import { run } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
 
@@ -35,5 +37,45 @@ describe('indexhouse init', () => {
   it('prints one JSON document with --json', async () => {
     const { cwd, printed } = await init(['--json']);
     expect(JSON.parse(printed)).toMatchObject({ file: join(cwd, 'indexhouse.yaml'), next: expect.any(Array) });
+  });
+});
+
+describe('init --source google', () => {
+  const BLOG = 'https://blog.other.example/';
+  async function given(typed?: string[], words: string[] = []) {
+    const google = await startSearchConsole({
+      websites: [{ id: 'w', pages: 3 }],
+      properties: [{ siteUrl: BLOG }, { siteUrl: 'https://www.example.com/' }],
+    });
+    onTestFinished(() => google.close());
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', await google.credentials());
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const cwd = temporaryFolder();
+    const env = { INDEXHOUSE_GOOGLE_ENDPOINT: google.url };
+    const ended = await run(['init', '--source', 'google', ...words], { cwd, env, ...(typed ? { typed } : {}) });
+    const websites = async () => (await loadConfig({ env, cwd })).websites;
+    return { ...ended, websites };
+  }
+
+  it('lists the readable properties without those that others cover, and writes all or the chosen ones', async () => {
+    const { stdout, websites } = await given();
+    expect(stdout).toContain(
+      `  1  sc-domain:example.com  (with the quota of https://www.example.com/, which it covers)\n  2  ${BLOG}\n`,
+    );
+    expect(stdout).not.toMatch(/Edit the file|login/);
+    expect(await websites()).toMatchObject([{ id: 'sc-domain:example.com', properties: 'auto' }, { id: BLOG }]);
+    expect(await (await given(['2'])).websites()).toMatchObject([{ id: BLOG, source: 'google', sitemaps: 'auto' }]);
+    expect(await (await given([''], ['--yes'])).websites()).toHaveLength(2);
+    const wrong = await given(['3']);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"3" names no number from 1 to 2')]);
+  });
+
+  it('without an account it writes an example, and says why and how to sign in', async () => {
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', '/nowhere/key.json');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { code, printed, stderr, cwd } = await init(['--source', 'google']);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('names no property of yours: no credentials')]);
+    expect(printed).toMatch(/1\. Sign in: +indexhouse login --client client_secret.json\n +2\. Edit the file/);
+    expect(await readFile(join(cwd, 'indexhouse.yaml'), 'utf8')).toContain('  - id: "sc-domain:example.com" # or');
   });
 });

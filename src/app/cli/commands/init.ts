@@ -1,32 +1,90 @@
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
 import { writeStarterConfig } from '../../../base/config/init.js';
 import { configFile } from '../../../base/config/load.js';
+import { messageOf, Stopped, UsageError } from '../../../base/exit.js';
 import { shellWord } from '../../../base/observe/format.js';
+import { safe } from '../../../base/observe/terminal.js';
 import type { Globals } from '../command.js';
-import { EXIT, type Io } from '../io.js';
+import { googleSettings } from '../configured.js';
+import { EXIT, type Io, stoppable } from '../io.js';
 import { formatJson } from '../output/output.js';
 
-interface Flags extends Globals {
+export interface Flags extends Globals {
   source?: 'api' | 'google';
+  yes?: boolean;
   full?: boolean;
 }
 
 /** `indexhouse init`: writes a commented `indexhouse.yaml`, never over an existing one, and says what to do next. */
-export async function run({ config, json, source, full }: Flags, io: Io): Promise<number> {
+export async function run({ config, json, source, full, yes = false }: Flags, io: Io): Promise<number> {
   const file = configFile({ file: config, env: io.env, cwd: io.cwd });
-  await writeStarterConfig(file, { source, full });
-  const next = nextSteps(file, source === 'google', config === undefined ? '' : ` --config ${shellWord(config)}`, io);
+  const chosen = source === 'google' && !existsSync(file) ? await chosenProperties({ json, yes }, io) : [];
+  await writeStarterConfig(file, { source, full, properties: chosen });
+  const flag = config === undefined ? '' : ` --config ${shellWord(config)}`;
+  const next = nextSteps(file, { isGoogle: source === 'google', isWhole: chosen.length > 0, flag }, io);
   const steps = next.map((step, index) => `  ${index + 1}. ${step}`).join('\n');
-  io.stdout.write(json ? formatJson({ file, next }) : `Wrote ${file}\n\nNext:\n${steps}\n`);
+  io.stdout.write(json ? formatJson({ file, properties: chosen, next }) : `Wrote ${file}\n\nNext:\n${steps}\n`);
   return EXIT.done;
 }
 
-function nextSteps(file: string, isGoogle: boolean, flag: string, { env, program }: Io): string[] {
+interface Steps {
+  isGoogle: boolean;
+  /** Whether nothing has to be edited. */
+  isWhole: boolean;
+  flag: string;
+}
+
+function nextSteps(file: string, { isGoogle, isWhole, flag }: Steps, { env, program }: Io): string[] {
   const token = isGoogle || env['INDEXHOUSE_TOKEN'] ? [] : ['Set the token:      export INDEXHOUSE_TOKEN=…'];
+  const signIn = isGoogle && !isWhole ? [`Sign in:            ${program} login --client client_secret.json`] : [];
   return [
     ...token,
-    `Edit the file:      ${isGoogle ? '' : 'api.base_url and '}websites in ${file}`,
+    ...signIn,
+    ...(isWhole ? [] : [`Edit the file:      ${isGoogle ? '' : 'api.base_url and '}websites in ${file}`]),
     `Check everything:   ${program} doctor${flag}`,
     `See what it costs:  ${program} plan${flag}`,
     `Make a first run:   ${program} sync${flag}`,
   ];
+}
+
+/** The properties that the account can read and the user chooses, without those that others cover; none without an account. */
+async function chosenProperties(
+  { json = false, yes }: { json: boolean | undefined; yes: boolean },
+  io: Io,
+): Promise<string[]> {
+  const { readableSites } = await import('../../../source/search-console/account.js');
+  const { widestOf } = await import('../../../source/search-console/property.js');
+  const google = await googleSettings({}, io);
+  const widest = await stoppable(io, async (signal) => widestOf(await readableSites({ google, signal }))).catch(
+    (error) => {
+      if (error instanceof Stopped) throw error;
+      io.stderr.write(`${safe(`indexhouse: the file names no property of yours: ${messageOf(error)}`)}\n`);
+      return new Map<string, string[]>();
+    },
+  );
+  const ids = [...widest.keys()];
+  if (json || ids.length === 0) return ids;
+  const lines = [...widest].map(([id, covered], at) => {
+    const lends = covered.length > 0 ? `  (with the quota of ${covered.join(', ')}, which it covers)` : '';
+    return `  ${at + 1}  ${safe(id + lends)}\n`;
+  });
+  io.stdout.write(`Your account can read:\n${lines.join('')}\n`);
+  return yes || ids.length === 1 || !io.stdin.isTTY ? ids : chosenOf(ids, io);
+}
+
+async function chosenOf(ids: readonly string[], { stdin, stdout }: Io): Promise<string[]> {
+  const lines = createInterface({
+    input: stdin,
+    output: stdout,
+    prompt: 'Which ones? Numbers such as 1, 3, or nothing for all: ',
+  });
+  lines.prompt();
+  const { value = '' } = await lines[Symbol.asyncIterator]().next();
+  lines.close();
+  const numbers = value.split(/[\s,]+/).filter(Boolean);
+  const chosen = numbers.map((number: string) => ids[Number(number) - 1]);
+  if (chosen.includes(undefined))
+    throw new UsageError(`"${value}" names no number from 1 to ${ids.length}; nothing was written`);
+  return chosen.length > 0 ? [...new Set<string>(chosen)] : [...ids];
 }

@@ -42,12 +42,7 @@ export function run(flags: Flags, io: Io): Promise<number> {
         'name the JSON file of your OAuth client: --client client_secret.json, or google.client in the configuration (docs/search-console.md, "Set up")',
       );
     const { path: file, endsAt } = await signedIn(readClient(path), path, flags, io, signal);
-    const sites = await readableSites({
-      google: { ...google, credentials: file },
-      timeout: TIMEOUT_MS,
-      maxAttempts: 2,
-      signal,
-    });
+    const sites = await readableSites({ google: { ...google, credentials: file }, signal });
     const next = nextStep(flags, io);
     const properties = sites.map(({ siteUrl, permissionLevel }) => ({ id: siteUrl, permission: permissionLevel }));
     const until = endsAt

@@ -39,7 +39,8 @@ export function setupCommands(define: Define): Command[] {
     define('init', () => import('../commands/init.js'))
       .description('write a commented indexhouse.yaml (never over an existing one)')
       .addOption(new Option('--source <source>', 'google: for Search Console').choices(['api', 'google']))
-      .option('--full', 'with every key, its description and its default'),
+      .option('--full', 'with every key, its description and its default')
+      .option('--yes', 'with `--source google`: write every property that the account can read, without a question'),
     define('login', () => import('../commands/login.js'))
       .description('sign in to Search Console in a browser, with an OAuth client of your own')
       .option('--client <file>', 'JSON file of the client, type "Desktop app" (default: google.client)')
