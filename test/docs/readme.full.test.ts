@@ -11,7 +11,7 @@ const README = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
 /** The demo on a busy machine. */
 const DEMO_MS = 5 * 60_000;
 const RUNS_UNTIL_STOPPED = new Set(['schedule', 'serve', 'simulate']);
-const googleSchema = z.object({ endpoint: z.string(), credentials: z.string() });
+const googleSchema = z.object({ endpoint: z.string(), client: z.string() });
 
 /** The commands of a part's shell blocks, in order, each split as a shell does. */
 function commandsOf(part: string): string[][] {
@@ -34,12 +34,12 @@ async function simulated(): Promise<Record<string, string>> {
     return google.ended;
   });
   await google.spoken;
-  const { endpoint, credentials } = googleSchema.parse(JSON.parse(google.printed()));
+  const { endpoint, client } = googleSchema.parse(JSON.parse(google.printed()));
   return {
     INDEXHOUSE_API_BASE_URL: url,
     INDEXHOUSE_API_REQUESTS_PER_MINUTE: 'unlimited',
     INDEXHOUSE_GOOGLE_ENDPOINT: endpoint,
-    INDEXHOUSE_GOOGLE_CREDENTIALS: credentials,
+    INDEXHOUSE_GOOGLE_CLIENT: client,
   };
 }
 
@@ -49,25 +49,39 @@ test('every command of the README runs, one after the other, with the configurat
     config: /```yaml\n([\s\S]*?)```/.exec(part)?.[1],
     commands: commandsOf(part),
   }));
-  expect(parts.filter(({ config }) => config)).toHaveLength(2);
+  expect(parts.filter(({ config }) => config)).toHaveLength(1);
   expect(parts.flatMap(({ commands }) => commands).length).toBeGreaterThan(12);
   let cwd = temporaryFolder();
   let env: Record<string, string> = {};
   for (const { config, commands } of parts) {
-    if (config) {
+    const isGoogle = commands[0]?.[0] === 'login';
+    if (config || isGoogle) {
       cwd = temporaryFolder();
-      writeFileSync(join(cwd, 'indexhouse.yaml'), config);
+      if (config) writeFileSync(join(cwd, 'indexhouse.yaml'), config);
       env = {
         INDEXHOUSE_TOKEN: 'demo-token',
         INDEXHOUSE_WAREHOUSE_MIN_FREE_DISK: '1MB',
         INDEXHOUSE_SERVICE_PORT: '0',
+        XDG_CONFIG_HOME: cwd,
+        BROWSER: browserIn(cwd),
         // Of the sections that the configuration has.
-        ...Object.fromEntries(services.filter(([key]) => /^google:/.test(config) === key.includes('GOOGLE'))),
+        ...Object.fromEntries(services.filter(([key]) => isGoogle === key.includes('GOOGLE'))),
       };
     }
-    for (const words of commands) await expectSuccess(words, { cwd, env });
+    for (const words of commands) {
+      // The client is the simulated one.
+      const own = words[0] === 'login' ? ['login', '--client', env['INDEXHOUSE_GOOGLE_CLIENT'] ?? ''] : words;
+      await expectSuccess(own, { cwd, env });
+    }
   }
 });
+
+/** A browser in which somebody allows what is asked for. */
+function browserIn(folder: string): string {
+  const path = join(folder, 'browser');
+  writeFileSync(path, `#!${process.execPath}\nfetch(process.argv[2] + '&outcome=allow')`, { mode: 0o755 });
+  return path;
+}
 
 async function expectSuccess(words: string[], options: { cwd: string; env: Record<string, string> }): Promise<void> {
   const serves = words.includes('--serve');

@@ -7,8 +7,9 @@ import { uncounted } from '../../source/client.js';
 import { type Clients, configuredWebsites, coveredSentence } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
 import type { Site } from '../../source/search-console/calls.js';
-import { GCLOUD_LOGIN } from '../../source/search-console/credentials.js';
+import { type Credentials, ORDER } from '../../source/search-console/credentials.js';
 import { countedProperties, isReadable } from '../../source/search-console/property.js';
+import { describe } from '../../source/search-console/remedy.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
 const account = resultsOf('account');
@@ -20,20 +21,21 @@ export const TRY_LATER = 'Try again later.';
 const PATIENCE_MS = 30_000;
 
 /** How to give indexhouse access to a property. */
-export const ACCESS_STEPS = `Access to Search Console, as a user:
+export const ACCESS_STEPS = `Access to Search Console, as a user (docs/search-console.md, "Set up", has the clicks that create the client):
   1. gcloud services enable searchconsole.googleapis.com --project=PROJECT
-  2. ${GCLOUD_LOGIN}
-  3. in indexhouse.yaml, under google:   quota_project: PROJECT
-or as a service account, for machines:
-  1. gcloud services enable searchconsole.googleapis.com --project=PROJECT
-  2. gcloud iam service-accounts create indexhouse --project=PROJECT
-  3. gcloud iam service-accounts keys create key.json --iam-account=indexhouse@PROJECT.iam.gserviceaccount.com
-  4. in Search Console, Settings → Users and permissions: add that address. If it is refused, sign in as a user.
-  5. in indexhouse.yaml, under google:   credentials: key.json`;
+  2. indexhouse login --client client_secret.json
+or, on Google Cloud, as the service account of the machine, without credentials; or with its key:
+  1. gcloud iam service-accounts create indexhouse --project=PROJECT
+  2. gcloud iam service-accounts keys create key.json --iam-account=indexhouse@PROJECT.iam.gserviceaccount.com
+  3. in indexhouse.yaml, under google:   credentials: key.json
+  4. in Search Console, Settings → Users and permissions: add its address. If it is refused, sign in as a user.`;
 
 /** Checks the account, and tries with every configured property what a night does. */
 export async function examineProperties(config: Config, clients: Clients): Promise<CheckResult[]> {
+  const found: CheckResult[] = [];
   try {
+    const { credentials } = clients.google.client.access;
+    found.push(checkCredentials(credentials));
     const sites = await clients.google.sites(uncounted());
     const readable = sites.filter(isReadable).length;
     const said = `${clients.google.client.access.account} signs in and may read ${countedProperties(readable)}`;
@@ -41,10 +43,18 @@ export async function examineProperties(config: Config, clients: Clients): Promi
     const covered = await coveredSentence(config, clients);
     const websites = (await configuredWebsites(config, clients)).filter(({ google }) => google !== null);
     const each = await Promise.all(websites.map((website) => examineProperty(website, sites, clients)));
-    return [first, ...(covered === null ? [] : [account.ok(covered)]), ...each.flat()];
+    return [...found, first, ...(covered === null ? [] : [account.ok(covered)]), ...each.flat()];
   } catch (error) {
-    return [account.error(...partsOf(error))];
+    return [...found, account.error(...partsOf(error))];
   }
+}
+
+function checkCredentials(credentials: Credentials): CheckResult {
+  const said = `credentials: ${describe(credentials)}; the first of ${ORDER}`;
+  const { file } = credentials;
+  const endsAt = 'ends_at' in file ? file.ends_at : undefined;
+  if (endsAt === undefined) return account.ok(said);
+  return account.warning(said, 'Its app is in "Testing": publish it, and run `indexhouse login` again.');
 }
 
 async function examineProperty({ id, google }: Website, sites: readonly Site[], clients: Clients) {

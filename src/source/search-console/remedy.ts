@@ -1,3 +1,4 @@
+import { moment } from '../../base/observe/format.js';
 import { type Credentials, GCLOUD_LOGIN } from './credentials.js';
 
 /** For messages: the account's e-mail address, or `your account`. */
@@ -12,6 +13,19 @@ export function accountOf({ file }: Pick<Credentials, 'file'>): string {
 export function signInAgain({ way, file }: Credentials): string {
   if (file.type === 'service_account' || way === 'metadata server') return 'use another account';
   return `run \`${way === 'login' ? 'indexhouse login' : GCLOUD_LOGIN}\` again`;
+}
+
+/** Which credentials are used, since when, and until when they last. */
+export function describe({ way, path, file, since }: Credentials): string {
+  const from = since === null ? '' : ` (${path}), since ${moment(new Date(since).toISOString())}`;
+  const until = 'ends_at' in file && file.ends_at ? moment(file.ends_at) : 'it is revoked';
+  const lasts: Partial<Record<typeof file.type, string>> = {
+    service_account: 'until the key is deleted',
+    authorized_user:
+      way === 'gcloud' ? "until your organisation's session ends, often after 16 hours" : `until ${until}`,
+    external_account_authorized_user: 'until the session of the identity pool ends',
+  };
+  return `${way}${from}, ${lasts[file.type] ?? 'as long as the identity exists'}`;
 }
 
 /** What to do about a refused sign-in, by Google's own words for it. @param clocks this machine's, and Google's */

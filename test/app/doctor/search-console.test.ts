@@ -28,7 +28,7 @@ const CASES: [name: string, given: Given, code: number, words: RegExp][] = [
     'all is well',
     {},
     0,
-    /✓ account .* may read 2 properties\n✓ property {3}sc-domain:example.com: siteOwner, 1 sitemap listed there, inspections a day: 2,000 through sc-domain:example.com, 2,000 through https:\/\/www.example.com\/\n/,
+    /✓ account {4}credentials: google.credentials \(\S+key.json\), since 20.* UTC, until the key is deleted; the first of google.credentials, GOOGLE_APP.* metadata server of Google Cloud\n✓ account .* may read 2 properties\n✓ property {3}sc-domain:example.com: siteOwner, 1 sitemap listed there, inspections a day: 2,000 through sc-domain:example.com, 2,000 through https:\/\/www.example.com\/\n/,
   ],
   [
     'another property',
@@ -105,7 +105,7 @@ test.each(casesAtLength(CASES, 'all is well', 'another property', 'half a key', 
     writeFileSync(config, JSON.stringify({ ...settings, api: undefined }));
     const ended = await run(['doctor', '-c', config]);
     expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(words)]);
-    expect(ended.stdout.includes('gcloud auth application-default login --scopes=')).toBe(code === 1 && !fault);
+    expect(ended.stdout.includes('indexhouse login --client client_secret.json')).toBe(code === 1 && !fault);
     expect(ended.stdout).not.toContain('PRIVATE KEY');
   },
 );
