@@ -24,8 +24,8 @@ export const nightlySync: Job = {
     const options = { config, version, logger, signal, progress, websites: [], recoverOnly: false, retryFor };
     const receipt = await notifiedRun({ config, logger }, (onLongOutage) => sync({ ...options, onLongOutage }));
     const exitCode = runExitCode(receipt, config.quality.max_reject_ratio);
-    const level = exitCode === 0 ? 'info' : 'warn';
-    logger[level]({ exit_code: exitCode, receipt }, exitCode === 1 ? 'a website got no snapshot' : 'synced');
+    logger.info({ exit_code: exitCode, receipt }, 'synced');
+    if (exitCode !== 0) logger.warn({ exit_code: exitCode }, 'the run needs attention');
     return exitCode;
   },
 

@@ -166,8 +166,8 @@ export async function recordFailure(run: WebsiteRun, message: string): Promise<W
 /** The journal stays: the fault is on our side (a disk, the clock, a bug), and the next sync resumes from it. */
 export async function keptForNextTime(run: WebsiteRun, error: unknown): Promise<WebsiteReceipt> {
   const { logger, website, folder } = run;
-  if (error instanceof ClockError) logger.error({ website: website.id }, `no snapshot: ${error.message}`);
-  else logger.error({ website: website.id, err: error }, 'a website got no snapshot');
+  if (error instanceof ClockError) logger.info({ website: website.id }, `no snapshot: ${error.message}`);
+  else logger.info({ website: website.id, err: error }, 'a website got no snapshot');
   // It would only show the wrong time.
   if (error instanceof ClockError && (await sizeOf(folder.listing)) === 0) await dropJournal(folder);
   return failed(run, withRemedy(error));

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Config } from '../base/config/schema.js';
+import { causesIn, causeText, type Said } from '../base/observe/causes.js';
 import type { Logger } from '../base/observe/log.js';
 import { idProblem } from '../base/storage/names.js';
 import type { RequestCounts } from '../source/client.js';
@@ -99,12 +101,11 @@ export function countsIn(
 }
 
 /** Receipts of websites whose ids nothing has checked before, as they are the service's, and no folder can be named after. */
-export function receiptsOfUnusable(websites: readonly { id: string }[], logger: Logger): WebsiteReceipt[] {
+export function receiptsOfUnusable(websites: readonly { id: string }[]): WebsiteReceipt[] {
   return websites.flatMap(({ id }) => {
     const problem = idProblem(id);
     if (problem === null) return [];
     const error = `this id ${problem}; list the other websites under websites`;
-    logger.error({ website: id }, `no snapshot: ${error}`);
     const requests = { sent: 0, throttled: 0, retried: 0 };
     return failedReceipt(id, error, { requests, resumed: false, duration_ms: 0 });
   });
@@ -129,11 +130,25 @@ export function problemsIn({ websites, followers, clock, error }: Receipt, maxRe
   ];
 }
 
-/** Logs what is wrong with how a run ended for a website that got a snapshot. */
-export function logProblems(logger: Logger, receipt: WebsiteReceipt, maxRejectRatio: number): void {
-  if (receipt.status === 'failed') return;
-  for (const { website_id, message } of problemsOf(receipt, maxRejectRatio))
-    logger.warn({ website: website_id }, message);
+/** What is wrong with how a run ended, as messages name the websites. */
+export function saidIn(
+  receipt: Receipt,
+  config: Pick<Config, 'websites'> & { quality: Pick<Config['quality'], 'max_reject_ratio'> },
+): (Said & Problem)[] {
+  const { websites: all } = config;
+  const names = new Map(Array.isArray(all) ? all.map(({ id, name }) => [id, name] as const) : []);
+  return problemsIn(receipt, config.quality.max_reject_ratio).map((problem) => {
+    const { website_id: id } = problem;
+    return { ...problem, website: id && (names.get(id) ?? id) };
+  });
+}
+
+/** Logs what is wrong with how a run ended for its websites, a line for each cause. */
+export function logProblems(logger: Logger, said: readonly (Said & Problem)[]): void {
+  for (const cause of causesIn(said.filter(({ website_id }) => website_id !== null))) {
+    const websites = cause.all.length;
+    logger[cause.all[0].kind === 'failed' ? 'error' : 'warn']({ websites }, causeText(cause));
+  }
 }
 
 export function lagOf({ reason, ...follower }: FollowerState): string {

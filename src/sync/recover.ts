@@ -21,7 +21,7 @@ import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, s
 import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
 import { setAsideIfDamaged, setAsideText } from './journal/set-aside.js';
 import { ReportsJournal } from './journal/write-reports.js';
-import { failedReceipt, logProblems, type WebsiteReceipt } from './receipt.js';
+import { failedReceipt, type WebsiteReceipt } from './receipt.js';
 
 /** What earlier runs left. */
 export interface Recovered {
@@ -73,10 +73,7 @@ export async function recover(context: RunContext, deps: RecoverDeps): Promise<R
       if (end.kind === 'gone') continue;
       if (isNewest && end.young) recovered.runId = folder.runId;
       if (end.kind === 'resumed') recovered.unfinished.push({ folder, header: end.header });
-      else {
-        (isNewest && end.young ? recovered.receipts : recovered.older).push(end.receipt);
-        logProblems(context.logger, end.receipt, context.config.quality.max_reject_ratio);
-      }
+      else (isNewest && end.young ? recovered.receipts : recovered.older).push(end.receipt);
       context.logger.info(
         { website: folder.websiteId, run: folder.runId, recovery: end.kind },
         'found an unfinished run',
@@ -84,7 +81,7 @@ export async function recover(context: RunContext, deps: RecoverDeps): Promise<R
     } catch (error) {
       // The files stay. A disk that is full or cannot be read is no reason to stop the other websites.
       const message = withRemedy(error);
-      context.logger.error({ website: folder.websiteId, run: folder.runId, err: error }, message);
+      context.logger.info({ website: folder.websiteId, run: folder.runId, err: error }, message);
       const requests = { sent: 0, throttled: 0, retried: 0 };
       const rest = { requests, resumed: true, duration_ms: 0 };
       recovered.receipts.push(failedReceipt(folder.websiteId, message, rest));
@@ -211,7 +208,7 @@ async function wholeHeader(
   const header = await readHeader(folder);
   if (header === null) throw new JournalError(`${folder.header} is missing`);
   if (header.set_aside) setAside.set(folder.websiteId, header.set_aside);
-  if (found) logger.warn({ website: folder.websiteId, run: folder.runId, ...found }, setAsideText(found));
+  if (found) logger.info({ website: folder.websiteId, run: folder.runId, ...found }, setAsideText(found));
   return header;
 }
 

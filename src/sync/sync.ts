@@ -30,7 +30,7 @@ import {
 } from './context.js';
 import { countInspected } from './inspected-today.js';
 import { type LongOutage, Outage } from './outage.js';
-import { logProblems, type Receipt, receiptsOfUnusable, type WebsiteReceipt } from './receipt.js';
+import { logProblems, type Receipt, receiptsOfUnusable, saidIn, type WebsiteReceipt } from './receipt.js';
 import { recordedRun } from './recorded-run.js';
 import { endedWebsites, recover } from './recover.js';
 import { RunClock } from './run-clock.js';
@@ -144,7 +144,9 @@ class Sync {
       const followers = await effects.follow({ config, warehouse, logger });
       const { warning } = this.#context.clock;
       const doubtful = { ...(warning === null ? {} : { clock: warning }), ...(unlisted ? { error: unlisted } : {}) };
-      return { run_id: runId, websites: receipts, followers, ...doubtful };
+      const receipt = { run_id: runId, websites: receipts, followers, ...doubtful };
+      logProblems(logger, saidIn(receipt, config));
+      return receipt;
     } finally {
       progress.finish();
       await this.#context.outage.reported;
@@ -165,11 +167,13 @@ class Sync {
     );
     const runs = unfinished.map(({ folder, header }) => this.#resume(folder, header));
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
+    // The receipt does not have them.
+    logProblems(this.#context.logger, saidIn({ run_id: runId, websites: older, followers: [] }, this.options.config));
     if (runId) this.#context.logger.info({ run: runId }, 'resuming an interrupted run');
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
     const { websites: selected, unlisted } = await this.#selected();
     const websites = selected.filter(({ id }) => idProblem(id) === null);
-    receipts.push(...receiptsOfUnusable(selected, this.#context.logger));
+    receipts.push(...receiptsOfUnusable(selected));
     const ids = websites.map((website) => website.id);
     const id = runId ?? idAfter(await newestId(this.#context.warehouse, ids));
     // No website of a new run has ended.
@@ -271,12 +275,11 @@ class Sync {
     try {
       const receipt = await this.#context.outage.during(limits, () => syncWebsite(run), resume);
       run.logger.info(logLineOf(receipt), 'committed');
-      logProblems(run.logger, receipt, run.config.quality.max_reject_ratio);
       return receipt;
     } catch (error) {
       if (error instanceof Stopped) throw error;
       if (error instanceof SourceError) {
-        run.logger.error({ website: run.website.id }, `no snapshot: ${error.message}`);
+        run.logger.info({ website: run.website.id }, `no snapshot: ${error.message}`);
         // If not even the row of `runs` can be written, the journal stays for the next sync.
         const kept = (other: unknown) => keptForNextTime(run, other instanceof ClockError ? other : error);
         return await recordFailure(run, error.message).catch(kept);

@@ -1,5 +1,5 @@
 -- The pages that changed in a snapshot in the way that a rule watches (`$kind`): how many, their most frequent
--- directory and current state, and five of them. Files `$versions` of table `page_versions`; view
+-- directory and current state, and five of them; with `$is_still` only those that are not yet what they were. Files `$versions` of table `page_versions`; view
 -- `page_state`: one row per page.
 with changed as (
   select distinct url, is_uncrawled
@@ -38,5 +38,12 @@ found as (
     is_uncrawled
   from changed
   left join page_state on page_state.website_id = $website and page_state.url = changed.url
+  where
+    not $is_still
+    or if(
+      $kind = 'watched',
+      page_state.index_summary is distinct from 'Indexed' or page_state.unlisted_since is not null,
+      page_state.report_blocked_by_robots_txt = 'Yes' or page_state.index_coverage_state = 'Blocked by robots.txt'
+    )
 )
 from places_of('found')

@@ -1,5 +1,6 @@
 import { websiteIds } from '../../base/config/websites.js';
 import { UsageError } from '../../base/exit.js';
+import { grouped } from '../../base/observe/causes.js';
 import type { Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
@@ -115,11 +116,6 @@ async function readFlows(
 }
 
 function byWebsite<T extends { website_id: string }>(rows: readonly T[]): (id: string) => T[] {
-  const groups = new Map<string, T[]>();
-  for (const row of rows) {
-    const group = groups.get(row.website_id);
-    if (group) group.push(row);
-    else groups.set(row.website_id, [row]);
-  }
+  const groups = grouped(rows, ({ website_id }) => website_id);
   return (id) => groups.get(id) ?? [];
 }

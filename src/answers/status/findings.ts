@@ -1,3 +1,4 @@
+import type { Said } from '../../base/observe/causes.js';
 import { duration, moment } from '../../base/observe/format.js';
 import { idProblem } from '../../base/storage/names.js';
 import { otherWriter } from '../../warehouse/bucket/lease.js';
@@ -17,6 +18,8 @@ const SET_ASIDE =
   'is a damaged journal, whose run started over. Check the disk, then delete the folder or send it with a bug report';
 
 const SET_THEM_ASIDE = '`indexhouse restore --take-over` sets that aside and makes this machine the writer';
+
+type Named = Pick<WebsiteStatus, 'website_id' | 'website_name'>;
 
 const NOTHING = {
   listing_status: null,
@@ -44,11 +47,8 @@ export const FINDINGS = {
 } as const satisfies Record<ProblemKind, readonly [one: string, several: string]> & Record<string, unknown>;
 
 /** Something that needs attention. */
-export interface Finding {
+export interface Finding extends Said {
   kind: keyof typeof FINDINGS;
-  /** The name of the website that it concerns; null if it concerns none in particular. */
-  website: string | null;
-  message: string;
 }
 
 /** What needs attention, worst first. */
@@ -57,10 +57,10 @@ export function findingsOf(status: Found, { maxRejectRatio, maxAge }: Limits): F
   const websites = status.websites.filter(({ is_configured }) => is_configured);
   const syncing = running?.process_id ?? null;
   const as =
-    (kind: Finding['kind'], website: string | null = null) =>
-    (message: string) => ({ kind, website, message });
+    (kind: Finding['kind'], of: Named | null = null) =>
+    (message: string) => ({ kind, website_id: of?.website_id ?? null, website: of && nameOf(of), message });
   const ends = websites.flatMap((website) =>
-    lastProblems(website, status, maxRejectRatio).map(({ kind, message }) => as(kind, nameOf(website))(message)),
+    lastProblems(website, status, maxRejectRatio).map(({ kind, message }) => as(kind, website)(message)),
   );
   const failed = status.failed[NO_WEBSITE];
   // The warehouse has no row of such a website.
@@ -68,16 +68,16 @@ export function findingsOf(status: Found, { maxRejectRatio, maxAge }: Limits): F
   return [
     ...(failed ? [as('failed')(`the last run failed: ${failed.error}`)] : []),
     ...ends,
-    ...unusable.map(([id, { error }]) => as('failed', id)(`no snapshot: ${error}`)),
+    ...unusable.map(([id, { error }]) => as('failed', { website_id: id, website_name: null })(`no snapshot: ${error}`)),
     ...(status.clock ? [as('clock')(status.clock)] : []),
     ...(waiting ? [as('waiting')(waitingText(waiting))] : []),
     ...(status.removal ? [as('unfinished')(status.removal)] : []),
     ...(status.unrecorded ? [as('unfinished')(status.unrecorded)] : []),
-    ...unfinished.flatMap((run) => abandoned(run).map(as('unfinished', nameOf(run)))),
+    ...unfinished.flatMap((run) => abandoned(run).map(as('unfinished', run))),
     ...(status.overdue ? [as('overdue')(status.overdue)] : []),
     ...(status.disk ? [as('disk')(status.disk)] : []),
     ...set_aside.map((folder) => `${folder} ${SET_ASIDE}`).map(as('damaged')),
-    ...websites.flatMap((website) => stale(website, status, maxAge).map(as('stale', nameOf(website)))),
+    ...websites.flatMap((website) => stale(website, status, maxAge).map(as('stale', website))),
     ...(damaged.length > 0 ? [as('damaged')(damagedFiles(damaged))] : []),
     ...otherWriters(status).map(as('lagging')),
     ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)).map(as('lagging')),

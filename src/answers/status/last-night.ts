@@ -1,10 +1,9 @@
+import { causesIn, causeText, grouped, type Said } from '../../base/observe/causes.js';
 import { count, counted } from '../../base/observe/format.js';
 import { DAY_MS } from '../../base/time.js';
 import { FINDINGS, type Finding } from './findings.js';
 import type { Found } from './found.js';
 
-/** Of websites that have the same finding, so many are named. */
-const MOST_NAMED = 5;
 /** Of findings of one kind that differ, so many are spelled out. */
 const MOST_LINES = 5;
 
@@ -62,35 +61,16 @@ function kindsOf(findings: readonly Finding[]): string {
 }
 
 /** What needs attention, a sentence for each cause: websites with the same cause share one. */
-export function causesOf(findings: readonly Finding[]): string[] {
-  const same = grouped(findings, ({ kind, message }) => `${kind} ${message}`);
-  const causes = [...same.values()].map((all) => ({ kind: all[0]?.kind, text: causeText(all), findings: all.length }));
-  return [...grouped(causes, ({ kind }) => kind)].flatMap(([kind = 'failed', all]) => {
-    const left = all.slice(MOST_LINES).reduce((sum, { findings }) => sum + findings, 0);
+export function causesOf(findings: readonly (Said & Pick<Finding, 'kind'>)[]): string[] {
+  const kinds = grouped(causesIn(findings), ({ all: [first] }) => first.kind);
+  return [...kinds].flatMap(([kind, causes]) => {
+    const left = causes.slice(MOST_LINES).reduce((sum, { all }) => sum + all.length, 0);
     const more = left > 0 ? [`and ${countOf(kind, left)} more; \`indexhouse status --verbose\` lists them`] : [];
-    return [...all.slice(0, MOST_LINES).map(({ text }) => text), ...more];
+    return [...causes.slice(0, MOST_LINES).map(causeText), ...more];
   });
 }
 
 /** Such as `2 partial listings`. */
 function countOf(kind: Finding['kind'], many: number): string {
   return `${count(many)} ${FINDINGS[kind][many === 1 ? 0 : 1]}`;
-}
-
-function causeText(all: readonly Finding[]): string {
-  const names = all.flatMap(({ website }) => website ?? []);
-  const message = all[0]?.message ?? '';
-  if (names.length === 0) return message;
-  const more = names.length > MOST_NAMED ? ` and ${count(names.length - MOST_NAMED)} more` : '';
-  return `${names.slice(0, MOST_NAMED).join(', ')}${more}: ${message}`;
-}
-
-function grouped<T, K>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const one of all) {
-    const group = groups.get(keyOf(one));
-    if (group) group.push(one);
-    else groups.set(keyOf(one), [one]);
-  }
-  return groups;
 }

@@ -97,7 +97,12 @@ export async function missedNight(
 ): Promise<string | null> {
   const isOfDaemon = due?.ofDaemon && (await probeLock(warehouseFolder(warehouse).scheduleLock));
   const known = isOfDaemon ? { ...due, schedule: due.ofDaemon ?? null } : due;
-  return overdueText(nightsOf(markers, websites), { due: known, now });
+  const begun = (await readRunFile(warehouseFolder(warehouse).run))?.started_at;
+  const nights = [...nightsOf(markers, websites), ...(begun ? [Date.parse(begun)] : [])];
+  return overdueText(
+    nights.sort((one, other) => one - other),
+    { due: known, now },
+  );
 }
 
 /** Says what needs attention of what was found. */

@@ -2,12 +2,17 @@ import { z } from 'zod';
 import { askRows } from '../../answers/query/ask-rows.js';
 import type { Reader } from '../../answers/query/reader.js';
 import { staleText } from '../../answers/status/data-age.js';
+import { missedNight } from '../../answers/status/status.js';
+import { dueOf } from '../../answers/status/status-input.js';
 import { type WebsiteStatus, websiteRow } from '../../answers/status/website-status.js';
 import type { Config } from '../../base/config/schema.js';
 import { counted, duration } from '../../base/observe/format.js';
 import { sql } from '../../base/storage/sql.js';
 import { DAY_MS } from '../../base/time.js';
-import { type Notice, noticeOf, type Website } from './notice.js';
+import { readRunFile } from '../../warehouse/journal/run-file.js';
+import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
+import { type Notice, noticeOf, noticeOfNone, type Website } from './notice.js';
+import { type Over, type OverInput, overOf } from './over.js';
 import { ofSnapshot, snapshotRow } from './rules.js';
 
 /** The most snapshots of a website that one check examines, however long ago the last check was. */
@@ -18,23 +23,26 @@ const failedRow = z.object({
   run_id: z.string(),
   error: z.string(),
   failed: z.int(),
-  since: z.string(),
+  since: z.string().nullable(),
 });
 
 export interface Facts {
   notices: Notice[];
   /** The newest snapshot of each website, by its id: it and older ones have been examined. */
   seen: Record<string, string>;
+  over: Over[];
   /** When a website without a finished run was first noticed, ISO 8601 by its id. */
   unsynced: Record<string, string>;
 }
 
 export interface FactsInput {
-  config: Pick<Config, 'notify' | 'quality' | 'views' | 'websites'>;
+  config: Config;
   /** From the previous check. For a website that it lacks, only the newest snapshot is examined. */
   seen: Readonly<Record<string, string>>;
   /** From the previous check. */
   unsynced: Readonly<Record<string, string>>;
+  told?: OverInput['told'];
+  ofRun?: OverInput['ofRun'];
   /** Milliseconds: the age above which a snapshot is stale. */
   maxAge: number;
   /** Milliseconds since 1970. */
@@ -62,6 +70,7 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   const unsynced = unsyncedSince(ids, known, input);
   const notices = [
     ...(await failedRuns(reader, websites, input)),
+    ...(await missedNights(reader, websites, input)),
     ...websites.flatMap((one) => stale(one, input)),
     ...Object.entries(unsynced).flatMap(([id, since]) => neverSynced(id, since, input)),
   ];
@@ -69,7 +78,18 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   const newest = websites.flatMap(({ website_id, last_snapshot }) =>
     last_snapshot ? [[website_id, last_snapshot.snapshot_id]] : [],
   );
-  return { notices, seen: { ...seen, ...Object.fromEntries(newest) }, unsynced };
+  const { told = [], ofRun = null } = input;
+  const given = { config, told, ofRun, websites, notices: [...notices, ...(ofRun ?? [])], recent };
+  return { notices, over: await overOf(reader, given), seen: { ...seen, ...Object.fromEntries(newest) }, unsynced };
+}
+
+async function missedNights(reader: Reader, websites: WebsiteStatus[], { config, now }: FactsInput): Promise<Notice[]> {
+  // Without all websites, the last night is not known.
+  if (!config.notify.stale || reader.options.websites) return [];
+  const given = { warehouse: reader.options.warehouse, due: dueOf(config), now };
+  const what = await missedNight(reader.markers, websites, given);
+  const last = reader.markers.at(-1)?.snapshotId ?? '';
+  return what === null ? [] : [noticeOfNone(last, { kind: 'overdue', what, count: 1, since: null })];
 }
 
 /** Counts from the first check that did not find the website, because nothing records when it was configured. */
@@ -86,6 +106,12 @@ function configuredName({ website_id, website_name }: Website, { websites }: Pic
 async function failedRuns(reader: Reader, websites: WebsiteStatus[], { config }: FactsInput): Promise<Notice[]> {
   if (!config.notify.failed) return [];
   const failed = await askRows(reader, 'app/notify/failed_runs', failedRow, {});
+  // A run that could write no row of `runs`, such as on a full disk, has left why.
+  const left = (await readRunFile(warehouseFolder(reader.options.warehouse).run))?.failed ?? {};
+  for (const [website_id, { run_id, error }] of Object.entries(left)) {
+    const isOlder = websites.some((one) => one.website_id === website_id && (one.last_run?.run_id ?? '') >= run_id);
+    if (!isOlder && run_id !== '') failed.push({ website_id, run_id, error, failed: 1, since: null });
+  }
   return failed.flatMap(({ website_id, run_id, error, failed: count, since }) => {
     const website = websites.find((one) => one.website_id === website_id);
     const before = count > 1 ? `; so did ${counted(count - 1, 'run')} before it` : '';

@@ -1,8 +1,9 @@
 import { Html, html, pageLink, shortened } from '../../answers/html/html.js';
 import type { TrendRow } from '../../answers/report/rows.js';
+import { grouped } from '../../base/observe/causes.js';
 import { count, counted, moment, signed } from '../../base/observe/format.js';
 import { escapedJson, safe } from '../../base/observe/terminal.js';
-import { KINDS, type Kind, type Notice } from './notice.js';
+import { KINDS, type Notice, titleOf } from './notice.js';
 
 /** Texts from outside are cut to this, so that one of them cannot hide the others. */
 const SHOWN_CHARACTERS = 500;
@@ -31,11 +32,10 @@ export interface Message {
 
 /** Groups notices into one message, the worst first. */
 export function newMessage(given: readonly Notice[], trends: Trend[], now: number): Message {
-  const order = Object.keys(KINDS);
-  const notices = [...given].sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind));
+  const notices = [...given].sort((one, other) => KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind));
   const kinds = [...new Set(notices.map(({ kind }) => kind))];
   const more = kinds.length - KINDS_IN_TITLE;
-  const named = kinds.slice(0, KINDS_IN_TITLE).map((kind: Kind) => KINDS[kind]);
+  const named = kinds.slice(0, KINDS_IN_TITLE).map(titleOf);
   const title = `indexhouse: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   return { title, notices, trends, sentAt: new Date(now).toISOString() };
 }
@@ -47,10 +47,20 @@ export function jsonOf({ title, notices, sentAt }: Message): string {
 
 /** The message as plain text. Characters that could turn its direction or begin a line are made visible. */
 export function textOf({ notices }: Message, characters = MESSAGE_CHARACTERS): string {
-  const text = notices.map((one) => `${linesOf(one).join('\n')}\n`).join('\n');
-  if (text.length <= characters) return text;
-  const whole = text.slice(0, text.lastIndexOf('\n', characters));
-  return `${whole}\n…\n${counted(notices.length, 'notice')} in all: indexhouse status\n`;
+  const texts = notices.map((one) => `${linesOf(one).join('\n')}\n`);
+  if (texts.join('\n').length <= characters) return texts.join('\n');
+  let shown = texts[0]?.slice(0, characters) ?? '';
+  let fitting = 1;
+  for (; shown.length + (texts[fitting]?.length ?? 0) < characters; fitting++) shown += `\n${texts[fitting]}`;
+  return `${shown}\n…\n${leftOutText(notices.slice(fitting))}: indexhouse status\n`;
+}
+
+/** How many notices are left out, and of which kinds. */
+export function leftOutText(notices: readonly Pick<Notice, 'kind'>[]): string {
+  const kinds = [...grouped(notices, ({ kind }) => kind)].map(
+    ([kind, all]) => `${count(all.length)} × ${titleOf(kind)}`,
+  );
+  return `${counted(notices.length, 'more notice')} left out (${kinds.join(', ')})`;
 }
 
 function linesOf(notice: Notice): string[] {
@@ -68,9 +78,11 @@ function linesOf(notice: Notice): string[] {
   ];
 }
 
-function namePrefix({ website_name, website_id }: Notice): string {
-  const name = website_name ?? website_id;
-  return name === null ? '' : `${safe(shortened(name, NAME_CHARACTERS))}: `;
+function namePrefix({ website_name, website_id, websites, more_websites: more }: Notice): string {
+  const names = [website_name ?? website_id ?? [], websites]
+    .flat()
+    .map((name) => safe(shortened(name, NAME_CHARACTERS)));
+  return names.length === 0 ? '' : `${names.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}: `;
 }
 
 function shown(text: string): string {
@@ -112,9 +124,11 @@ const CELL = new Html('style="padding:2px 12px 2px 0;text-align:right"');
 /** A mail: mail programs show neither SVG nor style sheets, so the trend is a table. */
 export function mailOf(message: Message): { subject: string; text: string; html: string } {
   const { title, notices, trends } = message;
-  const names = [...new Set(notices.map((one) => namePrefix(one)))].filter((name) => name !== '');
+  const names = new Set(notices.flatMap((one) => [one.website_name ?? one.website_id ?? [], one.websites].flat()));
+  const all = names.size + Math.max(0, ...notices.map(({ more_websites: more }) => more));
+  const [only = ''] = names;
   const about =
-    names.length === 1 ? ` (${names[0]?.slice(0, -2)})` : names.length > 1 ? ` (${names.length} websites)` : '';
+    all === 1 ? ` (${safe(shortened(only, NAME_CHARACTERS))})` : all > 1 ? ` (${counted(all, 'website')})` : '';
   const page = html`<!doctype html><html><body style="font-family:sans-serif"><h3>${title}</h3>
 ${notices.map((one) => section(one))}${trends.map((one) => trendTable(one))}</body></html>`;
   return { subject: `${title}${about}`, text: textOf(message), html: page.text };

@@ -19,10 +19,11 @@ import { warehouseFolder, websitesIn } from '../../warehouse/log/folder/layout.j
 import { RunLock } from '../../warehouse/log/lock.js';
 import { keyOf, labelOf, type MessageChannel, type Ping, ping, type RunEvent, send } from './channels.js';
 import { type Facts, readFacts } from './facts.js';
-import { type Journal, readJournal, withNotices, withOutcome, withoutLagging, writeJournal } from './journal.js';
+import { type Journal, readJournal, toldIn, waitingFor, withNotices, withOutcome, writeJournal } from './journal.js';
 import { newMessage, type Trend } from './message.js';
 import { exampleNotices, type Notice } from './notice.js';
-import { failureOf, noticesOf, outageNotice } from './run-notices.js';
+import type { Over } from './over.js';
+import { failureOf, noticesOf, outageNotice, outageOver, unreadableNotice } from './run-notices.js';
 
 const LOCK_WAIT = { withinMs: MINUTE_MS, everyMs: 200 };
 const TREND_DAYS = 14;
@@ -68,7 +69,8 @@ export async function notifiedRun(
     await Promise.all([pinged(event), sendNotices({ ...options, hasEnded: true, notices })]);
   };
   const onLongOutage = async (outage: LongOutage) => {
-    await sendNotices({ ...options, notices: [outageNotice(outage, config)] });
+    const over = outageOver(outage, config);
+    await sendNotices({ ...options, over, notices: over.length > 0 ? [] : [outageNotice(outage, config)] });
   };
   try {
     const receipt = await run(onLongOutage);
@@ -99,10 +101,11 @@ async function pingAll({ config, logger }: NotifyOptions, event: RunEvent): Prom
  * warning in the log, and the notices are sent again next time.
  *
  * @param notices of a run, beside those that the warehouse gives
- * @param hasEnded whether the run has ended: then no copy lags that they do not name
+ * @param over what the run found right again
+ * @param hasEnded whether the run has ended: then whatever they do not name is right again
  */
 export async function sendNotices(
-  options: NotifyOptions & { notices?: Notice[]; hasEnded?: boolean },
+  options: NotifyOptions & { notices?: Notice[]; over?: Over[]; hasEnded?: boolean },
 ): Promise<Sent[]> {
   const { config, logger, notices = [] } = options;
   const channels = config.notify.channels.filter((channel): channel is MessageChannel => channel.type !== 'ping');
@@ -132,22 +135,24 @@ export async function sendNotices(
 interface Sending extends NotifyOptions {
   channels: MessageChannel[];
   notices: Notice[];
+  over?: Over[];
   hasEnded?: boolean;
 }
 
 async function sendUnderLock(options: Sending): Promise<Sent[]> {
-  const { config, channels, hasEnded = false, now = Date.now } = options;
+  const { config, channels, now = Date.now } = options;
   const { path } = config.warehouse;
   const before = await readJournal(path);
   const { trends, ...facts } = await findOut(options, before);
   const mask = masker(secretsOf(config));
   const notices = facts.notices.map((notice) => masked(notice, mask));
-  let journal = withNotices(hasEnded ? withoutLagging(before, notices) : before, channels, { ...facts, notices });
+  const over = [...facts.over, ...(options.over ?? [])];
+  let journal = withNotices(before, channels, { ...facts, notices, over });
   // Before anything is sent, so that after a kill the next process sends it.
   if (JSON.stringify(journal) !== JSON.stringify(before)) await writeJournal(path, journal);
-  const waitingFor = (channel: Channel) => journal.channels[keyOf(channel)]?.waiting ?? [];
-  const asked = channels.filter((channel) => waitingFor(channel).length > 0);
-  const sent = await Promise.all(asked.map((channel) => sendTo(channel, waitingFor(channel), trends, options)));
+  const asked = channels.filter((channel) => waitingFor(journal, channel).length > 0);
+  const waiting = asked.map((channel) => [channel, waitingFor(journal, channel)] as const);
+  const sent = await Promise.all(waiting.map(([channel, notices]) => sendTo(channel, notices, trends, options)));
   const recorded = JSON.stringify(journal);
   for (const [at, channel] of asked.entries()) {
     const error = sent[at]?.error ?? null;
@@ -167,7 +172,7 @@ async function findOut(
   journal: Journal,
   unreadable: readonly string[] = [],
 ): Promise<Facts & { trends: Trend[] }> {
-  const { config, logger, now = Date.now, notices: own, channels } = sending;
+  const { config, logger, now = Date.now, notices: own, channels, hasEnded } = sending;
   const { seen, unsynced, channels: known } = journal;
   const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
   const isReadable = (id: string) => !unreadable.includes(id);
@@ -176,8 +181,11 @@ async function findOut(
     const asked = Array.isArray(config.websites) ? config.websites.filter(({ id }) => isReadable(id)) : config.websites;
     return await withReader({ warehouse, memoryLimit, websites }, async (reader) => {
       await reader.loadMarkers();
+      // Without all websites, nothing is known about the warehouse as a whole.
+      const isKnown = ([condition]: readonly string[]) => websites === undefined || !condition?.includes(':*');
+      const told = { told: toldIn(journal).filter(isKnown), ofRun: hasEnded ? own : null };
       const given = { config: { ...config, websites: asked }, seen, unsynced, maxAge: maxAgeOf(config), now: now() };
-      const facts = await readFacts(reader, given);
+      const facts = await readFacts(reader, { ...given, ...told });
       const recorded = new Set(facts.notices.map(({ id }) => id));
       const notices = [...facts.notices, ...own.filter(({ id }) => !recorded.has(id))];
       const mails = channels.filter(({ type }) => type === 'email');
@@ -187,13 +195,11 @@ async function findOut(
     });
   } catch (error) {
     logger.warn({ err: messageOf(error) }, 'cannot read the warehouse to check for problems');
-    const today = new Date(now()).toISOString().slice(0, 10);
     const damaged = error instanceof DamageError ? error.damaged.map(({ websiteId }) => websiteId) : [];
-    const name = ['unreadable', ...damaged.slice(0, 1), today].join('-');
-    const failure = failureOf(name, `the warehouse cannot be read: ${messageOf(error)}`);
-    const notices = config.notify.failed ? [failure] : [];
+    const given = { config, now: now() };
+    const notices = config.notify.failed ? [unreadableNotice(damaged[0] ?? null, messageOf(error), given)] : [];
     if (damaged.length === 0 || !damaged.every(isReadable)) {
-      return { notices: [...own, ...notices], seen, unsynced, trends: [] };
+      return { notices: [...own, ...notices], over: [], seen, unsynced, trends: [] };
     }
     const others = await findOut(sending, journal, [...unreadable, ...damaged]);
     return { ...others, notices: [...others.notices, ...notices] };

@@ -9,7 +9,7 @@ import type { Config } from '../../base/config/schema.js';
 import { viewsOf } from '../../base/config/views.js';
 import { clause, count, counted, percent, queryCommand } from '../../base/observe/format.js';
 import type { Parameters } from '../../base/storage/engine.js';
-import { problemsOf } from '../../warehouse/log/verdict.js';
+import { type Problem, problemsOf } from '../../warehouse/log/verdict.js';
 import { type Notice, noticeOf, type Website } from './notice.js';
 
 /** A drop of fewer pages is noise, whatever its share. */
@@ -42,7 +42,7 @@ export const snapshotRow = z.object({
   partial_nights: z.int(),
   partial_since: z.string(),
 });
-type Snapshot = z.infer<typeof snapshotRow> & Website;
+export type Snapshot = z.infer<typeof snapshotRow> & Website;
 
 const driftRow = z.object({
   kind: z.string(),
@@ -75,14 +75,15 @@ const NOWHERE: Places = {
 export async function ofSnapshot(
   reader: Reader,
   snapshot: Snapshot,
-  { notify, quality, views }: Pick<Config, 'notify' | 'quality' | 'views'>,
+  config: Pick<Config, 'notify' | 'quality' | 'views'>,
 ): Promise<Notice[]> {
+  const { notify } = config;
   return [
     ...(await drops(reader, snapshot, notify)),
-    ...(await watched(reader, snapshot, { notify, views })),
-    ...(await changed(reader, snapshot, 'robots_blocked', notify.robots_blocked)),
-    ...(await changed(reader, snapshot, 'canonical_flips', notify.canonical_flips)),
-    ...ends(snapshot, { notify, quality }),
+    ...(await changed(reader, snapshot, 'watched', config)),
+    ...(await changed(reader, snapshot, 'robots_blocked', config)),
+    ...(await changed(reader, snapshot, 'canonical_flips', config)),
+    ...ends(snapshot, config),
     ...(notify.drift ? await drift(reader, snapshot) : []),
   ];
 }
@@ -111,6 +112,18 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const command = queryCommand('compare', { website, since, until: snapshot_date, pages: 'true' });
   const given = { kind, what, count: lossOf(worst), since, command, ...where(places) };
   return [noticeOf(snapshot, now, { ...given, directory: directory ?? places.directory })];
+}
+
+/** Of the pages that fell out, so many may stay out for the loss to count as over. */
+const LEFT_OUT = 0.1;
+
+/** Whether pages that fell out of the index between two listings are mostly still out in a third one. */
+export async function stillFallen(
+  reader: Reader,
+  { after, now, ...of }: Record<'website' | 'before' | 'after' | 'now', string>,
+): Promise<boolean> {
+  const fallenUntil = (until: string) => placesIn(reader, 'fallen_pages', { ...of, now: until, directory: null });
+  return (await fallenUntil(now)).pages > LEFT_OUT * (await fallenUntil(after)).pages;
 }
 
 interface Fall {
@@ -172,34 +185,51 @@ const CHANGES: Record<
   canonical_flips: { one: 'page', what: 'whose canonical changed', analysis: 'canonical_flips', since: 'since' },
 };
 
-/** Pages that a pattern or a view watches. */
-async function watched(reader: Reader, snapshot: Snapshot, { notify, views }: Pick<Config, 'notify' | 'views'>) {
+/** Above how many pages a rule notifies, false if it is off; and which pages, if not all. */
+function limitOf(kind: keyof typeof CHANGES, website: Website, { notify, views }: Pick<Config, 'notify' | 'views'>) {
+  if (kind !== 'watched') return { above: notify[kind], among: NONE };
   const { watch, watch_views: names } = notify;
-  const website = { id: snapshot.website_id, name: snapshot.website_name };
-  const pages = viewsOf(views, website).flatMap(({ name, pages }) => (names.includes(name) ? [pages] : []));
-  return changed(reader, snapshot, 'watched', watch.length + pages.length > 0 ? 0 : false, {
+  const own = viewsOf(views, { id: website.website_id, name: website.website_name });
+  const pages = own.flatMap(({ name, pages }) => (names.includes(name) ? [pages] : []));
+  const among = {
     pattern: globExpression(watch),
     directories: pages.map(({ directory = '' }) => directory),
     texts: pages.map(({ q = '' }) => q),
-  });
+  };
+  return { above: watch.length + pages.length > 0 ? (0 as const) : (false as const), among };
 }
 
-/**
- * @param above the rule reports more pages than these; false: it is off
- * @param among the pages that are watched
- */
+/** Whether more of the pages that changed in a snapshot than the rule allows are not yet what they were. */
+export async function stillChanged(
+  reader: Reader,
+  snapshot: Website & { snapshot_id: string },
+  kind: keyof typeof CHANGES,
+  config: Pick<Config, 'notify' | 'views'>,
+): Promise<boolean> {
+  const { above, among } = limitOf(kind, snapshot, config);
+  return above !== false && (await changedPages(reader, snapshot, { kind, among, is_still: true })).pages > above;
+}
+
+function changedPages(
+  reader: Reader,
+  { website_id: website, snapshot_id: snapshot }: Website & { snapshot_id: string },
+  { among, ...given }: { kind: keyof typeof CHANGES; among: typeof NONE; is_still: boolean },
+): Promise<Places> {
+  const versions = reader.filesOfSnapshot('page_versions', snapshot);
+  return placesIn(reader, 'changed_pages', { website, snapshot, versions, ...given, ...among });
+}
+
+/** The notice about pages that changed in a snapshot. */
 async function changed(
   reader: Reader,
   snapshot: Snapshot,
   kind: keyof typeof CHANGES,
-  above: number | false,
-  among = NONE,
+  config: Pick<Config, 'notify' | 'views'>,
 ): Promise<Notice[]> {
+  const { above, among } = limitOf(kind, snapshot, config);
   if (above === false) return [];
   const { website_id: website, snapshot_id, snapshot_date } = snapshot;
-  const versions = reader.filesOfSnapshot('page_versions', snapshot_id);
-  const given = { website, snapshot: snapshot_id, versions, kind, ...among };
-  const places = await placesIn(reader, 'changed_pages', given);
+  const places = await changedPages(reader, snapshot, { kind, among, is_still: false });
   if (places.pages <= above) return [];
   const { one, what, analysis, since, ...asked } = CHANGES[kind];
   const command = queryCommand(analysis, { website, ...asked, [since]: snapshot_date });
@@ -212,14 +242,24 @@ async function changed(
   return [noticeOf(snapshot, snapshot_id, { ...about, since: snapshot.before_date, ...where(places) })];
 }
 
-/** What was wrong with the end of the run that committed the snapshot. */
-function ends(snapshot: Snapshot, { notify, quality }: Pick<Config, 'notify' | 'quality'>): Notice[] {
-  const { snapshot_id, snapshot_at, partial_nights: nights, partial_since } = snapshot;
+type Ended = Omit<Snapshot, 'website_name'>;
+
+function problemsIn(snapshot: Ended, { max_reject_ratio: most }: Config['quality']): Problem[] {
   const { reports_planned: planned, reports_failed: failed, reports_rejected: rejected } = snapshot;
   const { pages_listed: listed, pages_rejected } = snapshot;
   const counts = { pages: { listed, rejected: pages_rejected }, reports: { planned, failed, rejected } };
-  const end = { ...snapshot, ...counts, status: 'committed' as const };
-  return problemsOf(end, quality.max_reject_ratio).flatMap(({ kind, message, count }) => {
+  return problemsOf({ ...snapshot, ...counts, status: 'committed' }, most);
+}
+
+/** Whether the run that committed the snapshot ended with a problem of this kind. */
+export function endsBadly(snapshot: Ended, kind: string, { quality }: Pick<Config, 'quality'>): boolean {
+  return problemsIn(snapshot, quality).some((problem) => problem.kind === kind);
+}
+
+/** What was wrong with the end of the run that committed the snapshot. */
+function ends(snapshot: Snapshot, { notify, quality }: Pick<Config, 'notify' | 'quality'>): Notice[] {
+  const { snapshot_id, snapshot_at, partial_nights: nights, partial_since } = snapshot;
+  return problemsIn(snapshot, quality).flatMap(({ kind, message, count }) => {
     const given = { kind, what: message, count, since: snapshot_at };
     if (kind === 'reports' || kind === 'rejects' || kind === 'quiet') {
       return notify[kind] ? [noticeOf(snapshot, snapshot_id, given)] : [];

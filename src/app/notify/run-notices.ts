@@ -3,7 +3,8 @@ import { websiteOf } from '../../base/config/websites.js';
 import { duration } from '../../base/observe/format.js';
 import type { LongOutage } from '../../sync/outage.js';
 import { lagOf, problemsIn, type Receipt } from '../../sync/receipt.js';
-import { type Kind, type Notice, noticeOf, noticeOfNone } from './notice.js';
+import { conditionOf, type Notice, noticeOf, noticeOfNone, overNotice } from './notice.js';
+import type { Over } from './over.js';
 
 /**
  * What was wrong with a run that no snapshot shows: websites without one, damaged journals, the clock, copies that lag.
@@ -29,13 +30,33 @@ export function failureOf(fact: string, error: string): Notice {
   return noticeOfNone(fact, { kind: 'failed', what: error, count: 1, since: null });
 }
 
-/** A long outage, or that it is over. */
-export function outageNotice({ of, error, since, overAt, website_id }: LongOutage, config: Config): Notice {
+/** That a file of the warehouse cannot be read; once a day. @param websiteId whose file it is, if that is known */
+export function unreadableNotice(
+  websiteId: string | null,
+  error: string,
+  { config, now }: { config: Config; now: number },
+): Notice {
+  const given = { kind: 'unreadable', what: `the warehouse cannot be read: ${error}`, count: 1, since: null } as const;
+  return ofWebsite(websiteId, config)(new Date(now).toISOString().slice(0, 10), given);
+}
+
+/** A long outage. */
+export function outageNotice({ of, error, since, website_id }: LongOutage, config: Config): Notice {
   const begunAt = new Date(since).toISOString();
-  const kind: Kind = overAt === null ? 'outage' : 'outage_over';
-  const over = `the outage of ${of} is over after ${duration((overAt ?? since) - since)}`;
-  const what = overAt === null ? `the run waits for ${of}: ${error}` : over;
-  return ofWebsite(website_id, config)(begunAt, { kind, what, count: 1, since: begunAt });
+  const given = { kind: 'outage', what: `the run waits for ${of}: ${error}`, count: 1, since: begunAt } as const;
+  return ofWebsite(website_id, config)(begunAt, given);
+}
+
+/** That a long outage is over, if it is. */
+export function outageOver(outage: LongOutage, config: Config): Over[] {
+  const { of, since, overAt } = outage;
+  if (overAt === null) return [];
+  const told = outageNotice(outage, config);
+  const [condition, fact] = conditionOf(told);
+  const { website_id, website_name } = told;
+  const over = overNotice(condition, fact, { website_id: website_id ?? '*', website_name });
+  const what = `the outage of ${of} is over after ${duration(overAt - since)}`;
+  return [{ of: [condition, fact], notice: over && { ...over, what, since: told.since } }];
 }
 
 function ofWebsite(id: string | null, config: Config): typeof noticeOfNone {

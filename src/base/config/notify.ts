@@ -91,7 +91,7 @@ export const notify = mapping({
   failed: yesOrNo().prefault(true).describe('Notify about a run without a snapshot.'),
   stale: yesOrNo()
     .prefault(true)
-    .describe('Notify about a website whose newest snapshot is older than `status.max_age`.'),
+    .describe('Notify about a website whose newest snapshot is older than `status.max_age`, and about a missed night.'),
   partial_nights: orFalse(1)
     .prefault(1)
     .describe('Notify about listings that were partial for this many nights; or false.'),

@@ -116,7 +116,12 @@ describe('the verdict on the last night', () => {
 });
 
 it('websites with the same cause share a sentence, and of many causes the first are spelled out', () => {
-  const of = (website: string, message: string): Finding => ({ kind: 'partial', website, message });
+  const of = (website: string, message: string): Finding => ({
+    kind: 'partial',
+    website_id: `id-${website}`,
+    website,
+    message,
+  });
   const same = Array.from({ length: 200 }, (_, at) => of(`w${at}`, 'the service answered 500'));
   expect(causesOf(same)).toEqual(['w0, w1, w2, w3, w4 and 195 more: the service answered 500']);
   const own = Array.from({ length: 30 }, (_, at) => of(`w${at}`, `sitemap ${at} is gone`));

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { syncSummary } from '../../../src/app/cli/commands/sync.js';
 import type { WebsiteReceipt } from '../../../src/sync/receipt.js';
-import { problemsIn } from '../../../src/sync/receipt.js';
+import { saidIn } from '../../../src/sync/receipt.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { runProcess } from '../../given/cli.js';
 import { startSimulator } from '../../given/client-clock.js';
@@ -40,7 +40,8 @@ function website(id: string, rest: Partial<WebsiteReceipt>, reports: Partial<Web
 function summaryOf(websites: WebsiteReceipt[], width?: number): string {
   const names: Record<string, string> = { w: 'example.com' };
   const receipt = { run_id: 'r', websites, followers: [] };
-  return syncSummary(receipt, problemsIn(receipt, 0.01), (id) => names[id] ?? id, width);
+  const config = { websites: [{ id: 'w', name: 'example.com' }], quality: { max_reject_ratio: 0.01 } };
+  return syncSummary(receipt, saidIn(receipt, config), (id) => names[id] ?? id, width);
 }
 
 describe('the summary of a sync', () => {
@@ -71,14 +72,41 @@ describe('the summary of a sync', () => {
   });
 });
 
-testAtLength('cron mails nothing after a good run, and one line of text after a failed one', async () => {
-  const simulator = await startSimulator({ websites: [{ id: 'w', pages: 3 }] });
-  const sync = (token: string) => {
-    const file = writeConfig(temporaryFolder(), { baseUrl: simulator.url, websites: ['w'], token });
-    return runProcess(['sync', '--log-level', 'warn', '--config', file]);
-  };
-  const [good, failed] = await Promise.all([sync('demo-token'), sync('another-token')]);
-  expect([good.code, good.stderr]).toEqual([0, '']);
-  expect(failed.code).toBe(1);
-  expect(failed.stderr).toMatch(/^\[[\d:]+\] ERROR: no snapshot: the service answered 401 .*check api\.token .*\n$/);
-});
+once(
+  'of 200 websites with one cause: a paragraph with a count and the first names, and the 20 worst in the table',
+  () => {
+    const failed = (id: string): WebsiteReceipt => ({
+      ...website(id, { requests: { sent: 2, throttled: 0, retried: 1 } }),
+      ...{ snapshot_id: null, status: 'failed', error: `the service answered 404 to /v1/urls/${id}` },
+    });
+    const ids = Array.from({ length: 200 }, (_, at) => `site-${at}`);
+    const text = summaryOf([website('fine', {}), ...ids.map(failed)]);
+    expect(text.match(/^site-\d+ /gm)).toHaveLength(20);
+    expect(text.slice(text.indexOf('…'))).toBe(`… and 181 websites more with --json.
+
+site-0, site-1, site-2, site-3, site-4 and 195 more: 400 requests, of which 200 retried.
+
+! site-0, site-1, site-2, site-3, site-4 and 195 more: the last run got no snapshot: the service answered 404 to /v1/urls/…
+
+Failed: 1 of 201 websites synced, 200 warnings (exit code 1).
+`);
+  },
+);
+
+testAtLength(
+  'cron mails nothing after a good run, and one line of text for each cause after a failed one',
+  async () => {
+    const websites = ['w', 'v', 'u'];
+    const simulator = await startSimulator({ websites: websites.map((id) => ({ id, pages: 3 })) });
+    const sync = (token: string) => {
+      const file = writeConfig(temporaryFolder(), { baseUrl: simulator.url, websites, token });
+      return runProcess(['sync', '--log-level', 'warn', '--config', file]);
+    };
+    const [good, failed] = await Promise.all([sync('demo-token'), sync('another-token')]);
+    expect([good.code, good.stderr]).toEqual([0, '']);
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toMatch(
+      /^\[[\d:]+\] ERROR: w, v, u: the last run got no snapshot: the service answered 401 .*check api\.token .*\n$/,
+    );
+  },
+);

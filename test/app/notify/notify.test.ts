@@ -2,9 +2,14 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Journal, waitingFor, withNotices } from '../../../src/app/notify/journal.js';
+import { newMessage, textOf } from '../../../src/app/notify/message.js';
+import { noticeOf, together } from '../../../src/app/notify/notice.js';
 import { notifiedRun, sendNotices } from '../../../src/app/notify/notify.js';
 import { BusyError } from '../../../src/base/exit.js';
 import type { Receipt } from '../../../src/sync/receipt.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { atLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { startSimulator } from '../../given/client-clock.js';
@@ -28,6 +33,13 @@ function pages(directory: string, count: number, entry: object): Record<string, 
 function noticesIn(body: string | undefined) {
   const { notices } = JSON.parse(body ?? '{"notices":[]}');
   return new Map<string, Record<string, unknown>>(notices.map((notice: { kind: string }) => [notice.kind, notice]));
+}
+
+/** The kinds of what these messages call right again, sorted. */
+function overIn(messages: readonly { body: string }[]): string[] {
+  const schema = z.object({ notices: z.array(z.object({ id: z.string() })) });
+  const all = messages.flatMap(({ body }) => schema.parse(JSON.parse(body)).notices);
+  return all.flatMap(({ id }) => /^over:(\w+):/.exec(id)?.[1] ?? []).sort();
 }
 
 let first: Nights;
@@ -128,6 +140,76 @@ describe('a notice', () => {
     expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
       { kind: 'partial', count: PARTIAL_NIGHTS },
     ]);
+    // Each is right again, and that is said once.
+    await nights.night({ list, reports: blocked('No') });
+    await send();
+    expect(overIn(receiver.take())).toEqual(['indexed_drop', 'partial', 'robots_blocked', 'watched']);
+    await nights.night({ list, reports: blocked('No') });
+    await send();
+    expect(receiver.take()).toEqual([]);
+  });
+
+  testAtLength(
+    'of an old snapshot, a missed night or an unreadable file is followed by one that it is right again',
+    async () => {
+      const nights = await givenNights();
+      const { send, notices, config, receiver } = await watching(nights);
+      Object.assign(config, { hasSchedule: true });
+      await nights.night({ list: pages('a', 3, INDEXED) });
+      const [marker = ''] = await listTableFiles(nights.warehouse, 'snapshots');
+      const whole = readFileSync(marker);
+      await send(3);
+      await send(3);
+      expect(notices()).toMatchObject([
+        { kind: 'overdue', website_id: null, what: expect.stringMatching(/^no run since .* by schedule.nightly-sync/) },
+        { kind: 'stale' },
+      ]);
+      writeFileSync(marker, 'torn');
+      await send(3);
+      expect(notices()).toMatchObject([{ kind: 'unreadable' }]);
+      writeFileSync(marker, whole);
+      await nights.night({ list: pages('a', 3, INDEXED) });
+      await send();
+      await send();
+      expect(overIn(receiver.take())).toEqual(['overdue', 'stale', 'unreadable']);
+    },
+  );
+
+  once('of 200 websites with the same cause is one, of other causes five and the rest; none is dropped', () => {
+    const website = (at: number) => ({ website_id: `site-${at}`, website_name: `shop${at}.example` });
+    const all = (what: (at: number) => string) =>
+      Array.from({ length: 200 }, (_, at) =>
+        noticeOf(website(at), 'run', { kind: 'failed', what: what(at), count: 1, since: `2025-03-0${1 + (at % 2)}` }),
+      );
+    const shared = {
+      website_id: null,
+      websites: [0, 1, 2, 3, 4].map((at) => `shop${at}.example`),
+      more_websites: 195,
+      what: 'GET /v1/urls/… failed',
+      count: 200,
+      since: '2025-03-01',
+    };
+    const same = together(all((at) => `GET /v1/urls/site-${at} failed`));
+    expect(same).toMatchObject([shared]);
+    expect(textOf(newMessage(same, [], 0))).toMatch(
+      /^shop0\.example, shop1\.example, .*shop4\.example and 195 more: GET .v1.urls.… failed\n/,
+    );
+    const others = together(all((at) => `reason ${at}`));
+    expect(others).toHaveLength(6);
+    expect(others[5]).toMatchObject({ what: 'a run failed', more_websites: 190, count: 195 });
+    // A channel that accepts nothing for months gets at least the number and the kinds of what was left out.
+    const channel = { type: 'webhook', url: 'http://127.0.0.1:9' } as const;
+    let journal: Journal = { seen: {}, unsynced: {}, channels: {} };
+    for (let run = 0; run < 103; run++) {
+      const failure = noticeOf(website(0), `run-${run}`, { kind: 'failed', what: `${run}`, count: 1, since: null });
+      journal = withNotices(journal, [channel], { notices: [failure], over: [], seen: {}, unsynced: {} });
+    }
+    const waiting = waitingFor(journal, channel);
+    expect([waiting.length, waiting[0]?.what]).toEqual([101, '3']);
+    expect(waiting.at(-1)).toMatchObject({
+      kind: 'left_out',
+      what: expect.stringMatching(/: 3 more notices left out \(3 × a run failed\)$/),
+    });
   });
 
   testAtLength('names a directory that lost too many where the website did not, unless that is off', async () => {
@@ -288,7 +370,7 @@ describe('a run', () => {
       await onLongOutage({ ...outage, overAt: null });
       expect(kinds()).toEqual(['outage']);
       await onLongOutage({ ...outage, overAt: nights.clock.now + 3_700_000 });
-      expect(noticesIn(receiver.take()[0]?.body).get('outage_over')?.['what']).toContain('over after 1h 2m');
+      expect(noticesIn(receiver.take()[0]?.body).get('over')?.['what']).toContain('over after 1h 2m');
       return { ...NOTHING, run_id: 'r1', followers: [lagging] };
     });
     expect(kinds()).toEqual(['lagging']);
@@ -297,7 +379,7 @@ describe('a run', () => {
       await notifiedRun(options, async () => ({ ...NOTHING, run_id: 'r2', followers }));
       sent.push(kinds());
     }
-    expect(sent).toEqual([[], [], ['lagging']]);
+    expect(sent).toEqual([[], ['over'], ['lagging']]);
   });
 
   testAtLength('that is stopped is reported once it was resumed, once', async () => {

@@ -3,13 +3,14 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { askRows } from '../../../answers/query/ask-rows.js';
 import { withReader } from '../../../answers/query/reader.js';
+import { causesOf } from '../../../answers/status/last-night.js';
 import type { Config } from '../../../base/config/schema.js';
 import { allFrom, namedWebsites } from '../../../base/config/websites.js';
 import { messageOf, Stopped, UsageError } from '../../../base/exit.js';
 import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { keyOf, propertyOf } from '../../../source/search-console/property.js';
-import { problemsIn, type Receipt } from '../../../sync/receipt.js';
+import { type Receipt, saidIn } from '../../../sync/receipt.js';
 import { websitesIn } from '../../../warehouse/log/folder/layout.js';
 import { exitCodeOf } from '../../../warehouse/log/verdict.js';
 import type { Globals } from '../command.js';
@@ -43,7 +44,7 @@ export async function run(flags: Flags, io: Io, urls: string[]): Promise<number>
   const asked = askedOf(given, await propertiesOf(config));
   const receipt = await inspected(config, asked, flags, io);
   const pages = await pagesOf(receipt, asked, config);
-  const problems = problemsIn(receipt, config.quality.max_reject_ratio);
+  const problems = saidIn(receipt, config);
   const left = pages.filter(({ is_inspected: is }) => !is).length;
   const rows = pages.map(({ is_inspected: is, index_status: status, state, last_crawl: crawl, changed, url: page }) => {
     return { inspected: is ? 'now' : 'no', status, state, 'last crawl': crawl, changed: changed ?? '–', page };
@@ -51,7 +52,7 @@ export async function run(flags: Flags, io: Io, urls: string[]): Promise<number>
   const isSpent = receipt.websites.some(({ reports_status }) => reports_status === 'budget');
   const cause = isSpent ? ": the day's inspections are used up" : '';
   const why = left > 0 ? `\n${counted(left, 'page')} not inspected${cause}.\n` : '';
-  const warnings = warningLines(problems.map(({ message }) => message));
+  const warnings = warningLines(causesOf(problems));
   const text = `${recordTable(rows, { width: widthOf(io.stdout) })}${why}${warnings}`;
   io.stdout.write(flags.json ? formatJson({ ...receipt, pages }) : text);
   return exitCodeOf(problems) || (left > 0 ? EXIT.warnings : EXIT.done);

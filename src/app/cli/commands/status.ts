@@ -8,6 +8,7 @@ import {
   type SourcesRead,
 } from '../../../answers/status/website-status.js';
 import { isBucketUrl } from '../../../base/config/bucket.js';
+import { namesText } from '../../../base/observe/causes.js';
 import { age, ago, count, counted, percent } from '../../../base/observe/format.js';
 import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
@@ -96,9 +97,7 @@ function notConfiguredLine(websites: Status['websites']): string[] {
   const [first] = gone;
   if (!first) return [];
   if (gone.length === 1) return [notConfigured(first)];
-  const names = gone.slice(0, MOST_LINES).map(nameOf).join(', ');
-  const more = gone.length > MOST_LINES ? ` and ${count(gone.length - MOST_LINES)} more` : '';
-  return [`${names}${more} are no longer configured; \`indexhouse remove --website …\` removes one`];
+  return [`${namesText(gone.map(nameOf))} are no longer configured; \`indexhouse remove --website …\` removes one`];
 }
 
 /** The tables about websites; empty ones are left out. */

@@ -1,5 +1,7 @@
+import { causesOf } from '../../../answers/status/last-night.js';
 import type { Config } from '../../../base/config/schema.js';
 import { secretsOf } from '../../../base/config/websites.js';
+import { namesText, type Said } from '../../../base/observe/causes.js';
 import { count, counted, duration, percent } from '../../../base/observe/format.js';
 import { createLogger, type LogLevel } from '../../../base/observe/log.js';
 import { createProgress, type Progress } from '../../../base/observe/progress.js';
@@ -7,7 +9,7 @@ import { colorsWanted, safe } from '../../../base/observe/terminal.js';
 import { packageVersion } from '../../../base/version.js';
 import { chosenWebsites } from '../../../sync/choose-websites.js';
 import { configuredTime, realRunEffects } from '../../../sync/context.js';
-import { problemsIn, type Receipt, type WebsiteReceipt } from '../../../sync/receipt.js';
+import { type Receipt, saidIn, type WebsiteReceipt } from '../../../sync/receipt.js';
 import { type SyncOptions, sync } from '../../../sync/sync.js';
 import { REASONS } from '../../../warehouse/journal/plan.js';
 import { exitCodeOf, type Problem } from '../../../warehouse/log/verdict.js';
@@ -17,6 +19,10 @@ import { formatJson, warningLines } from '../output/output.js';
 import { figures, formatTable } from '../output/table.js';
 import type { RunFlags } from './plan.js';
 
+/** The table has so many websites at most, those that need attention first. */
+const MOST_WEBSITES = 20;
+/** More websites share a line. */
+const MOST_LINES = 5;
 const MAY_BE_LEFT_OUT = new Set(['missing', 'failed', 'rejected', 'utilised']);
 /** What ended the fetching early. */
 const CUT_BY: Readonly<Record<string, string>> = {
@@ -40,7 +46,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     },
   });
   const receipt = await syncOnce(config, flags, io);
-  const problems = problemsIn(receipt, config.quality.max_reject_ratio);
+  const problems = saidIn(receipt, config);
   const names = namesOf(config.websites);
   io.stdout.write(flags.json ? formatJson(receipt) : syncSummary(receipt, problems, names, widthOf(io.stdout)));
   return exitCodeOf(problems);
@@ -95,23 +101,42 @@ function namesOf(configured: Config['websites']): (id: string) => string {
  */
 export function syncSummary(
   { run_id, websites, error }: Receipt,
-  problems: readonly Problem[],
+  problems: readonly (Said & Problem)[],
   nameOf: (websiteId: string) => string,
   width: number | undefined,
 ): string {
-  const warnings = problems.map(({ website_id, message }) =>
-    website_id ? `${nameOf(website_id)}: ${message}` : message,
-  );
-  const end = `${warningLines(warnings)}\n${lastLine(websites, problems)}\n`;
+  const end = `${warningLines(causesOf(problems))}\n${lastLine(websites, problems)}\n`;
   if (error !== undefined) return end.trimStart();
   if (websites.length === 0) return `No interrupted run.\n${end}`;
-  const lines = [
-    ...reasonsLine(websites),
-    ...websites.flatMap((website) => leftLine(website, nameOf(website.website_id))),
-    ...websites.flatMap((website) => troubleLine(website, nameOf(website.website_id))),
-  ];
+  const named = websites.map((website) => [nameOf(website.website_id), website] as const);
+  const lines = [reasonsLine(websites), ...linesFor(named, leftLine), ...linesFor(named, troubleLine)].flat();
   const notes = lines.length > 0 ? `\n${lines.map((line) => `${safe(line)}\n`).join('')}` : '';
-  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${notes}${end}`;
+  const affected = new Set(problems.map(({ website_id }) => website_id));
+  const isCut = websites.length > MOST_WEBSITES;
+  const shown = isCut ? websites.toSorted((one, other) => rank(other) - rank(one)).slice(0, MOST_WEBSITES) : websites;
+  const more = isCut ? `… and ${counted(websites.length - MOST_WEBSITES, 'website')} more with --json.\n` : '';
+  return `Run ${run_id}\n\n${table(shown, nameOf, width)}${more}${notes}${end}`;
+
+  function rank({ website_id }: WebsiteReceipt): number {
+    return affected.has(website_id) ? 1 : 0;
+  }
+}
+
+/** A line for each website; of many, one about all of them together. */
+function linesFor(
+  all: readonly (readonly [name: string, WebsiteReceipt])[],
+  lineOf: (name: string, all: readonly WebsiteReceipt[]) => string[],
+): string[] {
+  const told = all.filter(([name, website]) => lineOf(name, [website]).length > 0);
+  if (told.length <= MOST_LINES) return told.flatMap(([name, website]) => lineOf(name, [website]));
+  return lineOf(
+    namesText(told.map(([name]) => name)),
+    told.map(([, website]) => website),
+  );
+}
+
+function sumOf(all: readonly WebsiteReceipt[], figureOf: (website: WebsiteReceipt) => number): number {
+  return all.reduce((sum, website) => sum + figureOf(website), 0);
 }
 
 /** How the run ended, as its exit code has it. */
@@ -161,18 +186,16 @@ function reasonsLine(websites: WebsiteReceipt[]): string[] {
   return parts.length > 0 ? [`Reports by reason: ${parts.join(', ')}`] : [];
 }
 
-function leftLine({ reports, reports_status }: WebsiteReceipt, name: string): string[] {
-  const left = reports.left ?? 0;
+function leftLine(name: string, all: readonly WebsiteReceipt[]): string[] {
+  const left = sumOf(all, ({ reports }) => reports.left ?? 0);
   if (left <= 0) return [];
-  const cut = CUT_BY[reports_status ?? ''];
-  const were = `${count(left)} ${left === 1 ? 'report was' : 'reports were'} left for the next run${cut ? ` (${cut})` : ''}`;
+  const cuts = [...new Set(all.flatMap(({ reports_status }) => CUT_BY[reports_status ?? ''] ?? []))].join(', ');
+  const were = `${count(left)} ${left === 1 ? 'report was' : 'reports were'} left for the next run${cuts ? ` (${cuts})` : ''}`;
   return [`${name}: ${were}; it starts with ${left === 1 ? 'it' : 'the most informative ones'}.`];
 }
 
-function troubleLine({ requests: { sent, throttled, retried } }: WebsiteReceipt, name: string): string[] {
-  const parts = [
-    ...(throttled > 0 ? [`${count(throttled)} throttled`] : []),
-    ...(retried > 0 ? [`${count(retried)} retried`] : []),
-  ];
-  return parts.length > 0 ? [`${name}: ${count(sent)} requests, of which ${parts.join(', ')}.`] : [];
+function troubleLine(name: string, all: readonly WebsiteReceipt[]): string[] {
+  const of = (key: keyof WebsiteReceipt['requests']) => sumOf(all, ({ requests }) => requests[key]);
+  const parts = (['throttled', 'retried'] as const).flatMap((key) => (of(key) > 0 ? [`${count(of(key))} ${key}`] : []));
+  return parts.length > 0 ? [`${name}: ${counted(of('sent'), 'request')}, of which ${parts.join(', ')}.`] : [];
 }
