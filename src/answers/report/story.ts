@@ -101,9 +101,10 @@ function headlineSentence(headline: Headline, balance: readonly BalanceRow[]): s
   const had = clicks_lost ? `; in 28 days they had ${counted(clicks_lost, 'click')}` : '';
   const fell = headline.fell_out.now ?? 0;
   const out = compared_with === null ? '' : ` ${counted(fell, 'page')} fell out of the index${had}${clause(crawls)}.`;
-  // Of pages of which many were never looked at, a share says nothing.
-  const share = isWhole ? percent(shareOf(indexed.now, pages.now)) : '';
-  const are = `${indexed.now === 1 ? 'is' : 'are'}${isWhole ? '' : ' known to be'}`;
+  // Of pages of which many were never looked at, or long ago, a share says nothing.
+  const isNow = isWhole && headline.estimate.share_low === headline.estimate.share_high;
+  const share = isNow ? percent(shareOf(indexed.now, pages.now)) : '';
+  const are = `${indexed.now === 1 ? 'is' : 'are'}${isNow ? '' : ' known to be'}`;
   const all = counted(pages.now ?? 0, 'page');
   return `${known(indexed.now)} of ${all} ${are} indexed${share ? ` (${share})` : ''}${than}.${out}${came(headline, balance)}`;
 }
