@@ -31,6 +31,11 @@ export function status(name: string | null, isBad: boolean): Part {
   return isBad ? html`<b class="bad">${name}</b>` : orUnknown(name);
 }
 
+/** A loss or a gain as a sign that differs in shape and colour. */
+export function arrow(isLoss: boolean): Html {
+  return isLoss ? html`<b class="bad" aria-hidden="true">▼</b>` : html`<b class="good" aria-hidden="true">▲</b>`;
+}
+
 /** A column of numbers, or of what `form` makes of them. */
 export function number<Row>(
   head: string,

@@ -2,7 +2,7 @@ import { darkRules, heatRules, PALETTE } from './charts/palette.js';
 
 /** The style sheet of a report: light and dark, screen, phone and paper. It loads nothing. */
 export const STYLE = `
-:root{--ground:#fff;--card:#f6f8fa;--text:#1c2128;--soft:#525c69;--line:#d5dae1;--link:#1f5fa8;--bad:${PALETTE.partial.light};
+:root{--ground:#fff;--card:#f6f8fa;--text:#1c2128;--soft:#525c69;--line:#d5dae1;--link:#1f5fa8;--bad:${PALETTE.partial.light};--good:${PALETTE.gain.light};
 --indexed:${PALETTE.indexed.light};--not-indexed:${PALETTE.notIndexed.light};--no-data:${PALETTE.noData.light};--period:${PALETTE.period.light}}
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1.5rem 1.25rem 3rem;max-width:62rem;background:var(--ground);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
@@ -20,7 +20,7 @@ a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--card);padding:.1em .3em;border-radius:3px}
 .url{overflow-wrap:anywhere}
 .date{white-space:nowrap}
-.bad{color:var(--bad)}
+.bad{color:var(--bad)}.good{color:var(--good)}
 .unknown{color:var(--soft)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(13rem,1fr));gap:.7rem;margin:1rem 0}
 .tiles div{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.65rem .85rem}
@@ -47,7 +47,7 @@ ${heatRules('light')}
 .heat thead td{vertical-align:bottom;white-space:nowrap}.heat .number{padding-left:.4rem}.heat thead .number{width:4.2rem}
 .heat tbody td:not(.number){text-align:center;font-size:.6rem}
 .ends{display:flex;justify-content:space-between;color:var(--soft);font-size:.83rem;margin:.2rem 0}
-.heat .noted{box-shadow:inset 0 3px var(--text),inset 0 4px var(--ground)}.heat td a{color:inherit}main .heat td a{text-decoration:none}.heat .h5,.heat .h6,.heat .h7{color:var(--ground)}
+.heat .noted{box-shadow:inset 0 3px var(--text),inset 0 4px var(--ground)}.heat b{background:var(--ground);border-radius:2px}.heat td a{color:inherit}main .heat td a{text-decoration:none}
 .key .swatch{margin:0;border-radius:0}
 .first h2{font-size:1.05rem;margin:1.1rem 0 .3rem;padding:0;border:0}.first ul{margin:.3rem 0;padding-left:1.1rem}.first li{overflow-wrap:anywhere;margin:.2rem 0}.first li a{text-decoration:underline}
 .first .lead{margin:.5rem 0;font-size:1rem}
@@ -69,7 +69,7 @@ body{padding:.7rem .9rem}h1{font-size:1.3rem}.first{font-size:.88rem;line-height
 .cards td:first-child,.cards tbody th{flex-basis:100%;font-weight:600}.cards td:first-child::before{content:none}
 }
 @media screen and (prefers-color-scheme:dark){
-:root{--ground:#11161d;--card:#1a212b;--text:#e3e8ee;--soft:#a3adba;--line:#333c48;--link:#78b4f0;--bad:${PALETTE.partial.dark};
+:root{--ground:#11161d;--card:#1a212b;--text:#e3e8ee;--soft:#a3adba;--line:#333c48;--link:#78b4f0;--bad:${PALETTE.partial.dark};--good:${PALETTE.gain.dark};
 --indexed:${PALETTE.indexed.dark};--not-indexed:${PALETTE.notIndexed.dark};--no-data:${PALETTE.noData.dark};--period:${PALETTE.period.dark}}
 ${darkRules()}${heatRules('dark')}}
 @media print{

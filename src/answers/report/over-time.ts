@@ -1,7 +1,8 @@
 import { shareOf } from '../../base/observe/format.js';
 import { addDays } from '../../base/time.js';
-import type { Area } from '../html/charts/area-chart.js';
 import type { Colour } from '../html/charts/palette.js';
+import type { Layer } from '../html/charts/stack-chart.js';
+import { shortened } from '../html/html.js';
 import { askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
 import { datesOf, type Period } from './period.js';
@@ -11,6 +12,7 @@ import { type CoverageRow, coverageRow, type DirectoryRow, type StateRow } from 
 const MOST_NIGHTS = 92;
 const MOST_DIRECTORIES = 24;
 const LEAST_PAGES = 5;
+const NAME_CHARACTERS = 80;
 const LEAST_OF_ROW = 0.05;
 const LEAST_OF_ALL = 0.005;
 /** No directory has these names, because each begins with a slash: beyond the 500 largest, and all that have no row. */
@@ -108,7 +110,7 @@ export async function readOverTime(reader: Reader, website: string | null, { sho
     columns,
     heat: chosen.length < now.directories.length ? [...heat, { ...others, cells: rest }] : heat,
     colours,
-    areas: areasOf(rows, columns, colours),
+    layers: layersOf(rows, { columns, step }, colours),
   };
 }
 
@@ -149,15 +151,25 @@ function coloursOf(states: readonly StateRow[]): Map<string, Colour> {
   );
 }
 
-function areasOf(rows: readonly CoverageRow[], dates: readonly string[], colours: ReadonlyMap<string, Colour>): Area[] {
-  const areas = STACK.map((colour): Area & { pages: number[] } => {
-    const [[name = ''] = []] = [...colours].filter(([, one]) => one === colour);
-    return { colour, name: colour === 'text' ? 'other states' : name, pages: dates.map(() => 0) };
+/** The pages of each colour, with the names of its states; null on dates without a listing since the one before. */
+function layersOf(
+  rows: readonly CoverageRow[],
+  { columns, step }: { columns: readonly string[]; step: number },
+  colours: ReadonlyMap<string, Colour>,
+): Layer[] {
+  const known = rows.filter((row) => !row.is_place && row.listed_on > addDays(row.column_date, -step));
+  const dates = new Set(known.map(({ column_date }) => column_date));
+  return STACK.flatMap((colour) => {
+    const own = known.filter((row) => row.pages > 0 && (colours.get(row.index_coverage_state) ?? 'text') === colour);
+    const names = [...new Set(own.map((row) => stateName(row.index_coverage_state)))];
+    const pagesOn = (date: string) => own.reduce((sum, row) => sum + (row.column_date === date ? row.pages : 0), 0);
+    const pages = columns.map((date) => (dates.has(date) ? pagesOn(date) : null));
+    const name = `${colour === 'text' ? 'Other: ' : ''}${names.map((one) => shortened(one, NAME_CHARACTERS)).join(', ')}`;
+    return own.length > 0 ? [{ colour, name, pages }] : [];
   });
-  for (const { is_place, index_coverage_state: state, column_date, pages } of rows) {
-    const area = areas.find(({ colour }) => !is_place && colour === (colours.get(state) ?? 'text'));
-    const at = dates.indexOf(column_date);
-    if (area) area.pages[at] = (area.pages[at] ?? 0) + pages;
-  }
-  return areas.filter(({ pages }) => pages.some((number) => number > 0));
+}
+
+/** A state in words; pages without one have a status instead. */
+export function stateName(state: string): string {
+  return state.replace(/^[a-z]/, (first) => first.toUpperCase());
 }

@@ -6,6 +6,7 @@ import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
 import { totalOf, type WebsiteFacts } from './headline.js';
 import { newsOf } from './news.js';
+import { readNights } from './nights.js';
 import { readOverTime } from './over-time.js';
 import type { Period } from './period.js';
 import {
@@ -85,6 +86,7 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
   const scope = scopeOf(websites, period);
   const { website, until } = scope;
   const { since } = period.shown;
+  const [first, second] = websites;
   const trends = websites.flatMap(({ trend }) => trend);
   const places = await readPlaces(reader, website, period);
   return {
@@ -96,6 +98,7 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
     balance: websites.flatMap(({ balance }) => balance ?? []),
     sitemaps: await askRows(reader, 'answers/report/sitemaps', sitemapRow, { ...scope, limit: SITEMAPS_READ }),
     ...places,
+    nights: first && !second ? await readNights(reader, first, period) : null,
     over_time: await readOverTime(reader, website, period, places),
   };
 }

@@ -4,10 +4,11 @@ import { run } from '../../given/cli.js';
 import { buildWarehouse } from '../../given/warehouse.js';
 import { SHOP_TOKEN, startDashboard } from '../../serve/dashboard/given.js';
 import { rowsOf, shownText } from '../../serve/dashboard/visitor.js';
-import { movedIn, snapshotsOf } from '../index-truth.js';
+import { moved, movedIn, snapshotsOf } from '../index-truth.js';
 import { broken, indexed, out, reportOf, STRICT } from './given.js';
 
-const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => `https://shop.example/${name}`) as [
+const [A, B, C, D, E] = ['a', 'b', 'c', 'd', 'e'].map((name) => `https://shop.example/${name}`) as [
+  string,
   string,
   string,
   string,
@@ -23,7 +24,7 @@ test.each(atLength(['UTC'] as const, ['UTC', 'Asia/Tokyo', 'America/New_York'] a
     };
     const hour = HOURS[time_zone];
     const { path } = await buildWarehouse([
-      night(`01T${hour}`, [indexed(A), indexed(B), out(C)]),
+      night(`01T${hour}`, [indexed(A), indexed(B), out(C), out(E)]),
       night(`02T${hour}`, [indexed(A), indexed(B), out(C)]),
       night(`03T${hour}`, [indexed(A), indexed(B), out(C)]),
       night(`05T${hour}`, [out(A), out(B), indexed(C)]),
@@ -31,7 +32,8 @@ test.each(atLength(['UTC'] as const, ['UTC', 'Asia/Tokyo', 'America/New_York'] a
       night(`06T${hour}`, [out(A), indexed(B), indexed(C), indexed(D)]),
       night(`07T${hour}`, [indexed(A), broken(B)], STRICT),
     ]);
-    const truth = movedIn(await snapshotsOf(path), '2025-03-04', '2025-03-06');
+    const snapshots = await snapshotsOf(path);
+    const truth = movedIn(snapshots, '2025-03-04', '2025-03-06');
     expect([truth?.fellOut, truth?.entered, truth?.returned]).toEqual([[A], [C, D], [B]]);
 
     const { report } = await reportOf({ path }, { since: '2025-03-04', until: '2025-03-06' });
@@ -40,6 +42,28 @@ test.each(atLength(['UTC'] as const, ['UTC', 'Asia/Tokyo', 'America/New_York'] a
         '2 pages entered it, 1 of them new or back in the listing.',
       'Mar 4 has no complete listing; Mar 5 has several snapshots, of which the last complete one counts.',
     ]);
+
+    // The picture of the nights: each date of its last complete listing, and nothing of the others.
+    const { dates = [], pages = [], moves = [] } = report.sections[0]?.nights ?? {};
+    const picture = dates.map((_, at) => [...pages, ...moves].map((layer) => layer.pages[at]));
+    expect([...pages, ...moves].map(({ name }) => name)).toEqual([
+      'indexed',
+      'not indexed',
+      'no longer listed',
+      'entered the index',
+      'not indexed any more',
+    ]);
+    const listings = dates.map((date) => snapshots.findLast((one) => one.date === date && one.isComplete));
+    expect(picture).toEqual(
+      listings.map((listing, at) => {
+        if (!listing) return [null, null, null, null, null];
+        const counted = (status: string) => [...listing.known.values()].filter((page) => page.status === status).length;
+        const before = listings.slice(0, at).findLast((one) => one !== undefined);
+        const { entered, fellOut } = before ? moved(snapshots, before, listing) : {};
+        const steps = [entered?.length ?? null, fellOut ? 0 - fellOut.length : null];
+        return [counted('indexed'), counted('not_indexed'), counted('gone'), ...steps];
+      }),
+    );
 
     for (const [date, caveat] of [
       ['2025-03-04', 'The newest complete listing is of 2025-03-03, before this period.'],
@@ -65,8 +89,8 @@ test.each(atLength(['UTC'] as const, ['UTC', 'Asia/Tokyo', 'America/New_York'] a
     }
     const sides = ['since=2025-03-03', 'until=2025-03-04', '--json', '--warehouse', path];
     const { stdout } = await run(['query', 'compare', ...sides]);
-    const [pages] = JSON.parse(stdout);
-    expect(pages).toMatchObject({
+    const [first] = JSON.parse(stdout);
+    expect(first).toMatchObject({
       left_side: '2025-03-03',
       right_side: '2025-03-03',
       right_pages: 3,

@@ -42,7 +42,7 @@ beforeAll(async () => {
 describe('what a report shows over time', () => {
   once('the heat map has the counts of each listing, night by night, and marks what changed much', async () => {
     const { report, page } = last;
-    const { heat = [], columns = [], step, areas = [] } = report.sections[0]?.over_time ?? {};
+    const { heat = [], columns = [], step, layers = [] } = report.sections[0]?.over_time ?? {};
     expect([step, columns[0], columns.length]).toEqual([1, '2025-01-05', 67]);
     const cells = heat.flatMap(({ directory, cells }) =>
       cells.flatMap((cell) => (cell ? [{ directory, ...cell }] : [])),
@@ -59,10 +59,10 @@ describe('what a report shows over time', () => {
     // What lost most comes first; nights without a complete listing are empty.
     expect(heat.map(({ directory }) => directory)).toEqual(['/blog/', '/docs/', `/${HOSTILE}/`, '/']);
     expect(heat[0]?.cells.at(-2)).toBeNull();
-    expect(areas.map(({ name, pages }) => [name, pages.at(-1)])).toEqual([
-      ['Soft 404', 8],
-      ['Crawled - currently not indexed', 1],
-      ['Submitted and indexed', 17],
+    expect(layers.map(({ name, pages }) => [name, pages.at(-2), pages.at(-1)])).toEqual([
+      ['Soft 404', null, 8],
+      ['Crawled - currently not indexed', null, 1],
+      ['Submitted and indexed', null, 17],
     ]);
     const titles = parsed(page).attributes.filter(({ name }) => name === 'title');
     expect(titles.map(({ value }) => value.replaceAll('\u00a0', ' '))).toContain(

@@ -2,13 +2,23 @@ import type { ScatterSeriesOption } from 'echarts/charts';
 import { BarChart, type BarSeriesOption, LineChart, type LineSeriesOption, ScatterChart } from 'echarts/charts';
 import { GridComponent, type GridComponentOption, MarkAreaComponent, MarkLineComponent } from 'echarts/components';
 import * as echarts from 'echarts/core';
+import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 import { z } from 'zod';
 import { count, dayOfMonth } from '../../../base/observe/format.js';
 import { escaped, Html, html } from '../html.js';
 import { colour } from './palette.js';
 
-echarts.use([BarChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, MarkLineComponent, SVGRenderer]);
+echarts.use([
+  BarChart,
+  LineChart,
+  ScatterChart,
+  GridComponent,
+  MarkAreaComponent,
+  MarkLineComponent,
+  LabelLayout,
+  SVGRenderer,
+]);
 
 export type ChartOption = echarts.ComposeOption<
   BarSeriesOption | LineSeriesOption | ScatterSeriesOption | GridComponentOption

@@ -12,8 +12,9 @@ export const PALETTE = {
   line: { light: '#d5dae1', dark: '#3a4350' },
   alsoIndexed: { light: '#8fbbe8', dark: '#a9d1f7' },
   out1: { light: '#8f4a12', dark: '#a65f2b' },
-  out2: { light: '#f7d9a8', dark: '#fbe3c0' },
-  out3: { light: '#bb6a35', dark: '#c97f4d' },
+  out2: { light: '#ecd06f', dark: '#f0dc95' },
+  out3: { light: '#a24f86', dark: '#cf82b4' },
+  gain: { light: '#1b7f4d', dark: '#55c98c' },
 } as const;
 
 export type Colour = keyof typeof PALETTE;

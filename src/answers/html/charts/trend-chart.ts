@@ -53,8 +53,6 @@ export function shareChart(id: string, days: readonly Day[], { period, marks, no
       {
         ...STILL,
         type: 'line',
-        // The dots show which dates are known.
-        connectNulls: true,
         symbol: 'circle',
         symbolSize: days.length > MOST_DAYS_WITH_DOTS ? 3 : 6,
         lineStyle: { color: colour('indexed'), width: 2 },
@@ -65,25 +63,26 @@ export function shareChart(id: string, days: readonly Day[], { period, marks, no
       {
         ...STILL,
         type: 'scatter',
-        symbol: 'circle',
-        symbolSize: 10,
-        itemStyle: { color: colour('partial') },
-        label: {
-          ...LABEL,
-          show: true,
-          position: 'left',
-          color: colour('partial'),
-          textBorderWidth: 0,
-          formatter: ({ dataIndex }: { dataIndex: number }) => {
-            const change = marked.get(days[dataIndex]?.date ?? '') ?? 0;
-            return `${change < 0 ? '▼' : '▲'} ${signed(change)}`;
-          },
-        },
-        data: days.map(({ date }, at) => ({
-          value: marked.has(date) ? (shares[at] ?? '-') : '-',
+        symbol: 'triangle',
+        symbolSize: 11,
+        // Above a rise and below a fall, where the line is not.
+        labelLayout: ({ text }) => ({ hideOverlap: true, dy: text.startsWith('+') ? -10 : 10 }),
+        data: days.flatMap(({ date }, at) => {
+          const [change = 0, share] = [marked.get(date), shares[at]];
+          if (change === 0 || typeof share !== 'number') return [];
+          const own = colour(change < 0 ? 'partial' : 'gain');
           // On the side without the line, where there is room.
-          label: { position: at * 6 < days.length ? 'right' : 'left' },
-        })),
+          const position = at * 6 < days.length ? ('right' as const) : ('left' as const);
+          const label = {
+            ...LABEL,
+            show: true,
+            position,
+            color: own,
+            textBorderWidth: 0,
+            formatter: signed(change),
+          };
+          return { value: [date, share], symbolRotate: change < 0 ? 180 : 0, itemStyle: { color: own }, label };
+        }),
         z: 5,
       },
       noteMarks(dates, notes),

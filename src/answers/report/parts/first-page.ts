@@ -1,8 +1,9 @@
 import { count, counted, datesText, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
 import { noteList } from '../../html/charts/notes.js';
+import { stackChart } from '../../html/charts/stack-chart.js';
 import { shareChart } from '../../html/charts/trend-chart.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
-import { statesGrown } from '../over-time.js';
+import { stateName, statesGrown } from '../over-time.js';
 import type { Period } from '../period.js';
 import type { Report } from '../report.js';
 import type { FallenRow, StateRow } from '../rows.js';
@@ -10,7 +11,6 @@ import type { Moves, Section } from '../section.js';
 import { eventsIn, storyOf } from '../story.js';
 import { headlinePart, overviewPart } from './headline.js';
 import { heatMap } from './heat-map.js';
-import { stateName } from './moves.js';
 import { command, note, shownName, websiteParameter } from './part.js';
 
 const WEBSITES = 10;
@@ -18,6 +18,8 @@ const DIRECTORIES = 6;
 const STATES = 4;
 const STATE_CHARACTERS = 60;
 const URL_CHARACTERS = 60;
+const PAGES_HEIGHT = 180;
+const MOVES_HEIGHT = 150;
 
 /** All that a manager needs, on one page: what happened, when, where and why, and what to look at first. */
 export function firstPage(report: Report): Html {
@@ -68,12 +70,21 @@ export function sharePart(
     ...(trend.some(({ counts }) => typeof counts?.share_estimated === 'number')
       ? ['Estimated for all pages; the area is the 95% interval.']
       : []),
-    ...(marks.length > 0 ? ['▼ ▲: nights that broke the trend, with the change in indexed pages.'] : []),
+    ...(marks.length > 0 ? ['Triangles: nights that broke the trend, with the change in indexed pages.'] : []),
     ...((dates[0] ?? period.since) < period.since ? [`Shaded: ${datesText(period.since, period.until)}.`] : []),
   ];
   return html`${shareChart(id, trend, { period, marks, notes })}
 ${noteList(dates, notes)}
 ${texts.length > 0 ? note(texts.join(' ')) : null}`;
+}
+
+/** The pages of each night, and those that came into the index and left it; nothing of several websites. */
+export function nightsPart(id: string, { nights, notes }: Pick<Moves, 'nights' | 'notes'>): Part {
+  if (nights === null || nights.dates.length < 2) return null;
+  const { dates, pages, moves } = nights;
+  const title = 'Pages by night';
+  return html`<h3>${title}</h3>${stackChart({ id: `${id}-pages`, title, height: PAGES_HEIGHT }, dates, pages, notes)}
+${moves.length > 0 ? [html`<h3>Arrivals and departures</h3>`, stackChart({ id: `${id}-moves`, title: 'Arrivals and departures', height: MOVES_HEIGHT }, dates, moves, [])] : null}`;
 }
 
 /** The states out of the index that grew much, or else those with the most pages. */

@@ -1,6 +1,6 @@
 import { count, counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
-import { number } from '../../html/cells.js';
+import { arrow, number } from '../../html/cells.js';
 import { type Html, html, type Part, shortened } from '../../html/html.js';
 import { table } from '../../html/table.js';
 import type { HeatCell, HeatRow } from '../over-time.js';
@@ -41,7 +41,7 @@ export function heatMap(section: Moves, rows: readonly HeatRow[], links?: PagesL
 <thead><tr><th scope="col">Directory</th>${dates}${heads}</tr></thead>
 <tbody>
 ${rows.map((row) => rowOf(section, row, links))}</tbody></table>
-<p class="note key">Indexed${headline.not_inspected ? ', of the pages that were inspected' : ''}: under 20% ${swatches} 95% and more. ▼ ▲: changed by 5 pages and 5% since ${before}.${notes.length > 0 ? ' A line on top: a note.' : ''}</p>`;
+<p class="note key">Indexed${headline.not_inspected ? ', of the pages that were inspected' : ''}: under 20% ${swatches} 95% and more. <span class="date">${arrow(true)} ${arrow(false)}</span> changed by 5 pages and 5% since ${before}.${notes.length > 0 ? ' A line on top: a note.' : ''}</p>`;
 }
 
 /** Pages and indexed pages have no room on a phone. */
@@ -85,7 +85,7 @@ function cellOf(cell: HeatCell | null, noted: string, linkOf: (dates: Dates) => 
   const { date, pages, indexed, since, change, isMarked } = cell;
   const share = shareOf(indexed, pages) ?? 0;
   const reading = `${dayOfMonth(date)}: ${count(indexed)} of ${counted(pages, 'page')} indexed (${percent(share)})${since ? `, ${signed(change)} since ${dayOfMonth(since)}` : ''}${noted}`;
-  const mark = isMarked ? ((change ?? 0) < 0 ? '▼' : '▲') : null;
+  const mark = isMarked ? arrow((change ?? 0) < 0) : null;
   const address = mark && linkOf({ from: addDays(since ?? date, 1), to: date });
   const shown = address ? html`<a href="${address}" aria-label="${reading}">${mark}</a>` : mark;
   return html`<td class="h${STEPS.filter((from) => share >= from).length}${noted ? ' noted' : ''}" title="${reading}">${shown}</td>`;

@@ -1,10 +1,10 @@
 import { counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
 import { number } from '../../html/cells.js';
-import { areaChart, swatch } from '../../html/charts/area-chart.js';
 import { noteList } from '../../html/charts/notes.js';
+import { stackChart, swatch } from '../../html/charts/stack-chart.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
-import { isNotable, lostAndWon } from '../over-time.js';
+import { isNotable, lostAndWon, stateName } from '../over-time.js';
 import type { SitemapRow, StateRow } from '../rows.js';
 import type { Moves, Section } from '../section.js';
 import { heatPart } from './heat-map.js';
@@ -15,6 +15,7 @@ const LISTED = 8;
 /** States that are not folded, whether they changed or not. */
 const ALWAYS_SHOWN = 4;
 const SITEMAP_CHARACTERS = 60;
+const STATES_HEIGHT = 260;
 
 /** Why pages are not indexed: how many are in each state, over time and now, and how that changed. */
 export function reasonsPart(id: string, section: Moves, links?: PagesLinks): Html {
@@ -38,7 +39,14 @@ export function reasonsPart(id: string, section: Moves, links?: PagesLinks): Htm
   const within = states.filter(({ index_summary }) => index_summary === 'Indexed');
   return part(
     'Why pages are not indexed',
-    over_time.columns.length > 1 ? areaChart(`${id}-states`, over_time.columns, over_time.areas, notes) : null,
+    over_time.columns.length > 1
+      ? stackChart(
+          { id: `${id}-states`, title: 'Pages by state over time', height: STATES_HEIGHT },
+          over_time.columns,
+          over_time.layers,
+          notes,
+        )
+      : null,
     noteList(over_time.columns, notes),
     out.length > 0 ? folded(out, isShown, (rows) => table(columns, rows)) : note('Every page is indexed.'),
     within.length > 0 ? html`<h4>Indexed</h4>${table(columns, within)}` : null,
@@ -47,11 +55,6 @@ export function reasonsPart(id: string, section: Moves, links?: PagesLinks): Htm
 
 function linked(address: string | null | undefined, name: string): Part {
   return address ? html`<a href="${address}">${name}</a>` : name;
-}
-
-/** A state in words; pages without one have a status instead. */
-export function stateName(state: string): string {
-  return state.replace(/^[a-z]/, (first) => first.toUpperCase());
 }
 
 /** The moves between states with the most pages. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { dated, UNKNOWN } from '../../../answers/html/cells.js';
-import { html, type Part, shortened } from '../../../answers/html/html.js';
+import { arrow, dated, UNKNOWN } from '../../../answers/html/cells.js';
+import { Html, html, type Part, shortened } from '../../../answers/html/html.js';
 import type { Column } from '../../../answers/html/table.js';
 import { askRows, askSelected, countSelected } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
@@ -123,9 +123,7 @@ function changeColumns(context: WebsiteContext, origin: string | null): Column<C
 
 export function indexChange({ index_change: change, is_loss }: ChangeRow): Part {
   if (change === null) return UNKNOWN;
-  return is_loss
-    ? html`<b class="bad"><span aria-hidden="true">▼ </span>${change}</b>`
-    : html`<b><span aria-hidden="true">▲ </span>${change}</b>`;
+  return html`<b${is_loss ? new Html(' class="bad"') : null}>${arrow(is_loss)} ${change}</b>`;
 }
 
 export function otherChanges(changes: string | null): Part {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { dated, number } from '../../../answers/html/cells.js';
+import { arrow, dated, number } from '../../../answers/html/cells.js';
 import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
 import { FELL_OUT } from '../../../answers/query/period-note.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { shareIndexed } from '../../../answers/report/estimate.js';
 import { OTHER_DIRECTORIES } from '../../../answers/report/over-time.js';
-import { caveatsPart, sharePart } from '../../../answers/report/parts/first-page.js';
+import { caveatsPart, nightsPart, sharePart } from '../../../answers/report/parts/first-page.js';
 import { placesPart, reasonsPart } from '../../../answers/report/parts/moves.js';
 import type { PagesLinks } from '../../../answers/report/parts/part.js';
 import { readStory } from '../../../answers/report/report.js';
@@ -37,7 +37,7 @@ export async function overviewPage(context: WebsiteContext): Promise<Content> {
   const overview = await OVERVIEWS.ask(context, days);
   const { sentences, listings } = overview;
   const content = html`${periodLinks(DAYS, { one: 'day', chosen: days, linkOf: (span) => linkTo(context, 'overview', { days: span }) })}
-${sentences.map((sentence) => html`<p class="lead">${sentence}</p>\n`)}
+${sentences.map((sentence) => html`<p class="lead">${sentence}${overview.events.filter((event) => eventSentence(event) === sentence).map((event) => html` ${changesOf(context, event)}`)}</p>\n`)}
 ${caveatsPart(overview.caveats)}
 ${actions(context, overview)}
 ${await viewsPart(context, overview.headline.compared_with)}
@@ -81,7 +81,8 @@ function parts(context: WebsiteContext, overview: Overview): Html {
   return html`<section aria-labelledby="h-deltas" class="deltas"><h2 id="h-deltas">Change in 1, 7, 30 and 90 days</h2>
 ${deltas(context, overview)}</section>
 <section aria-labelledby="h-share"><h2 id="h-share">Share of the pages that is indexed</h2>
-${share(context, overview)}</section>
+${share(context, overview)}
+${nightsPart('nights', overview)}</section>
 <section aria-labelledby="h-period"><h2 id="h-period">${period.days === 1 ? 'The newest night' : `The last ${period.days} days`}</h2>
 <p class="note">${datesText(period.since, period.until)}${overview.headline.compared_with ? `, compared with the listing of ${dayOfMonth(overview.headline.compared_with)}` : ''}. ${FELL_OUT}</p>
 ${placesPart('over', overview, links)}
@@ -141,32 +142,38 @@ function changeSince({ figure, isShare }: Delta, now: TrendRow, before: TrendRow
 
 /** The chart of the indexed share, the nights that broke a trend, and a table of the numbers. */
 function share(context: WebsiteContext, overview: Overview): Part {
-  const { events, period, listings } = overview;
+  const { events, period, listings, sentences } = overview;
   const caption = 'Numbers of the chart, newest first';
   const columns = [
     { head: 'Date', cell: ({ snapshot_date }: TrendRow) => dated(snapshot_date) },
     ...DELTAS.map(({ name, figure, isShare }) => number(name(overview), figure, isShare ? percent : count)),
   ];
   return html`${sharePart('share', overview, period)}
-${eventList(context, eventsIn(events, period.shown))}
+${eventList(
+  context,
+  eventsIn(events, period.shown).filter((event) => !sentences.includes(eventSentence(event))),
+)}
 <details><summary>Numbers of the chart</summary>
 ${table(columns, listings.toReversed(), { id: 'trend-numbers', caption, empty: '' })}</details>`;
 }
 
-/** The nights that broke a trend, newest first, each with the changes of that night. */
+/** The nights that broke a trend and are not told above, newest first, each with the changes of that night. */
 function eventList(context: WebsiteContext, events: readonly EventRow[]): Part {
   const listed = events
     .slice(0, EVENTS_LISTED)
     .toSorted((one, other) => other.snapshot_date.localeCompare(one.snapshot_date));
   if (listed.length === 0) return null;
   const items = listed.map((event) => {
-    const { snapshot_date: date, change, what, name } = event;
-    const directory = what === 'directory' && name !== null && name !== OTHER_DIRECTORIES ? name : undefined;
-    const link = linkTo(context, 'changes', { from: date, to: date, directory });
-    return html`<li><span aria-hidden="true">${change < 0 ? '▼' : '▲'}</span> ${eventSentence(event)} <a href="${link}">Changes of ${date}</a></li>\n`;
+    return html`<li>${arrow(event.change < 0)} ${eventSentence(event)} ${changesOf(context, event)}</li>\n`;
   });
   return html`<ul class="events">
 ${items}</ul>`;
+}
+
+/** A link to the changes of the night of an event. */
+function changesOf(context: WebsiteContext, { snapshot_date: date, what, name }: EventRow): Html {
+  const directory = what === 'directory' && name !== null && name !== OTHER_DIRECTORIES ? name : undefined;
+  return html`<a class="date" href="${linkTo(context, 'changes', { from: date, to: date, directory })}">Changes of ${date}</a>`;
 }
 
 function pagesLinks(context: WebsiteContext): PagesLinks {
