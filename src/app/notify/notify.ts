@@ -11,7 +11,7 @@ import type { Logger } from '../../base/observe/log.js';
 import { masker } from '../../base/observe/masker.js';
 import { exists } from '../../base/storage/durable.js';
 import { waitingForLock } from '../../base/storage/locks.js';
-import { DAY_MS, MINUTE_MS } from '../../base/time.js';
+import { calendarDate, DAY_MS, MINUTE_MS } from '../../base/time.js';
 import type { LongOutage } from '../../sync/outage.js';
 import { type Receipt, runExitCode } from '../../sync/receipt.js';
 import { DamageError } from '../../warehouse/log/folder/damage.js';
@@ -210,7 +210,7 @@ async function readTrends(reader: Reader, notices: readonly Notice[], now: numbe
   const names = new Map(
     notices.map(({ website_id, website_name }) => [website_id, website_name ?? website_id] as const),
   );
-  const since = new Date(now - TREND_DAYS * DAY_MS).toISOString().slice(0, 10);
+  const since = calendarDate(new Date(now - TREND_DAYS * DAY_MS), reader.timeZone);
   const trends: Trend[] = [];
   for (const [id, name] of [...names].slice(0, TRENDS)) {
     // A website whose first run failed has no listing.

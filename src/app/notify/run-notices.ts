@@ -1,6 +1,7 @@
 import type { Config } from '../../base/config/schema.js';
 import { websiteOf } from '../../base/config/websites.js';
 import { duration } from '../../base/observe/format.js';
+import { calendarDate } from '../../base/time.js';
 import type { LongOutage } from '../../sync/outage.js';
 import { lagOf, problemsIn, type Receipt } from '../../sync/receipt.js';
 import { conditionOf, type Notice, noticeOf, noticeOfNone, overNotice } from './notice.js';
@@ -37,7 +38,7 @@ export function unreadableNotice(
   { config, now }: { config: Config; now: number },
 ): Notice {
   const given = { kind: 'unreadable', what: `the warehouse cannot be read: ${error}`, count: 1, since: null } as const;
-  return ofWebsite(websiteId, config)(new Date(now).toISOString().slice(0, 10), given);
+  return ofWebsite(websiteId, config)(calendarDate(new Date(now), config.warehouse.time_zone), given);
 }
 
 /** A long outage. */
