@@ -17,7 +17,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   returned: 'fell out and came back',
   coverage_state: 'coverage state',
   first_data: 'first inspection',
-  retired: 'retired: not named for a long time',
+  retired: 'retired (not named)',
   searchengine_canonical: 'canonical',
   user_canonical: 'declared canonical',
   canonicals_match: 'canonicals match',
