@@ -6,6 +6,7 @@ import {
   apiAccess,
   type GoogleWebsite,
   googleAccess,
+  isExcepted,
   keyLabel,
   namedWebsites,
   type Website,
@@ -115,7 +116,8 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
   if (allFrom(config) === 'google') {
     const ids = widestOf(await clients.google.sites(uncounted()));
     if (ids.size === 0) throw new SourceError('forbidden', noneReadable(clients.google.client.access.account));
-    return [...ids.keys()].map((id) => ({ id, name: null, ...googleAccess(config) }));
+    const asked = [...ids.keys()].filter((id) => !isExcepted(config, id));
+    return asked.map((id) => ({ id, name: null, ...googleAccess(config) }));
   }
   const { details, schemaProblem } = await keyDetails(config, clients);
   if (details) return websitesFor(config, details);

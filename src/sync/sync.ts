@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import type { Config } from '../base/config/schema.js';
-import { allFrom, apiAccess, namedWebsites, type Website, websiteOf } from '../base/config/websites.js';
+import { allFrom, apiAccess, isExcepted, namedWebsites, type Website, websiteOf } from '../base/config/websites.js';
 import { Stopped } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
 import type { Progress } from '../base/observe/progress.js';
@@ -206,8 +206,7 @@ class Sync {
       return { websites: chosen([...named, ...(await this.#lost(named))]) };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      const known = await websitesIn(this.#context.warehouse);
-      return { websites: chosen(known.map((id) => websiteOf(config, id))), unlisted: error };
+      return { websites: chosen((await this.#known()).map((id) => websiteOf(config, id))), unlisted: error };
     }
   }
 
@@ -216,8 +215,12 @@ class Sync {
     const { config } = this.options;
     if (allFrom(config) !== 'google') return [];
     const readable = named.map(({ id }) => id);
-    const known = await websitesIn(this.#context.warehouse);
-    return known.filter((id) => !isCovered(id, readable)).map((id) => websiteOf(config, id));
+    return (await this.#known()).filter((id) => !isCovered(id, readable)).map((id) => websiteOf(config, id));
+  }
+
+  async #known(): Promise<string[]> {
+    const all = await websitesIn(this.#context.warehouse);
+    return all.filter((id) => !isExcepted(this.options.config, id));
   }
 
   /** @param setAside a damaged journal of an older run of the website, which this run reports */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nextTimes } from '../../base/config/cron.js';
 import type { Config } from '../../base/config/schema.js';
-import { keyLabel, namedWebsites, websiteOf } from '../../base/config/websites.js';
+import { isExcepted, keyLabel, namedWebsites, websiteOf } from '../../base/config/websites.js';
 import { sql } from '../../base/storage/sql.js';
 import { DAY_MS, SECOND_MS } from '../../base/time.js';
 import { unfinishedJournals } from '../../warehouse/journal/folder.js';
@@ -120,7 +120,8 @@ async function openPlan(reader: Reader, input: NextRunInput): Promise<Known[]> {
 /** Where the configuration says `all`, the websites with a snapshot. */
 function idsOf(config: Config, asked: readonly string[], known: readonly Known[]): readonly string[] {
   if (asked.length > 0) return asked;
-  return namedWebsites(config)?.map(({ id }) => id) ?? known.map(({ website_id }) => website_id);
+  const all = known.map(({ website_id }) => website_id).filter((id) => !isExcepted(config, id));
+  return namedWebsites(config)?.map(({ id }) => id) ?? all;
 }
 
 type Counted = Awaited<ReturnType<typeof countedWebsite>>;

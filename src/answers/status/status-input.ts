@@ -1,5 +1,6 @@
 import { longestGap } from '../../base/config/cron.js';
 import { type Config, SECTIONS } from '../../base/config/schema.js';
+import { isExcepted } from '../../base/config/websites.js';
 import { timeOfId } from '../../base/time.js';
 import { followersOf } from '../../warehouse/copies/follow.js';
 import { newestFile, websitesIn } from '../../warehouse/log/folder/layout.js';
@@ -23,11 +24,16 @@ export function statusInputOf(config: Config): StatusInput {
     resumeWithin: sync.resume_within,
     maxRejectRatio: quality.max_reject_ratio,
     ...ageRuleOf(config),
+    isExcepted: (id) => isExcepted(config, id),
     due: dueOf(config),
     minFreeDisk: warehouse.min_free_disk,
     followers: followersOf(config),
     now: Date.now(),
   };
+}
+
+async function allIn(config: Config): Promise<string[]> {
+  return (await websitesIn(config.warehouse.path)).filter((id) => !isExcepted(config, id));
 }
 
 /** When nights are due: by the schedule, if the configuration has one or the daemon runs. */
@@ -56,7 +62,7 @@ export function maxAgeOf({ status, schedule }: Config): number {
  */
 export async function agesIn(config: Config, now: number): Promise<{ stale: string[]; overdue: string | null }> {
   const { websites, warehouse } = config;
-  const ids = Array.isArray(websites) ? websites.map(({ id }) => id) : await websitesIn(warehouse.path);
+  const ids = Array.isArray(websites) ? websites.map(({ id }) => id) : await allIn(config);
   const newest = (table: 'snapshots' | 'runs') => Promise.all(ids.map((id) => newestFile(warehouse.path, table, id)));
   const maxAge = maxAgeOf(config);
   const [snapshots, runs] = [await newest('snapshots'), await newest('runs')];

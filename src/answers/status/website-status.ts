@@ -139,6 +139,8 @@ export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
   memoryLimit: number;
   /** Websites that are configured, shown even before their first run. */
   websites: readonly { id: string; name: string | null }[];
+  /** Whether the configuration names all websites but this one. */
+  isExcepted?: (id: string) => boolean;
   /** Milliseconds since 1970. */
   now: number;
   /** As `ReaderOptions` have it. */
@@ -173,7 +175,7 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   const websites = [...ids].map((website_id) => {
     const website = known.find((one) => one.website_id === website_id) ?? { ...NOTHING, website_id };
     const own = input.websites.find(({ id }) => id === website_id);
-    const is_configured = own !== undefined || input.websites.length === 0;
+    const is_configured = own !== undefined || (input.websites.length === 0 && !input.isExcepted?.(website_id));
     const rows = inspectable.filter((row) => row.website_id === website_id);
     const inspections_a_day = rows.length > 0 ? inspectedIn(1, rows) : null;
     return { ...website, website_name: own?.name ?? website.website_name, is_configured, inspections_a_day };

@@ -1,5 +1,5 @@
 import type { Config } from '../../base/config/schema.js';
-import type { Website } from '../../base/config/websites.js';
+import { allFrom, type Website } from '../../base/config/websites.js';
 import { Stopped } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
 import type { Client } from '../../source/client.js';
@@ -70,7 +70,7 @@ export function checkToken({ details, error, schemaProblem }: KeyAnswer, website
   }
   // Only then does the service's answer say something about the key.
   const isAnswered = schemaProblem !== null || (error instanceof SourceError && error.status !== null);
-  if (websites === 'all' && isAnswered) {
+  if (allFrom({ websites }) === 'api' && isAnswered) {
     return token.error(
       `the service does not list the key's websites: ${why}`,
       'List them under websites instead of `all`.',

@@ -6,6 +6,7 @@ import { missedNight } from '../../answers/status/status.js';
 import { dueOf } from '../../answers/status/status-input.js';
 import { type WebsiteStatus, websiteRow } from '../../answers/status/website-status.js';
 import type { Config } from '../../base/config/schema.js';
+import { isExcepted } from '../../base/config/websites.js';
 import { counted, duration } from '../../base/observe/format.js';
 import { sql } from '../../base/storage/sql.js';
 import { DAY_MS } from '../../base/time.js';
@@ -57,7 +58,8 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   const all = await askRows(reader, 'answers/status/websites', websiteRow, { checked_at });
   // Nothing is reported about a website that is no longer configured, such as the age of its snapshots.
   const { websites: configured } = config;
-  const ids = Array.isArray(configured) ? configured.map(({ id }) => id) : all.map(({ website_id }) => website_id);
+  const found = all.map(({ website_id }) => website_id).filter((id) => !isExcepted(config, id));
+  const ids = Array.isArray(configured) ? configured.map(({ id }) => id) : found;
   const known = all.filter(({ website_id }) => ids.includes(website_id));
   const websites = known.map((website) => ({ ...website, website_name: configuredName(website, config) }));
   const recent = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: MOST_SNAPSHOTS });

@@ -33,10 +33,11 @@ export const google = mapping({
 /** Section `google`, parsed. */
 export type GoogleConfig = z.output<typeof google>;
 
-/** `websites`: all properties. */
-export const allProperties = mapping({
+/** `websites`: all that the token has access to, or all properties; but some. */
+export const allWebsites = mapping({
   all: z.literal(true, says('is not true', 'Write true, or one `- id: …` for each website.')),
-  source: z.literal('google', says('is not google', 'Write `source: google`; `websites: all` is for `api`.')),
+  source: z.literal('google', says('is not google', 'Write `source: google`, or leave it out for `api`.')).optional(),
+  except: z.array(text('the id of a website'), says('is not a list', 'Write ["id"].')).prefault([]),
 });
 
 function autoOr(isValid: (value: string) => boolean, bad: ReturnType<typeof says>) {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { safe } from '../observe/terminal.js';
 import { type ConfigDocument, type Path, pathText } from './document.js';
 import type { ConfigProblem } from './errors.js';
-import { allProperties } from './google.js';
+import { allWebsites } from './google.js';
 import { CHANNEL_KEYS } from './notify.js';
 import type { Origins } from './overrides.js';
 import { configSchema, priority, SECTION_NAMES, SECTIONS, type Section } from './schema.js';
@@ -73,7 +73,7 @@ function knownKeys(parent: Path): string[] {
   if (section === 'notify' && key === 'channels') return CHANNEL_KEYS;
   if (section === undefined) return Object.keys(configSchema.shape);
   if (section === 'views') return Object.keys(view.shape);
-  if (section === 'websites') return Object.keys(key === undefined ? allProperties.shape : website.shape);
+  if (section === 'websites') return Object.keys(key === undefined ? allWebsites.shape : website.shape);
   return Object.keys(SECTIONS[section as Section].shape);
 }
 

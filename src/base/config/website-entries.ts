@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idProblem } from '../storage/names.js';
 import { urlOf } from '../url.js';
-import { allProperties, checkSource, googleKeys, scopeOf } from './google.js';
+import { allWebsites, checkSource, googleKeys, scopeOf } from './google.js';
 import { baseUrl, mapping, says, text, token } from './scalars.js';
 
 const neither = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
@@ -33,7 +33,7 @@ const entries = z.array(website).min(1, says('is an empty list', 'Add a website,
 
 /** `websites`. */
 export const websites = z
-  .union([z.literal('all'), allProperties, entries], neither)
+  .union([z.literal('all'), allWebsites, entries], neither)
   .superRefine((value, context) => {
     if (!Array.isArray(value)) return;
     const same = ({ id, source }: (typeof value)[number]) => (source && scopeOf(id)) ?? id;
@@ -45,7 +45,7 @@ export const websites = z
   })
   .prefault('all')
   .describe(
-    'Websites to sync, or "all": every website that the token has access to; {all: true, source: google}: every property.',
+    'Websites to sync, or "all": every website that the token has access to; {all: true, source: google}: every property; except: [ids].',
   );
 
 type Websites = z.infer<typeof websites>;
@@ -55,7 +55,8 @@ type Access = { source?: 'google' | undefined; base_url?: string | undefined; to
 export function checkAccess({ api, websites }: { api: Access; websites: Websites }, context: z.RefinementCtx): void {
   const usesApi = (one: Access | null) => !one?.source && !(one?.base_url && one.token);
   const at = Array.isArray(websites) ? websites.findIndex(usesApi) : -1;
-  if (at < 0 && websites !== 'all') return;
+  const isAll = websites === 'all' || (!Array.isArray(websites) && !websites.source);
+  if (at < 0 && !isAll) return;
   const message = `is missing\nSet it: \`websites${at < 0 ? ': all' : `[${at}]`}\` needs it without \`source: google\`.`;
   for (const key of ['base_url', 'token'] as const) {
     if (api?.[key] === '') context.addIssue({ code: 'custom', path: ['api', key], message });

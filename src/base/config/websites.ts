@@ -31,7 +31,13 @@ type Entry = Exclude<Config['websites'], string | { all: true }>[number];
 /** Where all websites come from; null if the configuration names them. */
 export function allFrom({ websites }: Pick<Config, 'websites'>): 'api' | 'google' | null {
   if (websites === 'all') return 'api';
-  return Array.isArray(websites) ? null : 'google';
+  return Array.isArray(websites) ? null : (websites.source ?? 'api');
+}
+
+/** Whether the configuration names all websites but this one. */
+export function isExcepted({ websites }: Pick<Config, 'websites'>, id: string): boolean {
+  if (websites === 'all' || Array.isArray(websites)) return false;
+  return websites.except.some((one) => one === id || (scopeOf(one) ?? one) === (scopeOf(id) ?? id));
 }
 
 /** The websites that the configuration names; null if it says `all`, of either source. */
@@ -90,7 +96,8 @@ export function websitesFor(config: Configured, key: Readable | null): Website[]
   const access = apiAccess(config);
   const readable = new Map(key?.websites_access.map(({ _id, url }) => [_id, url]));
   const named = namedWebsites(config)?.filter(({ google }) => google === null);
-  return named ?? [...readable].map(([id, name]) => ({ id, name, ...access }));
+  const all = [...readable].filter(([id]) => !isExcepted(config, id));
+  return named ?? all.map(([id, name]) => ({ id, name, ...access }));
 }
 
 /** A website by its id; one that is not configured gets the access of `api`, or of `google` where there is no other. */

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeStarterConfig } from '../../../src/base/config/init.js';
 import { loadConfig } from '../../../src/base/config/load.js';
-import { allFrom, keyLabel, namedWebsites, secretsOf, websiteOf } from '../../../src/base/config/websites.js';
+import {
+  allFrom,
+  isExcepted,
+  keyLabel,
+  namedWebsites,
+  secretsOf,
+  websiteOf,
+  websitesFor,
+} from '../../../src/base/config/websites.js';
 import { DAY_MS } from '../../../src/base/time.js';
 import { failure, load, MINIMAL, tempFolder } from './given.js';
 
@@ -65,6 +73,16 @@ test('all properties are named by their source', async () => {
   expect(websiteOf(config, 'sc-domain:shop.example').google).toMatchObject({ inspectionsPerDay: 2000 });
 });
 
+test('all websites of either source but some', async () => {
+  const of = (source: string) =>
+    load(`${MINIMAL}websites: {all: true${source}, except: [a, "sc-domain:shop.example"]}\n`);
+  const [api, google] = [await of(''), await of(', source: google')];
+  expect([allFrom(api), allFrom(google)]).toEqual(['api', 'google']);
+  const access = ['a', 'b'].map((_id) => ({ _id, url: _id }));
+  expect(websitesFor(api, { websites_access: access }).map(({ id }) => id)).toEqual(['b']);
+  expect([isExcepted(google, 'sc-domain:SHOP.example'), isExcepted(google, 'b')]).toEqual([true, false]);
+});
+
 test('commands that send no request do without the variable of the credentials', async () => {
   const cwd = await tempFolder();
   const text = `google:\n  credentials: \${NOT_SET}\n${SHOP}`;
@@ -88,7 +106,7 @@ test.each([
   [ours('sitemaps: [/sitemap.xml]'), `${ID}.sitemaps[0]`, 2, 'is not the address of a sitemap'],
   [`${MINIMAL}websites:\n  - id: a\n    sitemaps: auto\n`, `${ID}.sitemaps`, 6, 'for `source: google` only'],
   [`${MINIMAL}websites:\n  - id: a\n    source: bing\n`, `${ID}.source`, 6, 'Write google, or leave it out'],
-  ['websites: { all: true }\n', 'websites.source', 1, 'is missing. Write `source: google`'],
+  ['websites: { all: true, source: bing }\n', 'websites.source', 1, 'Write `source: google`, or leave it out'],
   [`google:\n  endpoint: http://google.example\n${SHOP}`, 'google.endpoint', 2, 'Write https://'],
 ])('%j is refused', async (text, path, line, words) => {
   const error = await failure(text);

@@ -1,6 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readStatus } from '../../../src/answers/status/status.js';
+import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
-import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
+import { buildWarehouse, type Night, sharedWarehouse } from '../../given/warehouse.js';
 import {
   type Dashboard,
   EMPTY_TOKEN,
@@ -218,8 +220,8 @@ describe('a key', () => {
     expect(linksOf(home)).toContain('/dashboard/websites/shop');
     expect(home.text).not.toContain('other');
     expect(rowsOf(home, 'websites')).toEqual([
-      ['empty.example', '–', '–', '–', 'none yet'],
-      ['https://shop.example', '124', '86', '69.4%', '2025-03-01'],
+      ['empty.example', '–', '–', '–', '–', 'none yet'],
+      ['https://shop.example', '124', '86', '69.4%', '–', '2025-03-01'],
     ]);
     expect((await visitor.get('/dashboard/websites/empty')).status).toBe(404);
     for (const room of ROOMS) {
@@ -227,6 +229,53 @@ describe('a key', () => {
       expect([room, answer.status]).toEqual([room, 200]);
       expect(answer.text).not.toContain('other.example');
     }
+  });
+
+  it('sees 200 websites on one page: first what needs attention, then the largest change; it can search them', async () => {
+    const ids = Array.from({ length: 200 }, (_, at) => `site-${String(at).padStart(3, '0')}`);
+    const night = (at: string, lost: number): Night => ({
+      at,
+      lists: Object.fromEntries(
+        ['site-000', 'site-005', 'site-007'].map((id) => [
+          id,
+          [0, 1, 2].map((page) => ({
+            url: `https://${id}.example/${page}`,
+            entry: { index_summary: id === 'site-007' && page < lost ? 'Not Indexed' : 'Indexed' },
+          })),
+        ]),
+      ),
+    });
+    const { path: warehouse } = await buildWarehouse([
+      night('2025-03-01T02:00:00Z', 0),
+      night('2025-03-08T02:00:00Z', 2),
+    ]);
+    const findKey = async () => ({
+      _id: 'all',
+      api_key_label: 'all',
+      account: { _id: 'a', email: 'a@example.com' },
+      websites_access: ids.map((_id) => ({ _id, url: `${_id}.example` })),
+    });
+    const status = async () => {
+      const found = await readStatus({
+        ...STATUS_DEFAULTS,
+        warehouse,
+        websites: [],
+        now: Date.parse('2025-03-08T03:00:00Z'),
+      });
+      const finding = { kind: 'failed', website_id: 'site-005', website: 'site-005', message: 'x' } as const;
+      return { ...found, findings: [finding] };
+    };
+    const many = await startDashboard(warehouse, { findKey, status });
+    const seen = await many.visitor('any');
+    const rows = rowsOf(await seen.get('/dashboard/'), 'websites');
+    expect(rows).toHaveLength(200);
+    expect(rows.slice(0, 3).map((row) => [row[0], row[4], row[6]])).toEqual([
+      ['https://site-005.example', '±0', 'failed'],
+      ['https://site-007.example', '−2', 'good'],
+      ['https://site-000.example', '±0', 'good'],
+    ]);
+    const found = rowsOf(await seen.get('/dashboard/?q=SITE-19&sort=name&per=25'), 'websites').map(([name]) => name);
+    expect([found.length, found[0]]).toEqual([10, 'site-190.example']);
   });
 
   it('is refused another website on every page, with the answer for one that does not exist', async () => {
@@ -251,7 +300,7 @@ describe('a key', () => {
   it('sees that no listing of its website is complete', async () => {
     await visitor.signIn(OTHER_TOKEN);
     const [, ...shown] = rowsOf(await visitor.get('/dashboard/'), 'websites')[1] ?? [];
-    expect(shown).toEqual(['–', '–', '–', 'none complete']);
+    expect(shown).toEqual(['–', '–', '–', '–', 'none complete']);
     expect((await visitor.get('/dashboard/websites/other')).text).toContain('No listing was complete yet');
   });
 });

@@ -125,6 +125,20 @@ describeAtLength('with two websites, `shop` and `blog`,', () => {
     expect(filesBelow(warehouse)).toEqual(before);
   });
 
+  test('`indexhouse remove` says that the next sync brings a website back, and how to keep it away', async () => {
+    const removal = async (websites: object) =>
+      (await given([], { websites }).indexhouse('remove --website blog', ['no'])).stdout;
+    const again = 'The next sync brings it back, with a new history: to keep it away,';
+    expect(await removal({ all: true })).toContain(
+      `${again} exclude it with \`websites: {all: true, except: ["blog"]}\`.`,
+    );
+    expect(await removal({ all: true, source: 'google' })).toContain('{all: true, source: google, except: ["blog"]}');
+    expect(await removal([{ id: 'blog' }])).toContain(`${again} delete its entry under \`websites\`.`);
+    expect(await removal({ all: true, except: ['blog'] })).not.toContain(again);
+    const { stdout } = await given([], { websites: { all: true, except: ['blog'] } }).indexhouse('status');
+    expect(stdout).toContain('blog is no longer configured');
+  });
+
   test('`indexhouse remove` removes a website that is no longer configured', async () => {
     const { warehouse, indexhouse } = given();
     const backup = temporaryFolder();

@@ -1,4 +1,6 @@
 import { createInterface } from 'node:readline/promises';
+import type { Config } from '../../../base/config/schema.js';
+import { allFrom, isExcepted, namedWebsites } from '../../../base/config/websites.js';
 import { UsageError } from '../../../base/exit.js';
 import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
@@ -27,7 +29,10 @@ export async function run({ website, snapshot, yes, ...flags }: Flags, io: Io): 
     // They stay: a key may name a website before its first sync.
     const all = removal.snapshot_id === null ? await readKeys(config.warehouse.path) : [];
     keys.push(...all.filter(({ websites }) => websites.includes(removal.website_id)).map(({ label }) => label));
-    if (!flags.json) io.stdout.write(planText(removal, { followers: followersOf(config).map(titleOf), keys }));
+    if (!flags.json)
+      io.stdout.write(
+        planText(removal, { followers: followersOf(config).map(titleOf), keys, again: againText(removal, config) }),
+      );
     if (yes || (!flags.json && (await isConfirmed(io)))) return;
     if (flags.json) io.stdout.write(formatJson({ ...removal, keys, removed: false }));
     throw new UsageError('nothing was removed; --yes removes it without a question');
@@ -46,13 +51,28 @@ async function isConfirmed({ stdin, stdout }: Io): Promise<boolean> {
   return value === 'yes';
 }
 
-function planText(removal: Removal, { followers, keys }: Record<'followers' | 'keys', string[]>): string {
+/** That the next sync brings a website back, and what to do about it. */
+function againText({ website_id: id, snapshot_id }: Removal, config: Config): string[] {
+  const named = namedWebsites(config);
+  if (snapshot_id !== null || isExcepted(config, id) || named?.every((website) => website.id !== id)) return [];
+  const source = allFrom(config) === 'google' ? ', source: google' : '';
+  const remedy = named
+    ? 'delete its entry under `websites`'
+    : `exclude it with \`websites: {all: true${source}, except: [${JSON.stringify(id)}]}\``;
+  return [`The next sync brings it back, with a new history: to keep it away, ${remedy}.`];
+}
+
+function planText(
+  removal: Removal,
+  { followers, keys, again }: Record<'followers' | 'keys' | 'again', string[]>,
+): string {
   const { website_id, snapshot_id, snapshots, first_date, last_date, tables, derived_again } = removal;
   const what = snapshot_id ? `Snapshot ${snapshot_id} of ${website_id}` : `Website ${website_id}`;
   const lines = [
     `It goes from the Parquet files, ${followers.join(', ')}.`,
     ...(derived_again > 0 ? [`The changes of ${counted(derived_again, 'later commit')} are derived again.`] : []),
     ...keys.map((label) => `The key "${label}" of \`indexhouse serve\` names it, and stays.`),
+    ...again,
   ].map((line) => `${safe(line)}\n`);
   const title = safe(`${what}: ${counted(snapshots, 'snapshot')}, ${first_date ?? 'none'} to ${last_date ?? 'none'}`);
   return `${title}\n\n${recordTable(tables)}\n${lines.join('')}`;

@@ -4,14 +4,17 @@ import { type Html, html, type Part } from '../../../answers/html/html.js';
 import type { Column } from '../../../answers/html/table.js';
 import { askEach, askRows } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
+import { FINDINGS } from '../../../answers/status/findings.js';
 import type { Status } from '../../../answers/status/status.js';
-import { percent, shareOf } from '../../../base/observe/format.js';
+import { grouped } from '../../../base/observe/causes.js';
+import { percent, shareOf, signed } from '../../../base/observe/format.js';
 import { ServiceError } from '../../api/errors.js';
 import type { ServedWebsite } from '../../store/live-reader.js';
 import { type DashboardContext, linkTo } from '../context.js';
+import { filterForm } from '../filter-form.js';
 import { shownName } from '../layout.js';
-import { list } from '../list.js';
-import { checkPage, pagingQuery, readQuery, skipOf } from '../query.js';
+import { list, rowsSelect } from '../list.js';
+import { checkPage, pagingQuery, ROWS_A_PAGE, readQuery, skipOf } from '../query.js';
 
 const websiteRow = z.object({
   website_id: z.string(),
@@ -26,9 +29,31 @@ const websiteRow = z.object({
   indexed: z.int().nullable().default(null),
   /** Null for a website of the API, too. */
   not_inspected: z.int().nullable().default(null),
+  /** Of the indexed pages, since a week before. */
+  week_change: z.int().nullable().default(null),
 });
 /** With its name in the newest snapshot, or else the name that the key has for it. */
-type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite };
+type WebsiteRow = z.infer<typeof websiteRow> & {
+  website: ServedWebsite;
+  /** What needs attention; null if nobody knows. */
+  wrong: string[] | null;
+};
+
+/** How the list may be sorted. */
+const ORDERS = {
+  attention: ['What needs attention', (one, other) => isWrong(other) - isWrong(one) || byChange(one, other)],
+  change: ['Change in a week', byChange],
+  name: ['Name', byName],
+  pages: ['Pages', (one, other) => (other.pages ?? 0) - (one.pages ?? 0)],
+} as const satisfies Record<string, readonly [label: string, order: (one: WebsiteRow, other: WebsiteRow) => number]>;
+const [FIRST_ORDER, ...OTHER_ORDERS] = ['attention', 'change', 'name', 'pages'] as const;
+
+const listQuery = z.object({
+  ...pagingQuery,
+  per: z.enum(ROWS_A_PAGE).default('200').transform(Number),
+  q: z.string().max(500).default(''),
+  sort: z.enum([FIRST_ORDER, ...OTHER_ORDERS]).default(FIRST_ORDER),
+});
 
 /** In place of a listing's status: the files of the website cannot be read. */
 const DAMAGED = 'damaged';
@@ -36,43 +61,69 @@ const DAMAGED = 'damaged';
 /** The websites that a key may read, each once. @throws ServiceError 404 after the last page of the list */
 export async function websitesPage(
   { base, key, query: given, ask }: DashboardContext,
-  _status: Status | null | undefined,
+  status: Status | null | undefined,
 ): Promise<Html> {
-  const query = readQuery(z.object(pagingQuery), given);
+  const query = readQuery(listQuery, given);
+  const { q, sort, per } = query;
   const names = new Map(key.websites_access.map(({ _id, url }) => [_id, url]));
-  checkPage(query, names.size);
-  const rows = await ask((opened) => readWebsites(opened, names, { limit: query.per, skip: skipOf(query) }));
-  return html`${list({
-    id: 'websites',
-    one: 'website',
-    caption: 'Websites that this key has access to',
-    columns: websiteColumns(base, rows),
-    empty: 'This key has no access to any website.',
-    query,
-    rows,
-    count: names.size,
-    linkOf: (page) => `${base}/?per=${query.per}&page=${page}`,
-  })}`;
+  const wanted = q.toLowerCase();
+  const all = (await ask((opened) => readWebsites(opened, names, status))).filter(({ website: { id, name } }) =>
+    [id, name ?? ''].some((text) => text.toLowerCase().includes(wanted)),
+  );
+  checkPage(query, all.length);
+  const rows = all.toSorted((one, other) => ORDERS[sort][1](one, other) || byName(one, other));
+  const choices = [FIRST_ORDER, ...OTHER_ORDERS].map((name) => [name, ORDERS[name][0]] as const);
+  const search = { name: 'q', label: 'Website contains', type: 'search', value: q } as const;
+  const selects = [{ name: 'sort', label: 'Sorted by', choices, chosen: sort }, rowsSelect(per)];
+  const values = new URLSearchParams({ q, sort, per: String(per) });
+  return html`${names.size > 1 ? filterForm(`${base}/`, { fields: [search], selects }) : null}
+${list({
+  id: 'websites',
+  one: 'website',
+  caption: 'Websites that this key has access to',
+  columns: websiteColumns(base, rows),
+  empty: q === '' ? 'This key has no access to any website.' : 'No matching websites.',
+  query,
+  rows: rows.slice(skipOf(query), skipOf(query) + per),
+  count: rows.length,
+  linkOf: (page) => `${base}/?${values}&page=${page}`,
+})}`;
+}
+
+function isWrong({ wrong, listing_status }: WebsiteRow): number {
+  return listing_status === DAMAGED || (wrong?.length ?? 0) > 0 ? 1 : 0;
+}
+
+/** The largest loss first; then the largest gain. */
+function byChange({ week_change: one }: WebsiteRow, { week_change: other }: WebsiteRow): number {
+  const [a, b] = [one ?? 0, other ?? 0];
+  return Math.min(a, 0) - Math.min(b, 0) || b - a;
+}
+
+function byName({ website: one }: WebsiteRow, { website: other }: WebsiteRow): number {
+  const [a, b] = [shownName(one), shownName(other)];
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 async function readWebsites(
   reader: Reader,
   names: ReadonlyMap<string, string>,
-  window: { limit: number; skip: number },
+  status: Status | null | undefined = null,
 ): Promise<WebsiteRow[]> {
   const ids = [...names.keys()];
   const { rows, errors } = await askEach(ids, (website) => {
-    const asked = website === null ? { websites: ids, ...window } : { websites: [website], limit: 1, skip: 0 };
+    const asked = { websites: website === null ? ids : [website] };
     return askRows(reader, 'serve/dashboard/websites', websiteRow, asked, website);
   });
   const damaged = [...errors.keys()].map((id) =>
     websiteRow.parse({ website_id: id, is_known: true, listing_status: DAMAGED }),
   );
-  const shown = [...rows, ...damaged].map((row): WebsiteRow => {
+  const findings = grouped(status?.findings ?? [], ({ website_id }) => website_id);
+  return [...rows, ...damaged].map((row): WebsiteRow => {
     const { website_id: id, website_name: name } = row;
-    return { ...row, website: { id, name: name ?? names.get(id) ?? '' } };
+    const wrong = status ? (findings.get(id) ?? []).map(({ kind }) => FINDINGS[kind][0]) : null;
+    return { ...row, website: { id, name: name ?? names.get(id) ?? '' }, wrong };
   });
-  return errors.size === 0 ? shown : shown.slice(window.skip, window.skip + window.limit);
 }
 
 /**
@@ -86,7 +137,7 @@ export async function findWebsite({ key, reader, ask }: DashboardContext, id: st
   const served = (await reader.websites()).find((website) => website.id === id);
   if (served) return served;
   // It may have a run but no snapshot.
-  const [row] = await ask((opened) => readWebsites(opened, new Map([[id, granted.url]]), { limit: 1, skip: 0 }));
+  const [row] = await ask((opened) => readWebsites(opened, new Map([[id, granted.url]])));
   if (!row?.is_known) throw new ServiceError(404, 'This website has no run yet.');
   return row.website;
 }
@@ -104,8 +155,15 @@ function websiteColumns(base: string, rows: readonly WebsiteRow[]): Column<Websi
       ({ indexed, pages, not_inspected: left }) => (left ? null : shareOf(indexed, pages)),
       percent,
     ),
+    number('Change in a week', ({ week_change }) => week_change, signed),
     { head: 'Newest listing', cell: newest },
+    ...(rows.some(({ wrong }) => wrong !== null) ? [{ head: 'Last run', cell: lastRun }] : []),
   ];
+}
+
+function lastRun({ wrong, is_known }: WebsiteRow): Part {
+  if (wrong === null || !is_known) return null;
+  return wrong.length === 0 ? 'good' : html`<b class="bad">${wrong.join(', ')}</b>`;
 }
 
 function nameLink(base: string, { website, is_known }: WebsiteRow): Part {
