@@ -1,3 +1,4 @@
+import { googleFor } from '../base/config/google.js';
 import { isLoopback } from '../base/config/scalars.js';
 import type { Config } from '../base/config/schema.js';
 import {
@@ -21,7 +22,7 @@ import { Client, type ClientOptions, uncounted } from './client.js';
 import { keyDetailsSchema } from './contract/key.js';
 import { SourceError } from './errors.js';
 import type { PaceNotice } from './pace/pacer.js';
-import { Account } from './search-console/account.js';
+import { Account, InspectionDay } from './search-console/account.js';
 import { GoogleClient } from './search-console/google-client.js';
 import { noneReadable, widestOf } from './search-console/property.js';
 import { SiteFetch } from './search-console/site-fetch.js';
@@ -40,13 +41,17 @@ export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal'
 /** One client for each API key of each service, because pace and concurrency belong to the key. */
 export class Clients {
   readonly #clients = new Map<string, Client>();
-  /** Search Console, as the one account sees it. */
-  #google: Account | null = null;
+  /** Search Console, as each account sees it: by its name, null for the one without. */
+  readonly #accounts = new Map<string | null, Account>();
+  /** The quota of a property, whichever account uses it. */
+  readonly day: InspectionDay;
 
   constructor(
     private readonly config: Config,
     private readonly options: ClientsOptions,
-  ) {}
+  ) {
+    this.day = new InspectionDay((options.effects ?? realEffects).now);
+  }
 
   clientOf(access: Access): Client {
     const { baseUrl, token, places } = access;
@@ -78,16 +83,23 @@ export class Clients {
     const simulated = isLoopback(hostname) ? origin : null;
     const userAgent = google.user_agent ?? `indexhouse/${version}`;
     const site = new SiteFetch({ ...this.#common('', ''), timeout: MINUTE_MS, origin: simulated, userAgent });
-    return new SearchConsoleSource({ id, own, account: this.google, site, config: this.config });
+    return new SearchConsoleSource({ id, own, account: this.accountOf(own.account), site, config: this.config });
   }
 
-  /** Search Console, as the configured account sees it. */
-  get google(): Account {
+  /** Search Console, as an account sees it. @param name null for the account of `google` */
+  accountOf(name: string | null): Account {
+    const known = this.#accounts.get(name);
+    if (known) return known;
     const { google } = this.config;
-    const { effects = realEffects } = this.options;
-    const common = this.#common('google.credentials', google.endpoint);
-    this.#google ??= new Account(new GoogleClient({ ...common, google }), effects.now);
-    return this.#google;
+    const common = this.#common(name === null ? 'google.credentials' : `google.accounts.${name}`, google.endpoint);
+    const account = new Account(new GoogleClient({ ...common, google: googleFor(google, name) }), this.day);
+    this.#accounts.set(name, account);
+    return account;
+  }
+
+  /** By how many milliseconds Google's clock was ahead in the first answer to any account. */
+  get googlesClockAhead(): number | null {
+    return [...this.#accounts.values()].find(({ client }) => client.clockAhead !== null)?.client.clockAhead ?? null;
   }
 
   #common(key: string, baseUrl: string) {
@@ -101,7 +113,11 @@ export class Clients {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#clients.values(), this.#google?.client].map((client) => client?.close()));
+    await Promise.all(
+      [...this.#clients.values(), ...[...this.#accounts.values()].map(({ client }) => client)].map((one) =>
+        one.close(),
+      ),
+    );
   }
 }
 
@@ -114,10 +130,12 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
   const named = namedWebsites(config);
   if (named) return named;
   if (allFrom(config) === 'google') {
-    const ids = widestOf(await clients.google.sites(uncounted()));
-    if (ids.size === 0) throw new SourceError('forbidden', noneReadable(clients.google.client.access.account));
+    const access = googleAccess(config);
+    const account = clients.accountOf(access.google.account);
+    const ids = widestOf(await account.sites(uncounted()));
+    if (ids.size === 0) throw new SourceError('forbidden', noneReadable(account.client.access.account));
     const asked = [...ids.keys()].filter((id) => !isExcepted(config, id));
-    return asked.map((id) => ({ id, name: null, ...googleAccess(config) }));
+    return asked.map((id) => ({ id, name: null, ...access }));
   }
   const { details, schemaProblem } = await keyDetails(config, clients);
   if (details) return websitesFor(config, details);
@@ -130,7 +148,9 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
 /** Where all properties are asked for, which of them are no websites, as wider ones cover them; null if none is. */
 export async function coveredSentence(config: Config, clients: Clients): Promise<string | null> {
   if (allFrom(config) !== 'google') return null;
-  const all = [...widestOf(await clients.google.sites(uncounted()))].filter(([, covered]) => covered.length > 0);
+  const all = [...widestOf(await clients.accountOf(googleAccess(config).google.account).sites(uncounted()))].filter(
+    ([, covered]) => covered.length > 0,
+  );
   const each = all.map(([id, covered]) => `${covered.join(', ')} (by ${id})`);
   const what =
     'these properties are covered by wider ones, which use their inspections, and are no websites of their own';

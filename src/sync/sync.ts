@@ -133,7 +133,7 @@ class Sync {
       const { runId, runs, receipts, unlisted } = await this.#begin();
       if (runs.some(({ source }) => source.byInspection)) {
         const folders = runs.map(({ folder }) => folder);
-        await countInspected(this.#context, folders, this.#clients.google.day);
+        await countInspected(this.#context, folders, this.#clients.day);
       }
       const ended = await Promise.allSettled(runs.map((run) => this.#syncOne(run)));
       for (const website of ended) {

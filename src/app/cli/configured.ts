@@ -7,6 +7,7 @@ import { ageText, type DataAge } from '../../answers/status/data-age.js';
 import type { StatusInput } from '../../answers/status/found.js';
 import { ageRuleOf, STATUS_DEFAULTS, statusInputOf } from '../../answers/status/status-input.js';
 import { isBucketUrl } from '../../base/config/bucket.js';
+import { accountProblem, type GoogleConfig, googleFor } from '../../base/config/google.js';
 import { configFile, loadConfig, settingsWithoutFile } from '../../base/config/load.js';
 import type { Overrides } from '../../base/config/overrides.js';
 import { daysOrUnlimited } from '../../base/config/scalars.js';
@@ -38,11 +39,16 @@ export async function configOf(
   return config;
 }
 
-/** Section `google` of the configuration; without one, the defaults and what the environment sets. */
-export async function googleSettings(flags: Globals, { env, cwd }: Pick<Io, 'env' | 'cwd'>): Promise<Config['google']> {
+/** Section `google` as an account sees it; without a configuration, the defaults and what the environment sets. @throws UsageError */
+export async function googleSettings(
+  { account, ...flags }: Globals & { account?: string },
+  { env, cwd }: Pick<Io, 'env' | 'cwd'>,
+): Promise<GoogleConfig> {
   const hasFile = existsSync(configFile({ file: flags.config, env, cwd }));
   const { google } = hasFile ? await configOf(flags, { env, cwd }, READERS) : settingsWithoutFile({ env, cwd }, {});
-  return google;
+  const problem = account === undefined ? null : accountProblem(google, account);
+  if (problem) throw new UsageError(`--account ${account} ${problem}`);
+  return googleFor(google, account ?? null);
 }
 
 /** The warehouse folder that a flag or the configuration names. @throws UsageError if it is a bucket */

@@ -128,7 +128,7 @@ async function examineService(
     const api = config.api.base_url === '' ? NO_API : await examineApi(config, clients, seen);
     const isOfGoogle = allFrom(config) === 'google' || namedWebsites(config)?.some(({ google }) => google !== null);
     const properties = isOfGoogle ? await examineProperties(once, clients) : [];
-    const services = isOfGoogle ? [{ baseUrl: config.google.endpoint, ahead: clients.google.client.clockAhead }] : [];
+    const services = isOfGoogle ? [{ baseUrl: config.google.endpoint, ahead: clients.googlesClockAhead }] : [];
     const evidence = { now: effects.now(), limit: config.sync.max_clock_skew, latest: await latestSnapshot(config) };
     const clock = checkClock({ ...evidence, services: [...api.services, ...services] });
     const pages = api.websites.reduce((all, website) => all + website.pages, 0);

@@ -1,6 +1,6 @@
 import { scopeOf } from '../../base/config/google.js';
 import type { Config } from '../../base/config/schema.js';
-import type { Website } from '../../base/config/websites.js';
+import { googleAccess, namedWebsites, type Website } from '../../base/config/websites.js';
 import { Stopped } from '../../base/exit.js';
 import { count, counted } from '../../base/observe/format.js';
 import { uncounted } from '../../source/client.js';
@@ -30,20 +30,28 @@ or, on Google Cloud, as the service account of the machine, without credentials;
   3. in indexhouse.yaml, under google:   credentials: key.json
   4. in Search Console, Settings → Users and permissions: add its address. If it is refused, sign in as a user.`;
 
-/** Checks the account, and tries with every configured property what a night does. */
+/** Checks each account, and tries with every configured property what a night does. */
 export async function examineProperties(config: Config, clients: Clients): Promise<CheckResult[]> {
+  const named = namedWebsites(config)?.flatMap(({ google }) => (google === null ? [] : google.account));
+  const names = new Set(named ?? [googleAccess(config).google.account]);
+  return (await Promise.all([...names].map((name) => examineAccount(name, config, clients)))).flat();
+}
+
+async function examineAccount(name: string | null, config: Config, clients: Clients): Promise<CheckResult[]> {
   const found: CheckResult[] = [];
   try {
-    const { credentials } = clients.google.client.access;
-    found.push(checkCredentials(credentials));
-    const sites = await clients.google.sites(uncounted());
+    const own = clients.accountOf(name);
+    const { access } = own.client;
+    found.push(checkCredentials(access.credentials));
+    const sites = await own.sites(uncounted());
     const readable = sites.filter(isReadable).length;
-    const said = `${clients.google.client.access.account} signs in and may read ${countedProperties(readable)}`;
-    const first = readable > 0 ? account.ok(said) : account.error(said, 'Give it access, as shown below.');
+    const said = `${access.account} signs in${name === null ? '' : ` (account ${name})`} and may read ${countedProperties(readable)}`;
+    found.push(readable > 0 ? account.ok(said) : account.error(said, 'Give it access, as shown below.'));
     const covered = await coveredSentence(config, clients);
-    const websites = (await configuredWebsites(config, clients)).filter(({ google }) => google !== null);
+    if (covered !== null) found.push(account.ok(covered));
+    const websites = (await configuredWebsites(config, clients)).filter(({ google }) => google?.account === name);
     const each = await Promise.all(websites.map((website) => examineProperty(website, sites, clients)));
-    return [...found, first, ...(covered === null ? [] : [account.ok(covered)]), ...each.flat()];
+    return [...found, ...each.flat()];
   } catch (error) {
     return [...found, account.error(...partsOf(error))];
   }

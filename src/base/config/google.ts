@@ -5,17 +5,35 @@ import { baseUrl, duration, listOf, mapping, path, says, text, whole } from './s
 
 const DOMAIN = /^sc-domain:(?=[^/@:?#\s]+$)/i;
 
+const credentials = path()
+  .optional()
+  .describe(
+    'Credentials file, relative to this file; by default GOOGLE_APPLICATION_CREDENTIALS, `indexhouse login`, gcloud, or the metadata server.',
+  );
+const client = path()
+  .optional()
+  .describe('File of your own OAuth client, relative to this file, for `indexhouse login`.');
+const quota_project = text('the id of a project')
+  .optional()
+  .describe("Google Cloud project that requests count for; by default that of the user's credentials.");
+const account = text('the name of an account')
+  .optional()
+  .describe('With `source: google`: one of `google.accounts`; left out: the account of `google`.');
+
 /** `google`: how Search Console is asked. */
 export const google = mapping({
-  credentials: path()
-    .optional()
+  credentials,
+  client,
+  quota_project,
+  accounts: z
+    .record(
+      z.string().regex(/^[\w-]{1,64}$/, says('is not a name', 'Use letters, digits, - and _.')),
+      mapping({ credentials, client, quota_project }),
+    )
+    .prefault({})
     .describe(
-      'Credentials file, relative to this file; by default GOOGLE_APPLICATION_CREDENTIALS, `indexhouse login`, gcloud, or the metadata server.',
+      'Several accounts by name, each with its own credentials, client and quota_project; `account` chooses one.',
     ),
-  client: path().optional().describe('File of your own OAuth client, relative to this file, for `indexhouse login`.'),
-  quota_project: text('the id of a project')
-    .optional()
-    .describe("Google Cloud project that requests count for; by default that of the user's credentials."),
   user_agent: text('a user agent')
     .regex(/^[\x20-\x7e]+$/, says('is not a header', 'Write it in ASCII, on one line.'))
     .optional()
@@ -30,14 +48,29 @@ export const google = mapping({
     .describe('Address of the interface, for tests: https, except on loopback.'),
 });
 
-/** Section `google`, parsed. */
-export type GoogleConfig = z.output<typeof google>;
+/** Section `google`, parsed; `account` is the name of the one that is asked with it. */
+export type GoogleConfig = z.output<typeof google> & { account?: string };
+
+/** Section `google` as an account sees it: with what is its own, and nothing of the account that has no name. */
+export function googleFor(google: GoogleConfig, account: string | null): GoogleConfig {
+  if (account === null) return google;
+  const { credentials, client = google.client, quota_project } = google.accounts[account] ?? {};
+  return { ...google, account, credentials, client, quota_project };
+}
+
+/** Why an account cannot be chosen. */
+export function accountProblem({ accounts }: Pick<GoogleConfig, 'accounts'>, name: string): string | null {
+  if (Object.hasOwn(accounts, name)) return null;
+  const known = Object.keys(accounts).join(', ');
+  return `is not one of google.accounts${known && ` (${known})`}\nAdd it there, for a sign-in of its own: \`accounts: {${name}: {}}\`.`;
+}
 
 /** `websites`: all that the token has access to, or all properties; but some. */
 export const allWebsites = mapping({
   all: z.literal(true, says('is not true', 'Write true, or one `- id: …` for each website.')),
   source: z.literal('google', says('is not google', 'Write `source: google`, or leave it out for `api`.')).optional(),
   except: z.array(text('the id of a website'), says('is not a list', 'Write ["id"].')).prefault([]),
+  account,
 });
 
 function autoOr(isValid: (value: string) => boolean, bad: ReturnType<typeof says>) {
@@ -56,6 +89,7 @@ const sitemaps = autoOr(
 
 /** What an entry of `websites` may have only with `source: google`. */
 export const googleKeys = {
+  account,
   inspections_per_day: whole(1, 100_000)
     .optional()
     .describe('With `source: google`: for each property; 2000 if left out.'),

@@ -80,9 +80,13 @@ export function settingsWithoutFile(
   return { ...parsed.data, warehouse: resolved(warehouse, cwd), google: googleResolved(google, cwd) };
 }
 
-function googleResolved({ credentials, client, ...google }: Config['google'], from: string): Config['google'] {
-  const paths = { credentials: credentials && resolve(from, credentials), client: client && resolve(from, client) };
-  return { ...google, ...paths };
+function googleResolved({ accounts, ...google }: Config['google'], from: string): Config['google'] {
+  const withPaths = <T extends { credentials?: string | undefined; client?: string | undefined }>(one: T): T => {
+    const { credentials, client } = one;
+    return { ...one, credentials: credentials && resolve(from, credentials), client: client && resolve(from, client) };
+  };
+  const named = Object.entries(accounts).map(([name, account]) => [name, withPaths(account)]);
+  return { ...withPaths(google), accounts: Object.fromEntries(named) };
 }
 
 /** With its paths absolute, but for the address of a bucket. */

@@ -24,7 +24,7 @@ import {
   yesOrNo,
 } from './scalars.js';
 import { checkWatched, views } from './views.js';
-import { checkAccess, checkOrigins, tokenFile, websites } from './website-entries.js';
+import { checkAccess, checkAccounts, checkOrigins, tokenFile, websites } from './website-entries.js';
 
 const MIN_MEMORY_BYTES = 64e6;
 
@@ -246,6 +246,7 @@ export const configSchema = mapping({
 })
   .superRefine(checkAccess, { when: () => true })
   .superRefine(checkOrigins)
+  .superRefine(checkAccounts)
   .superRefine(checkWatched);
 
 /**

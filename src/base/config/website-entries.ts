@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idProblem } from '../storage/names.js';
 import { urlOf } from '../url.js';
-import { allWebsites, checkSource, googleKeys, scopeOf } from './google.js';
+import { accountProblem, allWebsites, checkSource, type GoogleConfig, googleKeys, scopeOf } from './google.js';
 import { baseUrl, mapping, says, text, token } from './scalars.js';
 
 const neither = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
@@ -60,6 +60,19 @@ export function checkAccess({ api, websites }: { api: Access; websites: Websites
   const message = `is missing\nSet it: \`websites${at < 0 ? ': all' : `[${at}]`}\` needs it without \`source: google\`.`;
   for (const key of ['base_url', 'token'] as const) {
     if (api?.[key] === '') context.addIssue({ code: 'custom', path: ['api', key], message });
+  }
+}
+
+/** Requires that `google.accounts` has each account that is chosen. */
+export function checkAccounts(
+  { google, websites }: { google: Pick<GoogleConfig, 'accounts'>; websites: Websites },
+  context: z.RefinementCtx,
+): void {
+  const entries = Array.isArray(websites) ? websites.map((one, at) => [[at], one] as const) : [[[], websites] as const];
+  for (const [at, entry] of entries) {
+    const name = typeof entry === 'object' && 'account' in entry ? entry.account : undefined;
+    const message = name === undefined ? null : accountProblem(google, name);
+    if (message) context.addIssue({ code: 'custom', path: ['websites', ...at, 'account'], message });
   }
 }
 

@@ -48,7 +48,7 @@ export function namedWebsites({ api, google, websites }: Configured): Website[] 
     value === api[key] ? `api.${key}` : `websites[${websites.findIndex((website) => website[key] === value)}].${key}`;
   return websites.map((entry) => {
     const { id, name, token = api.token, base_url: baseUrl = api.base_url } = entry;
-    if (entry.source === 'google') return { id, name: name ?? null, ...googleAccess({ google }, entry) };
+    if (entry.source === 'google') return { id, name: name ?? null, ...googleAccess({ google, websites }, entry) };
     const places = { baseUrl: placeOf('base_url', baseUrl), token: placeOf('token', token) };
     return { id, name: name ?? null, baseUrl, token, places, google: null };
   });
@@ -58,14 +58,15 @@ export function namedWebsites({ api, google, websites }: Configured): Website[] 
 export const INSPECTIONS_PER_DAY = 2000;
 
 /** What a website with `source: google` has beside its name; without an entry of its own, the defaults: the quota of a property. */
-export function googleAccess({ google }: Pick<Config, 'google'>, entry: Partial<Entry> = {}) {
+export function googleAccess({ google, websites }: Pick<Config, 'google' | 'websites'>, entry: Partial<Entry> = {}) {
   const {
     inspections_per_day: inspectionsPerDay = INSPECTIONS_PER_DAY,
     properties = 'auto',
     sitemaps = 'auto',
+    account = (typeof websites === 'object' && 'all' in websites ? websites.account : null) ?? null,
   } = entry;
   const places = { baseUrl: 'google.endpoint', token: 'google.credentials' };
-  return { baseUrl: google.endpoint, token: '', places, google: { inspectionsPerDay, properties, sitemaps } };
+  return { baseUrl: google.endpoint, token: '', places, google: { inspectionsPerDay, properties, sitemaps, account } };
 }
 
 /** How many inspections a day a property has: those of its own entry, else those of the website that uses it. */

@@ -6,18 +6,14 @@ import { californiaDate, listSites, type Site } from './calls.js';
 import { GoogleClient } from './google-client.js';
 import { isReadable } from './property.js';
 
-/** What all websites of one account share: its client, its list of properties, and what is left of the day. */
+/** What all websites of one account share: its client, its list of properties, and what is left of the day, which all accounts share. */
 export class Account {
-  readonly day: InspectionDay;
   #sites: Promise<Site[]> | null = null;
 
-  /** @param now milliseconds since 1970 */
   constructor(
     readonly client: GoogleClient,
-    now: () => number,
-  ) {
-    this.day = new InspectionDay(now);
-  }
+    readonly day: InspectionDay,
+  ) {}
 
   /** Every property that the account sees; Google is asked once. @throws SourceError */
   sites(purpose: Purpose): Promise<Site[]> {
@@ -45,6 +41,7 @@ export class InspectionDay {
   /** By scope, as Google's spelling of a property may change. */
   readonly #used = new Map<string, number>();
 
+  /** @param now milliseconds since 1970 */
   constructor(private readonly now: () => number) {}
 
   /** Counts inspections; less than none gives them back. */

@@ -13,6 +13,8 @@ export const SCOPE = 'https://www.googleapis.com/auth/webmasters.readonly';
 /** Signs a user in; the token of gcloud's own login does not open this API. */
 export const GCLOUD_LOGIN = `gcloud auth application-default login --scopes=${SCOPE},https://www.googleapis.com/auth/cloud-platform`;
 const OTHERWISE = 'run `indexhouse login`, or set google.credentials to a credentials file';
+const ofAccount = (name: string) =>
+  `run \`indexhouse login --account ${name}\`, or set google.accounts.${name}.credentials`;
 /** Where credentials are looked for, in this order. */
 export const ORDER =
   'google.credentials, GOOGLE_APPLICATION_CREDENTIALS, `indexhouse login`, `gcloud auth application-default login`, the metadata server of Google Cloud';
@@ -105,6 +107,8 @@ export interface Credentials {
   /** For messages: the path of the file, or `the metadata server`. */
   path: string;
   file: CredentialsFile;
+  /** The name of the account, if it signed in with one. */
+  account?: string;
   /** When the file was written, in milliseconds since 1970; null without a file. */
   since: number | null;
 }
@@ -114,9 +118,11 @@ export interface Credentials {
  *
  * @throws SourceError `unauthorized`, with the file, what is wrong and the remedy
  */
-export function findCredentials({ credentials }: Pick<GoogleConfig, 'credentials'>): Credentials {
+export function findCredentials({ credentials, account }: Pick<GoogleConfig, 'credentials' | 'account'>): Credentials {
   const variable = process.env['GOOGLE_APPLICATION_CREDENTIALS'];
   if (credentials) return credentialsIn(credentials, 'google.credentials');
+  // An account with a name shares nothing.
+  if (account !== undefined) return { ...credentialsIn(loginFile(account), 'login', ofAccount(account)), account };
   if (variable) return credentialsIn(variable, 'GOOGLE_APPLICATION_CREDENTIALS');
   for (const [way, path] of [['login', loginFile()] as const, ['gcloud', gcloudsFile()] as const])
     if (existsSync(path)) return credentialsIn(path, way);
@@ -130,9 +136,13 @@ export function findCredentials({ credentials }: Pick<GoogleConfig, 'credentials
 }
 
 /** Where `indexhouse login` stores what it got: in the user's configuration folder. */
-export function loginFile(): string {
+export function loginFile(account?: string): string {
   const { XDG_CONFIG_HOME: own, APPDATA: windows } = process.env;
-  return join(own || windows || join(homedir(), '.config'), 'indexhouse', 'google.json');
+  return join(
+    own || windows || join(homedir(), '.config'),
+    'indexhouse',
+    account === undefined ? 'google.json' : `google-${account}.json`,
+  );
 }
 
 /** Whether this machine has a metadata server that gives tokens. Asks no server. */
@@ -146,26 +156,26 @@ function gcloudsFile(): string {
   return join(folder, 'application_default_credentials.json');
 }
 
-function credentialsIn(path: string, way: Credentials['way']): Credentials {
+function credentialsIn(path: string, way: Credentials['way'], otherwise = OTHERWISE): Credentials {
   if (/\{|PRIVATE KEY|AIza/.test(path))
     throw new SourceError(
       'unauthorized',
       `${way} holds a key itself: write it to a file, and the path of the file here`,
     );
-  const json = jsonOf(textOf(path));
+  const json = jsonOf(textOf(path, otherwise));
   const { data, error } = fileSchema.safeParse(json);
   if (data) return { way, path, file: data, since: statSync(path).mtimeMs };
   const issues =
     json === null ? ['it is not JSON'] : issuesOf(error).map(({ path: field, message }) => `${field}: ${message}`);
-  throw new SourceError('unauthorized', `${path} is not a whole credentials file (${issues.join(', ')}); ${OTHERWISE}`);
+  throw new SourceError('unauthorized', `${path} is not a whole credentials file (${issues.join(', ')}); ${otherwise}`);
 }
 
-function textOf(path: string): string {
+function textOf(path: string, otherwise: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const what = codeOf(error) === 'ENOENT' ? 'there is no such file' : `it cannot be read (${codeOf(error)})`;
-    throw new SourceError('unauthorized', `no credentials for Search Console in ${path}: ${what}; ${OTHERWISE}`);
+    throw new SourceError('unauthorized', `no credentials for Search Console in ${path}: ${what}; ${otherwise}`);
   }
 }
 

@@ -76,6 +76,8 @@ interface Granted {
   codeVerifier: string;
   redirectUri: string;
   exchange: SecretExchange;
+  /** Of `google.accounts`; undefined for the one without a name. */
+  account: string | undefined;
   /** Milliseconds since 1970. */
   now: number;
 }
@@ -86,7 +88,7 @@ interface Granted {
  * @returns its file, and when Google ends it, if it says so
  * @throws SourceError
  */
-export async function storeLogin({ client, code, codeVerifier, redirectUri, exchange, now }: Granted) {
+export async function storeLogin({ client, code, codeVerifier, redirectUri, exchange, account, now }: Granted) {
   const { client_id, client_secret, token_uri } = client;
   const {
     access_token,
@@ -111,7 +113,7 @@ export async function storeLogin({ client, code, codeVerifier, redirectUri, exch
   if (what || !access_token)
     throw new SourceError('unauthorized', `${what}: run \`indexhouse login\` again, and allow what it asks for`);
   const ends_at = lasts === undefined ? {} : { ends_at: new Date(now + lasts * SECOND_MS).toISOString() };
-  const path = loginFile();
+  const path = loginFile(account);
   await makeFolder(dirname(path));
   const file = { type: 'authorized_user', client_id, client_secret, refresh_token, token_uri, ...ends_at };
   await writeDurably(path, `${JSON.stringify(file, null, 2)}\n`, 0o600);
@@ -123,8 +125,11 @@ export async function storeLogin({ client, code, codeVerifier, redirectUri, exch
  *
  * @returns the file, and why it may not be revoked; null if there is none
  */
-export async function removeLogin(exchange: SecretExchange): Promise<{ path: string; problem: string | null } | null> {
-  const path = loginFile();
+export async function removeLogin(
+  exchange: SecretExchange,
+  account?: string,
+): Promise<{ path: string; problem: string | null } | null> {
+  const path = loginFile(account);
   if (!existsSync(path)) return null;
   const { data } = storedSchema.safeParse(jsonOf(textOf(path)));
   let problem: string | null = data ? null : 'it was damaged';

@@ -10,9 +10,10 @@ export function accountOf({ file }: Pick<Credentials, 'file'>): string {
 }
 
 /** How to sign in again in the way that the user chose. */
-export function signInAgain({ way, file }: Credentials): string {
+export function signInAgain({ way, file, account }: Credentials): string {
   if (file.type === 'service_account' || way === 'metadata server') return 'use another account';
-  return `run \`${way === 'login' ? 'indexhouse login' : GCLOUD_LOGIN}\` again`;
+  const login = `indexhouse login${account ? ` --account ${account}` : ''}`;
+  return `run \`${way === 'login' ? login : GCLOUD_LOGIN}\` again`;
 }
 
 /** Which credentials are used, since when, and until when they last. */

@@ -49,6 +49,25 @@ Next: indexhouse init --source google
   expect((await run(['logout'], { env, cwd: folder })).stdout).toBe('Nobody is signed in.\n');
 });
 
+it('keeps the sign-ins of several accounts apart', async () => {
+  const { login, folder, env, stored } = await given();
+  const settings = { websites: { all: true, source: 'google', account: 'shop' }, google: { accounts: { shop: {} } } };
+  writeFileSync(join(folder, 'indexhouse.yaml'), JSON.stringify(settings));
+  const unknown = await login('--account', 'other');
+  expect([unknown.code, unknown.stderr]).toEqual([
+    2,
+    expect.stringMatching(/--account other is not one of google.accounts \(shop\)/),
+  ]);
+  const { code, stdout } = await login('--account', 'shop');
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Next: indexhouse doctor')]);
+  const own = stored.replace('google.json', 'google-shop.json');
+  expect([existsSync(own), existsSync(stored)]).toEqual([true, false]);
+  const { stdout: synced } = await run(['sync', '--max-reports', '1', '--json'], { env, cwd: folder });
+  expect(JSON.parse(synced)).toMatchObject({ websites: [{ website_id: 'sc-domain:example.com' }] });
+  await run(['logout', '--account', 'shop'], { env, cwd: folder });
+  expect(existsSync(own)).toBe(false);
+});
+
 it('says when the sign-in of an app in "Testing" ends', async () => {
   const { login } = await given('testing');
   const { stdout } = await login('--json');

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import type { FaultKind, OperationName } from '../../../src/app/demo/simulator/faults.js';
 import { casesAtLength } from '../../given/at-length.js';
@@ -109,3 +109,33 @@ test.each(casesAtLength(CASES, 'all is well', 'another property', 'half a key', 
     expect(ended.stdout).not.toContain('PRIVATE KEY');
   },
 );
+
+test('doctor signs in each account that a website chooses, and says which one is missing', async () => {
+  const service = await startSearchConsole({ properties: [{ siteUrl: PREFIX }] });
+  onTestFinished(() => service.close());
+  const folder = temporaryFolder();
+  vi.stubEnv('XDG_CONFIG_HOME', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const accounts = {
+    shop: { credentials: await service.credentials() },
+    blog: { credentials: await service.credentials('authorized_user'), quota_project: 'p' },
+    gone: {},
+  };
+  const of = (account?: string) => ({ source: 'google', ...(account && { account }) });
+  const config = writeConfig(folder, {
+    websites: [
+      { id: DOMAIN, ...of('shop') },
+      { id: PREFIX, ...of('blog') },
+      { id: 'sc-domain:gone.example', ...of('gone') },
+    ],
+    sections: { google: { accounts, endpoint: service.url } },
+  });
+  const { code, stdout } = await run(['doctor', '-c', config]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/✓ account .*indexhouse@simulated.* signs in \(account shop\)/);
+  expect(stdout).toMatch(/✓ account .*your account signs in \(account blog\)/);
+  expect(stdout).toMatch(
+    /✗ account .*google-gone.json.*\n +→ Run `indexhouse login --account gone`, or set google.accounts.gone/,
+  );
+  expect(stdout).toMatch(/✓ property {3}https:\/\/www.example.com\//);
+});

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { googleFor } from '../../../src/base/config/google.js';
 import { writeStarterConfig } from '../../../src/base/config/init.js';
 import { loadConfig } from '../../../src/base/config/load.js';
 import {
@@ -24,6 +25,7 @@ test('a property needs nothing but its id, and a new configuration has the same 
     forget_after: 90 * DAY_MS,
     requests_per_minute: 600,
     concurrency: 24,
+    accounts: {},
     endpoint: ENDPOINT,
   });
   expect(config.api).toMatchObject({ base_url: '', token: '', page_size: 1000 });
@@ -48,11 +50,18 @@ test('all keys are read, from the environment too, and credentials count from th
   const config = await load(text, { KEY_FILE: 'key.json', INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: '300' });
   const numbers = { forget_after: 90 * DAY_MS, requests_per_minute: 300, concurrency: 24 };
   const credentials = join(config.file, '../keys/key.json');
-  expect(config.google).toEqual({ credentials, quota_project: 'mine', ...numbers, endpoint: 'http://127.0.0.1:8091' });
+  expect(config.google).toEqual({
+    credentials,
+    quota_project: 'mine',
+    accounts: {},
+    ...numbers,
+    endpoint: 'http://127.0.0.1:8091',
+  });
   expect(websiteOf(config, 'sc-domain:shop.example').google).toEqual({
     inspectionsPerDay: 500,
     properties: ['https://shop.example/blog/'],
     sitemaps: ['https://shop.example/sitemap.xml.gz'],
+    account: null,
   });
 });
 
@@ -120,4 +129,21 @@ test('without `api`, what needs it is named, beside all else that is wrong', asy
   expect(error.problems.map(({ path }) => path)).toEqual(['api.base_url', 'api.token', 'reports.max_per_run']);
   expect(error.message).toContain('`websites[1]` needs it without `source: google`');
   expect((await failure('sync: {}\n')).message).toContain('`websites: all` needs it');
+});
+
+test('a website chooses one of the named accounts, whose paths count from the folder of the file', async () => {
+  const accounts =
+    'google: { credentials: own.json, quota_project: mine, accounts: { shop: { credentials: shop.json }, blog: {} } }\n';
+  const config = await load(`${accounts}${SHOP}    account: shop\n`);
+  const account = namedWebsites(config)?.[0]?.google?.account ?? null;
+  expect(account).toBe('shop');
+  expect(googleFor(config.google, account)).toMatchObject({
+    credentials: join(config.file, '../shop.json'),
+    quota_project: undefined,
+  });
+  expect(googleFor(config.google, 'blog').credentials).toBeUndefined();
+  const all = await load(`${accounts}websites: {all: true, source: google, account: blog}\n`);
+  expect(websiteOf(all, 'sc-domain:shop.example').google?.account).toBe('blog');
+  const { message } = await failure(`${accounts}${SHOP}    account: other\n`);
+  expect(message).toMatch(/websites\[0\]\.account .*is not one of google.accounts \(shop, blog\)/);
 });

@@ -11,6 +11,7 @@ const accessOf = (credentials?: string) => {
   const google = {
     requests_per_minute: 1,
     concurrency: 1,
+    accounts: {},
     forget_after: 1,
     endpoint: '',
     ...(credentials ? { credentials } : {}),

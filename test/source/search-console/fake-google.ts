@@ -57,6 +57,7 @@ export async function google(answer: Answer, { signIn = freshToken, file = {} }:
   const clock = new Clock();
   const settings = {
     credentials,
+    accounts: {},
     requests_per_minute: 6000,
     concurrency: 4,
     forget_after: 90 * DAY_MS,

@@ -17,6 +17,7 @@ async function list(kind: string, at: string, options: Partial<GoogleClientOptio
   const settings = {
     requests_per_minute: 6000,
     concurrency: 1,
+    accounts: {},
     forget_after: 1,
     endpoint,
     ...(credentials && { credentials }),

@@ -29,6 +29,7 @@ export const TIMEOUT_MS = MINUTE_MS;
 
 export interface Flags extends Globals {
   client?: string;
+  account?: string;
   browser: boolean;
 }
 
@@ -59,7 +60,7 @@ export function run(flags: Flags, io: Io): Promise<number> {
   });
 }
 
-async function signedIn(client: OAuthClient, path: string, { browser }: Flags, io: Io, signal: AbortSignal) {
+async function signedIn(client: OAuthClient, path: string, { browser, account }: Flags, io: Io, signal: AbortSignal) {
   const listening = await listenForAnswer();
   const remedyFor = (words: string) => REFUSALS[/^\w+/.exec(words)?.[0] ?? ''] ?? 'run `indexhouse login` again';
   const exchange = new SecretExchange({ path, timeout: TIMEOUT_MS, effects: realEffects, signal, remedyFor });
@@ -75,7 +76,7 @@ async function signedIn(client: OAuthClient, path: string, { browser }: Flags, i
     const answer = await Promise.race(answers);
     const code = answer.get('code');
     if (!code) throw refusalOf(answer.get('error') ?? 'access_denied');
-    return await storeLogin({ client, code, codeVerifier, redirectUri, exchange, now: Date.now() });
+    return await storeLogin({ client, code, codeVerifier, redirectUri, exchange, account, now: Date.now() });
   } finally {
     listening.close();
     await exchange.close();

@@ -16,6 +16,8 @@ ${Object.entries(REFUSALS)
   .map(([code, remedy]) => `  ${code}: ${remedy}`)
   .join('\n')}`;
 
+const ACCOUNT = 'one of google.accounts (default: the account without a name)';
+
 const SIMULATE_HELP = `
 The world begins so many --nights ago and has reached this hour. Time stands still until you advance it; then crawls,
 changes and ages are those of a night later:
@@ -44,9 +46,12 @@ export function setupCommands(define: Define): Command[] {
     define('login', () => import('../commands/login.js'))
       .description('sign in to Search Console in a browser, with an OAuth client of your own')
       .option('--client <file>', 'JSON file of the client, type "Desktop app" (default: google.client)')
+      .option('--account <name>', ACCOUNT)
       .option('--no-browser', 'print the address, and take the pasted answer: for servers')
       .addHelpText('after', LOGIN_HELP),
-    define('logout', () => import('../commands/logout.js')).description('revoke that sign-in, and delete its file'),
+    define('logout', () => import('../commands/logout.js'))
+      .description('revoke that sign-in, and delete its file')
+      .option('--account <name>', ACCOUNT),
     define('doctor', () => import('../commands/doctor.js')).description(
       'check config, token, access to each website, folder, locks, disk and clock',
     ),
