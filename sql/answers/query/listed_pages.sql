@@ -20,11 +20,29 @@ select
     known.status as status,
     known.index_summary as index_summary,
     known.index_coverage_state as index_coverage_state,
-    known.searchengine_selected_canonical as searchengine_selected_canonical,
-    known.user_selected_canonical as user_selected_canonical,
-    if(is_listed(known.status), null, coalesce(unlisted_since, known.snapshot_at)) as unlisted_since
+    known.engine as searchengine_selected_canonical,
+    known."user" as user_selected_canonical,
+    if(is_listed(known.status), null, coalesce(unlisted_since, known."at")) as unlisted_since
   )
 from page_state
-join versions_as_of((
-  select list({website_id: website_id, snapshot_id: listing_id}) from listings where listing_id < newest_id
-)) as known using (website_id, url)
+join (
+  -- With one pass over the history, which is not read at all if no listing is partial.
+  select
+    website_id,
+    url,
+    arg_max(
+      {
+        status: status,
+        index_summary: index_summary,
+        index_coverage_state: index_coverage_state,
+        engine: searchengine_selected_canonical,
+        "user": user_selected_canonical,
+        "at": snapshot_at
+      },
+      snapshot_id
+    ) as known
+  from page_versions
+  join (from listings where listing_id < newest_id) using (website_id)
+  where snapshot_id <= listing_id
+  group by website_id, url
+) using (website_id, url)

@@ -134,22 +134,20 @@ function nightsSentence([first, second]: Facts['websites'], { since }: Period): 
   const missed = isNightly ? dates.filter((date) => !listed.has(date)) : [];
   const doubled = dates.filter((date) => snapshots.filter(({ snapshot_date }) => snapshot_date === date).length > 1);
   const parts = [
-    ...(missed.length > 0 ? [`${spansText(missed)} ${missed.length === 1 ? 'has' : 'have'} no complete listing`] : []),
-    ...(doubled.length > 0
-      ? [
-          `${spansText(doubled)} ${doubled.length === 1 ? 'has' : 'have'} several snapshots, of which the last complete one counts`,
-        ]
-      : []),
-  ];
+    spansText(missed, 'no complete listing'),
+    spansText(doubled, 'several snapshots, of which the last complete one counts'),
+  ].filter((part) => part !== null);
   return parts.length > 0 ? `${parts.join('; ')}.` : null;
 }
 
-/** Dates as `Nov 22 and Nov 24 to 26`, or how many there are. */
-function spansText(dates: readonly string[]): string {
+/** Dates as `Nov 22 and Nov 24 to 26 have …`, or how many there are; null if there are none. */
+function spansText(dates: readonly string[], what: string): string | null {
+  if (dates.length === 0) return null;
   const starts = dates.filter((date, at) => dates[at - 1] !== addDays(date, -1));
   const ends = dates.filter((date, at) => dates[at + 1] !== addDays(date, 1));
   const spans = starts.map((date, at) => datesText(date, ends[at] ?? date));
-  return spans.length > MOST_SPANS ? counted(dates.length, 'night') : spans.join(', ').replace(/, ([^,]*)$/, ' and $1');
+  const named = spans.join(', ').replace(/, ([^,]*)$/, ' and $1');
+  return `${spans.length > MOST_SPANS ? counted(dates.length, 'night') : named} ${dates.length === 1 ? 'has' : 'have'} ${what}`;
 }
 
 /** @param isSame whether the pages of both dates were all inspected, so that their counts are comparable as they are */
