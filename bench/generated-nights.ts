@@ -92,6 +92,7 @@ export function stageInput({ warehouse }: GeneratedNights, night: number): Stage
       utilisation: null,
       reports_wanted: null,
       source: 'api',
+      quotas: null,
     },
     run: {
       ...ids,

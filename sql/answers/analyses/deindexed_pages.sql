@@ -19,6 +19,15 @@
 -- show times (count): times
 -- show why (text): why
 -- show moved_to (url): moved to
+with fell as (
+  -- Before the join, because a question about each row keeps all columns of what it is asked of.
+  select
+    *,
+    last_seen_indexed(website_id, url, observed_at) as last_seen_indexed_at,
+    clicks_before(website_id, url, observed_at) as clicks
+  from falls($since::date, $until::date)
+  where move = if($returned::boolean, 'returned', 'fell_out') and falls >= $times::bigint and is_website(website_id, $website::varchar)
+)
 select
   fell.website_id,
   fell.url,
@@ -27,8 +36,8 @@ select
   fell.end_state,
   fell.observed_at,
   fell.snapshot_date,
-  last_seen_indexed(fell.website_id, fell.url, fell.observed_at) as last_seen_indexed_at,
-  clicks_before(fell.website_id, fell.url, fell.observed_at) as clicks,
+  last_seen_indexed_at,
+  fell.clicks,
   pages.index_summary as index_summary_now,
   pages.index_coverage_state as index_coverage_state_now,
   pages.is_listed as is_listed_now,
@@ -46,12 +55,8 @@ select
     fell.user_selected_canonical
   ) as why,
   fell.moved_to
-from falls($since::date, $until::date) as fell
+from fell
 join pages using (website_id, url)
-where
-  fell.move = if($returned::boolean, 'returned', 'fell_out')
-  and fell.falls >= $times::bigint
-  and is_website(fell.website_id, $website::varchar)
-  and is_selected(fell.url, state_or_status(pages.status, pages.index_coverage_state), $directory::varchar, $url_contains::varchar, $state::varchar)
-order by clicks desc nulls last, fell.observed_at desc, fell.website_id, fell.url
+where is_selected(fell.url, state_or_status(pages.status, pages.index_coverage_state), $directory::varchar, $url_contains::varchar, $state::varchar)
+order by fell.clicks desc nulls last, fell.observed_at desc, fell.website_id, fell.url
 limit $limit::bigint

@@ -1,10 +1,13 @@
 -- From where to where pages of a website moved that fell out of the index in a period of dates, most pages first: origins,
--- or else first directories, or else the directories that hold the pages.
-with moved as (
+-- or else first directories, or else the directories that hold the pages. If at least four fifths of the pages that were
+-- indexed moved, the whole website did, which is one move.
+with fell as (
+  from falls($since::date, $until::date) where move = 'fell_out' and moved_to is not null and website_id = $website::varchar
+),
+moved as (
   select
-    url,
     moved_to,
-    [url, moved_to] as urls,
+    [regexp_replace(one, '/$', '') for one in [url, moved_to]] as urls,
     list_transform(urls, lambda one: regexp_extract(one, '^[^:]+://[^/?#]*')) as origins,
     list_transform(urls, lambda one: directory_of(one)) as firsts,
     list_transform(urls, lambda one: directories_of(one)[-1]) as deepest,
@@ -13,16 +16,26 @@ with moved as (
       when firsts[1] <> firsts[2] then firsts
       else deepest
     end as places
-  from falls($since::date, $until::date)
-  where move = 'fell_out' and moved_to is not null and website_id = $website::varchar
+  from fell
+),
+counted as (
+  select
+    count(distinct places[1]) as from_places,
+    count(distinct places[2]) as to_places,
+    count(*) >= 0.8 * (
+      select sum(pages)
+      from coverage_summary
+      where snapshot_id in (select before_id from fell) and index_summary = 'Indexed'
+    ) as is_whole
+  from moved
 )
 select
-  places[1] as from_place,
-  places[2] as to_place,
+  if(is_whole and from_places > 1, 'the whole website', places[1]) as from_place,
+  if(is_whole and to_places > 1, 'other directories', places[2]) as to_place,
   count(*)::integer as pages,
   count(distinct moved_to)::integer as twins
-from moved
-group by places
+from moved, counted
+group by from_place, to_place
 having count(*) >= 5
 order by pages desc, from_place, to_place
 limit 2

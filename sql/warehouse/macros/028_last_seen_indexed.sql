@@ -4,7 +4,7 @@ create or replace macro last_seen_indexed(website, page, up_to) as (
   from url_reports
   where
     website_id = website
-    and is_property(website)
+    and is_property(website_id)
     and url = page
     and index_summary = 'Indexed'
     and fetched_at <= up_to

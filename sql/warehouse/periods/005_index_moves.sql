@@ -9,11 +9,20 @@ with pairs as (
   from period_listings(since_date, until_date)
 ),
 moved as (
-  -- Of a page that came back, how it fell counts.
-  select *, if(step = 0, coalesce(last_fall, last_step), last_step) as made
+  select
+    website_id,
+    url,
+    falls,
+    case step
+      when -1 then if(last_step.status = 'retired', 'retired', 'fell_out')
+      when 1 then if(first_step.is_first, 'first_inspected', 'entered')
+      when 0 then case when first_step.status = 'indexed' then 'passed' when falls > 0 then 'returned' end
+    end as move,
+    -- Of a page that came back, how it fell counts.
+    if(step = 0, coalesce(last_fall, last_step), last_step) as made
   from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from pairs))
 ),
--- What a page was at a time is what its first version after it says that it was; without one, what it is now.
+-- What a page was at a time is what its first change of state after it says that it was; without one, what it is now.
 later as (
   select
     website_id,
@@ -22,7 +31,9 @@ later as (
     arg_min({status: was_status, state: was_index_coverage_state}, snapshot_id) filter (snapshot_id > listing_id) as at_end
   from page_versions
   join pairs using (website_id)
-  where snapshot_id > before_id
+  where
+    snapshot_id > before_id
+    and (status is distinct from was_status or index_coverage_state is distinct from was_index_coverage_state)
   group by website_id, url
 ),
 placed as (
@@ -30,27 +41,26 @@ placed as (
     page_state.website_id,
     page_state.url,
     pairs.* exclude (website_id),
-    listed_snapshot_id,
+    move,
+    falls,
+    made,
     coalesce(at_start, {status: status, state: index_coverage_state}) as start,
     coalesce(at_end, {status: status, state: index_coverage_state}) as ending
   from page_state
   join pairs using (website_id)
-  left join later using (website_id, url)
+  left join (from later left join moved using (website_id, url)) as changed using (website_id, url)
+  where listed_snapshot_id is not null
 )
 select
-  placed.website_id,
-  placed.url,
+  website_id,
+  url,
   before_id,
   before_date,
-  placed.listing_id,
+  listing_id,
   listing_date,
   coalesce(start.status = 'indexed', false) as was_indexed,
   ending.status = 'indexed' as is_indexed,
-  case moved.step
-    when -1 then if(last_step.status = 'retired', 'retired', 'fell_out')
-    when 1 then if(first_step.is_first, 'first_inspected', 'entered')
-    when 0 then case when not was_indexed then 'passed' when falls > 0 then 'returned' end
-  end as move,
+  move,
   coalesce(falls, 0) as falls,
   made.snapshot_id as snapshot_id,
   made.snapshot_date as snapshot_date,
@@ -62,5 +72,4 @@ select
   coalesce(made.state, state_text(ending.status, ending.state)) as to_state,
   state_text(ending.status, ending.state) as end_state
 from placed
-left join moved using (website_id, url)
-where ending.status is not null and listed_snapshot_id is not null
+where ending.status is not null

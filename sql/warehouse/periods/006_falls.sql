@@ -28,25 +28,26 @@ known as materialized (
   where version.snapshot_id >= fell.snapshot_id and version.snapshot_id <= fell.listing_id
   group by website_id, url
 ),
--- Pages that were listed from the start, and inspected later, did not enter.
+-- A page that was listed from the start, and is inspected only now, did not enter.
 entered as materialized (
-  select distinct website_id, version.url, version.snapshot_date as entered_on, spelling_key(version.url) as spelling
-  from page_versions as version
-  join (
-    select website_id, min(snapshot_id) as first_id, min(snapshot_at) as first_at
-    from snapshots
-    where listing_status = 'complete'
-    group by website_id
-  ) using (website_id)
-  join page_state using (website_id, url)
+  select distinct website_id, url, snapshot_date as entered_on, spelling_key(url) as spelling
+  from page_versions
   where
-    version.status = 'indexed'
-    and version.was_status is distinct from 'indexed'
-    and version.snapshot_id > first_id
-    and version.snapshot_date between since_date::date - 30 and until_date::date + 30
-    and (first_seen_at > first_at or not list_contains([made.change for made in version.changes], 'first_data'))
+    status = 'indexed'
+    and was_status is distinct from 'indexed'
+    and snapshot_date between since_date::date - 30 and until_date::date + 30
+    and (
+      was_status <> 'not_inspected'
+      or (website_id, url) in (
+        select (website_id, url)
+        from page_state
+        join (select website_id, min(finished_at) as first_at from snapshots where listing_status = 'complete' group by website_id)
+          using (website_id)
+        where first_seen_at > first_at
+      )
+    )
 ),
--- A name that many pages have, such as `index.html`, identifies none.
+-- A name that many pages have, such as `index.html`, identifies none, nor does a short number: many lists have a page 2.
 named as materialized (
   from (
     select
@@ -60,7 +61,7 @@ named as materialized (
       select website_id, url, fell_on, spelling_key(url), false from known
     )
   )
-  where "name" <> ''
+  where regexp_matches("name", '^[^?.]*(\pL|[0-9]{6})')
   qualify count(*) over (partition by website_id, host, "name", has_entered) <= 20
 ),
 twins as (

@@ -81,6 +81,31 @@ test('pages that went from http to https moved, whichever came first', async () 
   expect(moved.every(([url, to]) => to === String(url).replace('http:', 'https:'))).toBe(true);
 });
 
+test('a whole website that moves is one move, wherever its pages were and whatever form their URLs take', async () => {
+  const before = { ...pages('blog', 30), ...pages('shop', 20, INDEXED, 30), about: INDEXED };
+  const under = Object.fromEntries(Object.entries(before).map(([name, entry]) => [`en/${name}`, entry]));
+  const { story } = await afterTwo(before, under);
+  expect(story.filter((one) => one.endsWith(': a move.'))).toEqual([
+    '50 pages of the whole website fell out, and 50 pages of /en/ entered in their place: a move.',
+  ]);
+  const slashed = Object.fromEntries(
+    Object.keys(pages('blog', 30)).map((name) => [name, { ...INDEXED, url: `${urlOf(name)}/` }]),
+  );
+  const again = await afterTwo(pages('blog', 30), slashed);
+  expect(again.story).toContain('30 pages of /blog/ fell out, and 30 pages of /blog/ entered in their place: a move.');
+});
+
+test('pages that share only a number did not move', async () => {
+  const numbered = (directory: string, form = '') =>
+    Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`${directory}/${at + 1}${form}`, INDEXED]));
+  const { moved } = await afterTwo(
+    { ...numbered('2023'), ...numbered('blog/page', '.html'), ...pages('shop/', 1) },
+    { ...numbered('2024'), ...numbered('shop/page', '.html'), ...pages('shop/', 1) },
+  );
+  expect(moved).toHaveLength(24);
+  expect(moved.filter(([, to]) => to !== null)).toEqual([]);
+});
+
 test('pages that only look alike did not move, unless their canonical says so', async () => {
   const canonical = { ...FALLEN, searchengine_selected_canonical: urlOf('new/q') };
   const { story, moved } = await afterTwo(
