@@ -5,8 +5,8 @@ import type { Row } from '../given/parquet.js';
 import { randomWarehouse } from '../given/random-world.js';
 import { maintainAt } from '../given/thinned.js';
 import { findingsOf } from '../given/verified.js';
-import { type IndexTruth, movedIn, snapshotsOf, stateOf } from './index-truth.js';
-import { openReader, rowsOf } from './query/given.js';
+import { type IndexTruth, type Known, movedIn, snapshotsOf, stateOf } from './index-truth.js';
+import { analysisRows, openReader, rowsOf } from './query/given.js';
 
 /** Worlds as in `one-number.test.ts`; what is asked about is long past, and retention has removed its listings. */
 describe.each(seeds(1, 0.5))('the history of world %i', (seed) => {
@@ -62,6 +62,29 @@ describe.each(seeds(1, 0.5))('the history of world %i', (seed) => {
     expect(moved).toBeGreaterThan(atLength(50, 200));
   });
 
+  test('counts in every period how pages went from state to state', async () => {
+    const dates = [...new Set(snapshots.map(({ date }) => date))];
+    let movedOn = 0;
+    for (const [at, since] of dates.entries()) {
+      for (const until of atLength([dates[at + 3] ?? since], [since, dates[at + 2] ?? since, dates[at + 7] ?? since])) {
+        const found = await analysisRows(reader, 'state_transitions', { website: 'shop', since, until });
+        const expected = transitionsIn(snapshots, since, until);
+        const seen = found.map((row) =>
+          Object.keys(expected[0] ?? {})
+            .map((name) => row[name] ?? null)
+            .join(),
+        );
+        expect([since, until, seen.sort()]).toEqual([
+          since,
+          until,
+          expected.map((row) => Object.values(row).join()).sort(),
+        ]);
+        movedOn += expected.filter(({ pages, still }) => still < pages).length;
+      }
+    }
+    expect(movedOn).toBeGreaterThan(0);
+  });
+
   const asked = (relation: string): Promise<Row[]> => rowsOf(reader, `from ${relation} where website_id = 'shop'`);
 });
 
@@ -86,6 +109,42 @@ function movesOf(snapshots: readonly IndexTruth[], before: IndexTruth, now: Inde
       from_state: stateOf(path[0]),
       to_state: stateOf(step?.one ?? end),
       end_state: stateOf(end),
+    };
+  });
+}
+
+/** The pages that were listed on both sides of a snapshot of the period, in another state: from which to which, and what became of them. */
+function transitionsIn(snapshots: readonly IndexTruth[], since: string, until: string) {
+  const isIn = ({ date }: IndexTruth) => date >= since && date <= until;
+  const state = (page: Known | undefined) => String(page?.row['index_coverage_state'] ?? '');
+  const inState = (one: IndexTruth, from: string) =>
+    [...one.known.values()].filter((page) => page.status !== 'gone' && state(page) === from).length;
+  const moves = snapshots.flatMap((now, at) =>
+    [...(isIn(now) ? now.known : [])].flatMap(([url, page]) => {
+      const was = snapshots[at - 1]?.known.get(url);
+      const isThere = was !== undefined && was.status !== 'gone' && page.status !== 'gone';
+      return isThere && state(was) !== state(page) ? [{ url, key: [state(was), state(page)].join('\n') }] : [];
+    }),
+  );
+  const end = snapshots.findLast(({ date }) => date <= until)?.known;
+  const listings = snapshots.filter((one, at) => {
+    const next = snapshots.slice(at + 1).find(({ isComplete }) => isComplete);
+    return one.isComplete && one.date !== next?.date;
+  });
+  return [...new Set(moves.map(({ key }) => key))].map((key) => {
+    const made = moves.filter((one) => one.key === key);
+    const [from = '', to = ''] = key.split('\n');
+    const urls = [...new Set(made.map(({ url }) => url))];
+    const isStill = (url: string) => end?.get(url)?.status !== 'gone' && state(end?.get(url)) === to;
+    const nights = listings.flatMap((one, at) => (at > 0 && isIn(one) ? [inState(listings[at - 1] ?? one, from)] : []));
+    const stood = nights.reduce((sum, pages) => sum + pages, 0);
+    return {
+      from_state: from,
+      to_state: to,
+      pages: urls.length,
+      still: urls.filter(isStill).length,
+      changes: made.length,
+      share_per_night: stood > 0 ? Math.round((made.length / stood) * 1e6) / 1e6 : '',
     };
   });
 }

@@ -42,7 +42,7 @@ sides as (
   where listing_status = 'complete' and is_website(website_id, $website::varchar)
   group by website_id, side, directory
 ),
-listed as (
+listed as not materialized (
   select
     known.*,
     sides.side,
@@ -52,10 +52,12 @@ listed as (
   join sides on sides.website_id = known.website_id and sides.snapshot_id = as_of
   where is_listed(status) and is_selected(url, null, sides.directory, null, null)
 ),
-counted as (
+-- By state, so that the pages are read once.
+by_state as materialized (
   select
     website_id,
     side,
+    index_coverage_state,
     count(*) as pages,
     count_if(status = 'indexed') as indexed,
     count_if(status = 'not_indexed') as not_indexed,
@@ -72,6 +74,12 @@ counted as (
     count_if(report_indexing_allowed = 'No') as refused,
     count_if(report_page_fetch_status <> 'Successful') as failed
   from listed
+  where not $pages::boolean
+  group by website_id, side, index_coverage_state
+),
+counted as (
+  select website_id, side, sum(columns(* exclude (website_id, side, index_coverage_state)))::bigint
+  from by_state
   group by website_id, side
 ),
 totals as (
@@ -101,10 +109,9 @@ figures as (
   from sides
   left join counted using (website_id, side)
   union all
-  select website_id, side, 5, 'State: ' || index_coverage_state, count(*)
-  from listed
+  select website_id, side, 5, 'State: ' || index_coverage_state, pages
+  from by_state
   where index_coverage_state is not null
-  group by website_id, side, index_coverage_state
 ),
 compared as (
   select

@@ -42,33 +42,27 @@ moves as materialized (
     listing_id,
     url,
     directory_of(url) as directory,
-    max(index_step(change, from_value, to_value)) as step,
-    max(from_value) filter (change = 'coverage_state') as from_state,
-    max(to_value) filter (change = 'coverage_state') as to_state,
-    bool_or(change = 'appeared') as appeared,
-    bool_or(change = 'disappeared') as disappeared,
-    bool_or(is_uncrawled) as is_uncrawled
-  from page_changes
+    case
+      when (status = 'indexed') = coalesce(was_status = 'indexed', false) or status = 'retired' then null
+      else if(status = 'indexed', 1, -1)
+    end as step,
+    was_index_coverage_state as from_state,
+    index_coverage_state as to_state,
+    is_listed(was_status) and is_listed(status) as was_there,
+    case
+      when not is_listed(was_status) then 'new in the listing'
+      when not is_listed(status) then 'no longer listed'
+      when from_state is not distinct from to_state then 'the same state'
+      else coalesce(if(step > 0, from_state, to_state), 'no data')
+    end as other_state,
+    is_uncrawled(status, was_status, changes) as is_uncrawled
+  from page_versions
   join counted_in using (snapshot_id)
-  where change in ('indexed', 'deindexed', 'data_lost', 'appeared', 'disappeared', 'coverage_state')
-  group by website_id, listing_id, snapshot_id, url
+  where status is distinct from was_status or index_coverage_state is distinct from was_index_coverage_state
 ),
 -- How a page's move changes the number of indexed pages and of pages in two states.
 steps as materialized (
-  select
-    website_id,
-    listing_id,
-    url,
-    directory,
-    null as state,
-    step,
-    step as index_step,
-    case
-      when appeared then 'new in the listing'
-      when disappeared then 'no longer listed'
-      else coalesce(if(step > 0, from_state, to_state), if(from_state is null and to_state is null, 'the same state', 'no data'))
-    end as other_state,
-    is_uncrawled
+  select website_id, listing_id, url, directory, null as state, step, step as index_step, other_state, is_uncrawled
   from moves
   where step is not null
   union all
@@ -84,7 +78,7 @@ steps as materialized (
     unnest([to_state, from_state]),
     is_uncrawled
   from moves
-  where from_state is not null and to_state is not null
+  where was_there and from_state <> to_state
 ),
 scoped as (
   select website_id, listing_id, 'website' as what, null as name, sum(step)::integer as change, count(*) as moves

@@ -1,5 +1,5 @@
 -- title: From discovered to indexed
--- description: Of the pages that were first listed in a week, how many have been crawled and how many indexed by now, and how long that takes. `indexed_in_7_days` and so on are shares of all discovered pages, empty until the whole week is that old. The medians count pages that still wait (Kaplan and Meier's), so they are empty until half of the pages have taken the step. The clock starts when the search engine detected the page, or with its first listing if that came first or no report says when. A first crawl is known at the latest by the listing that saw it; a page that was indexed has been crawled, too. `gone` are pages that are no longer listed; those that were not indexed by then count as waiting until they left. Pages of a website's first complete listing are not new and have no row. Where retention removed listings, a crawl may be known later or not at all.
+-- description: Of the pages that were first listed in a week, how many have been crawled and how many indexed by now, and how long that takes. `indexed_in_7_days` and so on are shares of all discovered pages, empty until the whole week is that old. The medians count pages that still wait (Kaplan and Meier's), so they are empty until half of the pages have taken the step. The clock starts when the search engine detected the page, or with its first listing if that came first or no report says when. A first crawl is known at the latest by the listing that saw it; a page that was indexed has been crawled, too. `gone` are pages that are no longer listed; those that were not indexed by then count as waiting until they left. Pages of a website's first complete listing are not new and have no row.
 -- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 12 weeks ago): first listed on or after this date
@@ -19,28 +19,23 @@
 -- show gone (count): gone
 with discovered as (
   select website_id, url, observed_at as seen_at, snapshot_date
-  from page_changes
+  from page_versions
   where
-    change = 'appeared'
-    -- A page that returns was listed before.
-    and from_snapshot_id is null
+    -- A page that returns was listed before; one of the first listing did not appear.
+    was_status is null
+    and list_contains([made.change for made in changes], 'appeared')
     and snapshot_date between $since::date and $until::date
     and is_website(website_id, $website::varchar)
 ),
-indexed as (
-  select website_id, url, min(observed_at) as indexed_at
-  from page_changes
+reached as (
+  select
+    website_id,
+    url,
+    min(observed_at) filter (status = 'indexed') as indexed_at,
+    min(last_crawl_time) as crawled_at
+  from page_versions
   semi join discovered using (website_id, url)
-  where index_step(change, from_value, to_value) = 1
-  group by website_id, url
-),
-crawled as (
-  select website_id, url, min(last_crawl_time) as crawled_at
-  from coverage
-  semi join discovered using (website_id, url)
-  where
-    last_crawl_time is not null
-    and snapshot_date >= $since::date
+  where snapshot_date >= $since::date
   group by website_id, url
 ),
 timed as (
@@ -54,8 +49,7 @@ timed as (
     newest_at,
     unlisted_since
   from discovered
-  left join crawled using (website_id, url)
-  left join indexed using (website_id, url)
+  join reached using (website_id, url)
   join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
   left join page_state using (website_id, url)
 ),

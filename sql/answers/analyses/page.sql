@@ -26,15 +26,16 @@ changes as (
 dated as (
   select
     website_id,
-    max(snapshot_date) filter (change = 'first_data') as first_inspected,
+    max(snapshot_date) filter (list_contains([made.change for made in changes], 'first_data')) as first_inspected,
+    max(snapshot_date) filter (is_listed(status) and status is distinct from was_status) as index_since,
     max(snapshot_date) filter (
-      change in ('indexed', 'deindexed', 'data_lost', 'appeared', 'first_data')
-      -- Inspection data that appeared is neither `indexed` nor `deindexed`.
-      or (change = 'coverage_state' and from_value is null)
-    ) as index_since,
-    max(snapshot_date) filter (change in ('coverage_state', 'appeared', 'first_data')) as state_since,
-    max(snapshot_date) filter (change in ('disappeared', 'retired')) as gone_since
-  from changes
+      is_listed(status)
+      and (index_coverage_state is distinct from was_index_coverage_state or not is_listed(was_status))
+    ) as state_since,
+    max(snapshot_date) filter (not is_listed(status) and is_listed(was_status)) as gone_since
+  from page_versions
+  semi join page using (website_id, url)
+  where len(changes) > 0
   group by website_id
 ),
 said as (

@@ -122,7 +122,7 @@ known as materialized (
   where report_fetched_at is not null and website_id in (select website_id from cohorts)
 ),
 listed as materialized (
-  select page, snapshot_id, state_group(index_summary, index_coverage_state) as state
+  select page, snapshot_date as listed_on, state_group(index_summary, index_coverage_state) as state
   from coverage
   join known using (website_id, url)
   where snapshot_id in (select unnest([start_id, end_id]) from periods)
@@ -146,10 +146,11 @@ counted as materialized (
     count(*) as pages,
     count_if(now.state = 0) as pages_after
   from periods
-  join listed as was on was.snapshot_id = start_id
-  join listed as now on now.snapshot_id = end_id and now.page = was.page
-  join known on known.page = was.page and known.website_id = periods.website_id
-  left join joined on joined.cohort = periods.cohort and joined.url = known.url
+  join known using (website_id)
+  join listed as was on was.page = known.page and was.listed_on = start_date
+  join listed as now on now.page = known.page and now.listed_on = end_date
+  left join (from joined join (select website_id, url, page from known) using (website_id, url)) as joined
+    on joined.cohort = periods.cohort and joined.page = known.page
   where joined.url is not null or not has_moved
   group by all
 ),

@@ -1,5 +1,5 @@
 -- title: State transitions
--- description: How many pages changed from which coverage state to which, and how many of them are still in it. Null means no inspection data. `share_per_night` is the share of the pages in the state before that changed so in a night, over the nights with a complete listing.
+-- description: How many pages changed from which coverage state to which, and how many of them are still in it at the end of the period. Null means no inspection data. `share_per_night` is the share of the pages in the state before that changed so in a night, over the nights with a complete listing.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered
@@ -13,30 +13,40 @@
 -- show changes (count): changes
 -- show share_per_night (share): of the state, a night
 -- show last_observed_at (time): last
-with stood as (
+with moved as (
+  select website_id, url, from_value as from_state, to_value as to_state, observed_at
+  from page_changes
+  where
+    change = 'coverage_state'
+    and snapshot_date between $since::date and $until::date
+    and is_website(website_id, $website::varchar)
+),
+ending as (
+  select website_id, url, arg_max({is_listed: is_listed(status), state: index_coverage_state}, snapshot_id) as ending
+  from page_versions
+  semi join moved using (website_id, url)
+  where snapshot_date between $since::date and $until::date
+  group by website_id, url
+),
+stood as (
   -- How many pages were in a state when a night began, summed over the nights.
-  select listings.website_id, index_coverage_state as from_value, sum(pages) as page_nights
+  select listings.website_id, index_coverage_state as from_state, sum(pages) as page_nights
   from daily_listings as listings
   join coverage_summary as summary on summary.snapshot_id = listings.before_id
   where listings.snapshot_date between $since::date and $until::date
   group by listings.website_id, index_coverage_state
 )
 select
-  page_changes.website_id,
-  page_changes.from_value as from_state,
-  to_value as to_state,
+  moved.website_id,
+  moved.from_state,
+  to_state,
   count(distinct url) as pages,
-  count(distinct url) filter (pages.is_listed and pages.index_coverage_state is not distinct from to_value) as still,
+  count(distinct url) filter (ending = {is_listed: true, state: to_state}) as still,
   count(*) as changes,
   round(count(*) / any_value(page_nights), 6) as share_per_night,
   max(observed_at) as last_observed_at
-from page_changes
-left join pages using (website_id, url)
-left join stood
-  on stood.website_id = page_changes.website_id and stood.from_value is not distinct from page_changes.from_value
-where
-  change = 'coverage_state'
-  and snapshot_date between $since::date and $until::date
-  and is_website(page_changes.website_id, $website::varchar)
-group by page_changes.website_id, page_changes.from_value, to_value
-order by changes desc, page_changes.website_id, from_state, to_state
+from moved
+join ending using (website_id, url)
+left join stood on stood.website_id = moved.website_id and stood.from_state is not distinct from moved.from_state
+group by moved.website_id, moved.from_state, to_state
+order by changes desc, moved.website_id, moved.from_state, to_state

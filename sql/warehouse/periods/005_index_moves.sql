@@ -5,7 +5,7 @@
 -- `retired` (left the listing of a property, and was indexed), `returned` (fell out and came back), `passed` (came and fell out again), or null. `from_state` is its state at the start,
 -- `to_state` the one that it fell or came to, `end_state` the one at the end.
 create or replace macro index_moves(since_date, until_date) as table
-with pairs as (
+with pairs as not materialized (
   from period_listings(since_date, until_date)
 ),
 moved as (

@@ -27,6 +27,29 @@ export interface MadeNight {
   changes: MadeChange[];
 }
 
+/** The versions of pages that such changes come with. */
+const VERSIONS = `create view page_versions as
+  select
+    snapshot_id,
+    website_id,
+    snapshot_date,
+    observed_at,
+    url,
+    null::timestamptz as last_crawl_time,
+    case
+      when bool_or(change = 'disappeared') then 'gone'
+      else if(bool_or(index_step(change, from_value, to_value) = 1), 'indexed', 'not_indexed')
+    end as status,
+    case
+      when bool_or(change = 'appeared') then null
+      else if(bool_or(index_step(change, from_value, to_value) = -1), 'indexed', 'not_indexed')
+    end as was_status,
+    any_value(from_value) filter (change = 'coverage_state') as was_index_coverage_state,
+    any_value(to_value) filter (change = 'coverage_state') as index_coverage_state,
+    list_concat(list({change: change}), if(any_value(is_uncrawled), [], [{change: 'crawled'}])) as changes
+  from changes_made
+  group by all`;
+
 const anyRow = z.record(z.string(), z.unknown());
 
 /** Analyses over nights that a test makes up, in an engine of its own: a year of them takes a second. */
@@ -46,6 +69,8 @@ export class MadeNights {
     for (const statement of viewStatements('UTC')) await engine.run(statement);
     await engine.run('create table changes_made as select * from page_changes');
     await engine.run('create or replace view page_changes as from changes_made');
+    await engine.run('drop table page_versions');
+    await engine.run(VERSIONS);
     return new MadeNights(engine, folder);
   }
 
