@@ -72,13 +72,13 @@ where
     else (filters->>'fetch') is null or report_page_fetch_status = (filters->>'fetch')
   end
   -- `own` is a JSON object: the value of each of the user's own columns.
-  and ((filters->>'own') is null or (
-    select bool_and(coalesce(own[asked.key], '-') = asked.value)
-    from (select unnest(map_entries((filters->'own')::map(varchar, varchar)), recursive := true)) as asked
-  ))
-  -- It fell out, entered or did both in the period; or something (`any`) or this kind of change happened in it.
+  and ((filters->>'own') is null or list_bool_and([
+    coalesce(own[asked.key], '-') = asked.value for asked in map_entries((filters->'own')::map(varchar, varchar))
+  ]))
+  -- It fell out, entered or did both in the period; or something (`any`) or this kind of change happened in it. Each
+  -- subquery names when it is needed, because it runs whatever stands beside it.
   and (
-    ((filters->>'changed') is null and (filters->>'from')::date is null and (filters->>'to')::date is null)
+    coalesce((filters->>'changed'), (filters->>'from'), (filters->>'to')) is null
     or (website_id, url) in (
       select (website_id, url)
       -- By default in the last seven dates.
@@ -86,13 +86,17 @@ where
         coalesce((filters->>'from')::date, coalesce((filters->>'to')::date, (select max(snapshot_date) from snapshots)) - 6),
         coalesce((filters->>'to')::date, (select max(snapshot_date) from snapshots))
       )
-      where move = (filters->>'changed')
+      where
+        move = (filters->>'changed')
+        and (filters->>'changed') in ('fell_out', 'entered', 'returned', 'retired', 'first_inspected', 'passed')
     )
     or (website_id, url) in (
       select (website_id, url)
       from page_changes
       where
-        ((filters->>'from')::date is null or snapshot_date >= (filters->>'from')::date)
+        coalesce((filters->>'changed'), (filters->>'from'), (filters->>'to')) is not null
+        and coalesce((filters->>'changed'), 'any') not in ('fell_out', 'entered', 'returned')
+        and ((filters->>'from')::date is null or snapshot_date >= (filters->>'from')::date)
         and ((filters->>'to')::date is null or snapshot_date <= (filters->>'to')::date)
         and if(
           coalesce((filters->>'changed'), 'any') = 'any',

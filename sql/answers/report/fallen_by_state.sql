@@ -8,6 +8,7 @@ with fell as (
     to_state as state,
     directory_of(url) as directory,
     clicks_before(website_id, url, observed_at) as clicks,
+    day_of(last_seen_indexed(website_id, url, observed_at)) as last_seen_indexed,
     count(*) over (partition by to_state) as fallen,
     count(*) over (partition by website_id, to_state, directory_of(url)) as alike
   from falls($since::date, $until::date)
@@ -26,7 +27,7 @@ select
   fallen::integer as fallen,
   numbered.url,
   snapshot_date,
-  day_of(last_seen_indexed(numbered.website_id, numbered.url, observed_at)) as last_seen_indexed,
+  last_seen_indexed,
   numbered.clicks::integer as clicks,
   from_state,
   fall_circumstances(
