@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { askAnalysis } from '../src/answers/query/ask-rows.js';
 import { type Analysis, analyses } from '../src/answers/query/catalog.js';
 import { type Reader, withReader } from '../src/answers/query/reader.js';
+import { readReport } from '../src/answers/report/report.js';
 import { judge, median, print, RUNS, whole } from './figures.js';
 import { generateHistory } from './generate-history.js';
 import { MEMORY_LIMIT, snapshotAt } from './generated-nights.js';
@@ -12,7 +13,8 @@ import { type NamedColumns, namedColumns, scanOf } from './named-columns.js';
 
 /**
  * What each ready-made analysis costs on a long history: 100,000 pages on 180 nights. Each is measured against one
- * scan of the columns that it names, and the trends against one scan of what they would need of the listings.
+ * scan of the columns that it names, and the trends against one scan of what they would need of the listings. Each, and
+ * the report, is measured in seconds of processor time, too.
  *
  * Run with: npm run bench:history. `BENCH_PAGES` and `BENCH_NIGHTS` make the history smaller; `BENCH_WAREHOUSE` names a
  * folder where it stays for the next time.
@@ -28,6 +30,11 @@ const AT_MOST_OF_THE_LISTINGS = 0.5;
 const AT_ONCE_S = 0.1;
 const BYTES_PER_PAGE_AND_NIGHT = 60;
 const A_PAGE = 1_234;
+/** Seconds of processor time that a million pages on 30 nights may take: an analysis, unless it is named here. */
+const AT_MOST_S = 4;
+const AT_MOST_S_OF: Record<string, number> = { page: 1, report: 15 };
+/** Nobody waits for a million lines. */
+const LINES = '1000';
 
 /** Trends, asked for the whole history, and the columns that they would need of `coverage`. */
 const TRENDS: Record<string, { given: Record<string, string>; columns: string[] }> = {
@@ -71,6 +78,16 @@ function checkDisk(folder: string): void {
 
 async function benchAnalyses(reader: Reader): Promise<void> {
   const url = await aUrl(reader);
+  print('seconds of processor time, with aims for 1,000,000 pages on 30 nights');
+  const report = () => readReport(reader, { version: 'bench', now: snapshotAt(NIGHTS).getTime() });
+  const asks = analyses().map(({ name, parameters }) => {
+    const values = Object.entries({ url, limit: LINES }).filter(([one]) =>
+      parameters.some((each) => each.name === one),
+    );
+    return [name, () => askAnalysis(reader, name, Object.fromEntries(values))] as const;
+  });
+  for (const [name, ask] of [...asks, ['report', report] as const]) await benchSeconds(name, ask);
+  print(`  at most ${whole(process.resourceUsage().maxRSS / 1e3)} MB of memory so far`);
   print('analysis ÷ one scan of the columns that it names');
   for (const analysis of analyses()) {
     const given = analysis.parameters.some(({ name }) => name === 'url') ? { url } : {};
@@ -87,6 +104,17 @@ async function benchAnalyses(reader: Reader): Promise<void> {
     const columns = new Map([['coverage', trend.columns]]);
     await benchAnalysis(reader, analysis, { given: trend.given, columns, aim: AT_MOST_OF_THE_LISTINGS });
   }
+}
+
+async function benchSeconds(name: string, ask: () => Promise<unknown>): Promise<void> {
+  const seconds: number[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    const before = process.cpuUsage();
+    await ask();
+    const { user, system } = process.cpuUsage(before);
+    seconds.push((user + system) / 1e6);
+  }
+  judge(`  ${name}`, seconds, { atMost: AT_MOST_S_OF[name] ?? AT_MOST_S }, 2);
 }
 
 async function benchAnalysis(

@@ -42,6 +42,7 @@ sides as (
   where listing_status = 'complete' and is_website(website_id, $website::varchar)
   group by website_id, side, directory
 ),
+-- Not materialized, because it is large; the figures read it once.
 listed as not materialized (
   select
     known.*,
@@ -52,7 +53,6 @@ listed as not materialized (
   join sides on sides.website_id = known.website_id and sides.snapshot_id = as_of
   where is_listed(status) and is_selected(url, null, sides.directory, null, null)
 ),
--- By state, so that the pages are read once.
 by_state as materialized (
   select
     website_id,

@@ -18,11 +18,6 @@ with page as (
     pages.url in ($url::varchar, url_key($url::varchar))
     and is_website(pages.website_id, $website::varchar)
 ),
-changes as (
-  select page_changes.*
-  from page_changes
-  semi join page using (website_id, url)
-),
 dated as (
   select
     website_id,
@@ -168,7 +163,8 @@ history as (
       '; '
       order by change in ('appeared', 'disappeared', 'retired', 'indexed', 'deindexed', 'data_lost', 'first_data') desc, observed_at, change
     ) || '.' as sentence
-  from changes
+  from page_changes
+  semi join page using (website_id, url)
   -- The canonicals say it.
   where change <> 'canonicals_match'
   group by website_id, snapshot_date

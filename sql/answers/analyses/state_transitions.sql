@@ -13,8 +13,7 @@
 -- show changes (count): changes
 -- show share_per_night (share): of the state, a night
 -- show last_observed_at (time): last
-with moved as (
-  select website_id, url, from_value as from_state, to_value as to_state, observed_at
+with changed as (
   from page_changes
   where
     change = 'coverage_state'
@@ -24,29 +23,29 @@ with moved as (
 ending as (
   select website_id, url, arg_max({is_listed: is_listed(status), state: index_coverage_state}, snapshot_id) as ending
   from page_versions
-  semi join moved using (website_id, url)
+  semi join changed using (website_id, url)
   where snapshot_date between $since::date and $until::date
   group by website_id, url
 ),
 stood as (
   -- How many pages were in a state when a night began, summed over the nights.
-  select listings.website_id, index_coverage_state as from_state, sum(pages) as page_nights
+  select listings.website_id, index_coverage_state as from_value, sum(pages) as page_nights
   from daily_listings as listings
   join coverage_summary as summary on summary.snapshot_id = listings.before_id
   where listings.snapshot_date between $since::date and $until::date
   group by listings.website_id, index_coverage_state
 )
 select
-  moved.website_id,
-  moved.from_state,
-  to_state,
+  changed.website_id,
+  changed.from_value as from_state,
+  to_value as to_state,
   count(distinct url) as pages,
-  count(distinct url) filter (ending = {is_listed: true, state: to_state}) as still,
+  count(distinct url) filter (ending = {is_listed: true, state: to_value}) as still,
   count(*) as changes,
   round(count(*) / any_value(page_nights), 6) as share_per_night,
   max(observed_at) as last_observed_at
-from moved
+from changed
 join ending using (website_id, url)
-left join stood on stood.website_id = moved.website_id and stood.from_state is not distinct from moved.from_state
-group by moved.website_id, moved.from_state, to_state
-order by changes desc, moved.website_id, moved.from_state, to_state
+left join stood on stood.website_id = changed.website_id and stood.from_value is not distinct from changed.from_value
+group by changed.website_id, changed.from_value, to_value
+order by changes desc, changed.website_id, from_state, to_state

@@ -8,13 +8,12 @@ moved as (
   select
     moved_to,
     [regexp_replace(one, '/$', '') for one in [url, moved_to]] as urls,
-    list_transform(urls, lambda one: regexp_extract(one, '^[^:]+://[^/?#]*')) as origins,
-    list_transform(urls, lambda one: directory_of(one)) as firsts,
-    list_transform(urls, lambda one: directories_of(one)[-1]) as deepest,
+    [regexp_extract(one, '^[^:]+://[^/?#]*') for one in urls] as origins,
+    [directory_of(one) for one in urls] as firsts,
     case
       when origins[1] <> origins[2] then origins
       when firsts[1] <> firsts[2] then firsts
-      else deepest
+      else [directories_of(one)[-1] for one in urls]
     end as places
   from fell
 ),

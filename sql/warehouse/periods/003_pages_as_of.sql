@@ -10,9 +10,9 @@ select
   is_listed(status) as is_listed,
   snapshot_at as valid_from
 from versions_as_of((
-  select list({website_id: website_id, snapshot_id: newest_id})
+  select list(cut)
   from (
-    select website_id, max(snapshot_id) as newest_id
+    select {website_id: website_id, snapshot_id: max(snapshot_id)} as cut
     from snapshots
     where snapshot_id = moment::varchar or snapshot_date <= try_cast(moment::varchar as date)
     group by website_id

@@ -52,16 +52,9 @@ placed as (
   where listed_snapshot_id is not null
 )
 select
-  website_id,
-  url,
-  before_id,
-  before_date,
-  listing_id,
-  listing_date,
+  * exclude (start, ending, made) replace (coalesce(falls, 0) as falls),
   coalesce(start.status = 'indexed', false) as was_indexed,
   ending.status = 'indexed' as is_indexed,
-  move,
-  coalesce(falls, 0) as falls,
   made.snapshot_id as snapshot_id,
   made.snapshot_date as snapshot_date,
   made.observed_at as observed_at,
