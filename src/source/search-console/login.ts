@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { webhookUrl } from '../../base/config/scalars.js';
-import { messageOf, Stopped, UsageError } from '../../base/exit.js';
-import { codeOf, makeFolder, writeDurably } from '../../base/storage/durable.js';
+import { Stopped, UsageError } from '../../base/exit.js';
+import { makeFolder, readIfThere, writeDurably } from '../../base/storage/durable.js';
 import { SECOND_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { SourceError } from '../errors.js';
@@ -35,19 +34,16 @@ const answerSchema = z.object({
 const storedSchema = z.object({ refresh_token: z.string(), token_uri: z.string().default(GOOGLES_TOKEN_URI) });
 
 /** Reads the file of an OAuth client. @throws UsageError */
-export function readClient(path: string): OAuthClient {
-  const json = jsonOf(textOf(path));
+export async function readClient(path: string): Promise<OAuthClient> {
+  const text = await readIfThere(path);
+  const json = jsonOf(text ?? '');
   const { data } = clientSchema.safeParse(json);
   if (data) return data.installed;
-  const isWeb = z.looseObject({ web: z.looseObject({}) }).safeParse(json).success;
-  const isKey = z.looseObject({ type: z.string() }).safeParse(json).success;
-  if (isKey)
-    throw new UsageError(
-      `${path} is a credentials file, no OAuth client: set google.credentials to it, without \`login\``,
-    );
-  throw new UsageError(
-    `${path} is ${isWeb ? 'an OAuth client for a web application' : 'not the JSON file of an OAuth client'}; ${CREATE}`,
-  );
+  const isOf = (key: string) => typeof json === 'object' && json !== null && key in json;
+  if (isOf('type'))
+    throw new UsageError(`${path} is a credentials file, no OAuth client: set google.credentials to it`);
+  const other = isOf('web') ? 'is an OAuth client for a web application' : 'is not the JSON file of an OAuth client';
+  throw new UsageError(`${path} ${text === null ? 'does not exist' : other}; ${CREATE}`);
 }
 
 /** The address where a user allows the access, and what proves that the answer is for us. */
@@ -130,31 +126,23 @@ export async function removeLogin(
   account?: string,
 ): Promise<{ path: string; problem: string | null } | null> {
   const path = loginFile(account);
-  if (!existsSync(path)) return null;
-  const { data } = storedSchema.safeParse(jsonOf(textOf(path)));
-  let problem: string | null = data ? null : 'it was damaged';
-  try {
-    if (data) await exchange.run([data.refresh_token], (send) => revoke(data, send));
-  } catch (error) {
-    if (error instanceof Stopped) throw error;
-    problem = messageOf(error);
-  }
-  await rm(path);
-  return { path, problem };
-}
-
-function revoke({ token_uri, refresh_token: token }: z.infer<typeof storedSchema>, send: Send) {
-  const url = new URL(token_uri.replace(/token$/, 'revoke'));
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  return send({ url, method: 'POST', headers, body: new URLSearchParams({ token }) });
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(
-      `${path} cannot be read (${codeOf(error)}); name the client's file with --client, or ${CREATE}`,
+  const text = await readIfThere(path);
+  if (text === null) return null;
+  const { data } = storedSchema.safeParse(jsonOf(text));
+  const failure = await exchange
+    .run([data?.refresh_token ?? ''], async (send) => revoke(data, send))
+    .then(
+      () => null,
+      (error: Error) => error,
     );
-  }
+  if (failure instanceof Stopped) throw failure;
+  await rm(path);
+  return { path, problem: failure?.message ?? null };
+}
+
+function revoke(stored: z.infer<typeof storedSchema> | undefined, send: Send) {
+  if (!stored) throw new Error('the file was damaged');
+  const url = new URL(stored.token_uri.replace(/token$/, 'revoke'));
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return send({ url, method: 'POST', headers, body: new URLSearchParams({ token: stored.refresh_token }) });
 }

@@ -69,11 +69,14 @@ it('keeps the sign-ins of several accounts apart', async () => {
 });
 
 it('says when the sign-in of an app in "Testing" ends', async () => {
-  const { login } = await given('testing');
+  const { login, env, folder } = await given('testing');
   const { stdout } = await login('--json');
   const { ends_at, properties } = JSON.parse(stdout);
   expect(Date.parse(ends_at) - Date.now()).toBeLessThan(7 * 86_400_000);
   expect(properties).toEqual([{ id: 'sc-domain:example.com', permission: 'siteOwner' }]);
+  await run(['init', '--source', 'google'], { env, cwd: folder });
+  const { stdout: checked } = await run(['doctor'], { env, cwd: folder });
+  expect(checked).toMatch(/! account .*login \(\S+\), since 20.*, until 20.*\n +→ Its app is in "Testing": publish it/);
 });
 
 it.each([

@@ -28,20 +28,14 @@ export async function run({ config, json, source, full, yes = false }: Flags, io
   return EXIT.done;
 }
 
-interface Steps {
-  isGoogle: boolean;
-  /** Whether nothing has to be edited. */
-  isWhole: boolean;
-  flag: string;
-}
+type Steps = Record<'isGoogle' | 'isWhole', boolean> & { flag: string };
 
+/** @param steps `isWhole`: nothing has to be edited */
 function nextSteps(file: string, { isGoogle, isWhole, flag }: Steps, { env, program }: Io): string[] {
-  const token = isGoogle || env['INDEXHOUSE_TOKEN'] ? [] : ['Set the token:      export INDEXHOUSE_TOKEN=…'];
-  const signIn = isGoogle && !isWhole ? [`Sign in:            ${program} login --client client_secret.json`] : [];
+  const token = env['INDEXHOUSE_TOKEN'] ? [] : ['Set the token:      export INDEXHOUSE_TOKEN=…'];
+  const first = isGoogle ? [`Sign in:            ${program} login --client client_secret.json`] : token;
   return [
-    ...token,
-    ...signIn,
-    ...(isWhole ? [] : [`Edit the file:      ${isGoogle ? '' : 'api.base_url and '}websites in ${file}`]),
+    ...(isWhole ? [] : [...first, `Edit the file:      ${isGoogle ? '' : 'api.base_url and '}websites in ${file}`]),
     `Check everything:   ${program} doctor${flag}`,
     `See what it costs:  ${program} plan${flag}`,
     `Make a first run:   ${program} sync${flag}`,

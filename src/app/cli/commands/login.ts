@@ -42,7 +42,7 @@ export function run(flags: Flags, io: Io): Promise<number> {
       throw new UsageError(
         'name the JSON file of your OAuth client: --client client_secret.json, or google.client in the configuration (docs/search-console.md, "Set up")',
       );
-    const { path: file, endsAt } = await signedIn(readClient(path), path, flags, io, signal);
+    const { path: file, endsAt } = await signedIn(await readClient(path), path, flags, io, signal);
     const sites = await readableSites({ google: { ...google, credentials: file }, signal });
     const next = nextStep(flags, io);
     const properties = sites.map(({ siteUrl, permissionLevel }) => ({ id: siteUrl, permission: permissionLevel }));
@@ -62,6 +62,7 @@ export function run(flags: Flags, io: Io): Promise<number> {
 
 async function signedIn(client: OAuthClient, path: string, { browser, account }: Flags, io: Io, signal: AbortSignal) {
   const listening = await listenForAnswer();
+  const over = new AbortController();
   const remedyFor = (words: string) => REFUSALS[/^\w+/.exec(words)?.[0] ?? ''] ?? 'run `indexhouse login` again';
   const exchange = new SecretExchange({ path, timeout: TIMEOUT_MS, effects: realEffects, signal, remedyFor });
   try {
@@ -72,12 +73,13 @@ async function signedIn(client: OAuthClient, path: string, { browser, account }:
     io.stderr.write(
       `${hint} this address, and allow the access:\n\n  ${url}\n\n${isOpen ? 'Waiting for the answer …' : PASTE}\n`,
     );
-    const answers = [listening.answer(state), ended(signal), ...(isOpen ? [] : [pasted(io, state)])];
+    const answers = [listening.answer(state), ended(signal), ...(isOpen ? [] : [pasted(io, state, over.signal)])];
     const answer = await Promise.race(answers);
     const code = answer.get('code');
     if (!code) throw refusalOf(answer.get('error') ?? 'access_denied');
     return await storeLogin({ client, code, codeVerifier, redirectUri, exchange, account, now: Date.now() });
   } finally {
+    over.abort();
     listening.close();
     await exchange.close();
   }
@@ -86,8 +88,8 @@ async function signedIn(client: OAuthClient, path: string, { browser, account }:
 const PASTE = `On another machine the browser then shows an address that it cannot open (http://127.0.0.1…).
 Paste that address here, or the name of the error that Google shows:`;
 
-async function pasted(io: Io, state: string): Promise<URLSearchParams> {
-  const answer = await pastedAnswer(io.stdin, state);
+async function pasted({ stdin }: Io, state: string, over: AbortSignal): Promise<URLSearchParams> {
+  const answer = await pastedAnswer(stdin, state, over);
   if (answer === null)
     throw new Failure('no answer was pasted; run `indexhouse login --no-browser` again, and paste the whole address');
   return answer;

@@ -46,9 +46,9 @@ export async function listenForAnswer() {
   };
 }
 
-/** The address that a user pastes, or the name of the error that Google shows instead; null at the end of the input. */
-export async function pastedAnswer(input: Readable, state: string): Promise<URLSearchParams | null> {
-  const lines = createInterface({ input });
+/** The address that a user pastes, or the name of the error that Google shows instead; null at the end of the input. @param over ends the wait */
+export async function pastedAnswer(input: Readable, state: string, over: AbortSignal): Promise<URLSearchParams | null> {
+  const lines = createInterface({ input, signal: over });
   try {
     for await (const line of lines) {
       const answer = urlOf(line.trim())?.searchParams;
