@@ -132,7 +132,8 @@ async function readOwnMoves(reader: Reader, scope: Scope) {
 }
 
 async function readNews(reader: Reader, scope: Scope, now: Moves, { previous, days }: Period) {
-  if (now.websites.some((facts) => facts.website.first_date >= previous.since)) return [];
+  const { now: fell, before } = now.headline.fell_out;
+  if (fell === null || before === null) return [];
   const asked = { ...scope, earlier_since: previous.since, earlier_until: previous.until };
   const [fallen = NO_PAGES] = await askRows(reader, 'answers/report/back_again', backRow, asked);
   const earlier = scope.website === null ? null : await readPlaces(reader, scope.website, previous);

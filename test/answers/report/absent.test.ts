@@ -72,6 +72,7 @@ test.each(atLength(['UTC'] as const, ['UTC', 'Asia/Tokyo', 'America/New_York'] a
       const { report: empty, page } = await reportOf({ path }, { since: date, until: date });
       expect([empty.total.fell_out.now, empty.total.entered.now, empty.total.returned.now]).toEqual([null, null, null]);
       expect(empty.sections[0]?.caveats).toContain(caveat);
+      expect(empty.sections[0]?.news).toEqual([]);
       expect(shownText(page)).toMatch(/Fell out of the index–/);
       const json = await run([
         'report',
