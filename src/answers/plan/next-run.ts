@@ -132,7 +132,7 @@ async function countedWebsite(reader: Reader, known: Known, input: NextRunInput)
   const { website_id, website_name } = known;
   const website = websiteOf(config, website_id);
   await reader.engine.set({ website_id });
-  const counts = await reader.rows(countRow, sql('answers/plan/planned_counts'), {}, onlyOf(input));
+  const counts = await reader.rows(countRow, sql('answers/plan/planned_counts'), {}, website_id);
   const total = (of: 'pages' | 'wanted' | 'never_fetched' | 'keep_failing') => sum(counts.map((row) => row[of]));
   const wantedFor = (reason: Reason) => sum(counts.filter((row) => row.reason === reason).map((row) => row.wanted));
   await reader.engine.set({ first });
@@ -147,7 +147,7 @@ async function countedWebsite(reader: Reader, known: Known, input: NextRunInput)
       pages_keep_failing: total('keep_failing'),
       listing_requests: listingRequests(total('pages'), config.api.page_size),
       wanted: { ...byReason(wantedFor), total: total('wanted') },
-      first_pages: await reader.rows(plannedPage, sql('answers/plan/planned_pages'), {}, onlyOf(input)),
+      first_pages: await reader.rows(plannedPage, sql('answers/plan/planned_pages'), {}, website_id),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { totalmem } from 'node:os';
 import { isBucketUrl } from '../../base/config/bucket.js';
 import { ConfigError, problemText } from '../../base/config/errors.js';
@@ -115,6 +116,8 @@ async function examineService(
   signal: AbortSignal,
   effects: DoctorEffects,
 ): Promise<{ findings: CheckResult[]; pages: number }> {
+  // Each request in flight listens for it.
+  setMaxListeners(0, signal);
   const seen: HttpAnswer[] = [];
   // No retries, because the question is whether it works now.
   const once = { ...config, api: { ...config.api, max_attempts: 1 } };

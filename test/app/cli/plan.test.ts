@@ -46,6 +46,18 @@ describe('indexhouse plan', () => {
     expect(service.requests).toEqual([]);
   });
 
+  test('does not call everything fresh while a website has no snapshot yet', async () => {
+    const sections = { reports: { priority: { never: ['*'] } }, warehouse: { path: join(folder, 'warehouse') } };
+    const planned = async (...websites: string[]) => {
+      const file = writeConfig(temporaryFolder(), { baseUrl: service.url, token: TOKEN, websites, sections });
+      return (await run(['plan', '--config', file])).stdout;
+    };
+    expect(await planned('w')).toContain('Everything is fresh: no report is due.');
+    const text = await planned('w', 'new');
+    expect(text).toContain('new: no snapshot yet');
+    expect(text).not.toContain('Everything is fresh');
+  });
+
   test('refuses websites that are not configured, and needs no token', async () => {
     const unknown = await run(['plan', '--config', config, '--website', 'x']);
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('no website "x" in the configuration') });

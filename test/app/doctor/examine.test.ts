@@ -52,6 +52,16 @@ describe('doctor', () => {
     expect([...requests.byRequest.keys()]).toEqual(['/v1', '/v1/urls/site-a?skip=0&limit=1']);
   });
 
+  once('examines many websites without a warning of Node', async () => {
+    const warned = vi.fn();
+    process.on('warning', warned);
+    onTestFinished(() => void process.off('warning', warned));
+    const ids = Array.from({ length: 12 }, (_, at) => `site-${at}`);
+    const { url } = await startSimulator({ websites: ids.map((id) => ({ id, pages: 1 })) });
+    await doctor({ baseUrl: url, websites: ids });
+    expect(warned).not.toHaveBeenCalled();
+  });
+
   once('a wrong token is one error, costs one request, and never shows the token', async () => {
     const { url, requests } = await service();
     const findings = await doctor({ baseUrl: url, token: 'no-such-token-4711', websites: ['site-a'] });

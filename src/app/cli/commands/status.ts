@@ -170,7 +170,10 @@ function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {
   const since = run.started_at ? `begun ${ago(Date.parse(checked_at) - Date.parse(run.started_at))}, ` : '';
   const last = `last written ${ago(Date.parse(checked_at) - Date.parse(run.last_activity_at))}`;
   const reached = {
-    listing: `listing ${run.pages_read === null ? '' : count(run.pages_read)} of ${run.pages_expected === null ? 'an unknown number of' : count(run.pages_expected)} pages`,
+    listing:
+      run.pages_read === null
+        ? 'no page listed yet'
+        : `listing ${count(run.pages_read)} of ${run.pages_expected === null ? 'an unknown number of' : count(run.pages_expected)} pages`,
     reports: `reports ${count(run.reports_done ?? 0)} of ${count(run.reports_planned ?? 0)}`,
     commit: 'all fetched, not committed yet',
   }[run.stage];

@@ -3,6 +3,7 @@ import { inspectionSentence } from '../../../answers/plan/inspections.js';
 import type { NextRun, NextRunOfWebsite, PlannedPage } from '../../../answers/plan/next-run.js';
 import { nameOf } from '../../../answers/status/website-status.js';
 import type { Config } from '../../../base/config/schema.js';
+import { namesText } from '../../../base/observe/causes.js';
 import { count, counted, duration } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { REASONS } from '../../../warehouse/journal/plan.js';
@@ -65,7 +66,7 @@ export function planText(plan: NextRun, config: Config, options: PlanTextOptions
 function unknownLines(plan: NextRun, config: Config, { program }: PlanTextOptions) {
   const { websites, properties, unknown_websites: unknown } = plan;
   if (unknown.length === 0 && (websites.length > 0 || properties.length > 0)) return [];
-  const names = unknown.length > 0 ? `${unknown.map(nameOf).join(', ')}: no` : 'No';
+  const names = unknown.length > 0 ? `${namesText(unknown.map(nameOf))}: no` : 'No';
   return [
     `${names} snapshot yet, so the number of pages is unknown. \`${program} sync --max-reports 0\` lists them; then this plan is complete.`,
     ...(config.api.base_url === '' ? [] : [`For example, ${costSentence(EXAMPLE_PAGES, config)}`]),
@@ -88,10 +89,10 @@ function keysText(websites: readonly NextRunOfWebsite[]): string {
 }
 
 /** What is left out, and after how many nights everything is fetched. */
-function freshLines({ totals, websites }: NextRun, { reports, schedule }: Config): string[] {
+function freshLines({ totals, websites, unknown_websites: unknown }: NextRun, { reports, schedule }: Config): string[] {
   const { wanted, reached, nights_until_fresh: nights, fresh_after: after } = totals;
   if (reports.max_per_run === 0) return ['No report is fetched: reports.max_per_run is 0.'];
-  if (wanted === 0) return [`Everything is fresh: no report is due.`];
+  if (wanted === 0) return unknown.length > 0 ? [] : [`Everything is fresh: no report is due.`];
   const estimate = 'An estimate: what the next listing changes is not known yet and comes before the oldest reports.';
   if (wanted === reached) return [`Then every report that is due is fetched. ${estimate}`];
   const limits = new Set(websites.flatMap(({ limit }) => (limit ? [`reports.${limit}`] : [])));

@@ -10,6 +10,7 @@ import { isWholeParquet } from '../../../base/storage/parquet-file.js';
 import { identifier, literal } from '../../../base/storage/sql.js';
 import { readSummedJson, summedJson } from '../../../base/storage/summed-json.js';
 import { jsonOf } from '../../../base/validate.js';
+import { packageVersion } from '../../../base/version.js';
 import { schemaFile, scratchFolder, warehouseFolder } from './layout.js';
 import { columnsOf, columnsText, TABLES, type Table } from './tables.js';
 
@@ -17,7 +18,13 @@ const WAREHOUSE_FORMAT = 1;
 /** DuckDB reads these in a file name as a pattern and has no way to escape them. */
 const PATTERN_CHARACTERS = /[*?[\]{}]/;
 
-const identitySchema = z.object({ warehouse_format: z.int(), id: z.uuid(), time_zone: z.string() });
+const identitySchema = z.object({
+  warehouse_format: z.int(),
+  id: z.uuid(),
+  time_zone: z.string(),
+  /** Of the program that made the warehouse. */
+  written_by: z.string().optional(),
+});
 
 /** The content of `warehouse.json`; null if it is damaged. */
 export function parseIdentity(text: string): z.infer<typeof identitySchema> | null {
@@ -27,9 +34,17 @@ export function parseIdentity(text: string): z.infer<typeof identitySchema> | nu
 /** The warehouse cannot be used with this configuration; nothing was changed. */
 export class WarehouseError extends UsageError {}
 
-const OTHER_VERSION =
-  'was written by another version of indexhouse, whose files are different: ' +
-  'use that version, or set warehouse.path to a new folder';
+/** That the files are of another version, which one, and what becomes of the history. */
+async function otherVersion(path: string): Promise<WarehouseError> {
+  const text = await readIfThere(warehouseFolder(path).identity).catch(() => null);
+  const { written_by: version } = parseIdentity(text ?? '') ?? {};
+  const [by, that] = version ? [`indexhouse ${version}`, version] : ['another version of indexhouse', 'that version'];
+  return new WarehouseError(
+    `${path} was written by ${by}, whose files are different: use ${that}, which still reads its history, or set ` +
+      `warehouse.path to a new folder, where indexhouse ${await packageVersion()} starts a new one`,
+  );
+}
+
 const IS_FILE = 'is a file: name the folder of a warehouse';
 
 /**
@@ -42,7 +57,8 @@ export async function prepareWarehouse(path: string, timeZone: string, memoryLim
   await writeSchemas(path, memoryLimit);
   if (isThere) return;
   // Written last: if it exists, every table can be read.
-  const identity = { warehouse_format: WAREHOUSE_FORMAT, id: randomUUID(), time_zone: timeZone };
+  const written_by = await packageVersion();
+  const identity = { warehouse_format: WAREHOUSE_FORMAT, id: randomUUID(), time_zone: timeZone, written_by };
   await writeDurably(warehouseFolder(path).identity, summedJson(identity));
 }
 
@@ -59,7 +75,7 @@ export async function checkIdentity(path: string, timeZone: string): Promise<boo
   if (found === null) return false;
   if (found.warehouse_format > WAREHOUSE_FORMAT) {
     throw new WarehouseError(
-      `${path} was written by a newer version of indexhouse: install that version or a newer one`,
+      `${path} was written by a newer version of indexhouse${found.written_by ? ` (${found.written_by})` : ''}: install that version or a newer one`,
     );
   }
   if (found.time_zone !== timeZone) {
@@ -119,9 +135,9 @@ async function checkWhole(warehouse: string): Promise<void> {
 }
 
 /** @throws WarehouseError if `warehouse.json` is that of an earlier version, without a sum */
-function checkVersion(path: string, identity: string): void {
+async function checkVersion(path: string, identity: string): Promise<void> {
   const { data } = z.looseObject({ warehouse_format: z.int() }).safeParse(jsonOf(identity));
-  if (data && !('sha256' in data)) throw new WarehouseError(`${path} ${OTHER_VERSION}`);
+  if (data && !('sha256' in data)) throw await otherVersion(path);
 }
 
 async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {
@@ -129,7 +145,7 @@ async function readIdentity(file: string): Promise<z.infer<typeof identitySchema
   if (text === null) return null;
   const found = parseIdentity(text);
   if (found) return found;
-  checkVersion(dirname(file), text);
+  await checkVersion(dirname(file), text);
   throw new WarehouseError(
     `${file} is damaged: restore it from a backup; it holds the warehouse's format, id and time zone`,
   );
@@ -162,10 +178,8 @@ export async function writeSchemas(path: string, memoryLimit: number): Promise<v
 async function hasSchemas(path: string): Promise<boolean> {
   const stamp = await readIfThere(schemaStamp(path)).catch(() => null);
   if (stamp === null) return false;
-  if (stamp !== columnsText()) {
-    throw new WarehouseError(`${path} ${OTHER_VERSION}`);
-  }
-  checkVersion(path, (await readIfThere(warehouseFolder(path).identity).catch(() => null)) ?? '');
+  if (stamp !== columnsText()) throw await otherVersion(path);
+  await checkVersion(path, (await readIfThere(warehouseFolder(path).identity).catch(() => null)) ?? '');
   const whole = await Promise.all(TABLES.map((table) => isWholeParquet(schemaFile(path, table))));
   return !whole.includes(false);
 }
