@@ -29,7 +29,9 @@ describe('indexhouse report', () => {
     const { code, stdout, stderr } = await run(['report', '--warehouse', shop.path], { cwd });
     expect([code, stderr]).toEqual([0, '']);
     expect(readdirSync(cwd)).toEqual(['report.html']);
-    expect(readFileSync(join(cwd, 'report.html'), 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
+    const page = readFileSync(join(cwd, 'report.html'), 'utf8');
+    expect(page).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
+    expect(page.match(/<table class="heat">/g)).toHaveLength(1);
     expect(stdout).toMatch(
       /\n\n1 of 2 pages is indexed \(50\.0%\), 1 fewer than on Mar.1\. 1 page fell out of the index\.\n/,
     );

@@ -14,7 +14,8 @@ import { heatMap } from './heat-map.js';
 import { command, note, shownName, websiteParameter } from './part.js';
 
 const WEBSITES = 10;
-const DIRECTORIES = 6;
+/** Directories on the first page of a report on one website. */
+export const DIRECTORIES = 6;
 const STATES = 4;
 const STATE_CHARACTERS = 60;
 const URL_CHARACTERS = 60;

@@ -13,14 +13,23 @@ const MOST_SHARES = 10;
 const NAME_CHARACTERS = 60;
 const ALWAYS_SHOWN = 8;
 
+export interface HeatOptions {
+  links?: PagesLinks;
+  shownBefore?: number;
+}
+
 type Dates = Record<'from' | 'to', string>;
 
-/** Directories × nights, the figures of now beside them: those that changed much and the largest; others are folded. */
-export function heatPart(id: string, section: Moves, links?: PagesLinks): Part {
-  const { heat } = section.over_time;
+/**
+ * Directories × nights, the figures of now beside them: those that changed much and the largest; others are folded.
+ *
+ * @param shownBefore how many of the first rows the page has shown already
+ */
+export function heatPart(id: string, section: Moves, { links, shownBefore = 0 }: HeatOptions): Part {
+  const heat = section.over_time.heat.slice(shownBefore);
   const isShown = ({ isNotable }: HeatRow, at: number) => isNotable || at < ALWAYS_SHOWN;
   return [
-    folded(heat, isShown, (rows) => heatMap(section, rows, links)),
+    heat.length > 0 ? folded(heat, isShown, (rows) => heatMap(section, rows, links)) : null,
     details('Shares as numbers', shares(`${id}-heat`, section)),
   ];
 }

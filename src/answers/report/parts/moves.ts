@@ -7,7 +7,7 @@ import { type Column, table } from '../../html/table.js';
 import { isNotable, lostAndWon, stateName } from '../over-time.js';
 import type { SitemapRow, StateRow } from '../rows.js';
 import type { Moves, Section } from '../section.js';
-import { heatPart } from './heat-map.js';
+import { type HeatOptions, heatPart } from './heat-map.js';
 import { cutNote, folded, note, type PagesLinks, part, websiteColumn } from './part.js';
 
 const MOVES_LISTED = 12;
@@ -75,7 +75,8 @@ export function transitionsPart({ transitions }: Section): Html {
 }
 
 /** The directories night by night, and the sitemaps that lost indexed pages, and those that won some. */
-export function placesPart(id: string, section: Moves, links?: PagesLinks): Html {
+export function placesPart(id: string, section: Moves, options: HeatOptions): Html {
+  const { links } = options;
   const columns: Column<SitemapRow>[] = [
     ...websiteColumn(section),
     {
@@ -99,7 +100,7 @@ export function placesPart(id: string, section: Moves, links?: PagesLinks): Html
   ];
   return part(
     'Directories and sitemaps',
-    section.over_time.heat.length > 0 ? heatPart(id, section, links) : null,
+    section.over_time.heat.length > 0 ? heatPart(id, section, options) : null,
     lost.length > 0 ? list('lost', lost) : null,
     won.length > 0 ? list('won', won) : null,
   );

@@ -85,7 +85,7 @@ ${share(context, overview)}
 ${nightsPart('nights', overview)}</section>
 <section aria-labelledby="h-period"><h2 id="h-period">${period.days === 1 ? 'The newest night' : `The last ${period.days} days`}</h2>
 <p class="note">${datesText(period.since, period.until)}${overview.headline.compared_with ? `, compared with the listing of ${dayOfMonth(overview.headline.compared_with)}` : ''}. ${FELL_OUT}</p>
-${placesPart('over', overview, links)}
+${placesPart('over', overview, { links })}
 ${reasonsPart('over', overview, links)}</section>`;
 }
 
