@@ -31,17 +31,15 @@ const optional = z.string().exactOptional();
 const quota_project_id = optional;
 const privateKey = z.string().refine(signs, 'does not sign, because it is no whole RSA key in PEM form');
 const user = { client_id: filled, client_secret: filled, refresh_token: filled };
-const pool = z.object({
+/** Where a workload gets its own token from; AWS has an environment_id. */
+const credentialSource = z.object({
   file: optional,
   url: optional,
   headers: z.record(z.string(), z.string()).exactOptional(),
   format: z.object({ type: z.enum(['json', 'text']), subject_token_field_name: optional }).exactOptional(),
-});
-const aws = z.object({
-  environment_id: filled,
+  environment_id: optional,
   region_url: optional,
-  url: optional,
-  regional_cred_verification_url: filled,
+  regional_cred_verification_url: optional,
   imdsv2_session_token_url: optional,
 });
 const direct = [
@@ -71,12 +69,10 @@ const direct = [
     client_id: optional,
     client_secret: optional,
     workforce_pool_user_project: optional,
-    credential_source: z
-      .union([aws, pool])
-      .refine(
-        (from) => 'environment_id' in from || !from.file !== !from.url,
-        'names neither a file nor a url (nor AWS)',
-      ),
+    credential_source: credentialSource.refine(
+      ({ file, url, environment_id }) => environment_id || !file !== !url,
+      'names neither a file nor a url (nor AWS)',
+    ),
     quota_project_id,
   }),
   z.object({

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { configFile } from '../../../base/config/load.js';
 import { realEffects } from '../../../base/effects.js';
@@ -96,32 +97,27 @@ async function pasted({ stdin }: Io, state: string, over: AbortSignal): Promise<
 }
 
 /** Rejects at Ctrl-C, and when nobody answers for long. */
-function ended(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const late = setTimeout(() => reject(new Failure(`nobody answered within 10 minutes. ${HELP}`)), PATIENCE_MS);
-    late.unref();
-    signal.addEventListener('abort', () => reject(new Stopped(`stopped before anybody signed in. ${HELP}`)), {
-      once: true,
-    });
-  });
+async function ended(signal: AbortSignal): Promise<never> {
+  await once(AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), 'abort');
+  throw signal.aborted
+    ? new Stopped(`stopped before anybody signed in. ${HELP}`)
+    : new Failure(`nobody answered within 10 minutes. ${HELP}`);
 }
 
 const HELP = 'If Google shows an error page, `indexhouse login --help` lists what to do about each';
 
+const OPENERS: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: 'open',
+  win32: 'rundll32 url.dll,FileProtocolHandler',
+};
+
 /** @returns whether there is a browser to open */
 function openBrowser(url: string, { env }: Io): boolean {
-  const { platform } = process;
-  const own = env['BROWSER'];
-  if (!own && platform === 'linux' && !env['DISPLAY'] && !env['WAYLAND_DISPLAY']) return false;
-  const windows = ['rundll32', 'url.dll,FileProtocolHandler'];
-  const [command = '', ...words] = own
-    ? [own]
-    : platform === 'win32'
-      ? windows
-      : [platform === 'darwin' ? 'open' : 'xdg-open'];
-  spawn(command, [...words, url], { stdio: 'ignore', detached: true })
-    .on('error', () => {})
-    .unref();
+  const { BROWSER: own, DISPLAY: x11, WAYLAND_DISPLAY: wayland } = env;
+  if (process.platform === 'linux' && !own && !x11 && !wayland) return false;
+  const [command = '', ...words] = own ? [own] : (OPENERS[process.platform] ?? 'xdg-open').split(' ');
+  const browser = spawn(command, [...words, url], { stdio: 'ignore', detached: true });
+  browser.on('error', () => {}).unref();
   return true;
 }
 
