@@ -56,7 +56,7 @@ describe('doctor', () => {
     const warned = vi.fn();
     process.on('warning', warned);
     onTestFinished(() => void process.off('warning', warned));
-    const ids = Array.from({ length: 12 }, (_, at) => `site-${at}`);
+    const ids = Array.from({ length: 40 }, (_, at) => `site-${at}`);
     const { url } = await startSimulator({ websites: ids.map((id) => ({ id, pages: 1 })) });
     await doctor({ baseUrl: url, websites: ids });
     expect(warned).not.toHaveBeenCalled();
