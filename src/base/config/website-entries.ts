@@ -71,7 +71,9 @@ export function checkAccounts(
   const entries = Array.isArray(websites) ? websites.map((one, at) => [[at], one] as const) : [[[], websites] as const];
   for (const [at, entry] of entries) {
     const name = typeof entry === 'object' && 'account' in entry ? entry.account : undefined;
-    const message = name === undefined ? null : accountProblem(google, name);
+    const isOfGoogle = Array.isArray(websites) || (typeof websites === 'object' && websites.source === 'google');
+    const problem = isOfGoogle ? accountProblem(google, name ?? '') : 'is for `source: google` only\nRemove it.';
+    const message = name === undefined ? null : problem;
     if (message) context.addIssue({ code: 'custom', path: ['websites', ...at, 'account'], message });
   }
 }

@@ -145,5 +145,7 @@ test('a website chooses one of the named accounts, whose paths count from the fo
   const all = await load(`${accounts}websites: {all: true, source: google, account: blog}\n`);
   expect(websiteOf(all, 'sc-domain:shop.example').google?.account).toBe('blog');
   const { message } = await failure(`${accounts}${SHOP}    account: other\n`);
+  const { message: ofApi } = await failure('websites: {all: true, account: shop}\n');
+  expect(ofApi).toContain('websites.account is for `source: google` only');
   expect(message).toMatch(/websites\[0\]\.account .*is not one of google.accounts \(shop, blog\)/);
 });
