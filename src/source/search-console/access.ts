@@ -64,7 +64,7 @@ export class Access {
   async #signIn(): Promise<string> {
     const now = this.#effects.now();
     const { file } = this.credentials;
-    const token = await this.#exchange.run(secretsIn(file), (send) => signIn(file, send));
+    const token = await this.#exchange.run(secretsIn(file), (send) => signIn(file, send, now));
     if (!tokenSchema.safeParse(token).success || !token)
       throw this.#exchange.broken(`the answer has no token of at most ${MOST_CHARACTERS} characters`);
     const { life } = this.#exchange;

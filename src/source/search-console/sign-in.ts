@@ -1,6 +1,7 @@
 import type { gaxios } from 'google-auth-library';
 import { z } from 'zod';
 import type { HttpAnswer } from '../../base/http/exchange.js';
+import { SECOND_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { type CredentialsFile, type DirectFile, library, SCOPE } from './credentials.js';
 
@@ -9,6 +10,8 @@ const IAM = 'https://www.googleapis.com/auth/iam';
 /** gcloud's users granted this, and `iam` not by name. */
 const CLOUD_PLATFORM = 'https://www.googleapis.com/auth/cloud-platform';
 
+/** The longest that Google lets an assertion live. */
+const ASSERTION_S = 3600;
 const tokenSchema = z.looseObject({ access_token: z.string() });
 
 /** One request of a sign-in. */
@@ -25,14 +28,16 @@ export type Send = (request: TokenRequest) => Promise<HttpAnswer>;
  * Signs in. The library decides what is sent; every request passes `send`, so that redirects, proxies, timeouts, Ctrl-C
  * and secrets are handled as elsewhere, and the library neither logs nor retries.
  *
+ * @param now in milliseconds since 1970
  * @returns an access token for `SCOPE` alone; undefined if the answer has none
  */
-export async function signIn(file: CredentialsFile, send: Send): Promise<string | null | undefined> {
+export async function signIn(file: CredentialsFile, send: Send, now: number): Promise<string | null | undefined> {
   if (file.type === 'metadata_server') return machinesToken(send);
-  if (file.type !== 'impersonated_service_account') return (await clientOf(file, SCOPE, send).getAccessToken()).token;
+  if (file.type !== 'impersonated_service_account')
+    return (await clientOf(file, SCOPE, send, now).getAccessToken()).token;
   const { service_account_impersonation_url: url, source_credentials, delegates } = file;
   const client = new (library().Impersonated)({
-    sourceClient: clientOf(source_credentials, IAM, send),
+    sourceClient: clientOf(source_credentials, IAM, send, now),
     targetPrincipal: /([^/]+):\w+$/.exec(url)?.[1] ?? '',
     targetScopes: [SCOPE],
     delegates,
@@ -41,16 +46,23 @@ export async function signIn(file: CredentialsFile, send: Send): Promise<string 
   return (await client.getAccessToken()).token;
 }
 
-function clientOf(file: DirectFile, scope: string, send: Send) {
+function clientOf(file: DirectFile, scope: string, send: Send, now: number) {
   const { JWT, UserRefreshClient, ExternalAccountClient, ExternalAccountAuthorizedUserClient } = library();
   const transporter = transporterOf(scope, send);
   if (file.type === 'service_account') {
     const { client_email: email, private_key: key, token_uri: aud = 'https://oauth2.googleapis.com/token' } = file;
-    // The library knows one token address only.
+    const iat = Math.floor(now / SECOND_MS);
+    // The library knows one token address only, and one clock.
     const own = transporterOf(scope, (request) =>
       send(request.body instanceof URLSearchParams ? { ...request, url: new URL(aud) } : request),
     );
-    return new JWT({ email, key, scopes: [scope], additionalClaims: { aud }, transporter: own });
+    return new JWT({
+      email,
+      key,
+      scopes: [scope],
+      additionalClaims: { aud, iat, exp: iat + ASSERTION_S },
+      transporter: own,
+    });
   }
   if (file.type === 'authorized_user') {
     const { client_id: clientId, client_secret: clientSecret, refresh_token: refreshToken, token_uri } = file;
