@@ -2,6 +2,7 @@
 create or replace view coverage as
 select
   snapshot_id,
+  snapshot_date,
   website_id,
   url,
   states[snapshot_date - getvariable('first_date')::date - listed_from + 1] as index_coverage_state,
