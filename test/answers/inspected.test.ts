@@ -98,7 +98,7 @@ describe('a website whose pages are inspected by and by', () => {
   test('every face says how much is not known', async () => {
     const report = await readReport(reader, { until: '2025-03-02', version: 'test', now: 0 });
     expect(report.sections[0]?.story.map((sentence) => sentence.replaceAll('\u00a0', ' '))).toEqual([
-      '5 of 7 pages are known to be indexed, 1 more of the pages known on Mar 1. 0 pages fell out of the index. ' +
+      '5 of 7 pages are known to be indexed, 1 more of the pages known on Mar 1. No page fell out of the index. ' +
         '1 page entered it. 2 pages inspected for the first time are indexed.',
       'Between 71.4% and 85.7% of the site is indexed, by 5 pages inspected by rotation since Mar 1; 1 page is not inspected yet.',
     ]);

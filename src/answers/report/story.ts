@@ -99,8 +99,8 @@ function headlineSentence(headline: Headline, balance: readonly BalanceRow[]): s
   const than =
     change === null || compared_with === null ? '' : `, ${comparison(change, isSame)} ${dayOfMonth(compared_with)}`;
   const had = clicks_lost ? `; in 28 days they had ${counted(clicks_lost, 'click')}` : '';
-  const fell = headline.fell_out.now ?? 0;
-  const out = compared_with === null ? '' : ` ${counted(fell, 'page')} fell out of the index${had}${clause(crawls)}.`;
+  const fell = headline.fell_out.now ? counted(headline.fell_out.now, 'page') : 'No page';
+  const out = compared_with === null ? '' : ` ${fell} fell out of the index${had}${clause(crawls)}.`;
   // Of pages of which many were never looked at, or long ago, a share says nothing.
   const isNow = isWhole && headline.estimate.share_low === headline.estimate.share_high;
   const share = isNow ? percent(shareOf(indexed.now, pages.now)) : '';
