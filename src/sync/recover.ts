@@ -143,7 +143,8 @@ async function dropIfAhead(folder: JournalFolder, { deps, ended }: RecoveryInput
   if (run.source.client.clockAhead === null)
     throw new ClockError(`${message}; set the clock, or delete ${folder.path}`);
   await dropJournal(folder);
-  run.logger.warn({ website: folder.websiteId, run: folder.runId }, `${message}: it is dropped`);
+  // The run says so at `warn`, with all that ended like it.
+  run.logger.info({ website: folder.websiteId, run: folder.runId }, `${message}: it is dropped`);
   return failedReceipt(folder.websiteId, message, { requests: run.requests, resumed: true, duration_ms: 0 });
 }
 

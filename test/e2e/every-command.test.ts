@@ -37,8 +37,8 @@ const IN_TURN = atLength(
   ['init', 'sync', 'query indexing_trend', 'analytics --out views.duckdb', 'maintain', 'notify --test'],
   COMMANDS,
 );
-/** For a property of Search Console: in test/app/cli/inspect.test.ts. */
-const ELSEWHERE = ['inspect'];
+/** For Search Console: in test/app/cli/inspect.test.ts and login.test.ts. */
+const ELSEWHERE = ['inspect', 'login', 'logout'];
 const UNTIL_STOPPED = ['schedule', 'serve --port 0', 'simulate --port 0', 'mcp'];
 /** Those that run as a process of their own; the others run in this one. */
 const PROCESSES = atLength(['query indexing_trend'], ['init', 'query indexing_trend', 'report']);

@@ -97,12 +97,11 @@ export async function missedNight(
 ): Promise<string | null> {
   const isOfDaemon = due?.ofDaemon && (await probeLock(warehouseFolder(warehouse).scheduleLock));
   const known = isOfDaemon ? { ...due, schedule: due.ofDaemon ?? null } : due;
-  const begun = (await readRunFile(warehouseFolder(warehouse).run))?.started_at;
-  const nights = [...nightsOf(markers, websites), ...(begun ? [Date.parse(begun)] : [])];
-  return overdueText(
-    nights.sort((one, other) => one - other),
-    { due: known, now },
-  );
+  const nights = nightsOf(markers, websites);
+  // A run that recorded nothing but its start.
+  const begun = Date.parse((await readRunFile(warehouseFolder(warehouse).run))?.started_at ?? '');
+  if (begun > (nights.at(-1) ?? 0)) nights.push(begun);
+  return overdueText(nights, { due: known, now });
 }
 
 /** Says what needs attention of what was found. */

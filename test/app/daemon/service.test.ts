@@ -1,6 +1,7 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { v7 as uuidv7 } from 'uuid';
 import { expect, onTestFinished, vi } from 'vitest';
 import {
   type DaemonServiceOptions,
@@ -9,6 +10,8 @@ import {
 } from '../../../src/app/cli/serving/daemon-service.js';
 import { JobBoard } from '../../../src/app/daemon/job-board.js';
 import { createLogger } from '../../../src/base/observe/log.js';
+import { DAY_MS } from '../../../src/base/time.js';
+import { tableFile } from '../../../src/warehouse/log/folder/layout.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { run, start } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
@@ -100,7 +103,13 @@ once(
       if (isSlow) await delay(200);
       return reads.shift() ?? Promise.reject(new Error('no third one'));
     };
-    const usual = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse: built.path });
+    const warehouse = join(temporaryFolder(), 'warehouse');
+    const usual = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse });
+    // The ids of runs have the time at which they began.
+    const id = uuidv7({ msecs: Date.now() - 3 * DAY_MS });
+    const run = tableFile(warehouse, 'runs', { websiteId: 'shop', date: '2025-03-01', id });
+    mkdirSync(dirname(run), { recursive: true });
+    writeFileSync(run, '');
     const { board, get } = await given({ readMetrics, config: { ...usual, hasSchedule: true } });
     const health = async () => JSON.parse((await get('/healthz')).text);
     const first = await health();

@@ -62,7 +62,7 @@ describe('indexhouse serve', () => {
       const { token } = await added('morning', ['shop']);
       const { url } = await served();
       const healthOf = async (headers = {}) => JSON.parse(await (await fetch(`${url}/healthz`, { headers })).text());
-      const sentence = 'Last night needs attention: 2 of 2 websites (2 old snapshots).';
+      const sentence = expect.stringMatching(/^Last night needs attention: 2 of 2 websites \(2 old snapshots\)[.;]/);
       expect(Object.entries(await healthOf())[0]).toEqual(['last_night', { is_good: false, sentence }]);
       const own = 'Last night needs attention: 1 of 1 website (1 old snapshot).';
       expect(await healthOf({ authorization: `Bearer ${token}` })).toMatchObject({ last_night: { sentence: own } });
