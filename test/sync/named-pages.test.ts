@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Reader } from '../../src/answers/query/reader.js';
 import { analysisRows, openReader, rowsOf } from '../answers/query/given.js';
-import { atLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { seededRandom } from '../given/random.js';
 import { indexed, type ScriptedNight, SHOP, SITEMAP, scriptedProperty, urlset } from './scripted-property.js';
 
@@ -44,20 +44,23 @@ test('a sitemap that answers 404 for a night takes no page away, and is named wi
   expect(await wrong()).toEqual([]);
 });
 
-test('an index that is gone takes its sitemaps with it: each that goes quiet is named, a partial night says nothing', async () => {
-  const { pass } = await scriptedProperty(onTestFinished);
-  const part = (at: number) => `${SHOP}/part-${at}.xml`;
-  const index = `<sitemapindex>${[1, 2].map((at) => `<sitemap><loc>${part(at)}</loc></sitemap>`).join('')}</sitemapindex>`;
-  const parts = { [part(1)]: urlset(pages(5)), [part(2)]: urlset(pages(4, 'b')) };
-  const traffic = shown(`${SHOP}/`);
-  await pass({ files: { [SITEMAP]: index, ...parts }, traffic });
-  const partial = await pass({ files: { [SITEMAP]: 403, ...parts }, traffic });
-  expect([partial.listing_status, partial.pages.listed, partial.sources_quiet]).toEqual(['partial', 10, undefined]);
-  const quiet = await pass({ files: { [SITEMAP]: 404, ...parts }, traffic });
-  expect(quiet.sources_quiet).toBe(
-    `${part(1)} named 5 pages until now, and nothing names 5 of them any more; ${SITEMAP} answered 404`,
-  );
-});
+testAtLength(
+  'an index that is gone takes its sitemaps with it: each that goes quiet is named, a partial night says nothing',
+  async () => {
+    const { pass } = await scriptedProperty(onTestFinished);
+    const part = (at: number) => `${SHOP}/part-${at}.xml`;
+    const index = `<sitemapindex>${[1, 2].map((at) => `<sitemap><loc>${part(at)}</loc></sitemap>`).join('')}</sitemapindex>`;
+    const parts = { [part(1)]: urlset(pages(5)), [part(2)]: urlset(pages(4, 'b')) };
+    const traffic = shown(`${SHOP}/`);
+    await pass({ files: { [SITEMAP]: index, ...parts }, traffic });
+    const partial = await pass({ files: { [SITEMAP]: 403, ...parts }, traffic });
+    expect([partial.listing_status, partial.pages.listed, partial.sources_quiet]).toEqual(['partial', 10, undefined]);
+    const quiet = await pass({ files: { [SITEMAP]: 404, ...parts }, traffic });
+    expect(quiet.sources_quiet).toBe(
+      `${part(1)} named 5 pages until now, and nothing names 5 of them any more; ${SITEMAP} answered 404`,
+    );
+  },
+);
 
 test('a page that nothing names for long is retired, which is no fall, and may come back', async () => {
   const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished, {}, { forget_after: '1d' });
@@ -84,51 +87,54 @@ test('a page that nothing names for long is retired, which is no fall, and may c
   expect(await wrong()).toEqual([]);
 });
 
-test('in thirty nights of sitemaps that come and go nothing falls out but by an inspection, and all adds up', async () => {
-  const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished, {}, { forget_after: '6d' });
-  const random = seededRandom(41);
-  const chance = (share: number) => random() < share;
-  const all = pages(60);
-  const none = Object.fromEntries([0, 1, 2].map((at) => [`${SHOP}/${at}.xml`, []]));
-  const sitemaps = [0, 1, 2].map((at) => `${SHOP}/${at}.xml`);
-  /** What an independent reader of the same nights knows: when each page was last named, and what Google said of it. */
-  const lastNamed = new Map<string, number>();
-  const known = new Map<string, boolean>();
-  const truth = new Map(all.map((url) => [url, true]));
-  const expected: number[][] = [];
-  for (let night = 0; night < atLength(5, 30); night++) {
-    for (const url of all) if (chance(0.04)) truth.set(url, !truth.get(url));
-    const lists = sitemaps.map((_, at) => all.filter((_, place) => place % 3 === at && chance(0.9)));
-    const states = sitemaps.map(() => (chance(0.3) ? 404 : 200));
-    const traffic = all.filter(() => chance(0.1));
-    const bodies = sitemaps.map((file, at) => [file, states[at] === 200 ? urlset(lists[at] ?? []) : 404]);
-    const files = { ...Object.fromEntries(bodies), [SITEMAP]: 404 };
-    const seen = new Set([...traffic, ...lists.flatMap((list, at) => (states[at] === 200 ? list : []))]);
-    const inspect = (url: string) => (truth.get(url) ? indexed(url) : out(url));
-    const { listing_status, inspected } = await pass({ sitemaps: none, files, traffic: shown(...traffic), inspect });
-    if (listing_status !== 'complete') continue;
-    for (const url of seen) lastNamed.set(url, night);
-    for (const url of inspected) known.set(url, truth.get(url) ?? false);
-    // The first night without it is the first that says so.
-    const listed = all.filter((url) => night - (lastNamed.get(url) ?? -7) < 7);
-    expected.push([listed.length, listed.filter((url) => known.get(url)).length]);
-  }
-  const reader = await openReader(warehouse);
-  const trend = await analysisRows(reader, 'indexing_trend', { since: '2026-01-01', until: '2026-12-31' });
-  expect(trend.map(({ pages, indexed }) => [Number(pages), Number(indexed)])).toEqual(expected);
-  for (const [before = 0, first = 0, entered = 0, fell = 0, retired = 0, after] of await sumsOf(reader)) {
-    expect(before + first + entered - fell - retired).toBe(after);
-  }
-  const unfounded = `
+testAtLength(
+  'in thirty nights of sitemaps that come and go nothing falls out but by an inspection, and all adds up',
+  async () => {
+    const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished, {}, { forget_after: '6d' });
+    const random = seededRandom(41);
+    const chance = (share: number) => random() < share;
+    const all = pages(60);
+    const none = Object.fromEntries([0, 1, 2].map((at) => [`${SHOP}/${at}.xml`, []]));
+    const sitemaps = [0, 1, 2].map((at) => `${SHOP}/${at}.xml`);
+    /** What an independent reader of the same nights knows: when each page was last named, and what Google said of it. */
+    const lastNamed = new Map<string, number>();
+    const known = new Map<string, boolean>();
+    const truth = new Map(all.map((url) => [url, true]));
+    const expected: number[][] = [];
+    for (let night = 0; night < atLength(5, 30); night++) {
+      for (const url of all) if (chance(0.04)) truth.set(url, !truth.get(url));
+      const lists = sitemaps.map((_, at) => all.filter((_, place) => place % 3 === at && chance(0.9)));
+      const states = sitemaps.map(() => (chance(0.3) ? 404 : 200));
+      const traffic = all.filter(() => chance(0.1));
+      const bodies = sitemaps.map((file, at) => [file, states[at] === 200 ? urlset(lists[at] ?? []) : 404]);
+      const files = { ...Object.fromEntries(bodies), [SITEMAP]: 404 };
+      const seen = new Set([...traffic, ...lists.flatMap((list, at) => (states[at] === 200 ? list : []))]);
+      const inspect = (url: string) => (truth.get(url) ? indexed(url) : out(url));
+      const { listing_status, inspected } = await pass({ sitemaps: none, files, traffic: shown(...traffic), inspect });
+      if (listing_status !== 'complete') continue;
+      for (const url of seen) lastNamed.set(url, night);
+      for (const url of inspected) known.set(url, truth.get(url) ?? false);
+      // The first night without it is the first that says so.
+      const listed = all.filter((url) => night - (lastNamed.get(url) ?? -7) < 7);
+      expected.push([listed.length, listed.filter((url) => known.get(url)).length]);
+    }
+    const reader = await openReader(warehouse);
+    const trend = await analysisRows(reader, 'indexing_trend', { since: '2026-01-01', until: '2026-12-31' });
+    expect(trend.map(({ pages, indexed }) => [Number(pages), Number(indexed)])).toEqual(expected);
+    for (const [before = 0, first = 0, entered = 0, fell = 0, retired = 0, after] of await sumsOf(reader)) {
+      expect(before + first + entered - fell - retired).toBe(after);
+    }
+    const unfounded = `
     from page_versions as version
     anti join url_reports as report
       on report.snapshot_id = version.snapshot_id and report.url = version.url and report.index_summary <> 'Indexed'
     where status <> 'indexed' and was_status = 'indexed' and status <> 'retired'`;
-  expect(await rowsOf(reader, unfounded)).toEqual([]);
-  expect(await wrong()).toEqual([]);
-});
+    expect(await rowsOf(reader, unfounded)).toEqual([]);
+    expect(await wrong()).toEqual([]);
+  },
+);
 
-test('no page is forgotten while what named it cannot be read', async () => {
+testAtLength('no page is forgotten while what named it cannot be read', async () => {
   const { warehouse, pass } = await scriptedProperty(onTestFinished, {}, { forget_after: '1d' });
   const traffic = shown(`${SHOP}/`);
   await pass({ sitemap: pages(6), traffic });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from '../../../src/base/time.js';
+import { atLength } from '../../given/at-length.js';
 import { run, start } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
 
@@ -49,7 +50,7 @@ test('--source google prints credentials that its endpoint accepts, and removes 
   expect(existsSync(credentials)).toBe(false);
 });
 
-test.each(['api', 'google'])(
+test.each(atLength(['api'], ['api', 'google']))(
   '--write-config (%s) gives syncs the dates of the simulated nights, today at last',
   async (source) => {
     const cwd = temporaryFolder();

@@ -5,6 +5,7 @@ import { Stopped } from '../../../src/base/exit.js';
 import type { GoogleClientOptions } from '../../../src/source/search-console/access.js';
 import { listSites } from '../../../src/source/search-console/calls.js';
 import { GoogleClient } from '../../../src/source/search-console/google-client.js';
+import { atLength } from '../../given/at-length.js';
 import { listenOnLoopback } from '../../given/loopback.js';
 import { fileOf, KINDS, SECRETS, startGoogle } from './google-stand-in.js';
 
@@ -103,12 +104,15 @@ it.each(kinds.filter((kind) => kind !== 'metadata server'))('%s goes through the
   expect(seen).toEqual(['google.invalid:443']);
 });
 
-it.each(kinds)('%s waits no longer than the timeout, and stops when it is told to', async (kind) => {
-  const silent = createServer(() => undefined);
-  const { url, close } = await listenOnLoopback(silent);
-  onTestFinished(close);
-  expect((await list(kind, url, { timeout: 100 })).ended).toMatchObject({ kind: 'timeout' });
-  const stop = new AbortController();
-  silent.once('request', () => stop.abort());
-  expect((await list(kind, url, { signal: stop.signal, timeout: 60_000 })).ended).toBeInstanceOf(Stopped);
-});
+it.each(atLength(kinds.slice(0, 2), kinds))(
+  '%s waits no longer than the timeout, and stops when it is told to',
+  async (kind) => {
+    const silent = createServer(() => undefined);
+    const { url, close } = await listenOnLoopback(silent);
+    onTestFinished(close);
+    expect((await list(kind, url, { timeout: 100 })).ended).toMatchObject({ kind: 'timeout' });
+    const stop = new AbortController();
+    silent.once('request', () => stop.abort());
+    expect((await list(kind, url, { signal: stop.signal, timeout: 60_000 })).ended).toBeInstanceOf(Stopped);
+  },
+);

@@ -6,6 +6,7 @@ import { SourceError } from '../../../src/source/errors.js';
 import { SITEMAP_FACTS_UNKNOWN } from '../../../src/source/search-console/calls.js';
 import { SiteFetch, type SiteFetchOptions } from '../../../src/source/search-console/site-fetch.js';
 import { type Sighting, Universe, type UniverseDeps } from '../../../src/source/search-console/universe.js';
+import { testAtLength } from '../../given/at-length.js';
 import { http, type RawAnswer, startRawServer, trickle } from '../../given/raw-server.js';
 import { Clock } from '../../given/warehouse.js';
 
@@ -315,7 +316,7 @@ it('a listing ends in time with what was read by then, and names what was left',
   ]);
 });
 
-it('a listing of many packed sitemaps takes little memory', async () => {
+testAtLength('a listing of many packed sitemaps takes little memory', async () => {
   const padded = Array.from({ length: 10_000 }, (_, at) => page(`${SITE}/${at}`.padEnd(5_000)));
   const packed = gzipSync(sitemap(...padded));
   const paths = Array.from({ length: 8 }, (_, at) => `/${at}.xml.gz`);
