@@ -82,7 +82,7 @@ describe('a file that is no Parquet any more', () => {
     const degraded = { status: 'degraded', unreadable_files: unreadable.length };
     expect([await health(), await health('sick')]).toMatchObject([degraded, degraded]);
     expect((await get('/healthz', 'nobody')).status).toBe(401);
-    expect(await health('well')).toEqual({ status: 'ok', websites: 1, commits: 2, unreadable_files: 0 });
+    expect(await health('well')).toMatchObject({ status: 'ok', websites: 1, commits: 2, unreadable_files: 0 });
   });
 });
 
@@ -91,7 +91,7 @@ describe('a file whose rows cannot be read', () => {
     const { get, health, report, unreadable, warehouse } = await servedWith(async (path) => {
       for (const file of await filesOf(path, 'coverage')) if (file.includes('date=2025-03-02')) rot(file);
     });
-    expect(await health()).toEqual({ status: 'ok', websites: 2, commits: 4, unreadable_files: 0 });
+    expect(await health()).toMatchObject({ status: 'ok', websites: 2, commits: 4, unreadable_files: 0 });
     for (const _ of [1, 2]) {
       const refused = await get('/v1/urls/sick');
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '60']);

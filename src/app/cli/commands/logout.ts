@@ -19,7 +19,7 @@ export function run(flags: Globals & { account?: string }, io: Io): Promise<numb
       signal,
       remedyFor,
     });
-    const removed = await removeLogin(exchange, flags.account).finally(() => exchange.close());
+    const removed = await removeAndClose(exchange, flags.account);
     const problem = removed?.problem ? `Google did not revoke it: ${removed.problem}` : null;
     const text = removed
       ? `Signed out: ${removed.path} is deleted${problem ? `. ${problem}` : ', and the sign-in revoked'}.\n`
@@ -27,4 +27,12 @@ export function run(flags: Globals & { account?: string }, io: Io): Promise<numb
     io.stdout.write(flags.json ? formatJson({ file: removed?.path ?? null, problem }) : text);
     return problem ? EXIT.warnings : EXIT.done;
   });
+}
+
+async function removeAndClose(exchange: SecretExchange, account: string | undefined) {
+  try {
+    return await removeLogin(exchange, account);
+  } finally {
+    await exchange.close();
+  }
 }
