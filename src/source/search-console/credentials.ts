@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import type { GoogleConfig } from '../../base/config/google.js';
 import { codeOf } from '../../base/storage/durable.js';
@@ -119,7 +119,8 @@ export function findCredentials({ credentials, account }: Pick<GoogleConfig, 'cr
   if (credentials) return credentialsIn(credentials, 'google.credentials');
   // An account with a name shares nothing.
   if (account !== undefined) return { ...credentialsIn(loginFile(account), 'login', ofAccount(account)), account };
-  if (variable) return credentialsIn(variable, 'GOOGLE_APPLICATION_CREDENTIALS');
+  const corrected = 'correct GOOGLE_APPLICATION_CREDENTIALS, or unset it';
+  if (variable) return credentialsIn(variable, 'GOOGLE_APPLICATION_CREDENTIALS', corrected);
   for (const [way, path] of [['login', loginFile()] as const, ['gcloud', gcloudsFile()] as const])
     if (existsSync(path)) return credentialsIn(path, way);
   if (isOnGoogleCloud()) {
@@ -135,7 +136,7 @@ export function findCredentials({ credentials, account }: Pick<GoogleConfig, 'cr
 export function loginFile(account?: string): string {
   const { XDG_CONFIG_HOME: own, APPDATA: windows } = process.env;
   return join(
-    own || windows || join(homedir(), '.config'),
+    (own && isAbsolute(own) ? own : windows) || join(homedir(), '.config'),
     'indexhouse',
     account === undefined ? 'google.json' : `google-${account}.json`,
   );

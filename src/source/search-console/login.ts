@@ -36,7 +36,7 @@ const storedSchema = z.object({ refresh_token: z.string(), token_uri: z.string()
 /** Reads the file of an OAuth client. @throws UsageError */
 export async function readClient(path: string): Promise<OAuthClient> {
   const text = await readIfThere(path);
-  const json = jsonOf(text ?? '');
+  const json = jsonOf((text ?? '').replace(/^\uFEFF/, ''));
   const { data } = clientSchema.safeParse(json);
   if (data) return data.installed;
   const isOf = (key: string) => typeof json === 'object' && json !== null && key in json;
@@ -117,9 +117,10 @@ export async function storeLogin({ client, code, codeVerifier, redirectUri, exch
 }
 
 /**
- * Revokes the stored sign-in at Google, and deletes its file, even if Google could not be asked.
+ * Revokes the stored sign-in at Google, and deletes its file; but if Google cannot be asked now, that stays.
  *
  * @returns the file, and why it may not be revoked; null if there is none
+ * @throws SourceError if Google cannot be asked
  */
 export async function removeLogin(
   exchange: SecretExchange,
@@ -136,12 +137,14 @@ export async function removeLogin(
       (error: Error) => error,
     );
   if (failure instanceof Stopped) throw failure;
+  if (failure instanceof SourceError && failure.kind !== 'unauthorized')
+    throw new SourceError(failure.kind, `the sign-in stays, because Google did not revoke it: ${failure.message}`);
   await rm(path);
   return { path, problem: failure?.message ?? null };
 }
 
 function revoke(stored: z.infer<typeof storedSchema> | undefined, send: Send) {
-  if (!stored) throw new Error('the file was damaged');
+  if (!stored) throw new Error('the file was damaged; remove the access at https://myaccount.google.com/connections');
   const url = new URL(stored.token_uri.replace(/token$/, 'revoke'));
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   return send({ url, method: 'POST', headers, body: new URLSearchParams({ token: stored.refresh_token }) });

@@ -58,16 +58,24 @@ describe('init --source google', () => {
   }
 
   it('lists the readable properties without those that others cover, and writes all or the chosen ones', async () => {
-    const { stdout, websites } = await given();
+    const { stdout, websites } = await given([''], ['--yes']);
     expect(stdout).toContain(
       `  1  sc-domain:example.com  (with the quota of https://www.example.com/, which it covers)\n  2  ${BLOG}\n`,
     );
     expect(stdout).not.toMatch(/Edit the file|login/);
     expect(await websites()).toMatchObject([{ id: 'sc-domain:example.com', properties: 'auto' }, { id: BLOG }]);
     expect(await (await given(['2'])).websites()).toMatchObject([{ id: BLOG, source: 'google', sitemaps: 'auto' }]);
-    expect(await (await given([''], ['--yes'])).websites()).toHaveLength(2);
-    const wrong = await given(['3']);
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"3" names no number from 1 to 2')]);
+    expect(await (await given([''])).websites()).toHaveLength(2);
+  });
+
+  it.each([
+    ['a number that is none of them', ['3'], 2, '"3" names no number from 1 to 2'],
+    ['no terminal', undefined, 2, 'take all with --yes'],
+    ['an input that ends, as with Ctrl-C', [], 130, ''],
+  ])('writes nothing after %s', async (_, typed, code, said) => {
+    const ended = await given(typed);
+    expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
+    await expect(ended.websites()).rejects.toThrow('there is no such file');
   });
 
   it('without an account it writes an example, and says why and how to sign in', async () => {

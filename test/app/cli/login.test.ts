@@ -175,3 +175,23 @@ it('deletes a sign-in that Google does not know any more, and says where to look
   ]);
   expect([stdout.includes('another-token'), existsSync(stored)]).toEqual([false, false]);
 });
+
+it('keeps a sign-in while Google cannot be asked to revoke it', async () => {
+  const { google, login, stored, folder, env } = await given();
+  await login();
+  await google.close();
+  const { code, stderr } = await run(['logout'], { env, cwd: folder });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('the sign-in stays, because Google did not revoke it')]);
+  expect(existsSync(stored)).toBe(true);
+});
+
+it('says that it signed in, also if the properties cannot be listed', async () => {
+  const { client, env, folder, stored } = await given();
+  const elsewhere = { ...env, INDEXHOUSE_GOOGLE_ENDPOINT: 'http://127.0.0.1:9' };
+  const { code, stdout } = await run(['login', '--client', client], { env: elsewhere, cwd: folder });
+  expect([code, stdout]).toEqual([
+    3,
+    expect.stringMatching(/^Signed in\.[\s\S]*What it can read is unknown: .*ECONNREFUSED/),
+  ]);
+  expect(existsSync(stored)).toBe(true);
+});

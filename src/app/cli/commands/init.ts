@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { writeStarterConfig } from '../../../base/config/init.js';
 import { configFile } from '../../../base/config/load.js';
-import { messageOf, Stopped, UsageError } from '../../../base/exit.js';
+import { Failure, messageOf, Stopped, UsageError } from '../../../base/exit.js';
 import { shellWord } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import type { Globals } from '../command.js';
@@ -50,13 +50,16 @@ async function chosenProperties(
   const { readableSites } = await import('../../../source/search-console/account.js');
   const { widestOf } = await import('../../../source/search-console/property.js');
   const google = await googleSettings({}, io);
-  const widest = await stoppable(io, async (signal) => widestOf(await readableSites({ google, signal }))).catch(
-    (error) => {
-      if (error instanceof Stopped) throw error;
-      io.stderr.write(`${safe(`indexhouse: the file names no property of yours: ${messageOf(error)}`)}\n`);
-      return new Map<string, string[]>();
-    },
-  );
+  const readable = async (signal: AbortSignal) => {
+    const sites = await readableSites({ google, signal });
+    if (sites.length === 0) throw new Failure('the account can read none: sign in with the Google account that can');
+    return widestOf(sites);
+  };
+  const widest = await stoppable(io, readable).catch((error) => {
+    if (error instanceof Stopped) throw error;
+    io.stderr.write(`${safe(`indexhouse: the file names no property of yours: ${messageOf(error)}`)}\n`);
+    return new Map<string, string[]>();
+  });
   const ids = [...widest.keys()];
   if (json || ids.length === 0) return ids;
   const lines = [...widest].map(([id, covered], at) => {
@@ -64,7 +67,9 @@ async function chosenProperties(
     return `  ${at + 1}  ${safe(id + lends)}\n`;
   });
   io.stdout.write(`Your account can read:\n${lines.join('')}\n`);
-  return yes || ids.length === 1 || !io.stdin.isTTY ? ids : chosenOf(ids, io);
+  if (yes || ids.length === 1) return ids;
+  if (!io.stdin.isTTY) throw new UsageError('choose on a terminal, or take all with --yes; nothing was written');
+  return chosenOf(ids, io);
 }
 
 async function chosenOf(ids: readonly string[], { stdin, stdout }: Io): Promise<string[]> {
@@ -74,8 +79,10 @@ async function chosenOf(ids: readonly string[], { stdin, stdout }: Io): Promise<
     prompt: 'Which ones? Numbers such as 1, 3, or nothing for all: ',
   });
   lines.prompt();
-  const { value = '' } = await lines[Symbol.asyncIterator]().next();
+  const { value = '', done } = await lines[Symbol.asyncIterator]().next();
   lines.close();
+  // Ctrl-C and Ctrl-D.
+  if (done) throw new Stopped('nothing was written');
   const numbers = value.split(/[\s,]+/).filter(Boolean);
   const chosen = numbers.map((number: string) => ids[Number(number) - 1]);
   if (chosen.includes(undefined))

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { configFile } from '../../../base/config/load.js';
 import { realEffects } from '../../../base/effects.js';
-import { Failure, Stopped, UsageError } from '../../../base/exit.js';
-import { moment } from '../../../base/observe/format.js';
+import { Failure, messageOf, Stopped, UsageError } from '../../../base/exit.js';
+import { moment, shellWord } from '../../../base/observe/format.js';
+import { safe } from '../../../base/observe/terminal.js';
 import { MINUTE_MS } from '../../../base/time.js';
 import { readableSites } from '../../../source/search-console/account.js';
 import {
@@ -44,7 +45,12 @@ export function run(flags: Flags, io: Io): Promise<number> {
         'name the JSON file of your OAuth client: --client client_secret.json, or google.client in the configuration (docs/search-console.md, "Set up")',
       );
     const { path: file, endsAt } = await signedIn(await readClient(path), path, flags, io, signal);
-    const sites = await readableSites({ google: { ...google, credentials: file }, signal });
+    let problem = '';
+    const sites = await readableSites({ google: { ...google, credentials: file }, signal }).catch((error) => {
+      if (error instanceof Stopped) throw error;
+      problem = messageOf(error);
+      return [];
+    });
     const next = nextStep(flags, io);
     const properties = sites.map(({ siteUrl, permissionLevel }) => ({ id: siteUrl, permission: permissionLevel }));
     const until = endsAt
@@ -54,9 +60,11 @@ export function run(flags: Flags, io: Io): Promise<number> {
     const found =
       properties.length > 0
         ? `It can read ${countedProperties(properties.length)}:\n${lines}`
-        : 'It can read no property: sign in with the Google account that can.\n';
+        : `${problem ? `What it can read is unknown: ${safe(problem)}` : 'It can read no property: sign in with the Google account that can'}.\n`;
     const text = `Signed in. ${file} holds the sign-in, which ${until}.\n\n${found}\nNext: ${next}\n`;
-    io.stdout.write(flags.json ? formatJson({ file, ends_at: endsAt, properties, next }) : text);
+    io.stdout.write(
+      flags.json ? formatJson({ file, ends_at: endsAt, properties, problem: problem || null, next }) : text,
+    );
     return properties.length > 0 ? EXIT.done : EXIT.warnings;
   });
 }
@@ -72,7 +80,7 @@ async function signedIn(client: OAuthClient, path: string, { browser, account }:
     const isOpen = browser && openBrowser(url, io);
     const hint = isOpen ? 'If no browser opens, open' : 'Open';
     io.stderr.write(
-      `${hint} this address, and allow the access:\n\n  ${url}\n\n${isOpen ? 'Waiting for the answer …' : PASTE}\n`,
+      `${hint} this address, and allow the access:\n\n  ${url}\n\n${isOpen ? `${HELP}.\nWaiting for the answer …` : PASTE}\n`,
     );
     const answers = [listening.answer(state), ended(signal), ...(isOpen ? [] : [pasted(io, state, over.signal)])];
     const answer = await Promise.race(answers);
@@ -89,8 +97,9 @@ async function signedIn(client: OAuthClient, path: string, { browser, account }:
 const PASTE = `On another machine the browser then shows an address that it cannot open (http://127.0.0.1…).
 Paste that address here, or the name of the error that Google shows:`;
 
-async function pasted({ stdin }: Io, state: string, over: AbortSignal): Promise<URLSearchParams> {
-  const answer = await pastedAnswer(stdin, state, over);
+async function pasted({ stdin, stderr }: Io, state: string, over: AbortSignal): Promise<URLSearchParams> {
+  const onStrange = () => void stderr.write('That is not the answer to this sign-in: paste the whole address.\n');
+  const answer = await pastedAnswer(stdin, state, { over, onStrange });
   if (answer === null)
     throw new Failure('no answer was pasted; run `indexhouse login --no-browser` again, and paste the whole address');
   return answer;
@@ -123,5 +132,6 @@ function openBrowser(url: string, { env }: Io): boolean {
 
 function nextStep({ config }: Flags, { env, cwd, program }: Io): string {
   const isConfigured = existsSync(configFile({ file: config, env, cwd }));
-  return `${program} ${isConfigured ? 'doctor' : 'init --source google'}`;
+  const flag = config === undefined ? '' : ` --config ${shellWord(config)}`;
+  return `${program} ${isConfigured ? 'doctor' : 'init --source google'}${flag}`;
 }

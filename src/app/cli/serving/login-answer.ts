@@ -12,7 +12,9 @@ const HEADERS = {
 };
 const page = (text: string) =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>indexhouse</title><main><h1>indexhouse</h1><p>${text}</p></main></html>`;
-const DONE = page('Google answered. You can close this window, and go back to the terminal.');
+const BACK = 'You can close this window, and go back to the terminal.';
+const DONE = page(`Google answered. ${BACK}`);
+const REFUSED = page(`Google did not allow the access: the terminal says why. ${BACK}`);
 const STRANGE = page('This is not the answer that indexhouse waits for.');
 
 /** Waits for Google's answer on a free port of 127.0.0.1. */
@@ -26,7 +28,7 @@ export async function listenForAnswer() {
     const asked = urlOf(url, 'http://127.0.0.1')?.searchParams;
     // Any website could send a browser here: only Google knows the state.
     const isOurs = method === 'GET' && expected !== '' && asked?.get('state') === expected;
-    response.writeHead(isOurs ? 200 : 400, HEADERS).end(isOurs ? DONE : STRANGE);
+    response.writeHead(isOurs ? 200 : 400, HEADERS).end(isOurs ? (asked.has('code') ? DONE : REFUSED) : STRANGE);
     if (isOurs) arrived(asked);
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
@@ -46,8 +48,16 @@ export async function listenForAnswer() {
   };
 }
 
-/** The address that a user pastes, or the name of the error that Google shows instead; null at the end of the input. @param over ends the wait */
-export async function pastedAnswer(input: Readable, state: string, over: AbortSignal): Promise<URLSearchParams | null> {
+/**
+ * The address that a user pastes, or the name of the error that Google shows instead; null at the end of the input.
+ *
+ * @param waiting `over` ends the wait; `onStrange` is called for each line that is neither
+ */
+export async function pastedAnswer(
+  input: Readable,
+  state: string,
+  { over, onStrange }: { over: AbortSignal; onStrange: () => void },
+): Promise<URLSearchParams | null> {
   const lines = createInterface({ input, signal: over });
   try {
     for await (const line of lines) {
@@ -55,6 +65,7 @@ export async function pastedAnswer(input: Readable, state: string, over: AbortSi
       if (answer?.get('state') === state) return answer;
       const error = /[a-z]+(?:_[a-z]+)+/.exec(answer?.get('error') ?? (answer ? '' : line))?.[0];
       if (error) return new URLSearchParams({ error });
+      onStrange();
     }
     return null;
   } finally {
