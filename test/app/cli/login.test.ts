@@ -195,3 +195,13 @@ it('says that it signed in, also if the properties cannot be listed', async () =
   ]);
   expect(existsSync(stored)).toBe(true);
 });
+
+it('says that other credentials come before the sign-in', async () => {
+  const { google, login } = await given();
+  vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', await google.credentials());
+  const { code, stdout } = await login();
+  expect([code, stdout]).toEqual([
+    3,
+    expect.stringContaining('! GOOGLE_APPLICATION_CREDENTIALS is set and comes first'),
+  ]);
+});

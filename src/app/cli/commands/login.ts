@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import type { GoogleConfig } from '../../../base/config/google.js';
 import { configFile } from '../../../base/config/load.js';
 import { realEffects } from '../../../base/effects.js';
 import { Failure, messageOf, Stopped, UsageError } from '../../../base/exit.js';
@@ -45,10 +46,10 @@ export function run(flags: Flags, io: Io): Promise<number> {
         'name the JSON file of your OAuth client: --client client_secret.json, or google.client in the configuration (docs/search-console.md, "Set up")',
       );
     const { path: file, endsAt } = await signedIn(await readClient(path), path, flags, io, signal);
-    let problem = '';
+    let problem = firstOf(google, flags);
     const sites = await readableSites({ google: { ...google, credentials: file }, signal }).catch((error) => {
       if (error instanceof Stopped) throw error;
-      problem = messageOf(error);
+      problem = `What it can read is unknown: ${messageOf(error)}`;
       return [];
     });
     const next = nextStep(flags, io);
@@ -60,13 +61,23 @@ export function run(flags: Flags, io: Io): Promise<number> {
     const found =
       properties.length > 0
         ? `It can read ${countedProperties(properties.length)}:\n${lines}`
-        : `${problem ? `What it can read is unknown: ${safe(problem)}` : 'It can read no property: sign in with the Google account that can'}.\n`;
-    const text = `Signed in. ${file} holds the sign-in, which ${until}.\n\n${found}\nNext: ${next}\n`;
+        : problem
+          ? ''
+          : 'It can read no property: sign in with the Google account that can.\n';
+    const warning = problem ? `! ${safe(problem)}.\n` : '';
+    const text = `Signed in. ${file} holds the sign-in, which ${until}.\n\n${found}${warning}\nNext: ${next}\n`;
     io.stdout.write(
       flags.json ? formatJson({ file, ends_at: endsAt, properties, problem: problem || null, next }) : text,
     );
-    return properties.length > 0 ? EXIT.done : EXIT.warnings;
+    return properties.length > 0 && !problem ? EXIT.done : EXIT.warnings;
   });
+}
+
+/** That other credentials are used before this sign-in, if there are some. */
+function firstOf({ credentials }: GoogleConfig, { account }: Flags): string {
+  const variable = account === undefined && process.env['GOOGLE_APPLICATION_CREDENTIALS'];
+  const other = credentials ? 'google.credentials' : variable ? 'GOOGLE_APPLICATION_CREDENTIALS' : '';
+  return other && `${other} is set and comes first: unset it to use this sign-in`;
 }
 
 async function signedIn(client: OAuthClient, path: string, { browser, account }: Flags, io: Io, signal: AbortSignal) {
