@@ -114,7 +114,7 @@ export async function writeStarterConfig(
   { source, full = false, properties = [] }: Starter = {},
 ): Promise<void> {
   const isGoogle = source === 'google';
-  const sections = full ? everySection(isGoogle, properties) : [isGoogle ? googleFor(properties) : API, COMMON];
+  const sections = full ? everySection(isGoogle, properties) : [isGoogle ? googleSection(properties) : API, COMMON];
   const others = full ? 'these are the defaults' : 'docs/contract.md and `indexhouse init --full` have all keys';
   const set = isGoogle ? 'the ids of the websites' : 'api.base_url and the token';
   const text = `# yaml-language-server: $schema=${schemaFor(file)}
@@ -162,13 +162,13 @@ function everySection(isGoogle: boolean, properties: readonly string[]): string[
     const isLeftOut = LEFT_OUT.includes(name);
     return ['', `# ${schema.description}`, ...(isLeftOut ? commented(lines) : lines)];
   });
-  return [...(isGoogle ? [googleFor(properties)] : []), ...sections];
+  return [...(isGoogle ? [googleSection(properties)] : []), ...sections];
 }
 
 /** Each website after the first has only what it cannot do without. */
-function googleFor([first, ...others]: readonly string[]): string {
+function googleSection([first, ...others]: readonly string[]): string {
   const entries = others.map((id) => `\n  - id: ${JSON.stringify(id)}\n    source: google`);
-  return GOOGLE.replace('ID', first === undefined ? PLACEHOLDER : JSON.stringify(first)) + entries.join('');
+  return GOOGLE.replace('ID', () => (first === undefined ? PLACEHOLDER : JSON.stringify(first))) + entries.join('');
 }
 
 function keyLines(section: string, key: string, schema: JsonSchema): string[] {

@@ -157,7 +157,7 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
   add('/', async (context, _websiteId, reply) => {
     const { key, age } = context;
     const status = await context.status();
-    const view = { base, title: 'Websites', keyLabel: key.api_key_label, age, lastNight: lastNightIn(status) };
+    const view = { base, title: 'Websites', keyLabel: key.api_key_label, age, lastNight: verdictIn(status) };
     return sendPage(reply, layout(view, await websitesPage(context, status)));
   });
   for (const route of ROUTES) {
@@ -183,11 +183,11 @@ async function websitePage(route: Route, context: DashboardContext, websiteId: s
   const website = await findWebsite(context, websiteId);
   const { content, ...named } = await PAGES[route]({ ...context, website });
   const { base, key, age } = context;
-  const lastNight = route === 'overview' ? lastNightIn(await context.status()) : undefined;
+  const lastNight = route === 'overview' ? verdictIn(await context.status()) : undefined;
   return layout({ base, ...named, keyLabel: key.api_key_label, at: { website, route }, age, lastNight }, content);
 }
 
-function lastNightIn(status: Status | null | undefined): LastNight | undefined {
+function verdictIn(status: Status | null | undefined): LastNight | undefined {
   return status === null ? UNREADABLE : status?.last_night;
 }
 
