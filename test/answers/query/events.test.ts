@@ -161,6 +161,16 @@ describe('an event', () => {
     expect(await found([...quietNights(20), indexed])).toEqual(['2025-01-21 website 500']);
   });
 
+  once('is not that fewer pages are inspected for the first time', async () => {
+    const inspected = (pages: number, night: number) =>
+      Array.from({ length: pages }, (_, page) => {
+        const url = `https://w.example/a/inspected-${night}-${page}`;
+        return { url, change: 'first_data', from: null, to: 'Indexed' };
+      });
+    const first = quietNights(21).map((changes, night) => [...changes, ...inspected(night < 20 ? 300 : 5, night)]);
+    expect(await found(first)).toEqual([]);
+  });
+
   once('is that something stops, and is found again only until it is usual', async () => {
     const growing = Array.from({ length: 20 }, () => moving('/a/', 0, 40));
     const rows = await found([...growing, ...quietNights(20)]);
