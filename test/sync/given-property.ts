@@ -25,6 +25,7 @@ export async function givenProperty(onFinished: OnFinished, { pages = 120, entry
     start: new Date(FIRST_NIGHT_MS).toISOString(),
     websites: [{ id: 'w', pages }],
     inspectionsPerMinute: 1e6,
+    queriesPerMinute: 1e6,
     clock: now,
     ...options,
   });

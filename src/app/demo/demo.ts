@@ -95,7 +95,11 @@ async function started(source: DemoSource, options: SimulationOptions): Promise<
     const simulator = await startSimulator(options);
     return [simulator, apiSections(simulator, DEMO_TOKEN, 'unlimited')];
   }
-  const google = await startSearchConsole({ ...options, inspectionsPerMinute: INSPECTIONS_A_MINUTE });
+  const google = await startSearchConsole({
+    ...options,
+    inspectionsPerMinute: INSPECTIONS_A_MINUTE,
+    queriesPerMinute: INSPECTIONS_A_MINUTE,
+  });
   return [google, googleSections(google, await google.credentials(), INSPECTIONS_A_DAY)];
 }
 

@@ -4,13 +4,13 @@ import { ZodError, z } from 'zod';
 import { isCalendarDate } from '../../../base/time.js';
 import { publicError, ServiceError } from '../../../serve/api/errors.js';
 import { isOfProperty } from '../../../source/search-console/property.js';
-import { GOOGLE_OPERATIONS, type OperationName } from '../simulator/faults.js';
+import { GOOGLE_OPERATIONS, LoadRefused, type OperationName } from '../simulator/faults.js';
 import type { World } from '../simulator/world.js';
+import { SEARCH_TYPES } from './audience.js';
 import { inspectionOf } from './inspection.js';
 import type { Property } from './properties.js';
 import type { SignIn } from './sign-in.js';
 import { sitemap, sitemapIndexOf } from './site.js';
-import { trafficOf } from './traffic.js';
 
 const SITES = '/webmasters/v3/sites';
 const FORM = 'application/x-www-form-urlencoded';
@@ -34,17 +34,30 @@ export interface Sources {
   latencyMs: number;
   /** How often each address was inspected at the cost of quota. */
   inspected: Map<string, number>;
+  /** Dates of search analytics that are refused for now. */
+  refusedDays: ReadonlySet<string>;
 }
 
 const date = z.string().refine(isCalendarDate);
-const trafficSchema = z.strictObject({
-  startDate: date,
-  endDate: date,
-  // The only dimension that the simulator knows.
-  dimensions: z.tuple([z.literal('page')]),
-  rowLimit: z.int().min(1).max(25_000).default(1000),
-  startRow: z.int().min(0).default(0),
-});
+const trafficSchema = z
+  .strictObject({
+    startDate: date,
+    endDate: date,
+    // The only dimensions that the simulator knows.
+    dimensions: z.array(z.enum(['date', 'page'])).default([]),
+    type: z.enum(SEARCH_TYPES).default('web'),
+    dataState: z.enum(['final', 'all']).default('final'),
+    aggregationType: z.enum(['auto', 'byPage', 'byProperty']).default('auto'),
+    rowLimit: z.int().min(1).max(25_000).default(1000),
+    startRow: z.int().min(0).default(0),
+  })
+  .refine(({ startDate, endDate }) => startDate <= endDate, 'startDate is after endDate')
+  .refine(({ dimensions }) => new Set(dimensions).size === dimensions.length, 'a dimension occurs twice')
+  .refine((query) => query.aggregationType !== 'byProperty' || !isOfPages(query), 'byProperty is not possible')
+  .transform(({ aggregationType, ...query }) => ({
+    ...query,
+    isByPage: aggregationType === 'byPage' || isOfPages(query),
+  }));
 const url = z.url({ protocol: /^https?$/ });
 const inspectionSchema = z.strictObject({
   inspectionUrl: url,
@@ -52,6 +65,11 @@ const inspectionSchema = z.strictObject({
   languageCode: z.string().default('en'),
 });
 const formSchema = z.record(z.string(), z.string());
+
+/** Whether the figures can only be those of pages. */
+function isOfPages({ dimensions, type }: { dimensions: readonly string[]; type: string }): boolean {
+  return dimensions.includes('page') || type === 'discover' || type === 'googleNews';
+}
 
 /** The operation that a path and query stand for, or null. */
 export function operationOf(url: string): OperationName | null {
@@ -86,13 +104,14 @@ export async function addCalls(app: FastifyInstance, sources: Sources): Promise<
 function sendRefusal(cause: unknown, reply: FastifyReply, url: string): FastifyReply {
   const { status: code, message } =
     cause instanceof ZodError ? new ServiceError(400, cause.message) : publicError(cause);
-  const refusal = { error: { code, message, status: STATUSES[code] } };
+  const errors = cause instanceof LoadRefused ? [{ domain: 'usageLimits', reason: cause.reason, message }] : undefined;
+  const refusal = { error: { code, message, errors, status: STATUSES[code] } };
   const isSignIn = url === '/token' && (code === 400 || code === 401);
   const error = code === 401 ? 'invalid_client' : 'invalid_grant';
   return reply.code(code).send(isSignIn ? { error, error_description: message } : refusal);
 }
 
-function addReading(app: FastifyInstance, { world, properties }: Sources): void {
+function addReading(app: FastifyInstance, { properties, refusedDays }: Sources): void {
   type Of = { Params: { siteUrl: string } };
   const propertyOf = ({ params: { siteUrl } }: FastifyRequest<Of>): Property =>
     readable(properties, siteUrl, `User does not have sufficient permission for site '${siteUrl}'.`);
@@ -106,11 +125,11 @@ function addReading(app: FastifyInstance, { world, properties }: Sources): void 
   });
   app.post<Of>(`${SITES}/:siteUrl/searchAnalytics/query`, async (request) => {
     const property = propertyOf(request);
-    const { startDate, endDate, startRow, rowLimit } = trafficSchema.parse(request.body);
-    // Nothing is drawn for the page that ends the list.
-    const isPast = startRow >= (property.website?.allPages.length ?? 0);
-    const rows = isPast ? [] : trafficOf(world, property, startDate, endDate).slice(startRow, startRow + rowLimit);
-    return rows.length > 0 ? { rows } : {};
+    const query = trafficSchema.parse(request.body);
+    property.query([...refusedDays].some((day) => query.startDate <= day && day <= query.endDate));
+    const { rows = [], ...more } = property.traffic?.answer(query) ?? {};
+    const responseAggregationType = query.isByPage ? 'byPage' : 'byProperty';
+    return { ...(rows.length > 0 ? { rows } : {}), responseAggregationType, ...more };
   });
 }
 

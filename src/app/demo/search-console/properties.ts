@@ -1,7 +1,9 @@
-import { calendarDate } from '../../../base/time.js';
 import { ServiceError } from '../../../serve/api/errors.js';
 import { isOfProperty } from '../../../source/search-console/property.js';
+import { LoadRefused } from '../simulator/faults.js';
 import type { World } from '../simulator/world.js';
+import { pacificDate } from './days.js';
+import { SearchTraffic } from './traffic.js';
 
 /** How much may be inspected of one property. */
 export interface Quota {
@@ -11,6 +13,10 @@ export interface Quota {
   inspectionsPerMinute?: number;
   /** How much of a day's quota another tool uses up (default 0). */
   usedElsewhere?: number;
+  /** Of search analytics (default 1,200). */
+  queriesPerMinute?: number;
+  /** The most pages that a day and type of search analytics has (default 50,000). */
+  rowsPerDay?: number;
 }
 
 export interface PropertyOptions extends Quota {
@@ -25,27 +31,34 @@ export type Property = ReturnType<typeof propertyOf>;
 export function propertyOf(world: World, clock: () => number, options: PropertyOptions) {
   const { siteUrl, permissionLevel = 'siteOwner', usedElsewhere = 0 } = options;
   const { inspectionsPerDay = 2000, inspectionsPerMinute = 600 } = options;
+  const { queriesPerMinute = 1200, rowsPerDay = 50_000 } = options;
   const address = siteUrl.replace(/^sc-domain:/, 'https://');
-  const website = world.websites.find(({ domain }) => isOfProperty(`sc-domain:${domain}`, address));
+  const known = world.websites.find(({ domain }) => isOfProperty(`sc-domain:${domain}`, address));
+  const website = known ? world.website(known.id) : null;
   const used = new Map<string, number>();
+  let refused = 0;
+  /** Whether each limit had one left; then it is used. */
+  const take = (limits: Readonly<Record<string, number>>): boolean => {
+    const hasLeft = Object.entries(limits).every(([period, limit]) => (used.get(period) ?? 0) < limit);
+    for (const period of hasLeft ? Object.keys(limits) : []) used.set(period, (used.get(period) ?? 0) + 1);
+    return hasLeft;
+  };
+  const minuteOf = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
   return {
     siteUrl,
     permissionLevel,
     /** Null where the world has no such site. */
-    website: website ? world.website(website.id) : null,
+    website,
+    traffic: website && new SearchTraffic(world, website, siteUrl, rowsPerDay),
     /** Takes one inspection of the quotas, or refuses it, which costs nothing. */
     spend(): void {
       const now = clock();
-      const minute = new Date(now).toISOString().slice(0, 16);
-      const limits = { [pacificDate(now)]: inspectionsPerDay - usedElsewhere, [minute]: inspectionsPerMinute };
-      const left = Object.entries(limits).map(([period, limit]) => limit - (used.get(period) ?? 0));
-      if (Math.min(...left) < 1) throw new ServiceError(429, `Quota exceeded for ${siteUrl}.`);
-      for (const period of Object.keys(limits)) used.set(period, (used.get(period) ?? 0) + 1);
+      const limits = { [pacificDate(now)]: inspectionsPerDay - usedElsewhere, [minuteOf(now)]: inspectionsPerMinute };
+      if (!take(limits)) throw new ServiceError(429, `Quota exceeded for ${siteUrl}.`);
+    },
+    /** Takes one query of the quota, or refuses it. @param isRefused whether it is refused anyhow */
+    query(isRefused: boolean): void {
+      if (isRefused || !take({ [`queries ${minuteOf(clock())}`]: queriesPerMinute })) throw new LoadRefused(refused++);
     },
   };
-}
-
-/** The date in California, where the days of Search Console begin and end. */
-export function pacificDate(ms: number): string {
-  return calendarDate(new Date(ms), 'America/Los_Angeles');
 }

@@ -19,6 +19,8 @@ export interface SearchConsole extends Simulation {
   readonly url: string;
   /** How often each address was inspected at the cost of quota. */
   readonly inspected: Map<string, number>;
+  /** Dates whose search analytics is refused for its load, until they are taken out. */
+  readonly refusedDays: Set<string>;
   /** Writes credentials that sign in here into a file, and returns its path. It is removed on `close`. */
   credentials(kind?: CredentialsKind): Promise<string>;
   /** The same of an OAuth client for `indexhouse login`. */
@@ -33,6 +35,7 @@ export async function startSearchConsole(options: SearchConsoleOptions = {}): Pr
   const { clock = Date.now, latencyMs = 0, properties: given = [] } = options;
   const signIn = new SignIn(clock, options.token);
   const inspected = new Map<string, number>();
+  const refusedDays = new Set<string>();
   const simulation = await startSimulation(options, {
     operationOf,
     build: (world, setup) => {
@@ -40,7 +43,7 @@ export async function startSearchConsole(options: SearchConsoleOptions = {}): Pr
       const all = new Map([...own, ...given].map((one) => [one.siteUrl, { ...options, ...one }]));
       const properties = [...all.values()].map((one) => propertyOf(world, clock, one));
       const app = plainServer({ setup });
-      void app.register((scope) => addCalls(scope, { world, properties, signIn, latencyMs, inspected }));
+      void app.register((scope) => addCalls(scope, { world, properties, signIn, latencyMs, inspected, refusedDays }));
       return app;
     },
   });
@@ -49,6 +52,7 @@ export async function startSearchConsole(options: SearchConsoleOptions = {}): Pr
     ...simulation,
     url: simulation.origin,
     inspected,
+    refusedDays,
     credentials: (kind = 'service_account') => signIn.write(kind, `${simulation.origin}/token`, folder),
     client: () => signIn.writeClient(simulation.origin, folder),
     close: async () => {

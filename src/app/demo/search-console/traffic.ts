@@ -1,49 +1,116 @@
-import { DAY_MS } from '../../../base/time.js';
 import { addressOf, isOfProperty } from '../../../source/search-console/property.js';
-import { type Page, wasIndexed } from '../simulator/page-life.js';
-import { hash, unit } from '../simulator/random.js';
+import type { SimulatedWebsite } from '../simulator/website.js';
 import type { World } from '../simulator/world.js';
-import { type Property, pacificDate } from './properties.js';
+import { Audience, type SearchType, type Shown } from './audience.js';
+import { daysOf, dayZero } from './days.js';
 
-/** The last day with data is this many days ago. */
-const DELAY_DAYS = 3;
-/** Impressions go on for fewer days than this after a page fell out of the index. */
-const AFTER_THE_FALL_DAYS = 3;
-/** Share of the pages without any impressions. */
-const SILENT = 0.4;
-/** Mean impressions a day of the others: at least, at most, and the exponent of the tail between. */
-const TAIL = { from: 0.02, to: 5000, exponent: 1.1 } as const;
+/** Share of a day's data that is there on the day itself, and one and two days later. */
+const SHARES = [0.25, 0.7, 0.95] as const;
+/** Two pages that are shown together count once for the property. */
+const SHOWN_ALONE = 0.9;
+/** What was answered is kept, up to so many rows: the next window continues it. */
+const MAX_KEPT_ROWS = 500_000;
 
-/** What each number that is drawn for a page, or for a page and a day, decides. */
-const SALT = { mean: 11, position: 12, end: 13, impressions: 14, clicks: 15, rounding: 16 } as const;
-
-/** The pages of a property with impressions between two dates, both included, those with most clicks first. */
-export function trafficOf(world: World, { siteUrl, website }: Property, startDate: string, endDate: string) {
-  const first = Date.parse(pacificDate(world.start.getTime()));
-  const nightOf = (date: string): number => (Date.parse(date) - first) / DAY_MS;
-  const [from, to] = [nightOf(startDate), Math.min(nightOf(endDate), world.night - DELAY_DAYS)];
-  const rows = (website?.allPages ?? []).flatMap((page) => {
-    const figures = figuresOf(page, world.seed, from, to);
-    const url = figures && addressOf(website?.urls.url(page.number) ?? '');
-    return url && isOfProperty(siteUrl, url) ? { keys: [url], ...figures } : [];
-  });
-  return rows.sort((a, b) => b.clicks - a.clicks || b.impressions - a.impressions);
+export interface TrafficQuery {
+  startDate: string;
+  endDate: string;
+  dimensions: readonly ('date' | 'page')[];
+  type: SearchType;
+  dataState: 'final' | 'all';
+  isByPage: boolean;
+  rowLimit: number;
+  startRow: number;
 }
 
-function figuresOf(page: Page, seed: number, from: number, to: number) {
-  const u = (salt: number, night = 0): number => unit(seed, page.number, night, salt);
-  const rank = (1 - u(SALT.mean)) / (1 - SILENT);
-  if (rank > 1) return null;
-  const mean = Math.min(TAIL.to, TAIL.from / rank ** TAIL.exponent);
-  const position = 1 + 60 * u(SALT.position) ** 2;
-  const daysAfter = hash(seed, page.number, 0, SALT.end) % AFTER_THE_FALL_DAYS;
-  let [impressions, clicks] = [0, 0];
-  for (let night = from; night <= to; night++) {
-    if (!wasIndexed(page, night) && !wasIndexed(page, night - daysAfter)) continue;
-    // Rounded at random, because the mean of most pages is far below 1.
-    const shown = Math.floor(2 * mean * u(SALT.impressions, night) + u(SALT.rounding, night));
-    impressions += shown;
-    clicks += Math.floor((shown * 0.3) / position + u(SALT.clicks, night));
+/** Search analytics of one property. */
+export class SearchTraffic {
+  readonly #audience: Audience;
+  readonly #addresses: (string | null)[] = [];
+  readonly #kept = new Map<string, Shown[]>();
+
+  /** @param rowsPerDay the most pages that a day and type has */
+  constructor(
+    private readonly world: World,
+    private readonly website: SimulatedWebsite,
+    private readonly siteUrl: string,
+    private readonly rowsPerDay: number,
+  ) {
+    this.#audience = new Audience(website, dayZero(world));
   }
-  return impressions === 0 ? null : { clicks, impressions, ctr: clicks / impressions, position };
+
+  /** The rows of a window, and the first date that is incomplete if a day in it is. */
+  answer(query: TrafficQuery) {
+    const { dimensions, type, startRow, rowLimit } = query;
+    const days = daysOf(this.world);
+    const from = Math.max(days.nightOf(query.startDate), days.first);
+    const to = Math.min(days.nightOf(query.endDate), query.dataState === 'all' ? days.last : days.firstIncomplete - 1);
+    const all = this.#rows(query, from, to, days.firstIncomplete);
+    const isIncomplete = dimensions.includes('date') && to >= days.firstIncomplete;
+    return {
+      rows: all.slice(startRow, startRow + rowLimit).map(({ number, night, clicks, impressions, position }) => ({
+        keys: dimensions.map((one) => (one === 'date' ? days.dateOf(night) : (this.#address(number) ?? ''))),
+        ...{ clicks, impressions, ctr: clicks / impressions },
+        ...(type === 'discover' || type === 'googleNews' ? {} : { position }),
+      })),
+      ...(isIncomplete ? { metadata: { first_incomplete_date: days.dateOf(days.firstIncomplete) } } : {}),
+    };
+  }
+
+  #rows(query: TrafficQuery, from: number, to: number, firstIncomplete: number): Shown[] {
+    const key = [query.dimensions, query.type, query.isByPage, from, to].join(' ');
+    const rows = this.#kept.get(key) ?? this.#grouped(query, from, to, firstIncomplete);
+    this.#kept.delete(key);
+    // An incomplete day has more rows tomorrow.
+    if (to < firstIncomplete) this.#kept.set(key, rows);
+    let count = [...this.#kept.values()].reduce((sum, { length }) => sum + length, 0);
+    for (const [oldest, { length }] of this.#kept) {
+      if (count <= MAX_KEPT_ROWS) break;
+      this.#kept.delete(oldest);
+      count -= length;
+    }
+    return rows;
+  }
+
+  #grouped({ dimensions, type, isByPage }: TrafficQuery, from: number, to: number, firstIncomplete: number): Shown[] {
+    const byPage = dimensions.includes('page');
+    const byDate = dimensions.includes('date') || from === to;
+    const rows: Shown[] = [];
+    const sums = new Map<number, Shown>();
+    for (let night = from; night <= to; night++) {
+      const share = night < firstIncomplete ? 1 : (SHARES[this.world.night - night] ?? 1);
+      const shown = this.#audience.shownOn(night, type, share).filter(({ number }) => this.#address(number) !== null);
+      // By date they come in its order, by page or not.
+      if (byDate && byPage) rows.push(...shown.sort(byClicks).slice(0, this.rowsPerDay));
+      else for (const one of shown) add(sums, byPage ? one.number : byDate ? night : 0, one);
+    }
+    if (byDate && byPage) return rows;
+    const summed = [...sums.values()].map((sum) => ({ ...sum, position: sum.position / sum.impressions }));
+    if (byPage) return summed.sort(byClicks).slice(0, this.rowsPerDay * (to - from + 1));
+    return isByPage ? summed : summed.map((sum) => ({ ...sum, impressions: Math.ceil(sum.impressions * SHOWN_ALONE) }));
+  }
+
+  /** Null for a page that is not of the property. */
+  #address(number: number): string | null {
+    const known = this.#addresses[number];
+    if (known !== undefined) return known;
+    const url = addressOf(this.website.urls.url(number));
+    const address = url && isOfProperty(this.siteUrl, url) ? url : null;
+    this.#addresses[number] = address;
+    return address;
+  }
+}
+
+/** Adds figures to a sum, whose position is that of all impressions together. */
+function add(sums: Map<number, Shown>, key: number, { number, night, clicks, impressions, position }: Shown): void {
+  const sum = sums.get(key);
+  if (!sum) sums.set(key, { number, night, clicks, impressions, position: position * impressions });
+  else {
+    sum.clicks += clicks;
+    sum.impressions += impressions;
+    sum.position += position * impressions;
+  }
+}
+
+function byClicks(a: Shown, b: Shown): number {
+  return b.clicks - a.clicks || b.impressions - a.impressions || a.number - b.number;
 }

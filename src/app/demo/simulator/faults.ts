@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ServiceError } from '../../../serve/api/errors.js';
 import { hash, unit } from './random.js';
 
 /** What can go wrong with an answer, in the order in which a draw is compared with the rates. */
@@ -26,6 +27,8 @@ const FAULT_KINDS = [
   /** Access refused: a token that ended early, or a permission that was withdrawn. */
   '401',
   '403',
+  /** Refused for the load of search analytics: 403 and 429 in turn, with each of Google's reasons. */
+  'load',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
@@ -34,6 +37,17 @@ export const GOOGLE_OPERATIONS = ['token', 'sites', 'sitemaps', 'query', 'inspec
 
 /** The operation that a request is for; `other` for paths that do not exist. */
 export type OperationName = 'key' | 'listing' | 'report' | 'other' | (typeof GOOGLE_OPERATIONS)[number];
+
+/** Google's refusal of a query because of its load. */
+export class LoadRefused extends ServiceError {
+  readonly reason: string;
+
+  /** @param number of the refusal: they take turns */
+  constructor(number: number) {
+    super(number % 2 === 0 ? 403 : 429, 'Search Analytics load quota exceeded.');
+    this.reason = number % 4 < 2 ? 'quotaExceeded' : 'rateLimitExceeded';
+  }
+}
 
 const rate = z.number().min(0).max(1);
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../../serve/api/errors.js';
-import { type FaultKind, type Faults, nameAnotherUrl, type OperationName, violate } from './faults.js';
+import { type FaultKind, type Faults, LoadRefused, nameAnotherUrl, type OperationName, violate } from './faults.js';
 import type { RequestCounters } from './request-counters.js';
 
 const SLOW_BODY_PIECES = 10;
@@ -40,7 +40,7 @@ export function addInterference(
     const fate = { number, operation, kind: faults.kindFor(number, operation) };
     fates.set(request, fate);
     counters.recordAttempt(request.url);
-    if (fate.kind) await answerInstead(fate.kind, reply, settings);
+    if (fate.kind) await answerInstead(fate, reply, settings);
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const fate = fates.get(request);
@@ -57,10 +57,16 @@ export function addInterference(
 }
 
 /** Applies the faults that need no correct answer. Does nothing for the others. */
-async function answerInstead(kind: FaultKind, reply: FastifyReply, settings: InterferenceSettings): Promise<void> {
+async function answerInstead(
+  { kind, number }: Fate,
+  reply: FastifyReply,
+  settings: InterferenceSettings,
+): Promise<void> {
   switch (kind) {
     case '429':
       throw new ServiceError(429, 'Too many requests.', { 'retry-after': String(settings.retryAfterS) });
+    case 'load':
+      throw new LoadRefused(number);
     case '401':
     case '403':
     case '500':

@@ -24,6 +24,8 @@ export interface WebsiteOptions {
   submission?: Submission | null;
   /** Share of the visited pages that are visited again in a night, 0 to 1 (default 0.1). */
   recrawled?: number;
+  /** Whether it is a news site, with impressions in Google News (default false). */
+  news?: boolean;
 }
 
 export type WebsiteSettings = Readonly<Required<WebsiteOptions>>;
@@ -31,7 +33,7 @@ export type WebsiteSettings = Readonly<Required<WebsiteOptions>>;
 /** One website whose pages evolve night by night. Knows states and nights, but neither times nor the API. */
 export class SimulatedWebsite {
   readonly urls: PageUrls;
-  readonly #seed: number;
+  readonly seed: number;
   readonly #life: PageLife;
   /** By number, those that are no longer monitored included. */
   readonly #pages: Page[];
@@ -42,11 +44,11 @@ export class SimulatedWebsite {
     readonly settings: WebsiteSettings,
     seed: number,
   ) {
-    this.#seed = hashText(seed, settings.id);
+    this.seed = hashText(seed, settings.id);
     this.urls = new PageUrls(seed, settings.domain, settings.paths);
-    this.#life = new PageLife(this.urls, settings, this.#seed);
+    this.#life = new PageLife(this.urls, settings, this.seed);
     const length = settings.pages + settings.paths.length;
-    this.#pages = Array.from({ length }, (_, number) => foundPage(number, this.#seed));
+    this.#pages = Array.from({ length }, (_, number) => foundPage(number, this.seed));
     this.#order = [...this.#pages];
   }
 
@@ -85,7 +87,7 @@ export class SimulatedWebsite {
     this.#order.push(...fresh.filter((page) => !isInside(page)));
     for (const number of returning) this.#order.push(this.#beginOne(number, night));
     for (const page of fresh.filter(isInside)) {
-      this.#order.splice(hash(this.#seed, page.number, night, SALT.position) % (this.count + 1), 0, page);
+      this.#order.splice(hash(this.seed, page.number, night, SALT.position) % (this.count + 1), 0, page);
     }
   }
 
@@ -116,6 +118,6 @@ export class SimulatedWebsite {
   }
 
   #unit(number: number, night: number, salt: number): number {
-    return unit(this.#seed, number, night, salt);
+    return unit(this.seed, number, night, salt);
   }
 }

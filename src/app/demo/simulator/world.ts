@@ -12,6 +12,7 @@ const WEBSITE_DEFAULTS = {
   deindexing: { night: 3, directory: '/blog/', share: 0.5 },
   submission: null,
   recrawled: 0.1,
+  news: false,
 };
 
 export interface WorldOptions {

@@ -3,14 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type SearchConsole, startSearchConsole } from '../../../../src/app/demo/search-console/search-console.js';
-import { wasIndexed } from '../../../../src/app/demo/simulator/page-life.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/base/time.js';
 import { NASTY_PATHS } from '../../../given/nasty-paths.js';
 
 const PROPERTY = 'sc-domain:example.com';
 const BLOG = 'https://www.example.com/blog/';
 const answerSchema = z.looseObject({
-  rows: z.array(z.object({ keys: z.tuple([z.string()]) })).default([]),
   inspectionResult: z.object({ indexStatusResult: z.record(z.string(), z.unknown()) }).optional(),
 });
 
@@ -105,20 +103,4 @@ it('ends the quotas of the minute and of the day, which turns in California', as
   expect(await statuses(1)).toEqual([429]);
   now += 0.2 * HOUR_MS;
   expect(await statuses(1)).toEqual([200]);
-});
-
-it('reports impressions of what is in the index, until within two days of its fall', async () => {
-  const path = `/webmasters/v3/sites/${PROPERTY}/searchAnalytics/query`;
-  const traffic = async (startDate: string, more = {}) =>
-    (await ask(path, { startDate, endDate: '2026-03-01', dimensions: ['page'], rowLimit: 25_000, ...more })).rows;
-  const rows = await traffic('2025-11-01');
-  const website = google.world.website('w');
-  expect(rows.length > 500 && rows.length < website.count / 1.5).toBe(true);
-  expect(await traffic('2025-11-01', { startRow: 10, rowLimit: 5 })).toEqual(rows.slice(10, 15));
-  // It is the evening of January 20 in California, and data ends three days ago.
-  expect(await traffic('2026-01-18')).toEqual([]);
-  const byUrl = new Map(website.allPages.map((page) => [hrefOf(website.urls.url(page.number)), page]));
-  const shown = (await traffic('2026-01-17')).map(({ keys: [url] }) => byUrl.get(url));
-  expect(shown.filter((page) => !page || ![17, 16, 15].some((night) => wasIndexed(page, night)))).toEqual([]);
-  expect(shown.some((page) => page && !page.inSitemap)).toBe(true);
 });

@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { SEARCH_TYPES } from '../../../../src/app/demo/search-console/audience.js';
+import { type SearchConsole, startSearchConsole } from '../../../../src/app/demo/search-console/search-console.js';
+import { wasIndexed } from '../../../../src/app/demo/simulator/page-life.js';
+import { addDays, MINUTE_MS } from '../../../../src/base/time.js';
+
+const DOMAIN = 'sc-domain:example.com';
+const NEWS = 'sc-domain:site-2.example';
+const BLOG = 'https://www.example.com/blog/';
+const FEW_ROWS = 'https://www.example.com/products/';
+const NIGHTS = 20;
+/** In California it is the evening before. */
+const TODAY = '2026-01-20';
+const FINAL = '2026-01-10';
+
+const rowSchema = z.object({
+  keys: z.array(z.string()),
+  clicks: z.int(),
+  impressions: z.int().positive(),
+  ctr: z.number(),
+  position: z.number().min(1).optional(),
+});
+const answerSchema = z.looseObject({
+  rows: z.array(rowSchema).default([]),
+  metadata: z.strictObject({ first_incomplete_date: z.iso.date() }).optional(),
+  responseAggregationType: z.enum(['byPage', 'byProperty']).optional(),
+  error: z.looseObject({ errors: z.array(z.looseObject({ reason: z.string() })).default([]) }).optional(),
+});
+type Row = z.infer<typeof rowSchema>;
+
+let now = Date.parse('2026-01-21T02:00:00Z');
+let google: SearchConsole;
+beforeAll(async () => {
+  google = await start();
+});
+afterAll(() => google.close());
+
+function start() {
+  return startSearchConsole({
+    clock: () => now,
+    websites: [
+      { id: 'w', pages: 3000 },
+      { id: 'n', pages: 500, news: true },
+    ],
+    nights: NIGHTS,
+    token: 'given',
+    queriesPerMinute: 1e6,
+    properties: [
+      { siteUrl: BLOG, queriesPerMinute: 5 },
+      { siteUrl: FEW_ROWS, rowsPerDay: 20 },
+    ],
+  });
+}
+
+async function ask(body: object, property = DOMAIN, of = google) {
+  const headers = { authorization: 'Bearer given', 'content-type': 'application/json' };
+  const path = `/webmasters/v3/sites/${encodeURIComponent(property)}/searchAnalytics/query`;
+  const answer = await fetch(of.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  return { status: answer.status, ...answerSchema.parse(await answer.json()) };
+}
+
+/** Everything of the days, by page and by other keys if they say so. */
+const rows = async (startDate: string, endDate = startDate, more = {}, property = DOMAIN) =>
+  (await ask({ startDate, endDate, dimensions: ['page'], rowLimit: 25_000, ...more }, property)).rows;
+const pagesOf = (list: readonly Row[]) => list.map(({ keys }) => keys.at(-1) ?? '');
+const sumOf = (list: readonly Row[], of: 'clicks' | 'impressions' = 'impressions') =>
+  list.reduce((sum, row) => sum + row[of], 0);
+
+describe('a day', () => {
+  it('is the same whenever it is asked for once it is final', async () => {
+    const young = await start();
+    const before = await ask(
+      { startDate: FINAL, endDate: FINAL, dimensions: ['page'], rowLimit: 25_000 },
+      DOMAIN,
+      young,
+    );
+    expect(before.rows.length).toBeGreaterThan(50);
+    young.advance(30);
+    const query = { startDate: FINAL, endDate: FINAL, dimensions: ['page'], rowLimit: 25_000, dataState: 'all' };
+    expect((await ask(query, DOMAIN, young)).rows).toEqual(before.rows);
+    expect(await rows(FINAL)).toEqual(before.rows);
+    const byDate = await rows(FINAL, FINAL, { dimensions: ['date', 'page'] });
+    expect(byDate).toEqual(before.rows.map((row) => ({ ...row, keys: [FINAL, ...row.keys] })));
+    await young.close();
+  });
+
+  it.each(SEARCH_TYPES)('adds up for %s: pages to the date, days to the range, windows to the whole', async (type) => {
+    const [startDate, endDate] = ['2025-12-01', FINAL];
+    const dates = { dimensions: ['date'], aggregationType: 'byPage', type };
+    for (const property of [DOMAIN, NEWS]) {
+      const days = await rows(startDate, endDate, dates, property);
+      const each = await rows(startDate, endDate, { dimensions: ['date', 'page'], type }, property);
+      for (const day of days) {
+        const ofDay = each.filter(({ keys }) => keys[0] === day.keys[0]);
+        expect([sumOf(ofDay), sumOf(ofDay, 'clicks')]).toEqual([day.impressions, day.clicks]);
+      }
+      const range = await rows(startDate, endDate, { type }, property);
+      expect(sumOf(range)).toBe(sumOf(days));
+      expect(new Set(pagesOf(range))).toEqual(new Set(pagesOf(each)));
+      const size = Math.ceil(each.length / 3);
+      const query = { startDate, endDate, dimensions: ['date', 'page'], type, rowLimit: Math.max(1, size) };
+      const windows = [0, size, 2 * size, 3 * size].map(
+        async (startRow) => (await ask({ ...query, startRow }, property)).rows,
+      );
+      expect((await Promise.all(windows)).slice(0, size === 0 ? 1 : 4).flat()).toEqual(each);
+      const total = await rows(startDate, endDate, { dimensions: [], aggregationType: 'byPage', type }, property);
+      expect(sumOf(total)).toBe(sumOf(days));
+    }
+  });
+
+  it('has its pages in the order of their clicks and impressions', async () => {
+    const list = await rows(FINAL);
+    expect(list).toEqual(list.toSorted((a, b) => b.clicks - a.clicks || b.impressions - a.impressions));
+    for (const { clicks, impressions, ctr } of list)
+      expect([clicks <= impressions, ctr]).toEqual([true, clicks / impressions]);
+  });
+
+  it('is cut at the most clicked rows, and its total counts all', async () => {
+    const blank = { dimensions: ['date'], aggregationType: 'byPage' };
+    const [cut, whole] = [await rows(FINAL, FINAL, {}, FEW_ROWS), await rows(FINAL)];
+    const inDirectory = whole.filter(({ keys: [url] }) => url?.startsWith(FEW_ROWS));
+    expect(cut).toEqual(inDirectory.slice(0, 20));
+    expect(sumOf(await rows(FINAL, FINAL, blank, FEW_ROWS))).toBe(sumOf(inDirectory));
+    const days = await rows('2026-01-08', FINAL, { dimensions: ['date', 'page'] }, FEW_ROWS);
+    expect(days.length).toBe(60);
+    expect((await rows('2026-01-08', FINAL, {}, FEW_ROWS)).length).toBeLessThanOrEqual(60);
+  });
+
+  it('counts pages that are shown together once for the property', async () => {
+    const dates = { startDate: FINAL, endDate: FINAL, dimensions: ['date'] };
+    const [auto, byPage] = [await ask(dates), await ask({ ...dates, aggregationType: 'byPage' })];
+    expect([auto.responseAggregationType, byPage.responseAggregationType]).toEqual(['byProperty', 'byPage']);
+    expect(sumOf(auto.rows)).toBeLessThan(sumOf(byPage.rows));
+    expect(await ask({ ...dates, aggregationType: 'byProperty' })).toEqual(auto);
+  });
+});
+
+describe('what is incomplete', () => {
+  it('is marked, left out of final data, and grows every night until it is final', async () => {
+    const young = await start();
+    const lags = new Set<number>();
+    const day = addDays(TODAY, 3);
+    const counts: number[] = [];
+    for (let night = 0; night < 8; night++) {
+      const today = addDays(TODAY, night);
+      const query = { startDate: FINAL, endDate: today, dimensions: ['date'], rowLimit: 25_000 };
+      const [all, final] = [await ask({ ...query, dataState: 'all' }, DOMAIN, young), await ask(query, DOMAIN, young)];
+      const incomplete = all.metadata?.first_incomplete_date ?? '';
+      lags.add((Date.parse(today) - Date.parse(incomplete)) / 86_400_000);
+      expect(all.rows.at(-1)?.keys).toEqual([today]);
+      expect(final).toMatchObject({ rows: all.rows.filter(({ keys: [date = ''] }) => date < incomplete) });
+      expect(final.metadata).toBeUndefined();
+      counts.push(sumOf(all.rows.filter(({ keys: [date] }) => date === day)));
+      young.advance();
+    }
+    expect(lags).toEqual(new Set([1, 2]));
+    expect(counts.slice(0, 3)).toEqual([0, 0, 0]);
+    expect(counts[4]).toBeGreaterThan(2 * (counts[3] ?? 0));
+    expect(counts.slice(3)).toEqual(counts.slice(3).toSorted((a, b) => a - b));
+    expect(counts[6]).toBe(counts[7]);
+    await young.close();
+  });
+
+  it('has no row with more than the final one', async () => {
+    const young = await start();
+    const query = { startDate: TODAY, endDate: TODAY, dimensions: ['page'], rowLimit: 25_000, dataState: 'all' };
+    const early = (await ask(query, DOMAIN, young)).rows;
+    young.advance(4);
+    const final = new Map((await ask(query, DOMAIN, young)).rows.map((row) => [row.keys[0], row]));
+    expect(early.length > 10 && early.length < final.size).toBe(true);
+    for (const { keys, clicks, impressions } of early) {
+      const last = final.get(keys[0] ?? '');
+      expect(last && clicks <= last.clicks && impressions <= last.impressions).toBe(true);
+    }
+    await young.close();
+  });
+});
+
+describe('what pages have', () => {
+  it('impressions while they are in the index, until within two days of their fall', async () => {
+    const website = google.world.website('w');
+    const byUrl = new Map(website.allPages.map((page) => [website.urls.url(page.number), page]));
+    for (const night of [3, 6, 12, 17]) {
+      const shown = pagesOf(await rows(addDays('2025-12-31', night))).map((url) => byUrl.get(url));
+      expect(
+        shown.filter((page) => !page || ![night, night - 1, night - 2].some((one) => wasIndexed(page, one))),
+      ).toEqual([]);
+    }
+    const shown = new Set(pagesOf(await rows('2025-11-01', FINAL)));
+    expect(shown.size > 500 && shown.size < website.count / 1.5).toBe(true);
+    expect([...byUrl.values()].some(({ inSitemap, number }) => !inSitemap && shown.has(website.urls.url(number)))).toBe(
+      true,
+    );
+  });
+
+  it('a history of 16 months in which directories begin, fall out, come back, and lose pages', async () => {
+    expect(await rows('2024-01-01', '2024-09-18')).toEqual([]);
+    const inDays = async (startDate: string, days: number) => {
+      const urls = pagesOf(await rows(startDate, addDays(startDate, days - 1)));
+      return (directory: string) => urls.filter((url) => url.startsWith(`https://www.example.com${directory}`)).length;
+    };
+    const first = await inDays('2024-09-20', 28);
+    const [earlier, meanwhile, later] = [
+      await inDays('2025-07-01', 28),
+      await inDays('2025-08-08', 14),
+      await inDays('2025-10-20', 28),
+    ];
+    expect(first('/docs/')).toBeGreaterThan(20);
+    expect(later('/products/')).toBeGreaterThan(1.3 * first('/products/'));
+    expect([first('/category/'), earlier('/category/') > 10]).toEqual([0, true]);
+    expect(meanwhile('/docs/')).toBeLessThan(earlier('/docs/') / 3);
+    expect(later('/docs/')).toBeGreaterThan(earlier('/docs/') / 1.2);
+    const gone = new Set(pagesOf(await rows('2025-12-01', FINAL)));
+    const website = google.world.website('w');
+    const lost = pagesOf(await rows('2025-10-20', '2025-11-16')).filter((url) => {
+      const page = website.find(url);
+      return !gone.has(url) && page && !wasIndexed(page, 0);
+    });
+    const inProducts = lost.filter((url) => url.startsWith(FEW_ROWS)).length;
+    expect(inProducts > 5 && inProducts > lost.length / 2).toBe(true);
+  });
+
+  it('weekdays and seasons, and types that few pages and websites have', async () => {
+    const dates = { dimensions: ['date'], aggregationType: 'byPage' };
+    const days = await rows('2025-01-01', FINAL, dates);
+    const mean = (test: (date: Date) => boolean) => {
+      const chosen = days.filter(({ keys: [date = ''] }) => test(new Date(date)));
+      return sumOf(chosen) / chosen.length;
+    };
+    expect(mean((date) => date.getUTCDay() % 6 === 0)).toBeLessThan(0.85 * mean((date) => date.getUTCDay() % 6 !== 0));
+    expect(mean((date) => date.getUTCMonth() === 10)).toBeGreaterThan(1.2 * mean((date) => date.getUTCMonth() === 4));
+    const shown = async (type: string, property: string) =>
+      (await rows('2025-10-01', FINAL, { type }, property)).length;
+    const [web, image] = [await shown('web', DOMAIN), await shown('image', DOMAIN)];
+    expect(image > 20 && image < web / 3).toBe(true);
+    expect([await shown('news', DOMAIN), await shown('googleNews', DOMAIN)]).toEqual([0, 0]);
+    for (const type of ['news', 'googleNews', 'discover']) expect(await shown(type, NEWS)).toBeGreaterThan(3);
+    for (const { position } of await rows('2025-10-01', FINAL, { type: 'discover' }, NEWS))
+      expect(position).toBeUndefined();
+  });
+});
+
+describe('refusals', () => {
+  const query = { startDate: FINAL, endDate: FINAL };
+
+  it.each([
+    ['an unknown key', { searchType: 'web' }],
+    ['a dimension twice', { dimensions: ['page', 'page'] }],
+    ['an unknown dimension', { dimensions: ['query'] }],
+    ['an unknown type', { type: 'maps' }],
+    ['too many rows', { rowLimit: 25_001 }],
+    ['an end before the start', { endDate: '2026-01-09' }],
+    ['a date that does not exist', { startDate: '2025-02-30' }],
+    ['byProperty with pages', { aggregationType: 'byProperty', dimensions: ['page'] }],
+    ['byProperty of Discover', { aggregationType: 'byProperty', type: 'discover' }],
+  ])('meet %s', async (_, wrong) => {
+    expect(await ask({ ...query, ...wrong })).toMatchObject({ status: 400, error: { status: 'INVALID_ARGUMENT' } });
+  });
+
+  it('begin with the query that is too many for a minute, and end with it', async () => {
+    const statuses = async () => {
+      const answers = await Promise.all(Array.from({ length: 9 }, () => ask(query, BLOG)));
+      return answers.map(({ status }) => status).sort();
+    };
+    expect(await statuses()).toEqual([200, 200, 200, 200, 200, 403, 403, 429, 429]);
+    now += MINUTE_MS;
+    expect((await statuses()).filter((status) => status === 200)).toHaveLength(5);
+  });
+
+  it('can be for some days alone, with each status and reason of Google', async () => {
+    google.refusedDays.add('2026-01-05');
+    const refused = await Promise.all(
+      Array.from({ length: 4 }, () => ask({ startDate: '2026-01-04', endDate: '2026-01-06' })),
+    );
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([403, 429]));
+    const reasons = refused.map(({ error }) => error?.errors ?? []);
+    expect(new Set(reasons.flat().map(({ reason }) => reason))).toEqual(
+      new Set(['quotaExceeded', 'rateLimitExceeded']),
+    );
+    expect((await ask(query)).status).toBe(200);
+    google.refusedDays.clear();
+    expect((await ask({ startDate: '2026-01-04', endDate: '2026-01-06' })).status).toBe(200);
+  });
+
+  it('can be for a while, and bodies can break off', async () => {
+    google.setFaults({ load: 1 }, ['query']);
+    expect([403, 429]).toContain((await ask(query)).status);
+    google.setFaults({ truncated: 1 }, ['query']);
+    await expect(ask({ ...query, dimensions: ['page'] })).rejects.toThrow();
+    google.setFaults({});
+    expect((await ask(query)).status).toBe(200);
+  });
+});
