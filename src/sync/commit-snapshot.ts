@@ -135,6 +135,7 @@ export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused:
   const requests = (name: string) => Number(run[`requests_${name}`] ?? 0);
   return {
     website_id: String(snapshot['website_id']),
+    website_name: snapshot['website_name'] == null ? null : String(snapshot['website_name']),
     snapshot_id: String(snapshot['snapshot_id']),
     status: 'committed',
     listing_status: snapshot['listing_status'] === 'complete' ? 'complete' : 'partial',
@@ -174,7 +175,7 @@ export async function keptForNextTime(run: WebsiteRun, error: unknown): Promise<
 }
 
 function failed({ header, requests, effects }: WebsiteRun, error: string): WebsiteReceipt {
-  return failedReceipt(header.website_id, error, {
+  return failedReceipt(header, error, {
     ...(header.set_aside ? { set_aside: header.set_aside.folder } : {}),
     requests,
     resumed: header.resumed > 0,

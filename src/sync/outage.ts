@@ -1,4 +1,4 @@
-import type { Website } from '../base/config/websites.js';
+import type { NamedWebsite, Website } from '../base/config/websites.js';
 import type { Effects } from '../base/effects.js';
 import { messageOf } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
@@ -12,8 +12,8 @@ const LONGEST_WAIT_MS = 30 * MINUTE_MS;
 
 /** An outage that lasts long, or is over after that. */
 export interface LongOutage {
-  /** Null if it stops every website. */
-  website_id: string | null;
+  /** Null if it stops several or all. */
+  website: NamedWebsite | null;
   /** What failed, such as `the service`. */
   of: string;
   error: string;
@@ -39,7 +39,7 @@ interface OutageOptions {
 export class ReportsDown extends SourceError {}
 
 /** Whom an outage stops: that of a service, all websites at its address; that of reports, a single website. */
-type Whose = Pick<Website, 'id' | 'baseUrl'>;
+type Whose = Pick<Website, 'id' | 'name' | 'baseUrl'>;
 
 type Kind = 'service' | 'reports' | 'disk';
 
@@ -57,14 +57,23 @@ interface Known {
   until: number;
   /** How often it was waited for. */
   waits: number;
+  told: Told;
+}
+
+/** What is logged and reported once of the outages of a kind at one address, however many websites they stop. */
+interface Told extends Pick<LongOutage, 'website' | 'since'> {
+  kind: Kind;
+  address: string;
+  /** When the wait that was logged last is over. */
+  until: number;
   /** `due`: to be reported as long once its time has come. */
   long: 'no' | 'due' | 'reported';
 }
 
 /**
  * What a run does while the service, its reports alone, the network or the disk fails: it waits, and resumes from its
- * journal. The first wait takes 5 minutes, each further one twice as long, up to 30. An outage is logged once, however many
- * websites it stops.
+ * journal. The first wait takes 5 minutes, each further one twice as long, up to 30. Each wait is logged once, however
+ * many websites it stops.
  */
 export class Outage {
   readonly #known = new Map<string, Known>();
@@ -128,36 +137,54 @@ export class Outage {
     const key = keyOf(kind, whose);
     const now = effects.now();
     const end = this.#endOf(key, now, deadline);
-    const begun = { kind, error: messageOf(error), since: now, until: now, waits: 0, long: 'no' } as const;
-    const known: Known = this.#known.get(key) ?? { ...begun };
+    const told = this.#toldOf(kind, now, whose);
+    const known = this.#known.get(key) ?? { kind, error: messageOf(error), since: now, until: now, waits: 0, told };
     this.#known.set(key, known);
     // The time that has passed, plus the first wait: 5, 10, 20, then 30 minutes.
     known.until = now + Math.min(now - known.since + FIRST_WAIT_MS, LONGEST_WAIT_MS, end - now);
     known.waits++;
     const waiting = waitingOf(known);
     onWaiting(waiting);
-    if (known.waits > 1) logger.info(waiting, `still waiting for ${waiting.for}`);
-    else logger.warn({ ...waiting, retry_until: isoOf(end), retry_for_ms: retryFor }, `outage: ${known.error}`);
-    await this.#sleep(known, known.until, whose);
+    if (now >= told.until) {
+      const long = { ...waiting, retry_until: isoOf(end), retry_for_ms: retryFor };
+      if (told.until === 0) logger.warn(long, `outage: ${known.error}`);
+      else logger.info(waiting, `still waiting for ${waiting.for}`);
+      told.until = known.until;
+    }
+    await this.#sleep(known);
+  }
+
+  /** What was told of the outages of this kind at this address. */
+  #toldOf(kind: Kind, since: number, { id, name, baseUrl }: Whose): Told {
+    const address = kind === 'disk' ? '' : baseUrl;
+    const same = [...this.#known.values()].find(({ told }) => told.kind === kind && told.address === address);
+    const website = kind === 'reports' ? { id, name } : null;
+    const told = same?.told ?? { kind, address, website, since, until: 0, long: 'no' };
+    if (told.long !== 'reported' && told.website?.id !== id) told.website = null;
+    return told;
+  }
+
+  #isOn(told: Told): boolean {
+    return [...this.#known.values()].some((known) => known.told === told);
   }
 
   /** Sleeps, and reports the outage on the way if it becomes a long one. */
-  async #sleep(known: Known, until: number, whose: Whose): Promise<void> {
+  async #sleep({ told, until, error }: Known): Promise<void> {
     const { effects, signal, long } = this.options;
-    const longAt = known.since + (long?.after ?? Number.POSITIVE_INFINITY);
-    if (known.long === 'no' && longAt < until) {
-      known.long = 'due';
+    const longAt = told.since + (long?.after ?? Number.POSITIVE_INFINITY);
+    if (told.long === 'no' && longAt < until) {
+      told.long = 'due';
       await effects.sleep(Math.max(0, longAt - effects.now()), signal);
-      if (this.#known.get(keyOf(known.kind, whose)) === known) {
-        known.long = 'reported';
-        this.#report(known, whose, null);
+      if (this.#isOn(told)) {
+        told.long = 'reported';
+        this.#report(told, error, null);
       }
     }
     await effects.sleep(Math.max(0, until - effects.now()), signal);
   }
 
-  #report({ kind, error, since }: Known, { id }: Whose, overAt: number | null): void {
-    const outage = { website_id: kind === 'reports' ? id : null, of: WAITS_FOR[kind], error, since, overAt };
+  #report({ kind, website, since }: Told, error: string, overAt: number | null): void {
+    const outage = { website, of: WAITS_FOR[kind], error, since, overAt };
     this.#reported = this.#reported.then(() => this.options.long?.report(outage));
   }
 
@@ -172,11 +199,13 @@ export class Outage {
     const known = this.#known.get(key);
     if (known === undefined) return;
     this.#known.delete(key);
-    const now = this.options.effects.now();
-    this.options.logger.info({ lasted_ms: now - known.since }, `the outage of the ${kind} is over`);
     const [other] = this.#known.values();
     this.options.onWaiting(other ? waitingOf(other) : null);
-    if (known.long === 'reported') this.#report(known, whose, now);
+    const { told, error } = known;
+    if (this.#isOn(told)) return;
+    const now = this.options.effects.now();
+    this.options.logger.info({ lasted_ms: now - told.since }, `the outage of the ${kind} is over`);
+    if (told.long === 'reported') this.#report(told, error, now);
   }
 
   #endOf(key: string, now: number, deadline: number): number {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Config } from '../base/config/schema.js';
+import type { NamedWebsite } from '../base/config/websites.js';
 import { causesIn, causeText, type Said } from '../base/observe/causes.js';
 import type { Logger } from '../base/observe/log.js';
 import { idProblem } from '../base/storage/names.js';
@@ -26,6 +26,7 @@ export interface ReportsReceipt {
 /** What a run did to one website. The names are those of `sync --json`. */
 export interface WebsiteReceipt {
   website_id: string;
+  website_name: string | null;
   snapshot_id: string | null;
   status: 'committed' | 'failed';
   listing_status: 'complete' | 'partial' | null;
@@ -56,12 +57,13 @@ export interface Receipt {
 
 /** A receipt of a website that got no snapshot. */
 export function failedReceipt(
-  websiteId: string,
+  website: Pick<WebsiteReceipt, 'website_id' | 'website_name'>,
   error: string,
   rest: Pick<WebsiteReceipt, 'requests' | 'resumed' | 'duration_ms' | 'set_aside'>,
 ): WebsiteReceipt {
   return {
-    website_id: websiteId,
+    website_id: website.website_id,
+    website_name: website.website_name,
     snapshot_id: null,
     status: 'failed',
     listing_status: null,
@@ -101,13 +103,13 @@ export function countsIn(
 }
 
 /** Receipts of websites whose ids nothing has checked before, as they are the service's, and no folder can be named after. */
-export function receiptsOfUnusable(websites: readonly { id: string }[]): WebsiteReceipt[] {
-  return websites.flatMap(({ id }) => {
+export function receiptsOfUnusable(websites: readonly NamedWebsite[]): WebsiteReceipt[] {
+  return websites.flatMap(({ id, name }) => {
     const problem = idProblem(id);
     if (problem === null) return [];
     const error = `this id ${problem}; list the other websites under websites`;
     const requests = { sent: 0, throttled: 0, retried: 0 };
-    return failedReceipt(id, error, { requests, resumed: false, duration_ms: 0 });
+    return failedReceipt({ website_id: id, website_name: name }, error, { requests, resumed: false, duration_ms: 0 });
   });
 }
 
@@ -131,16 +133,16 @@ export function problemsIn({ websites, followers, clock, error }: Receipt, maxRe
 }
 
 /** What is wrong with how a run ended, as messages name the websites. */
-export function saidIn(
-  receipt: Receipt,
-  config: Pick<Config, 'websites'> & { quality: Pick<Config['quality'], 'max_reject_ratio'> },
-): (Said & Problem)[] {
-  const { websites: all } = config;
-  const names = new Map(Array.isArray(all) ? all.map(({ id, name }) => [id, name] as const) : []);
-  return problemsIn(receipt, config.quality.max_reject_ratio).map((problem) => {
-    const { website_id: id } = problem;
-    return { ...problem, website: id && (names.get(id) ?? id) };
+export function saidIn(receipt: Receipt, maxRejectRatio: number): (Said & Problem)[] {
+  const names = new Map(receipt.websites.map((website) => [website.website_id, nameOf(website)]));
+  return problemsIn(receipt, maxRejectRatio).map((problem) => {
+    return { ...problem, website: names.get(problem.website_id ?? '') ?? null };
   });
+}
+
+/** What people call a website. */
+export function nameOf({ website_id, website_name }: Pick<WebsiteReceipt, 'website_id' | 'website_name'>): string {
+  return website_name ?? website_id;
 }
 
 /** Logs what is wrong with how a run ended for its websites, a line for each cause. */

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { validate as isUuid } from 'uuid';
+import { websiteOf } from '../base/config/websites.js';
 import { duration } from '../base/observe/format.js';
 import { withRemedy } from '../base/storage/disk-error.js';
 import { exists } from '../base/storage/durable.js';
@@ -84,7 +85,10 @@ export async function recover(context: RunContext, deps: RecoverDeps): Promise<R
       context.logger.info({ website: folder.websiteId, run: folder.runId, err: error }, message);
       const requests = { sent: 0, throttled: 0, retried: 0 };
       const rest = { requests, resumed: true, duration_ms: 0 };
-      recovered.receipts.push(failedReceipt(folder.websiteId, message, rest));
+      const { websiteId: website_id } = folder;
+      recovered.receipts.push(
+        failedReceipt({ website_id, website_name: websiteOf(context.config, website_id).name }, message, rest),
+      );
     }
   }
   return recovered;
@@ -145,7 +149,7 @@ async function dropIfAhead(folder: JournalFolder, { deps, ended }: RecoveryInput
   await dropJournal(folder);
   // The run says so at `warn`, with all that ended like it.
   run.logger.info({ website: folder.websiteId, run: folder.runId }, `${message}: it is dropped`);
-  return failedReceipt(folder.websiteId, message, { requests: run.requests, resumed: true, duration_ms: 0 });
+  return failedReceipt(header, message, { requests: run.requests, resumed: true, duration_ms: 0 });
 }
 
 /** Whether the run died before its first request: the header is written before that. */

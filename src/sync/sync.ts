@@ -16,9 +16,10 @@ import { checkLease } from '../warehouse/bucket/lease.js';
 import { type JournalFolder, journalFolder } from '../warehouse/journal/folder.js';
 import type { RunHeader, SetAside } from '../warehouse/journal/header.js';
 import { type RunFile, stopReason, type Waiting } from '../warehouse/journal/run-file.js';
-import { newestFile, websitesIn } from '../warehouse/log/folder/layout.js';
+import { newestFile } from '../warehouse/log/folder/layout.js';
 import { checkIdentity, prepareWarehouse } from '../warehouse/log/folder/prepare.js';
 import { withRunLock } from '../warehouse/log/lock.js';
+import { knownWebsites } from '../warehouse/log/log.js';
 import { keptForNextTime, recordFailure } from './commit-snapshot.js';
 import {
   deadlineOf,
@@ -84,6 +85,9 @@ function withMemoryOfARun(config: Config): Config {
   return { ...config, warehouse: { ...config.warehouse, memory_limit } };
 }
 
+/** An outage of no website in particular. */
+const OF_NONE = { id: '', name: null };
+
 interface Begun {
   runId: string | null;
   runs: WebsiteRun[];
@@ -119,7 +123,7 @@ class Sync {
       signal,
       onAnswer: ({ status }, baseUrl) => {
         if (status >= 500 || status === 429) return;
-        outage.over('service', { id: '', baseUrl });
+        outage.over('service', { ...OF_NONE, baseUrl });
         if (!outage.isOn) void runFile.waits(null);
       },
       onNotice: (notice, key) => reportPace({ logger, onWaiting }, notice, { key, now: effects.now() }),
@@ -145,7 +149,7 @@ class Sync {
       const { warning } = this.#context.clock;
       const doubtful = { ...(warning === null ? {} : { clock: warning }), ...(unlisted ? { error: unlisted } : {}) };
       const receipt = { run_id: runId, websites: receipts, followers, ...doubtful };
-      logProblems(logger, saidIn(receipt, config));
+      logProblems(logger, saidIn(receipt, config.quality.max_reject_ratio));
       return receipt;
     } finally {
       progress.finish();
@@ -159,7 +163,7 @@ class Sync {
     const { unfinished, runId, receipts, older, setAside } = await recover(
       { ...this.#context, runId: '' },
       {
-        openRun: (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
+        openRun: (folder, header) => this.#open(this.#named(folder.websiteId, header.website_name), folder, header),
         newHeader: (folder) => this.#headerFor(folder),
         whyStopped: (folder, lastActivity) => stopReason(this.runFile.before, { ...folder, lastActivity }),
         isConfigured: (id) => namedWebsites(this.options.config)?.some((website) => website.id === id) ?? true,
@@ -168,8 +172,9 @@ class Sync {
     const runs = unfinished.map(({ folder, header }) => this.#resume(folder, header));
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
     // The receipt does not have them.
-    logProblems(this.#context.logger, saidIn({ run_id: runId, websites: older, followers: [] }, this.options.config));
-    if (runId) this.#context.logger.info({ run: runId }, 'resuming an interrupted run');
+    const { config, logger } = this.#context;
+    logProblems(logger, saidIn({ run_id: runId, websites: older, followers: [] }, config.quality.max_reject_ratio));
+    if (runId) logger.info({ run: runId }, 'resuming an interrupted run');
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
     const { websites: selected, unlisted } = await this.#selected();
     const websites = selected.filter(({ id }) => idProblem(id) === null);
@@ -181,7 +186,7 @@ class Sync {
     const rest = websites.filter((website) => ![...taken, ...ended].includes(website.id));
     const started = rest.map((website) => this.#start(website, id, setAside.get(website.id)));
     if (!unlisted) return { runId: id, runs: [...runs, ...started], receipts };
-    this.#context.logger.error(`cannot list the websites of the key: ${unlisted.message}`);
+    logger.error(`cannot list the websites of the key: ${unlisted.message}`);
     // Every website of the warehouse loses a night, which should be visible there.
     for (const run of started) {
       receipts.push(await recordFailure(run, unlisted.message).catch((error) => keptForNextTime(run, error)));
@@ -198,7 +203,7 @@ class Sync {
     const chosen = (there: Website[]) =>
       asked.length === 0 ? there : asked.map((id) => there.find((one) => one.id === id) ?? websiteOf(config, id));
     const { outage, effects } = this.#context;
-    const limits = { deadline: effects.now() + config.reports.deadline, whose: { id: '', ...apiAccess(config) } };
+    const limits = { deadline: effects.now() + config.reports.deadline, whose: { ...OF_NONE, ...apiAccess(config) } };
     try {
       const named = await outage.during(limits, () => configuredWebsites(config, this.#clients));
       const covered = await coveredSentence(config, this.#clients);
@@ -206,7 +211,7 @@ class Sync {
       return { websites: chosen([...named, ...(await this.#lost(named))]) };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      return { websites: chosen((await this.#known()).map((id) => websiteOf(config, id))), unlisted: error };
+      return { websites: chosen(await this.#known()), unlisted: error };
     }
   }
 
@@ -215,12 +220,13 @@ class Sync {
     const { config } = this.options;
     if (allFrom(config) !== 'google') return [];
     const readable = named.map(({ id }) => id);
-    return (await this.#known()).filter((id) => !isCovered(id, readable)).map((id) => websiteOf(config, id));
+    return (await this.#known()).filter(({ id }) => !isCovered(id, readable));
   }
 
-  async #known(): Promise<string[]> {
-    const all = await websitesIn(this.#context.warehouse);
-    return all.filter((id) => !isExcepted(this.options.config, id));
+  async #known(): Promise<Website[]> {
+    const { warehouse, config } = this.#context;
+    const all = await knownWebsites(warehouse, config.warehouse.memory_limit);
+    return all.filter(({ id }) => !isExcepted(config, id)).map(({ id, name }) => this.#named(id, name));
   }
 
   /** @param setAside a damaged journal of an older run of the website, which this run reports */
@@ -252,7 +258,7 @@ class Sync {
 
   #resume(folder: JournalFolder, header: RunHeader): WebsiteRun {
     const resumed = { ...header, resumed: header.resumed + 1 };
-    return this.#open(this.#websiteOf(folder.websiteId, header), folder, resumed);
+    return this.#open(this.#named(folder.websiteId, header.website_name), folder, resumed);
   }
 
   #open(website: Website, folder: JournalFolder, header: RunHeader): WebsiteRun {
@@ -263,10 +269,10 @@ class Sync {
     return { ...this.#context, runId: header.run_id, website, folder, header, journal, source, requests };
   }
 
-  /** The website of a journal, as it is configured now. */
-  #websiteOf(id: string, header: RunHeader): Website {
+  /** A website as it is configured now. @param name what it was called before */
+  #named(id: string, name: string | null): Website {
     const website = websiteOf(this.options.config, id);
-    return { ...website, name: website.name ?? header.website_name };
+    return { ...website, name: website.name ?? name };
   }
 
   async #syncOne(begun: WebsiteRun): Promise<WebsiteReceipt> {

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { Stopped } from '../../src/base/exit.js';
 import { createLogger } from '../../src/base/observe/log.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
-import type { LongOutage } from '../../src/sync/outage.js';
+import { SourceError } from '../../src/source/errors.js';
+import { type LongOutage, Outage, ReportsDown } from '../../src/sync/outage.js';
 import type { Receipt } from '../../src/sync/receipt.js';
 import type { SyncOptions } from '../../src/sync/sync.js';
 import { readRunFile } from '../../src/warehouse/journal/run-file.js';
@@ -244,3 +245,55 @@ testAtLength('a run that is stopped while it waits is resumed by the next one', 
   expect(websites).toMatchObject([{ ...COMPLETE, resumed: true, reports: { fetched: 30 } }]);
   expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));
 });
+
+test.each([
+  ['the service', SourceError, 'service'],
+  ['the reports', ReportsDown, 'reports'],
+] as const)(
+  'an outage of %s that stops 200 websites is one line a wait, one at warn, one notice and its end',
+  async (_, Down, kind) => {
+    const [lines, long, waiting]: [Record<string, unknown>[], LongOutage[], [at: number, go: () => void][]] = [
+      [],
+      [],
+      [],
+    ];
+    let now = 0;
+    const sleep = (ms: number) => new Promise<void>((go) => void waiting.push([now + ms, go]));
+    const outage = new Outage({
+      retryFor: 6 * HOUR_MS,
+      long: { after: HOUR_MS, report: async (one) => void long.push(one) },
+      effects: { now: () => now, sleep },
+      logger: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } }),
+      onWaiting: () => {},
+      signal: new AbortController().signal,
+    });
+    let working = 200;
+    const ended = Array.from({ length: working }, async (_, at) => {
+      const whose = { id: `site-${at}`, name: `shop${at}.example`, baseUrl: 'https://api.example' };
+      const work = async () => {
+        await sleep(1 + at);
+        if (now < 100 * MINUTE_MS) throw new Down('server', 'GET /v1 failed');
+        outage.over(kind, whose);
+      };
+      await outage.during({ deadline: 24 * HOUR_MS, whose }, work);
+      working--;
+    });
+    while (working > 0) {
+      const [next] = waiting.sort(([one], [other]) => one - other).splice(0, 1);
+      now = next?.[0] ?? now;
+      next?.[1]();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all([...ended, outage.reported]);
+    const over = `the outage of the ${kind} is over`;
+    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+      ['warn', 'outage: GET /v1 failed'],
+      ...Array.from({ length: 5 }, () => ['info', expect.stringContaining('still waiting for the')]),
+      ['info', over],
+    ]);
+    expect(long).toMatchObject([
+      { website: null, overAt: null },
+      { website: null, overAt: expect.any(Number) },
+    ]);
+  },
+);

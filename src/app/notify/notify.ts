@@ -69,8 +69,8 @@ export async function notifiedRun(
     await Promise.all([pinged(event), sendNotices({ ...options, hasEnded: true, notices })]);
   };
   const onLongOutage = async (outage: LongOutage) => {
-    const over = outageOver(outage, config);
-    await sendNotices({ ...options, over, notices: over.length > 0 ? [] : [outageNotice(outage, config)] });
+    const over = outageOver(outage);
+    await sendNotices({ ...options, over, notices: over.length > 0 ? [] : [outageNotice(outage)] });
   };
   try {
     const receipt = await run(onLongOutage);

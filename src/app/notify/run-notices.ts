@@ -4,7 +4,7 @@ import { duration } from '../../base/observe/format.js';
 import { calendarDate } from '../../base/time.js';
 import type { LongOutage } from '../../sync/outage.js';
 import { lagOf, problemsIn, type Receipt } from '../../sync/receipt.js';
-import { conditionOf, type Notice, noticeOf, noticeOfNone, overNotice } from './notice.js';
+import { conditionOf, type Notice, noticeOf, noticeOfNone, overNotice, type Website } from './notice.js';
 import type { Over } from './over.js';
 
 /**
@@ -17,7 +17,8 @@ export function noticesOf(receipt: Receipt, config: Config, startedAt: string): 
   const fact = receipt.run_id ?? startedAt;
   const problems = problemsIn(receipt, quality.max_reject_ratio).flatMap(({ kind, website_id, message }) => {
     if (kind !== 'failed' && kind !== 'damaged' && kind !== 'clock') return [];
-    return [ofWebsite(website_id, config)(fact, { kind, what: message, count: 1, since: startedAt })];
+    const website = receipt.websites.find((one) => one.website_id === website_id) ?? null;
+    return [ofWebsite(website)(fact, { kind, what: message, count: 1, since: startedAt })];
   });
   const behind = receipt.followers.filter(({ behind }) => behind > 0);
   const lagging = behind.map((one) =>
@@ -38,21 +39,23 @@ export function unreadableNotice(
   { config, now }: { config: Config; now: number },
 ): Notice {
   const given = { kind: 'unreadable', what: `the warehouse cannot be read: ${error}`, count: 1, since: null } as const;
-  return ofWebsite(websiteId, config)(calendarDate(new Date(now), config.warehouse.time_zone), given);
+  const website =
+    websiteId === null ? null : { website_id: websiteId, website_name: websiteOf(config, websiteId).name };
+  return ofWebsite(website)(calendarDate(new Date(now), config.warehouse.time_zone), given);
 }
 
 /** A long outage. */
-export function outageNotice({ of, error, since, website_id }: LongOutage, config: Config): Notice {
+export function outageNotice({ of, error, since, website }: LongOutage): Notice {
   const begunAt = new Date(since).toISOString();
   const given = { kind: 'outage', what: `the run waits for ${of}: ${error}`, count: 1, since: begunAt } as const;
-  return ofWebsite(website_id, config)(begunAt, given);
+  return ofWebsite(website && { website_id: website.id, website_name: website.name })(begunAt, given);
 }
 
 /** That a long outage is over, if it is. */
-export function outageOver(outage: LongOutage, config: Config): Over[] {
+export function outageOver(outage: LongOutage): Over[] {
   const { of, since, overAt } = outage;
   if (overAt === null) return [];
-  const told = outageNotice(outage, config);
+  const told = outageNotice(outage);
   const [condition, fact] = conditionOf(told);
   const { website_id, website_name } = told;
   const over = overNotice(condition, fact, { website_id: website_id ?? '*', website_name });
@@ -60,8 +63,6 @@ export function outageOver(outage: LongOutage, config: Config): Over[] {
   return [{ of: [condition, fact], notice: over && { ...over, what, since: told.since } }];
 }
 
-function ofWebsite(id: string | null, config: Config): typeof noticeOfNone {
-  if (id === null) return noticeOfNone;
-  const website = { website_id: id, website_name: websiteOf(config, id).name };
-  return (fact, given) => noticeOf(website, fact, given);
+function ofWebsite(website: Website | null): typeof noticeOfNone {
+  return website === null ? noticeOfNone : (fact, given) => noticeOf(website, fact, given);
 }

@@ -13,6 +13,7 @@ const NO_REASONS = { asked: 0, missing: 0, modified: 0, changed: 0, new: 0, traf
 function website(id: string, rest: Partial<WebsiteReceipt>, reports: Partial<WebsiteReceipt['reports']> = {}) {
   return {
     website_id: id,
+    website_name: id === 'w' ? 'example.com' : null,
     snapshot_id: 's',
     status: 'committed' as const,
     listing_status: 'complete' as const,
@@ -38,10 +39,8 @@ function website(id: string, rest: Partial<WebsiteReceipt>, reports: Partial<Web
 }
 
 function summaryOf(websites: WebsiteReceipt[], width?: number): string {
-  const names: Record<string, string> = { w: 'example.com' };
   const receipt = { run_id: 'r', websites, followers: [] };
-  const config = { websites: [{ id: 'w', name: 'example.com' }], quality: { max_reject_ratio: 0.01 } };
-  return syncSummary(receipt, saidIn(receipt, config), (id) => names[id] ?? id, width);
+  return syncSummary(receipt, saidIn(receipt, 0.01), width);
 }
 
 describe('the summary of a sync', () => {

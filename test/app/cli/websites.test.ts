@@ -7,7 +7,7 @@ import { casesAtLength, once } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { type ScriptedService, startService, TOKEN } from '../../given/service.js';
+import { keyTo, type ScriptedService, startService, TOKEN } from '../../given/service.js';
 
 interface Answer {
   websites?: { website_id: string }[] | string[];
@@ -29,11 +29,14 @@ const NAME = 'https://shop.example';
 const configs: Record<string, string> = {};
 let service: ScriptedService;
 let cwd: string;
+/** What the key may read; none: it is refused. */
+let readable = [ID];
 
 beforeAll(async () => {
   const folder = () => temporaryFolder();
   cwd = folder();
-  service = await startService();
+  const v1 = () => (readable.length === 0 ? { status: 401, body: '{}' } : { body: JSON.stringify(keyTo(readable)) });
+  service = await startService({ v1: { listing: v1 } });
   service.list(ID, [{ url: `${NAME}/a` }]);
   const sections = { warehouse: { path: `${cwd}/warehouse` } };
   const given = { baseUrl: service.url, token: TOKEN };
@@ -41,6 +44,7 @@ beforeAll(async () => {
   const named = { websites: [{ id: ID, name: NAME }] as unknown as Record<string, unknown> };
   configs['a list'] = writeConfig(folder(), { ...given, sections: { ...sections, ...named } });
   expect(await ran('sync', 'all', '--max-reports', '0')).toMatchObject({ code: 0 });
+  readable.push('blog');
   service.list('blog', [{ url: 'https://blog.example/a' }]);
 });
 
@@ -103,3 +107,15 @@ once('where the configuration says all, sync finds a website that only the servi
   const synced = await ran('sync', 'all', '--json', '--max-reports', '0', '--website', name);
   expect(idsIn(synced.stdout)).toEqual(['blog']);
 });
+
+once(
+  'where the configuration says all, sync names the websites as status does, also if the service does not',
+  async () => {
+    const synced = await ran('sync', 'all', '--max-reports', '0', '--website', NAME);
+    expect(synced).toMatchObject({ code: 0, stdout: expect.stringContaining(`\n${NAME} `) });
+    readable = [];
+    const refused = await ran('sync', 'all', '--log-level', 'silent');
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining(`\n${NAME} `) });
+    expect(refused.stdout).toMatch(/^! https:\/\/.*shop.example: the last run got no snapshot: .*401/m);
+  },
+);

@@ -364,7 +364,7 @@ describe('a run', () => {
     const { config, logger } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const options = { config, logger, now: () => nights.clock.now };
     const lagging = { name: 'duckdb', behind: 1, reason: 'indexhouse.duckdb is held' };
-    const outage = { website_id: null, of: 'the service', error: 'it answered 503', since: nights.clock.now };
+    const outage = { website: null, of: 'the service', error: 'it answered 503', since: nights.clock.now };
     const kinds = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
     await notifiedRun(options, async (onLongOutage) => {
       await onLongOutage({ ...outage, overAt: null });

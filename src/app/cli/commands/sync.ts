@@ -9,7 +9,7 @@ import { colorsWanted, safe } from '../../../base/observe/terminal.js';
 import { packageVersion } from '../../../base/version.js';
 import { chosenWebsites } from '../../../sync/choose-websites.js';
 import { configuredTime, realRunEffects } from '../../../sync/context.js';
-import { type Receipt, saidIn, type WebsiteReceipt } from '../../../sync/receipt.js';
+import { nameOf, type Receipt, saidIn, type WebsiteReceipt } from '../../../sync/receipt.js';
 import { type SyncOptions, sync } from '../../../sync/sync.js';
 import { REASONS } from '../../../warehouse/journal/plan.js';
 import { exitCodeOf, type Problem } from '../../../warehouse/log/verdict.js';
@@ -46,9 +46,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     },
   });
   const receipt = await syncOnce(config, flags, io);
-  const problems = saidIn(receipt, config);
-  const names = namesOf(config.websites);
-  io.stdout.write(flags.json ? formatJson(receipt) : syncSummary(receipt, problems, names, widthOf(io.stdout)));
+  const problems = saidIn(receipt, config.quality.max_reject_ratio);
+  io.stdout.write(flags.json ? formatJson(receipt) : syncSummary(receipt, problems, widthOf(io.stdout)));
   return exitCodeOf(problems);
 }
 
@@ -87,35 +86,28 @@ export function display(level: LogLevel, { stderr, env }: Io, secrets: string[] 
   return { logger, progress };
 }
 
-function namesOf(configured: Config['websites']): (id: string) => string {
-  const names = new Map(Array.isArray(configured) ? configured.map(({ id, name }) => [id, name] as const) : []);
-  return (id) => names.get(id) ?? id;
-}
-
 /**
  * The receipt as text: one line per website, why reports were fetched, what is left, what is wrong, and how it ended.
  *
  * @param problems what is wrong with the receipt
- * @param nameOf what a website is called
  * @param width cells of the terminal; undefined for a file or a pipe
  */
 export function syncSummary(
   { run_id, websites, error }: Receipt,
   problems: readonly (Said & Problem)[],
-  nameOf: (websiteId: string) => string,
   width: number | undefined,
 ): string {
   const end = `${warningLines(causesOf(problems))}\n${lastLine(websites, problems)}\n`;
   if (error !== undefined) return end.trimStart();
   if (websites.length === 0) return `No interrupted run.\n${end}`;
-  const named = websites.map((website) => [nameOf(website.website_id), website] as const);
+  const named = websites.map((website) => [nameOf(website), website] as const);
   const lines = [reasonsLine(websites), ...linesFor(named, leftLine), ...linesFor(named, troubleLine)].flat();
   const notes = lines.length > 0 ? `\n${lines.map((line) => `${safe(line)}\n`).join('')}` : '';
   const affected = new Set(problems.map(({ website_id }) => website_id));
   const isCut = websites.length > MOST_WEBSITES;
   const shown = isCut ? websites.toSorted((one, other) => rank(other) - rank(one)).slice(0, MOST_WEBSITES) : websites;
   const more = isCut ? `… and ${counted(websites.length - MOST_WEBSITES, 'website')} more with --json.\n` : '';
-  return `Run ${run_id}\n\n${table(shown, nameOf, width)}${more}${notes}${end}`;
+  return `Run ${run_id}\n\n${table(shown, width)}${more}${notes}${end}`;
 
   function rank({ website_id }: WebsiteReceipt): number {
     return affected.has(website_id) ? 1 : 0;
@@ -153,7 +145,7 @@ function lastLine(websites: readonly WebsiteReceipt[], problems: readonly Proble
 }
 
 /** Leaves out figures that are 0 in every row, so that the rest fits into a terminal. */
-function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width: number | undefined): string {
+function table(websites: WebsiteReceipt[], width: number | undefined): string {
   const columns: [name: string, textOf: (website: WebsiteReceipt) => string | null][] = [
     ['pages', ({ pages }) => count(pages.listed)],
     ['reports', ({ reports, reports_status }) => `${count(reports.fetched)} (${reports_status ?? 'none'})`],
@@ -168,7 +160,7 @@ function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width
     ([name, textOf]) => !MAY_BE_LEFT_OUT.has(name) || websites.some((website) => (textOf(website) ?? '0') !== '0'),
   );
   const rows = websites.map((website) => [
-    nameOf(website.website_id),
+    nameOf(website),
     website.resumed ? `${website.status} (resumed)` : website.status,
     website.listing_status,
     ...shown.map(([, textOf]) => textOf(website)),
