@@ -19,10 +19,22 @@ import type { FollowerState } from './follower.js';
 const STORAGE_VERSION = 'v1.0.0';
 
 const TEXT = join('schema', 'analytics.sql');
+/** The files of a view; the first one defines the columns. */
+const FILES = /read_parquet\(\['.*'\]/g;
 
-/** Whether the views of `analytics.duckdb` are those of this folder: they hold absolute paths, and it may have moved. */
+/**
+ * Whether the views of `analytics.duckdb` show the files of this folder: they hold absolute paths, and it may have moved.
+ * Views of another version do; the next sync replaces them.
+ */
 export async function isAnalyticsCurrent(warehouse: string): Promise<boolean> {
-  return shows(warehouse, (await analyticsText(warehouse)).text);
+  const { text } = await analyticsText(warehouse);
+  if (await shows(warehouse, text)) return true;
+  const known = (await readIfThere(join(warehouse, TEXT))) ?? '';
+  const files = text.match(FILES) ?? [];
+  // The version that wrote them may have had fewer tables.
+  const areShown = (all: string) => known.includes(all) || !known.includes(all.split(',', 1)[0] ?? '');
+  const isHere = files.some((all) => known.includes(all)) && files.every(areShown);
+  return isHere && (await exists(warehouseFolder(warehouse).analytics));
 }
 
 async function shows(warehouse: string, text: string): Promise<boolean> {

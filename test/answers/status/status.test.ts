@@ -126,6 +126,18 @@ describe('status', () => {
     ]);
   });
 
+  once('takes views of another version for up to date, unless they show fewer files', async () => {
+    const { path } = await given(synced);
+    const text = join(path, 'schema', 'analytics.sql');
+    const views = readFileSync(text, 'utf8');
+    const older = views.replace(/create or replace view listing_sources as[^;]*;/, '').replaceAll('pages', 'sites');
+    expect(older.length).toBeLessThan(views.length);
+    writeFileSync(text, older);
+    expect((await statusOf(path)).warnings).toEqual([]);
+    writeFileSync(text, views.replace(/, '[^']*\/parquet\/coverage\/[^']*'/, ''));
+    expect((await statusOf(path)).warnings).toEqual([expect.stringMatching(/^analytics.duckdb is missing or shows/)]);
+  });
+
   testAtLength('notices that the folder was moved since its last sync; the next one mends that', async () => {
     const { path, file } = await given(synced);
     const moved = join(temporaryFolder(), 'elsewhere');
