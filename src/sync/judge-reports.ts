@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, moment } from '../base/observe/format.js';
+import { count, counted, moment } from '../base/observe/format.js';
 import { sql } from '../base/storage/sql.js';
 import { totalOf } from '../warehouse/journal/reports.js';
 import { viewPreviousState } from '../warehouse/log/stage/comparison.js';
@@ -27,7 +27,7 @@ async function whyFailed(run: WebsiteRun, before: Before, counts: FetchedReports
   if (!haveFailed && (missing < LEAST_FAILED || missing <= NEARLY_ALL * all)) return null;
   const { unknown_pages: unknown, since, message } = await failuresOf(run, before);
   if (haveFailed) {
-    const of = `${count(failed)} of ${count(all)} reports failed since ${moment(since)}`;
+    const of = `${count(failed)} of ${counted(all, 'report')} failed since ${moment(since)}`;
     return `${of}, more than quality.max_failed_ratio allows; most often: ${message}`;
   }
   // Pages that left the listing are asked for to confirm that they are gone.

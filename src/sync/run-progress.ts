@@ -1,6 +1,6 @@
 import type { Website } from '../base/config/websites.js';
 import type { Effects } from '../base/effects.js';
-import { count, duration, moment } from '../base/observe/format.js';
+import { count, counted, duration, moment } from '../base/observe/format.js';
 import type { Logger } from '../base/observe/log.js';
 import type { Progress } from '../base/observe/progress.js';
 import type { PaceNotice } from '../source/pace/pacer.js';
@@ -132,7 +132,7 @@ export function reportPace(
     const others = notice.othersPerMinute;
     logger.info(
       { key, others_per_minute: others },
-      `another client uses the same API key for about ${others} requests a minute, which this run leaves to it; ` +
+      `another client uses the same API key for about ${counted(others, 'request')} a minute, which this run leaves to it; ` +
         'a separate key would be faster',
     );
     return;
@@ -142,7 +142,7 @@ export function reportPace(
     const rounded = perMinute < 10 ? Math.round(perMinute * 10) / 10 : Math.round(perMinute);
     const isBack = perMinute === Number.POSITIVE_INFINITY;
     const message =
-      `the service refused requests (429) and seems to allow fewer than configured: ${key} slows down to ${rounded} requests a ` +
+      `the service refused requests (429) and seems to allow fewer than configured: ${key} slows down to ${counted(rounded, 'request')} a ` +
       `minute and tries more from time to time; set ${key.startsWith('google') ? 'google' : 'api'}.requests_per_minute to what the service allows`;
     logger.info(
       { key, learned_per_minute: isBack ? null : rounded },

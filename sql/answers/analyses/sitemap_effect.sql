@@ -349,7 +349,7 @@ select
   end as verdict,
   nullif(concat_ws(
     ' ',
-    if(pages_compared < 30, format('Only {} pages could be compared.', pages_compared), null),
+    if(pages_compared < 30, if(pages_compared = 0, 'No page', 'Only ' || plural(pages_compared, 'page')) || ' could be compared.', null),
     if(2 * pages_compared < pages, 'Most of the joined pages have no others that began alike.', null),
     if(after_date < joined_on + $days::integer, format('Only {} of {} days have passed.', after_date - joined_on, $days::integer), null),
     'Something else happened in the directories of joined pages: ' || theirs || '.',

@@ -25,7 +25,7 @@ export function sharesOf(capacity: number, demands: readonly number[]): number[]
 export function firstRuns(pages: number, limits: Limits & Pick<Config['api'], 'page_size'>) {
   const listing = listingRequests(pages, limits.page_size);
   const reports = Math.min(limits.max_per_run, reportsInTime(listing, limits));
-  return { listing, requests: listing + pages, nights: Math.ceil(pages / reports) };
+  return { listing, requests: listing + pages, nights: Math.max(1, Math.ceil(pages / reports)) };
 }
 
 /** The cost of a website that was never synced, in one sentence. */

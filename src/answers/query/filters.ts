@@ -16,12 +16,21 @@ const knownFilters = z.object({
 
 /** What analyses read that need two snapshots: changes between nights. */
 const COMPARES_NIGHTS = /\bpage_changes\b|\b(index_moves|net_moves|falls)\b/;
-const nights = z.object({ snapshots: z.int() });
+/** What the analyses that know what is usual read: so many nights, each after a complete listing, before the first row. */
+const USUAL = /\blen\(past_changes\) >= (\d+)/;
+const nights = z.object({ snapshots: z.int(), listings: z.int() });
 
 /** Why an answer has no rows: there is nothing to compare yet, or filters match no page; and which values exist. */
 export async function whyNoRows(reader: Reader, { sql, parameters, website: only }: Question): Promise<string[]> {
-  if ('since' in parameters && COMPARES_NIGHTS.test(sql)) {
-    const [{ snapshots } = { snapshots: 0 }] = await askRows(reader, 'answers/query/snapshot_counts', nights, {}, only);
+  const past = USUAL.exec(sql)?.[1];
+  if ('since' in parameters && (past || COMPARES_NIGHTS.test(sql))) {
+    const none = { snapshots: 0, listings: 0 };
+    const [{ snapshots, listings } = none] = await askRows(reader, 'answers/query/snapshot_counts', nights, {}, only);
+    const needed = past ? Number(past) + 2 : 0;
+    if (listings < needed) {
+      const are = listings === 0 ? 'there is none yet' : `there ${listings === 1 ? 'is one' : `are ${listings}`}`;
+      return [`To know what is usual takes complete listings of ${needed} nights; ${are}.`];
+    }
     if (snapshots < 2) return [`${snapshots === 1 ? 'There is one snapshot' : 'There is no snapshot yet'}${NEED_TWO}`];
   }
   const { website = null, directory = null, state = null } = parameters;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, counted, dayOfMonth, percent, shareOf } from '../../base/observe/format.js';
+import { counted, dayOfMonth, percent, shareOf } from '../../base/observe/format.js';
 
 /** The share of a whole website of Search Console that is indexed; null for one of the API. */
 export const estimateRow = z.object({
@@ -28,12 +28,10 @@ export function shareIndexed(
 /** `Between 61.0% and 66.0% of the site is indexed, by 5,600 pages inspected by rotation since Nov 3; 8,120 pages …`. */
 export function estimateSentence(estimate: Estimate, notInspected: number | null): string | null {
   const { share_low: low, share_high: high, sampled, sampled_since: since } = estimate;
-  const left = notInspected
-    ? `${counted(notInspected, 'page')} ${notInspected === 1 ? 'is' : 'are'} not inspected yet`
-    : null;
+  const left = notInspected ? `${counted(notInspected, 'page is', 'pages are')} not inspected yet` : null;
   const [from, to] = [percent(low), percent(high)];
   if (low === null || high === null || sampled === null || since === null) return left && `${left}.`;
   if (from === to) return left && `About ${from} of the site is indexed; ${left}.`;
-  const by = `by ${count(sampled)} pages inspected by rotation since ${dayOfMonth(since)}`;
+  const by = `by ${counted(sampled, 'page')} inspected by rotation since ${dayOfMonth(since)}`;
   return `Between ${from} and ${to} of the site is indexed, ${by}${left ? `; ${left}` : ''}.`;
 }

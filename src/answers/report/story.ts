@@ -103,10 +103,12 @@ function headlineSentence(headline: Headline, balance: readonly BalanceRow[]): s
   const out = compared_with === null ? '' : ` ${fell} fell out of the index${had}${clause(crawls)}.`;
   // Of pages of which many were never looked at, or long ago, a share says nothing.
   const isNow = isWhole && headline.estimate.share_low === headline.estimate.share_high;
-  const share = isNow ? percent(shareOf(indexed.now, pages.now)) : '';
-  const are = `${indexed.now === 1 ? 'is' : 'are'}${isNow ? '' : ' known to be'}`;
+  const share = isNow && indexed.now ? percent(shareOf(indexed.now, pages.now)) : '';
+  const are = `${(indexed.now ?? 2) < 2 ? 'is' : 'are'}${isNow ? '' : ' known to be'}`;
   const all = counted(pages.now ?? 0, 'page');
-  return `${known(indexed.now)} of ${all} ${are} indexed${share ? ` (${share})` : ''}${than}.${out}${came(headline, balance)}`;
+  if (pages.now === 0) return `No page is listed${than}.${out}${came(headline, balance)}`;
+  const number = indexed.now === 0 ? 'None' : known(indexed.now);
+  return `${number} of ${all} ${are} indexed${share ? ` (${share})` : ''}${than}.${out}${came(headline, balance)}`;
 }
 
 /** How many pages came into the index, or back: ` 58 more fell out and are back. 120 entered, 31 of them new …`. */
@@ -161,11 +163,13 @@ export function eventSentence(event: EventRow): string {
   const { snapshot_date, nights, what, name, change, direction, moved, crawls, notes } = event;
   const where = what === 'directory' ? ` in ${cut(name)}` : '';
   const were = what === 'state' ? `in the state “${cut(name)}”` : 'indexed';
-  const fewer = `${count(Math.abs(change))} ${change < 0 ? 'fewer' : 'more'} pages${where} were ${were}`;
-  const than = nights === 1 ? 'than the night before' : `than ${nights} nights before`;
-  const parts = [`${count(moved)} ${direction}`, ...mostOf(event)];
+  const sense = change < 0 ? 'fewer' : 'more';
+  const number = change === 0 ? 'as many pages' : counted(Math.abs(change), `${sense} page`);
+  const fewer = `${number}${where} ${Math.abs(change) === 1 ? 'was' : 'were'} ${were}`;
+  const than = `${change === 0 ? 'as' : 'than'} ${nights === 1 ? 'the night' : `${nights} nights`} before`;
+  const parts = moved === 0 ? 'hardly any moved' : [`${count(moved)} ${direction}`, ...mostOf(event)].join(', ');
   const noted = notes === null ? '' : ` · note of ${shortened(notes, NOTES_CHARACTERS)}`;
-  return `On ${dayOfMonth(snapshot_date)}, ${fewer} ${than}: ${parts.join(', ')}${clause(crawls)}${noted}.`;
+  return `On ${dayOfMonth(snapshot_date)}, ${fewer} ${than}: ${parts}${clause(crawls)}${noted}.`;
 }
 
 function mostOf({ what, direction, directory, directory_pages, state, state_pages }: EventRow): string[] {

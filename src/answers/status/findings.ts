@@ -1,5 +1,5 @@
 import type { Said } from '../../base/observe/causes.js';
-import { duration, moment } from '../../base/observe/format.js';
+import { counted, duration, moment } from '../../base/observe/format.js';
 import { idProblem } from '../../base/storage/names.js';
 import { otherWriter } from '../../warehouse/bucket/lease.js';
 import { type FollowerLag, lagText } from '../../warehouse/copies/follower.js';
@@ -116,8 +116,9 @@ function waitingText({ for: what, error, since, until }: Waiting): string {
 function notTaken({ channel, notices, since, error }: WaitingNotices, checkedAt: string): string[] {
   if (since === null) return [];
   const age = duration(Math.max(0, Date.parse(checkedAt) - Date.parse(since)));
-  const wait = notices === 1 ? '1 notice has waited' : `${notices} notices have waited`;
-  return [`${wait} for ${channel} for ${age}: ${error}; the next sync or \`indexhouse notify\` sends them again`];
+  return [
+    `${counted(notices, 'notice has', 'notices have')} waited for ${channel} for ${age}: ${error}; the next sync or \`indexhouse notify\` sends them again`,
+  ];
 }
 
 function damagedFiles([first, ...more]: Found['damaged']): string {

@@ -1,3 +1,4 @@
+import { counted } from '../../base/observe/format.js';
 import type { Analysis } from '../query/catalog.js';
 import { FELL_OUT, periodNote } from '../query/period-note.js';
 import type { Question } from '../query/question.js';
@@ -27,7 +28,10 @@ export async function aboutQuestion(
     ['What', analysis ? `${analysis.description} Gives ${analysis.grain}.` : question.sql],
     ...(await aboutData(reader, question.website ?? null, period)),
     ...line('Parameters', asked),
-    ...line('Limit', analysis && typeof limit === 'number' ? `At most ${limit} rows; limit=none for all.` : null),
+    ...line(
+      'Limit',
+      analysis && typeof limit === 'number' ? `At most ${counted(limit, 'row')}; limit=none for all.` : null,
+    ),
   ];
 }
 

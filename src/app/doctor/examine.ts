@@ -6,7 +6,7 @@ import type { Config } from '../../base/config/schema.js';
 import { allFrom, apiAccess, namedWebsites, type Website, websitesFor } from '../../base/config/websites.js';
 import { messageOf } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
-import { size as sized } from '../../base/observe/format.js';
+import { counted, size as sized } from '../../base/observe/format.js';
 import { packageVersion } from '../../base/version.js';
 import { Clients } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
@@ -168,7 +168,7 @@ async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer)
   const skipped = websites.length - asked.length;
   if (skipped === 0) return checks;
   const finding = resultsOf('website').warning(
-    `${skipped} of ${websites.length} websites were not checked because of the problems above`,
+    `${counted(skipped, 'website was', 'websites were')} not checked because of the problems above`,
     'Fix these and run `indexhouse doctor` again.',
   );
   return [...checks, { finding, pages: 0 }];
@@ -203,12 +203,14 @@ async function checkConfig(load: () => Promise<Config>): Promise<{ config: Confi
 function checkDisk({ warehouse }: Config, free: number, pages: number): CheckResult {
   const least = warehouse.min_free_disk;
   const nightly = pages * BYTES_PER_PAGE;
-  const estimate = pages > 0 ? `; ${pages} pages take about ${sized(nightly)} a night` : '';
+  const estimate = pages > 0 ? `; ${counted(pages, 'page takes', 'pages take')} about ${sized(nightly)} a night` : '';
   const message = `${sized(free)} free, of which ${sized(least)} stay free (min_free_disk)${estimate}`;
   if (free < least)
     return disk.error(message, 'Free some space: below warehouse.min_free_disk no reports are fetched.');
   if (nightly * FEW_NIGHTS > free - least) {
-    return disk.warning(message, `Free some space: this lasts ${Math.floor((free - least) / nightly)} nights.`);
+    const nights = Math.floor((free - least) / nightly);
+    const lasts = nights === 0 ? 'not for one night' : counted(nights, 'night');
+    return disk.warning(message, `Free some space: this lasts ${lasts}.`);
   }
   return disk.ok(message);
 }

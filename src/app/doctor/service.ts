@@ -2,6 +2,7 @@ import type { Config } from '../../base/config/schema.js';
 import { allFrom, type Website } from '../../base/config/websites.js';
 import { Stopped } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
+import { counted } from '../../base/observe/format.js';
 import type { Client } from '../../source/client.js';
 import { type Clients, keyDetails } from '../../source/clients.js';
 import { type ClockEvidence, judgeClock } from '../../source/clock.js';
@@ -59,7 +60,7 @@ export function checkBaseUrl({ api }: Config, { error }: KeyAnswer, answer: Http
 export function checkToken({ details, error, schemaProblem }: KeyAnswer, websites: Config['websites']): CheckResult {
   if (details) {
     const readable = details.websites_access.length;
-    return token.ok(`the key "${details.api_key_label}" may read ${readable} website${readable === 1 ? '' : 's'}`);
+    return token.ok(`the key "${details.api_key_label}" may read ${counted(readable, 'website')}`);
   }
   const why = schemaProblem ? `its details break the contract (${schemaProblem})` : factOf(error);
   if (error instanceof SourceError && error.kind === 'unauthorized') {
@@ -157,7 +158,7 @@ function judged(called: string, { entries, pagination, drift }: Window): CheckRe
   }
   if (pages === 0)
     return website.warning(`${called}: has no monitored pages`, 'Add pages to the website in the service.');
-  return website.ok(`${called}: readable, ${pages === null ? 'pages not counted' : `${pages} pages`}`);
+  return website.ok(`${called}: readable, ${pages === null ? 'pages not counted' : counted(pages, 'page')}`);
 }
 
 function refused(

@@ -5,7 +5,7 @@ import { statusInputOf } from '../../answers/status/status-input.js';
 import type { BucketConfig } from '../../base/config/bucket.js';
 import type { Config } from '../../base/config/schema.js';
 import { messageOf } from '../../base/exit.js';
-import { size as sized } from '../../base/observe/format.js';
+import { counted, size as sized } from '../../base/observe/format.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import type { ClockEvidence } from '../../source/clock.js';
@@ -73,7 +73,7 @@ export function latestSnapshot({ warehouse }: Config): Promise<ClockEvidence['la
 /** Whether the bucket can be read, and whose copy it holds. */
 export async function checkBucket(config: BucketConfig): Promise<CheckResult> {
   try {
-    return bucket.ok(`${config.url} can be read; it holds ${await countCommits(config)} commits`);
+    return bucket.ok(`${config.url} can be read; it holds ${counted(await countCommits(config), 'commit')}`);
   } catch (error) {
     return bucket.error(
       messageOf(error),

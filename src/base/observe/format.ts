@@ -54,8 +54,8 @@ export function clause(text: string | null): string {
 }
 
 /** `1 page`, `2 pages`. */
-export function counted(number: number, one: string): string {
-  return `${count(number)} ${one}${number === 1 ? '' : 's'}`;
+export function counted(number: number, one: string, several = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : several}`;
 }
 
 /** Bytes in the largest unit that fits: `812 kB`, `45 MB`, `1.2 GB`. */

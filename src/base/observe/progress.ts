@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../time.js';
-import { count, duration } from './format.js';
+import { count, counted, duration } from './format.js';
 import { cellsOf, safe } from './terminal.js';
 
 const REDRAW_MS = 100;
@@ -159,8 +159,8 @@ function figures(work: Work, at: number): string[] {
     total === null ? count(done) : `${count(done)}/${count(total)}`,
     rate === null ? '' : `${rate < 10 ? rate.toFixed(1) : count(Math.round(rate))}/s`,
     left === null || left === 0 ? '' : `ETA ${duration(left)}`,
-    extra.requestsSpent === undefined ? '' : `${count(extra.requestsSpent)} requests`,
-    extra.requestsLeft === undefined ? '' : `${count(extra.requestsLeft)} requests left`,
+    extra.requestsSpent ? counted(extra.requestsSpent, 'request') : '',
+    extra.requestsLeft ? `${counted(extra.requestsLeft, 'request')} left` : '',
     note,
   ].filter((text) => text !== '');
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { counted } from '../observe/format.js';
 import type { Engine } from './engine.js';
 import { identifier } from './sql.js';
 
@@ -14,8 +15,10 @@ export async function rowsDiffer(engine: Engine, a: string, b: string): Promise<
   const described = await engine.rows(z.object({ column_name: z.string() }), `describe ${b}`);
   const columns = described.map(({ column_name }) => column_name);
   const [first, second] = [await fingerprint(engine, columns, a), await fingerprint(engine, columns, b)];
-  if (first.rows !== second.rows) return `${second.rows} rows instead of ${first.rows}`;
-  return first.fingerprint === second.fingerprint ? null : `${first.rows} rows on both sides, with different content`;
+  if (first.rows !== second.rows) return `${counted(Number(second.rows), 'row')} instead of ${first.rows}`;
+  return first.fingerprint === second.fingerprint
+    ? null
+    : `${counted(Number(first.rows), 'row')} on both sides, with different content`;
 }
 
 async function fingerprint(engine: Engine, columns: string[], from: string) {

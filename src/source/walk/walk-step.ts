@@ -1,3 +1,4 @@
+import { counted } from '../../base/observe/format.js';
 import type { Pagination } from '../contract/coverage.js';
 import { skipOf } from '../links.js';
 import type { Drift, JudgedEntry, Window } from './coverage-window.js';
@@ -23,7 +24,7 @@ export function stepByOverlap(state: WalkState, window: Window, recent: RecentUr
   const asked = state.nextSkip;
   const received = window.entries.length;
   const { skip, count } = window.pagination;
-  const seen = counted(state, window);
+  const seen = withCount(state, window);
   const start = skip ?? asked;
   if (typeof skip === 'number' && skip !== asked && asked < (count ?? Number.MAX_SAFE_INTEGER)) {
     return { kind: 'restart', mode: 'links' };
@@ -78,7 +79,7 @@ export function stepByLink(state: WalkState, window: Window, recent: RecentUrls,
   const beyond = received === 0 && (end === true || (typeof count === 'number' && skip >= count));
   const noWayOn = nextLink === null ? deadEndWithoutLink(window.pagination, skip + received) : null;
   const after: WalkState = {
-    ...counted(state, window),
+    ...withCount(state, window),
     windows: state.windows + 1,
     kept: state.kept + received,
     offset: skip + received,
@@ -106,12 +107,12 @@ function badLink(before: WalkState, { nextLink, lookbacks }: WalkState, skip: nu
 
 function deadEndWithoutLink({ end, count }: Pagination, offset: number): string | null {
   if (end === true || (end !== false && offset >= (count ?? 0))) return null;
-  const more = end === false ? 'says that more follow' : `counts ${count} pages`;
+  const more = end === false ? 'says that more follow' : `counts ${counted(count ?? 0, 'page')}`;
   return `there is no next_page after entry ${offset}, but the service ${more}`;
 }
 
 /** Every window updates `count`, even one that is not accepted. */
-function counted(state: WalkState, { pagination }: Window): WalkState {
+function withCount(state: WalkState, { pagination }: Window): WalkState {
   const count = pagination.count ?? null;
   const moved = state.count !== null && count !== null && count !== state.count;
   return { ...state, count: count ?? state.count, countMoved: state.countMoved || moved };
@@ -122,7 +123,9 @@ function emptyAtTheStart(state: WalkState, window: Window): Step {
     if (state.lookbacks < MAX_LOOKBACKS)
       return { kind: 'look_back', state: { ...state, lookbacks: state.lookbacks + 1 } };
     const { count } = window.pagination;
-    const why = count ? `counts ${count} pages but lists none` : 'lists no pages and gives no count that says so';
+    const why = count
+      ? `counts ${counted(count, 'page')} but lists none`
+      : 'lists no pages and gives no count that says so';
     return { kind: 'stuck', reason: `the service ${why}` };
   }
   const after = { ...state, windows: state.windows + 1, kept: 0, offset: 0, ended: true };

@@ -1,4 +1,5 @@
 import type { Website } from '../../base/config/websites.js';
+import { count, counted } from '../../base/observe/format.js';
 import { SourceError } from '../errors.js';
 import { followable, listingPath } from '../links.js';
 import { BadWindow, readWindow, type Window } from './coverage-window.js';
@@ -113,7 +114,9 @@ async function judge(
 async function doubtFromCount(deps: WalkDeps, state: WalkState): Promise<string | null> {
   if (state.count === null || state.countMoved) return null;
   const distinct = await deps.countDistinct(state.walk);
-  return distinct === state.count ? null : `the service counts ${state.count} pages but lists ${distinct}`;
+  return distinct === state.count
+    ? null
+    : `the service counts ${counted(state.count, 'page')} but lists ${distinct === 0 ? 'none' : count(distinct)}`;
 }
 
 async function walkToTheEnd(deps: WalkDeps, from: WalkState, recentUrls: RecentUrls): Promise<WalkEnd> {
@@ -130,7 +133,11 @@ async function walkToTheEnd(deps: WalkDeps, from: WalkState, recentUrls: RecentU
         state = { ...state, limit: null };
         continue;
       }
-      return { state, reason: `the listing broke off after ${state.kept} entries: ${error.message}`, error };
+      return {
+        state,
+        reason: `the listing broke off ${state.kept > 0 ? `after ${counted(state.kept, 'entry', 'entries')}` : 'at the start'}: ${error.message}`,
+        error,
+      };
     }
     if (step.kind === 'stuck') return { state, reason: step.reason, error: null };
     if (step.kind === 'look_back') state = step.state;

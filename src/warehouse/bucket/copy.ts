@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BucketConfig } from '../../base/config/bucket.js';
+import { counted } from '../../base/observe/format.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
 import { exists, md5Of, sha256Of, sizeOf } from '../../base/storage/durable.js';
 import type { EngineOptions } from '../../base/storage/engine.js';
@@ -127,7 +128,7 @@ export class BucketCopy implements CheckedCopy {
     }
     for (const [table] of LOOSE_TABLES) {
       const lacking = log.files(table).filter((file) => !there.has(keyOf(path, file))).length;
-      if (lacking > 0) differences.push(lagging(`${this.title} lacks ${lacking} rows of ${table}`));
+      if (lacking > 0) differences.push(lagging(`${this.title} lacks ${counted(lacking, 'row')} of ${table}`));
     }
     const others = [...there].filter((key) => isMarker(key) && !byId.has(idOfKey(key))).length;
     if (others > 0) {

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { BucketConfig } from '../../base/config/bucket.js';
 import { Failure } from '../../base/exit.js';
-import { moment } from '../../base/observe/format.js';
+import { counted, moment } from '../../base/observe/format.js';
 import type { Logger } from '../../base/observe/log.js';
 import { safe } from '../../base/observe/terminal.js';
 import { exists } from '../../base/storage/durable.js';
@@ -266,7 +266,7 @@ async function checkCommits(bucket: Bucket, warehouse: string): Promise<void> {
   const unknown = (await unknownMarkers(bucket, warehouse)).filter((key) => !isRemoved(key));
   if (unknown.length === 0) return;
   throw new LeaseError(
-    `${bucket.url} holds ${unknown.length} commits that ${warehouse} lacks, such as ${idOfKey(unknown[0] ?? '')}: ` +
+    `${bucket.url} holds ${counted(unknown.length, 'commit')} that ${warehouse} lacks, such as ${idOfKey(unknown[0] ?? '')}: ` +
       'run `indexhouse restore --take-over`, which fetches them',
   );
 }

@@ -158,7 +158,7 @@ async function compare(engine: Engine, log: Log, listed: Log): Promise<Differenc
       log.files(table).filter((path) => older.has(path)),
     );
     const lacking = await countOf(engine, `(${due}) anti join follower.${table} using (${id}, website_id)`);
-    lags.push([lacking, (rows) => lagging(`${table} in indexhouse.duckdb is ${rows} rows behind`)]);
+    lags.push([lacking, (rows) => lagging(`${table} in indexhouse.duckdb is ${counted(rows, 'row')} behind`)]);
   }
   const states = await findStates(engine, log);
   if (markers.length === has.length && states.lacking.length === 0) {

@@ -236,6 +236,6 @@ export async function catchUp(copy: LogCopy, log: Log, engine: EngineOptions): P
   }
   skipped.push(...(await copy.finish(log)));
   if (skipped.length === 0) return { behind: 0 };
-  const reason = `${copy.title} skipped ${skipped.length} snapshots or runs whose files cannot be read; the next sync tries them again. ${skipped[0]}`;
+  const reason = `${copy.title} skipped ${counted(skipped.length, 'snapshot or run', 'snapshots or runs')} with unreadable files, which the next sync tries again. ${skipped[0]}`;
   return { behind: skipped.length, reason };
 }

@@ -41,10 +41,12 @@ export function problemsOf(end: WebsiteEnd, maxRejectRatio: number): Problem[] {
   if (reports_status === 'failed') add('reports', why ?? 'the reports failed', reports.failed);
   if (reports_status === 'interrupted') add('reports', why ?? 'the reports were interrupted', reports.failed);
   if (pages.rejected > maxRejectRatio * pages.listed || reports.rejected > maxRejectRatio * reports.planned) {
-    const ofPages = `${count(pages.rejected)} of ${counted(pages.listed, 'page')}`;
-    const ofReports = `${count(reports.rejected)} of ${counted(reports.planned, 'report')}`;
-    const what = `${ofPages} and ${ofReports} were rejected, more than quality.max_reject_ratio allows`;
-    add('rejects', what, pages.rejected + reports.rejected);
+    const all = pages.rejected + reports.rejected;
+    const ofPages = pages.rejected > 0 ? [`${count(pages.rejected)} of ${counted(pages.listed, 'page')}`] : [];
+    const ofReports =
+      reports.rejected > 0 ? [`${count(reports.rejected)} of ${counted(reports.planned, 'report')}`] : [];
+    const what = [...ofPages, ...ofReports].join(' and ');
+    add('rejects', `${what} ${all === 1 ? 'was' : 'were'} rejected, more than quality.max_reject_ratio allows`, all);
   }
   if (sources_quiet) add('quiet', sources_quiet);
   if (set_aside !== undefined) add('damaged', `a damaged journal was set aside in ${set_aside}`);

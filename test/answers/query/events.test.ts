@@ -53,6 +53,11 @@ function isSoonAfter(date: unknown, since: string): boolean {
   return days > 0 && days <= 7;
 }
 
+once('the first event is one of the ninth listing', async () => {
+  expect(await found([[], ...quietNights(6), fall])).toEqual([]);
+  expect(await found([[], ...quietNights(7), fall])).toContainEqual(expect.stringMatching(/^2025-01-09 website/));
+});
+
 describeAtLength('a simulated year', () => {
   const worlds: [number, number, number][] = [
     [500, 1, 365],

@@ -140,6 +140,7 @@ describe('a table', () => {
   once('says that there are no rows', async () => {
     expect(await sql('select url from coverage where false')).toBe('url\n───\n\nNo rows.\n');
     expect(await query(['deindexed_pages'])).toContain('There is one snapshot, and two are needed to compare: there');
+    expect(await query(['events'])).toContain('usual takes complete listings of 9 nights; there is one.\n');
   });
 });
 

@@ -87,7 +87,7 @@ describe('restore', () => {
   testAtLength('with --history fetches what the next sync needs, and readers say what they lack', async () => {
     const { code, stdout } = await restore('--history', '1d');
     expect(code, stdout).toBe(0);
-    expect(stdout).toMatch(/\d+ files before 20..-..-.. were left there/);
+    expect(stdout).toMatch(/Left there: \d+ files before 20..-..-..\./);
     const data = () => [...copiedFiles(warehouse()).keys()].filter((key) => key.startsWith('parquet/coverage/'));
     expect(data()).toMatchObject([expect.stringContaining('date=2025-03-05')]);
     expect(await differences()).toEqual([]);

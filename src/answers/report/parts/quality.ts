@@ -136,11 +136,16 @@ function verdict(nights: readonly SnapshotRow[], several: boolean): string {
   const partial = nights.filter(({ listing_status }) => listing_status === 'partial').length;
   const cut = nights.filter(hasBrokenOff).length;
   const of = several ? 'newest snapshots (one per website)' : 'snapshots of this period';
-  if (partial + cut === 0) return `All ${count(nights.length)} ${of} have a complete listing.`;
-  return (
-    `Of the ${count(nights.length)} ${of}, ${count(partial)} ${partial === 1 ? 'has' : 'have'} only a partial listing, ` +
-    `and the reports of ${count(cut)} broke off. Changes of pages that were not listed then show up in a later night.`
-  );
+  if (partial + cut === 0) {
+    return nights.length === 1
+      ? 'The only snapshot of this period has a complete listing.'
+      : `All ${count(nights.length)} ${of} have a complete listing.`;
+  }
+  const parts = [
+    ...(partial > 0 ? [`the listing of ${count(partial)} is partial`] : []),
+    ...(cut > 0 ? [`the reports of ${count(cut)} broke off`] : []),
+  ];
+  return `Of ${nights.length === 1 ? 'the only snapshot of this period' : `the ${count(nights.length)} ${of}`}, ${parts.join(' and ')}. Changes of pages that were not listed then show up in a later night.`;
 }
 
 function hasBrokenOff({ reports_status }: RunOutcome): boolean {

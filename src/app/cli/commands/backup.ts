@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../../base/exit.js';
-import { count, size } from '../../../base/observe/format.js';
+import { counted, size } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { backUp } from '../../../warehouse/upkeep/backup.js';
 import type { ReadFlags } from '../command.js';
@@ -21,7 +21,8 @@ export async function run(flags: Flags, io: Io, [folder]: string[]): Promise<num
   await checkOutside(warehouse, target);
   const receipt = await backUp(warehouse, target, { keys: flags.keys === true });
   const { files, bytes, unchanged } = receipt;
-  const text = `Copied ${count(files)} files (${size(bytes)}) to ${safe(target)}; ${count(unchanged)} were there already.\n`;
+  const there = unchanged > 0 ? `; ${counted(unchanged, 'file was', 'files were')} there already` : '';
+  const text = `Copied ${counted(files, 'file')} (${size(bytes)}) to ${safe(target)}${there}.\n`;
   io.stdout.write(flags.json ? formatJson(receipt) : text);
   return EXIT.done;
 }

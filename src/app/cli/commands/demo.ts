@@ -3,7 +3,7 @@ import { askAnalysis } from '../../../answers/query/ask-rows.js';
 import { type Reader, withReader } from '../../../answers/query/reader.js';
 import type { Config } from '../../../base/config/schema.js';
 import { Failure } from '../../../base/exit.js';
-import { count, duration, shellWord } from '../../../base/observe/format.js';
+import { count, counted, duration, shellWord } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { packageVersion } from '../../../base/version.js';
 import { addKey } from '../../../serve/keys/manage-keys.js';
@@ -112,7 +112,7 @@ function heading({ receipts, tookMs }: DemoResult, { source, nights, pages }: Fl
   const requests = websites.reduce((sum, website) => sum + website.requests.sent, 0);
   const reports = websites.reduce((sum, website) => sum + website.reports.fetched, 0);
   return (
-    `${count(nights)} nights of a simulated site of ${count(pages)} pages, synced in ${duration(tookMs)}: ` +
+    `${counted(nights, 'night')} of a simulated site of ${counted(pages, 'page')}, synced in ${duration(tookMs)}: ` +
     `${count(requests)} requests, ${count(reports)} ${READ[source]}.`
   );
 }

@@ -1,4 +1,4 @@
-import { count, size } from '../../../base/observe/format.js';
+import { count, counted, size } from '../../../base/observe/format.js';
 import { type MaintainReceipt, maintain, maintainExitCode } from '../../../warehouse/removal/maintain.js';
 import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
@@ -63,13 +63,12 @@ function removedText({ deleted, waiting, dry_run }: MaintainReceipt): string {
   const lines = [];
   if (deleted.files > 0) {
     const done = dry_run ? 'Would delete' : 'Deleted';
-    lines.push(`${done} ${count(deleted.files)} files removed more than an hour ago: ${size(deleted.bytes)}.\n`);
+    lines.push(`${done} ${counted(deleted.files, 'file')} removed more than an hour ago: ${size(deleted.bytes)}.\n`);
   }
   if (waiting.files > 0) {
-    const are = dry_run ? 'would be' : 'are';
-    lines.push(
-      `${count(waiting.files)} files (${size(waiting.bytes)}) ${are} removed; \`indexhouse maintain\` deletes them after an hour.\n`,
-    );
+    const done = dry_run ? 'Would remove' : 'Removed';
+    const files = `${counted(waiting.files, 'file')} (${size(waiting.bytes)})`;
+    lines.push(`${done} ${files}; \`indexhouse maintain\` deletes what is removed after an hour.\n`);
   }
   return lines.join('');
 }

@@ -1,7 +1,7 @@
 import { STATUS_DEFAULTS } from '../../../answers/status/status-input.js';
 import { type BucketConfig, bucketUrl } from '../../../base/config/bucket.js';
 import { Failure, UsageError } from '../../../base/exit.js';
-import { count, size } from '../../../base/observe/format.js';
+import { counted, size } from '../../../base/observe/format.js';
 import { safe, safeLines } from '../../../base/observe/terminal.js';
 import { exists } from '../../../base/storage/durable.js';
 import { damageIn } from '../../../warehouse/bucket/cache.js';
@@ -40,10 +40,10 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const isTakenOver = flags.takeOver ?? false;
   const fetched = await restoreInto(config, { warehouse, historyDays, memoryLimit, isTakenOver, env: io.env });
   if (fetched === null) return nothingThere(config, flags, io);
-  const left = fetched.left > 0 ? ` ${count(fetched.left)} files before ${fetched.history_from} were left there.` : '';
+  const left = fetched.left > 0 ? ` Left there: ${counted(fetched.left, 'file')} before ${fetched.history_from}.` : '';
   const { set_aside: folder } = fetched;
   const aside = folder ? ` What only this folder had is in ${safe(folder)} there: keep or delete it.` : '';
-  const text = `Restored ${safe(warehouse)} from ${config.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}${aside}\n`;
+  const text = `Restored ${safe(warehouse)} from ${config.url}: ${counted(fetched.files, 'file')} (${size(fetched.bytes)}).${left}${aside}\n`;
   io.stdout.write(flags.json ? formatJson({ warehouse, restored: true, ...fetched }) : text);
   const reason = damageIn(config.url, fetched.damaged);
   if (reason === null) return EXIT.done;

@@ -159,7 +159,7 @@ function notInspectedLine({ last_snapshot: last, pages, ...website }: Status['we
 function sourcesLine({ website_id, sources, naming, gone, failed, remarked }: SourcesRead, status: Status): string {
   const found = [
     ...(failed > 0 ? [`${count(failed)} could not be read whole`] : []),
-    ...(gone > 0 ? [`${counted(gone, 'sitemap')} ${gone === 1 ? 'is' : 'are'} gone (404)`] : []),
+    ...(gone > 0 ? [`${counted(gone, 'sitemap is', 'sitemaps are')} gone (404)`] : []),
     ...(remarked > 0 ? [`${count(remarked)} ${remarked === 1 ? 'has' : 'have'} flaws`] : []),
   ];
   const which = found.length > 0 ? `; ${found.join(', ')}: \`indexhouse query sources\` lists them` : '';
@@ -170,11 +170,10 @@ function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {
   const since = run.started_at ? `begun ${ago(Date.parse(checked_at) - Date.parse(run.started_at))}, ` : '';
   const last = `last written ${ago(Date.parse(checked_at) - Date.parse(run.last_activity_at))}`;
   const reached = {
-    listing:
-      run.pages_read === null
-        ? 'no page listed yet'
-        : `listing ${count(run.pages_read)} of ${run.pages_expected === null ? 'an unknown number of' : count(run.pages_expected)} pages`,
-    reports: `reports ${count(run.reports_done ?? 0)} of ${count(run.reports_planned ?? 0)}`,
+    listing: run.pages_read
+      ? `listing ${count(run.pages_read)} of ${run.pages_expected === null ? 'an unknown number of pages' : counted(run.pages_expected, 'page')}`
+      : 'no page listed yet',
+    reports: `${run.reports_done ? count(run.reports_done) : 'none'} of ${counted(run.reports_planned ?? 0, 'report')} fetched`,
     commit: 'all fetched, not committed yet',
   }[run.stage];
   return `${nameOf(run)}, ${reached}, ${since}${last} (run ${run.run_id})`;
@@ -194,7 +193,7 @@ function quarantineLine({ website_id, records }: Status['quarantine'][number], s
 
 /** The line of a channel that has refused no notices; other channels get a warning. */
 function noticesLine({ channel, notices }: Status['notices'][number]): string {
-  return `${notices === 1 ? '1 notice waits' : `${count(notices)} notices wait`} for ${channel}; \`indexhouse notify\` sends what waits.`;
+  return `${counted(notices, 'notice waits', 'notices wait')} for ${channel}; \`indexhouse notify\` sends what waits.`;
 }
 
 /** What is new since last time, the most frequent first; the rest is in `api_drift`. */

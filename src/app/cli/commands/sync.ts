@@ -182,7 +182,7 @@ function leftLine(name: string, all: readonly WebsiteReceipt[]): string[] {
   const left = sumOf(all, ({ reports }) => reports.left ?? 0);
   if (left <= 0) return [];
   const cuts = [...new Set(all.flatMap(({ reports_status }) => CUT_BY[reports_status ?? ''] ?? []))].join(', ');
-  const were = `${count(left)} ${left === 1 ? 'report was' : 'reports were'} left for the next run${cuts ? ` (${cuts})` : ''}`;
+  const were = `${counted(left, 'report was', 'reports were')} left for the next run${cuts ? ` (${cuts})` : ''}`;
   return [`${name}: ${were}; it starts with ${left === 1 ? 'it' : 'the most informative ones'}.`];
 }
 

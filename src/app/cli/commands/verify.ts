@@ -1,4 +1,4 @@
-import { count, counted } from '../../../base/observe/format.js';
+import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { exists } from '../../../base/storage/durable.js';
 import { checkLease } from '../../../warehouse/bucket/lease.js';
@@ -37,7 +37,9 @@ function verifiedText({ snapshots, files, rows, findings, repaired }: Verified):
   const lines = findings.map(({ level, message, remedy }) => `${SIGN[level]} ${safe(message)}\n    ${safe(remedy)}\n`);
   const done = repaired.map((what) => `✓ ${safe(what)}\n`);
   const wrong = findings.filter(({ level }) => level !== 'note').length;
-  const all = `${count(snapshots)} snapshots, ${count(files)} files, ${count(rows)} rows: `;
+  const all = Object.entries({ snapshot: snapshots, file: files, row: rows })
+    .flatMap(([one, number]) => (number > 0 ? [counted(number, one)] : []))
+    .join(', ');
   const found = wrong === 0 ? 'no differences found' : `${counted(wrong, 'problem')} found`;
-  return `${lines.join('')}${done.join('')}${all}${found}\n`;
+  return `${lines.join('')}${done.join('')}${all || 'No snapshots'}: ${found}\n`;
 }

@@ -75,7 +75,7 @@ function unknownLines(plan: NextRun, config: Config, { program }: PlanTextOption
 
 function costLine({ totals, websites }: NextRun, { api, schedule }: Config): string {
   const { requests, listing_requests: listing, reached, duration_seconds: takes, ends_at } = totals;
-  const cost = `The next run takes ${counted(requests, 'request')}: ${count(listing)} for the listing, ${count(reached)} for reports.`;
+  const cost = `The next run takes ${counted(requests, 'request')}: ${count(listing)} for the listing${reached > 0 ? `, ${count(reached)} for reports` : ''}.`;
   if (takes === null || ends_at === null) {
     return `${cost} How long that takes is unknown, because the rate is unlimited.`;
   }
@@ -96,7 +96,7 @@ function freshLines({ totals, websites, unknown_websites: unknown }: NextRun, { 
   const estimate = 'An estimate: what the next listing changes is not known yet and comes before the oldest reports.';
   if (wanted === reached) return [`Then every report that is due is fetched. ${estimate}`];
   const limits = new Set(websites.flatMap(({ limit }) => (limit ? [`reports.${limit}`] : [])));
-  const left = `${counted(wanted - reached, 'report')} of ${count(wanted)} are left for later nights because of ${[...limits].join(' and ')}.`;
+  const left = `${counted(wanted - reached, 'report')} of ${count(wanted)} ${wanted - reached === 1 ? 'is' : 'are'} left for later nights because of ${[...limits].join(' and ')}.`;
   if (nights === null) {
     return [`${left} At this rate they are never all fetched, because more come due each night than it reaches.`];
   }

@@ -13,6 +13,7 @@ import { aboutQuestion } from '../../../answers/workbook/about.js';
 import { checkRows, workbook } from '../../../answers/workbook/workbook.js';
 import { Stopped } from '../../../base/exit.js';
 import { csvText } from '../../../base/observe/csv.js';
+import { counted } from '../../../base/observe/format.js';
 import { colorsWanted, shownOn } from '../../../base/observe/terminal.js';
 import type { Value } from '../../../base/storage/values.js';
 import { type Io, stoppable, widthOf } from '../io.js';
@@ -55,18 +56,18 @@ export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Pro
   const about = format === 'xlsx' ? await aboutQuestion(reader, question, analysis, given) : [];
   const answer = await ask(reader, question);
   let rows = 0;
-  async function* counted() {
+  async function* parts() {
     for await (const part of answer.parts) {
       rows += part.length;
       yield part;
     }
   }
-  const result = { ...answer, parts: counted() };
+  const result = { ...answer, parts: parts() };
   if (format === 'csv') await writeStream(shownParts(csvText(result.columns, result.parts, sink), sink), sink);
   else if (format === 'json') await writeStream(jsonText(result), sink);
   else await writeStream(workbook(result, about, question.columns ? null : analysis), sink);
   if (!given.has('limit') && rows === limitOf(question))
-    io.stderr.write(`indexhouse: ${question.name}: the first ${rows} rows; all: limit=none\n`);
+    io.stderr.write(`indexhouse: ${question.name}: the first ${counted(rows, 'row')}; all: limit=none\n`);
   return rows;
 }
 

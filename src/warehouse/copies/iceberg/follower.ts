@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, relative, sep } from 'node:path';
 import { z } from 'zod';
 import type { BucketConfig } from '../../../base/config/bucket.js';
+import { counted } from '../../../base/observe/format.js';
 import { crashPoint } from '../../../base/storage/crash-point.js';
 import { identifier } from '../../../base/storage/sql.js';
 import { withBucketOf } from '../../bucket/lease.js';
@@ -138,10 +139,11 @@ export class IcebergTables implements CheckedCopy {
         .files(table)
         .filter((path) => !there.delete(this.#named(path).address) && known.has(idOf(path)));
       if (lacking[0] !== undefined)
-        messages.push(`the Iceberg table ${table} lacks ${lacking.length} files: ${lacking[0]}`);
+        messages.push(`the Iceberg table ${table} lacks ${counted(lacking.length, 'file')}: ${lacking[0]}`);
       const more = [...there.values()].filter(({ id }) => !dropped.has(`${table} ${id}`));
       const [first, ...rest] = await removedIn(log, more);
-      if (first) messages.push(`the Iceberg table ${table} has ${rest.length + 1} files too many: ${first.address}`);
+      if (first)
+        messages.push(`the Iceberg table ${table} has ${counted(rest.length + 1, 'file')} too many: ${first.address}`);
       if (more.length < there.size)
         lags.push(lagging(`the Iceberg table ${table} still has files that retention removed`));
     }
@@ -153,7 +155,7 @@ export class IcebergTables implements CheckedCopy {
     }
     for (const [table] of LOOSE_TABLES) {
       const lacking = (await this.#lacking(table, log.files(table))).length;
-      if (lacking > 0) differences.push(lagging(`the Iceberg table ${table} lacks ${lacking} rows`));
+      if (lacking > 0) differences.push(lagging(`the Iceberg table ${table} lacks ${counted(lacking, 'row')}`));
     }
     return differences;
   }

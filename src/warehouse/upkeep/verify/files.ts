@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { counted } from '../../../base/observe/format.js';
 import { exists, sha256Of } from '../../../base/storage/durable.js';
 import type { Engine } from '../../../base/storage/engine.js';
 import { whyNotFile } from '../../../base/storage/only-files.js';
@@ -46,7 +47,7 @@ async function whatIsWrong(
   if (otherwise !== null) return `${file} ${otherwise}`;
   if ((await sha256Of(file)) !== expected.sha256) return `${file} was changed after its commit: its SHA-256 differs`;
   const rows = await rowsIn(engine, file);
-  return rows === expected.rows ? null : `${file} has ${rows} rows, its marker says ${expected.rows}`;
+  return rows === expected.rows ? null : `${file} has ${counted(rows, 'row')}, its marker says ${expected.rows}`;
 }
 
 const tableSum = z.object({ rows: z.string(), hash: z.string().nullable() });

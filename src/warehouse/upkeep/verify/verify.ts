@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { counted } from '../../../base/observe/format.js';
 import { type Engine, type EngineOptions, withEngine } from '../../../base/storage/engine.js';
 import { sql, sqlNames } from '../../../base/storage/sql.js';
 import { withTemporary } from '../../../base/storage/temporary.js';
@@ -107,7 +108,7 @@ async function lookOnce(options: VerifyOptions): Promise<Verified> {
     const absent = markers.filter((marker) => Object.keys(marker.absent).length > 0).length;
     const restored = await readRestored(options.warehouse);
     if (restored && absent > 0) {
-      const message = `${absent} snapshots were not compared: ${historyNotice(restored)}`;
+      const message = `${counted(absent, 'snapshot was', 'snapshots were')} not compared: ${historyNotice(restored)}`;
       findings.push({ check: 'history', level: 'note', message, remedy: 'nothing to do' });
     }
     if (whole.length + absent < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
