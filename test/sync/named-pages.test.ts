@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Reader } from '../../src/answers/query/reader.js';
+import { sendNotices } from '../../src/app/notify/notify.js';
 import { analysisRows, openReader, rowsOf } from '../answers/query/given.js';
+import { startReceiver, withChannels } from '../app/notify/given.js';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { seededRandom } from '../given/random.js';
 import { indexed, type ScriptedNight, SHOP, SITEMAP, scriptedProperty, urlset } from './scripted-property.js';
@@ -21,8 +23,16 @@ test('a sitemap that answers 404 for a night takes no page away, and is named wi
   const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished);
   const all = pages(12);
   const dead: ScriptedNight = { files: { [SITEMAP]: 404 }, traffic: shown(`${SHOP}/a/0`) };
+  const receiver = await startReceiver();
+  const { config, logger } = withChannels(warehouse, [{ type: 'webhook', url: receiver.url }], { stale: false });
+  const told = async () => {
+    await sendNotices({ config: { ...config, websites: 'all' }, logger });
+    return receiver.take().flatMap(({ body }) => JSON.parse(body).notices.map(({ id }: { id: string }) => id));
+  };
   await pass({ sitemap: all });
+  await told();
   const night = await pass(dead);
+  expect(await told()).toEqual([expect.stringMatching(/^quiet:/)]);
   expect(night).toMatchObject({
     listing_status: 'complete',
     pages: { listed: 12 },
@@ -33,7 +43,10 @@ test('a sitemap that answers 404 for a night takes no page away, and is named wi
   // Looked at once, they wait for their turn; and the same is said once.
   const next = await pass(dead);
   expect([next.reports.by_reason.missing, next.sources_quiet]).toEqual([0, undefined]);
+  expect(await told()).toEqual([]);
   expect((await pass({ sitemap: all })).sources_quiet).toBeUndefined();
+  expect(await told()).toEqual([expect.stringMatching(/^over:quiet:/)]);
+  expect(await told()).toEqual([]);
   const reader = await openReader(warehouse);
   expect(await sumsOf(reader)).toEqual(Array(3).fill([12, 0, 0, 0, 0, 12]));
   expect(await analysisRows(reader, 'sources', { since: '2026-03-02', source: SITEMAP })).toMatchObject([

@@ -1,9 +1,14 @@
+import { z } from 'zod';
+import { askRows } from '../../answers/query/ask-rows.js';
 import type { Reader } from '../../answers/query/reader.js';
 import type { WebsiteStatus } from '../../answers/status/website-status.js';
 import type { Config } from '../../base/config/schema.js';
 import { markersOf } from '../../warehouse/log/markers.js';
 import { conditionOf, type Kind, type Notice, overNotice, partsOf } from './notice.js';
 import { endsBadly, type Snapshot, stillChanged, stillFallen } from './rules.js';
+
+/** A source of which fewer pages are unnamed is not quiet, as `sync/stage/counts` has it. */
+const LEAST_QUIET = 5;
 
 export interface OverInput {
   config: Pick<Config, 'notify' | 'quality' | 'views'>;
@@ -55,14 +60,17 @@ async function isRight(
     case 'outage':
     case 'clock':
     case 'lagging':
-      return ofRun !== null;
+      // A run that failed as a whole knows nothing of them.
+      return ofRun !== null && !ofRun.some((one) => one.kind === 'failed' && one.website_id === null);
     case 'damaged':
       return (website?.last_snapshot?.run_id ?? '') > fact;
     case 'partial':
     case 'reports':
     case 'rejects':
-    case 'quiet':
       return newest !== undefined && newest.snapshot_id > fact && !endsBadly(newest, kind, config);
+    case 'quiet':
+      // A later snapshot does not say it again.
+      return newest !== undefined && newest.snapshot_id > fact && (await areNamed(reader, fact));
     case 'indexed_drop':
     case 'directory_drop':
     case 'watched':
@@ -71,6 +79,12 @@ async function isRight(
     default:
       return true;
   }
+}
+
+/** Whether most pages of the sources that went quiet in a snapshot are named again. */
+async function areNamed(reader: Reader, snapshot: string): Promise<boolean> {
+  const [unnamed] = await askRows(reader, 'app/notify/unnamed_pages', z.object({ pages: z.int() }), { snapshot });
+  return (unnamed?.pages ?? 0) < LEAST_QUIET;
 }
 
 /** Whether the pages of a notice are what they were before its snapshot. */

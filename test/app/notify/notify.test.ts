@@ -8,7 +8,8 @@ import { newMessage, textOf } from '../../../src/app/notify/message.js';
 import { noticeOf, together } from '../../../src/app/notify/notice.js';
 import { notifiedRun, sendNotices } from '../../../src/app/notify/notify.js';
 import { BusyError } from '../../../src/base/exit.js';
-import type { Receipt } from '../../../src/sync/receipt.js';
+import { idAfter } from '../../../src/base/time.js';
+import type { Receipt, WebsiteReceipt } from '../../../src/sync/receipt.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { atLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
@@ -224,6 +225,10 @@ describe('a notice', () => {
     writeFileSync(journal, before);
     await on.send();
     expect(on.notices()).toMatchObject([{ kind: 'directory_drop', count: 15, directory: '/a/' }]);
+    await nights.night({ list: { ...pages('a', 15, INDEXED), ...pages('z', 400, INDEXED) } });
+    await on.send();
+    await on.send();
+    expect(overIn(on.receiver.take())).toEqual(['directory_drop']);
   });
 
   testAtLength('of a stale website comes once for each run', async () => {
@@ -356,6 +361,44 @@ describe('a run', () => {
     expect(noticesIn(receiver.got.find(({ path }) => path === '/hook')?.body).get('failed')?.['what']).toBe(
       'the disk is gone',
     );
+  });
+
+  once('that failed, had a wrong clock or a damaged journal is right again after one that did not, once', async () => {
+    const nights = await givenNights();
+    const { config, logger, receiver } = await watching(nights);
+    const website = async (): Promise<WebsiteReceipt> => (await nights.night({ list: pages('a', 3, INDEXED) })).receipt;
+    const runs: (() => Promise<Partial<Receipt>>)[] = [
+      async () => ({ clock: 'the clock is an hour behind', websites: [{ ...(await website()), set_aside: 'runs/x' }] }),
+      async () => ({ error: 'no route' }),
+      async () => ({ websites: [await website()] }),
+      async () => ({ websites: [await website()] }),
+    ];
+    const told: string[][] = [];
+    for (const [at, made] of runs.entries()) {
+      const given = { config, logger, now: () => nights.clock.now };
+      const run_id = at === 0 ? '0' : idAfter('0');
+      await notifiedRun(given, async () => ({ ...NOTHING, run_id, ...(await made()) }));
+      const got = receiver.take();
+      told.push([
+        ...got.flatMap(({ body }) => [...noticesIn(body).keys()]).filter((kind) => kind !== 'over'),
+        ...overIn(got),
+      ]);
+    }
+    expect(told).toEqual([['damaged', 'clock'], ['failed', 'damaged'], ['clock', 'failed'], []]);
+  });
+
+  once('of failed reports or rejected records is right again once there are none, once', async () => {
+    const nights = await givenNights();
+    const { send, receiver, notices } = await watching(nights);
+    const list = pages('a', 30, INDEXED);
+    const reports = (name: string) => (name < 'a/2' ? 400 : undefined);
+    await nights.night({ list: { ...list, ...pages('b', 3, { index_summary: 5 }) }, reports });
+    await send();
+    expect(notices().map(({ kind }) => kind)).toEqual(['reports', 'rejects']);
+    await nights.night({ list });
+    await send();
+    await send();
+    expect(overIn(receiver.take())).toEqual(['rejects', 'reports']);
   });
 
   testAtLength('that waits long is reported then and once that is over; a copy, once while it lags', async () => {
