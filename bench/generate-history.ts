@@ -13,7 +13,6 @@ import {
   makePages,
   stageInput,
   viewNight,
-  WEBSITE_ID,
 } from './generated-nights.js';
 
 const NIGHTS_TOLD = 30;
@@ -46,8 +45,8 @@ async function commitNight(engine: Engine, history: GeneratedNights, night: numb
 }
 
 function markerOf(history: GeneratedNights, night: number): string {
-  const { snapshotId: id, date } = stageInput(history, night).facts;
-  return tableFile(history.warehouse, 'snapshots', { websiteId: WEBSITE_ID, date, id });
+  const { snapshotId: id, websiteId, date } = stageInput(history, night).facts;
+  return tableFile(history.warehouse, 'snapshots', { websiteId, date, id });
 }
 
 function seconds(begun: number): string {

@@ -21,6 +21,8 @@ const JOURNAL_VIEWS = ['listed_entries', 'doubled_urls', 'journal_windows', 'jou
 /** The nights of one website, of any of which is known how the service shows every page then. */
 export interface GeneratedNights {
   warehouse: string;
+  /** The number of the website, if there are several. Left out: the only one, `WEBSITE_ID`. */
+  website?: number;
   pages: number;
   nights: number;
   /** A page's report is fetched every so many nights, and when it changes. */
@@ -55,11 +57,12 @@ export async function writeJournal(engine: Engine, folder: JournalFolder): Promi
 }
 
 /** What a run of that night hands to staging; the state before it is that of the night before. */
-export function stageInput({ warehouse }: GeneratedNights, night: number): StageInput {
-  const folder = journalFolder(warehouse, runId(night), WEBSITE_ID);
+export function stageInput({ warehouse, website = 0 }: GeneratedNights, night: number): StageInput {
+  const websiteId = website === 0 ? WEBSITE_ID : `site-${website}`;
+  const folder = journalFolder(warehouse, runId(night, website), websiteId);
   const at = snapshotAt(night);
-  const [snapshot_id, date] = [snapshotId(night), at.toISOString().slice(0, 10)];
-  const ids = { run_id: folder.runId, website_id: WEBSITE_ID, snapshot_id };
+  const [snapshot_id, date] = [snapshotId(night, website), at.toISOString().slice(0, 10)];
+  const ids = { run_id: folder.runId, website_id: websiteId, snapshot_id };
   const requests = { requests_sent: 5_000, requests_throttled: 0, requests_retried: 0 };
   const finished_at = new Date(at.getTime() + 2 * 3_600_000).toISOString();
   return {
@@ -67,19 +70,19 @@ export function stageInput({ warehouse }: GeneratedNights, night: number): Stage
     folder,
     facts: {
       snapshotId: snapshot_id,
-      websiteId: WEBSITE_ID,
+      websiteId,
       snapshotAt: at,
       date,
       listingComplete: true,
       hadComplete: night > 0,
       byInspection: false,
     },
-    previousState: night > 0 ? stateFile(warehouse, WEBSITE_ID, snapshotId(night - 1)) : null,
+    previousState: night > 0 ? stateFile(warehouse, websiteId, snapshotId(night - 1, website)) : null,
     compression: 'zstd',
     snapshot: {
       ...ids,
       ...requests,
-      website_name: 'example.com',
+      website_name: website === 0 ? 'example.com' : `${website}.example.com`,
       snapshot_at: at.toISOString(),
       snapshot_date: date,
       finished_at,
@@ -114,18 +117,18 @@ export function snapshotAt(night: number): Date {
   return new Date(FIRST_NIGHT_MS + night * DAY_MS);
 }
 
-export function snapshotId(night: number): string {
-  return idOf(snapshotAt(night), '0000-000000000001');
+export function snapshotId(night: number, website = 0): string {
+  return idOf(snapshotAt(night), 2 * website + 1);
 }
 
-function runId(night: number): string {
-  return idOf(snapshotAt(night), '0000-000000000000');
+function runId(night: number, website: number): string {
+  return idOf(snapshotAt(night), 2 * website);
 }
 
 /** A UUIDv7: ids sort by time. */
-function idOf(at: Date, rest: string): string {
+function idOf(at: Date, rest: number): string {
   const milliseconds = at.getTime().toString(16).padStart(12, '0');
-  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7000-8${rest.slice(1)}`;
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7000-8000-${rest.toString().padStart(12, '0')}`;
 }
 
 export function benchSql(name: string): string {

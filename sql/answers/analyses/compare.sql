@@ -49,7 +49,7 @@ listed as not materialized (
     sides.side,
     canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
     days_between(last_known_crawl_time, sides.snapshot_at) as days_since_crawl
-  from versions_as_of((select list(distinct {website_id: website_id, snapshot_id: snapshot_id}) from sides)) as known
+  from states_as_of((select list(distinct {website_id: website_id, snapshot_id: snapshot_id}) from sides)) as known
   join sides on sides.website_id = known.website_id and sides.snapshot_id = as_of
   where is_listed(status) and is_selected(url, null, sides.directory, null, null)
 ),

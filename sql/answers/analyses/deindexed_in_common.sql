@@ -18,63 +18,63 @@
 -- show overall_share (share): of all
 -- show lift (number): lift
 with asked as (
-  select website_id, before_id, snapshots.snapshot_at as before_at
+  select website_id, before_id, listing_id, snapshots.snapshot_at as before_at
   from period_listings($since::date, $until::date)
   join snapshots using (website_id)
   where snapshots.snapshot_id = before_id and is_website(website_id, $website::varchar)
 ),
-compared as (
-  select website_id, url, move is not distinct from 'fell_out' as is_fallen
-  from index_moves($since::date, $until::date)
-  where was_indexed and is_website(website_id, $website::varchar)
+fell as (
+  select website_id, url
+  from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from asked))
+  where step = -1 and last_step.status <> 'retired'
 ),
-population as (
+-- Pages that are alike in all that their traits are made of count together, by the traits of one of them.
+alike as (
   select
     website_id,
-    url,
-    is_fallen,
-    {
-      state: coalesce(index_coverage_state, '(none)'),
-      canonical: searchengine_selected_canonical,
-      crawl_age: age_span(days_between(last_known_crawl_time, before_at))
-    } as listing,
-    if(report_fetched_at is null, null, {
-      status: report_page_fetch_status,
-      blocked: report_blocked_by_robots_txt,
-      sitemaps: report_sitemaps
-    }) as report
-  from compared
-  join versions_as_of((select list({website_id: website_id, snapshot_id: before_id}) from asked)) as known
-    using (website_id, url)
+    fell.url is not null as is_fallen,
+    any_value(url) as url,
+    parts.folder as folder,
+    segment_template(parts.name, true) as name,
+    if(parts.rest = '', '', regexp_replace(regexp_extract(parts.rest, '[?][^#]*'), '=[^&]*', '', 'g')) as asked_for,
+    coalesce(index_coverage_state, '(none)') as state,
+    canonical_kind(url, searchengine_selected_canonical) as canonical,
+    age_span(days_between(last_known_crawl_time, before_at)) as crawl_age,
+    report_fetched_at is not null as is_reported,
+    report_page_fetch_status as fetch_status,
+    report_blocked_by_robots_txt as blocked,
+    report_sitemaps as sitemaps,
+    count(*) as pages
+  from (
+    select *, regexp_extract(url, '(?s)^([^?#]*/)?([^?#]*)(.*)$', ['folder', 'name', 'rest']) as parts
+    from versions_as_of((select list({website_id: website_id, snapshot_id: before_id}) from asked))
+    where status = 'indexed'
+  )
   join asked using (website_id)
+  left join fell using (website_id, url)
+  group by all
 ),
--- Pages that are alike in everything count together.
-alike as materialized (
+described as materialized (
   select
     website_id,
     is_fallen,
-    traits_of(url, listing, report) as traits,
-    count(*) as pages,
-    row_number() over () as number
-  from population
-  group by website_id, is_fallen, traits
+    pages,
+    row_number() over () as number,
+    traits_of(
+      url,
+      {state: state, canonical: canonical, crawl_age: crawl_age},
+      if(is_reported, {status: fetch_status, blocked: blocked, sitemaps: sitemaps}, null)
+    ) as traits
+  from alike
 ),
 totals as (
   select website_id, sum(pages)::bigint as pages, coalesce(sum(pages) filter (is_fallen), 0)::bigint as fallen
-  from alike
+  from described
   group by website_id
 ),
 traits as (
   select website_id, number, is_fallen, pages, unnest(traits, recursive := true)
-  from alike
-),
--- Starts with the values of the fallen pages, so that no others have to be counted among all pages.
-fallen_values as materialized (
-  select website_id, dimension, "value"
-  from traits
-  where is_fallen
-  group by website_id, dimension, "value"
-  having sum(pages) >= greatest($min_pages::bigint, 1)
+  from described
 ),
 counted as materialized (
   select
@@ -84,8 +84,8 @@ counted as materialized (
     sum(pages)::bigint as with_value,
     coalesce(sum(pages) filter (is_fallen), 0)::bigint as shared
   from traits
-  semi join fallen_values using (website_id, dimension, "value")
   group by website_id, dimension, "value"
+  having shared >= greatest($min_pages::bigint, 1)
 ),
 measured as materialized (
   select
@@ -96,7 +96,9 @@ measured as materialized (
     shared,
     shared / fallen as share,
     with_value / pages as overall_share,
-    (shared / fallen) / (with_value / pages) as lift
+    share / overall_share as lift,
+    fallen,
+    pages as compared
   from counted
   join totals using (website_id)
   where not exists (
@@ -110,53 +112,31 @@ measured as materialized (
       and wider.with_value = counted.with_value
   )
 ),
--- Combinations of the values that most stand out: each value is a bit, and pages are counted by their bits.
+-- Combinations of the values that most stand out.
 singled_out as materialized (
-  select
-    *,
-    1 << (row_number() over (partition by website_id order by lift desc, with_value, dimension, "value") - 1)::integer as bit
-  from measured
-  where lift >= $min_lift::double and share >= $min_share::double
-  qualify bit < 1 << 12
-),
-with_bits as (
-  select website_id, bits, sum(pages) as pages, coalesce(sum(pages) filter (is_fallen), 0) as fallen
-  from (
-    select website_id, is_fallen, pages, bit_or(bit) as bits
-    from traits
-    join singled_out using (website_id, dimension, "value")
-    group by website_id, number, is_fallen, pages
-  )
-  group by website_id, bits
+  select website_id, number, is_fallen, pages, dimension, "value", lift as lift_alone, fallen, compared
+  from traits
+  join (
+    from measured
+    where lift >= $min_lift::double and share >= $min_share::double
+    qualify row_number() over (partition by website_id order by lift desc, with_value, dimension, "value") <= 12
+  ) as measured using (website_id, dimension, "value")
 ),
 pairs as (
   select
     website_id,
     one.dimension || ' + ' || other.dimension as dimension,
     one."value" || ' + ' || other."value" as "value",
-    sum(with_bits.pages)::bigint as with_both,
-    sum(with_bits.fallen)::bigint as sharing,
-    greatest(any_value(one.lift), any_value(other.lift)) as lift_alone
+    sum(one.pages)::bigint as with_value,
+    coalesce(sum(one.pages) filter (one.is_fallen), 0)::bigint as shared,
+    shared / any_value(one.fallen) as share,
+    with_value / any_value(one.compared) as overall_share,
+    share / overall_share as lift
   from singled_out as one
-  join singled_out as other using (website_id)
-  join with_bits using (website_id)
-  where one.dimension < other.dimension and with_bits.bits & one.bit > 0 and with_bits.bits & other.bit > 0
+  join singled_out as other using (website_id, number)
+  where one.dimension < other.dimension
   group by website_id, one.dimension, one."value", other.dimension, other."value"
-  having sharing >= greatest($min_pages::bigint, 1)
-),
-measured_pairs as (
-  select
-    website_id,
-    dimension,
-    "value",
-    with_both as with_value,
-    sharing as shared,
-    sharing / fallen as share,
-    with_both / pages as overall_share,
-    (sharing / fallen) / (with_both / pages) as lift
-  from pairs
-  join totals using (website_id)
-  where (sharing / fallen) / (with_both / pages) >= 1.5 * lift_alone
+  having shared >= greatest($min_pages::bigint, 1) and lift >= 1.5 * greatest(any_value(one.lift_alone), any_value(other.lift_alone))
 )
 select
   website_id,
@@ -170,7 +150,7 @@ select
 from (
   from measured
   union all by name
-  from measured_pairs
+  from pairs
 )
 where lift >= $min_lift::double and share >= $min_share::double
 order by lift desc, shared desc, website_id, dimension, "value"

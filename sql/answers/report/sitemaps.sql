@@ -5,19 +5,24 @@ with asked as (
   from period_listings($since::date, $until::date)
   where $website::varchar is null or website_id = $website::varchar
 ),
-listed as (
-  select moves.*, unnest(list_distinct(report_sitemaps)) as sitemap
-  from index_moves($since::date, $until::date) as moves
-  join versions_as_of((select cuts from asked)) as ending using (website_id, url)
+alike as (
+  select website_id, status, move, report_sitemaps, count(*) as number
+  from states_as_of((select cuts from asked))
+  left join (
+    select website_id, url, move
+    from index_moves($since::date, $until::date)
+    where move in ('entered', 'fell_out')
+  ) using (website_id, url)
+  group by all
 )
 select
   website_id,
   sitemap,
-  count_if(is_listed(end_status))::integer as pages,
-  count_if(move = 'entered')::integer as entered,
-  count_if(move = 'fell_out')::integer as fell_out,
-  count_if(is_indexed)::integer as indexed
-from listed
+  coalesce(sum(number) filter (is_listed(status)), 0)::integer as pages,
+  coalesce(sum(number) filter (move = 'entered'), 0)::integer as entered,
+  coalesce(sum(number) filter (move = 'fell_out'), 0)::integer as fell_out,
+  coalesce(sum(number) filter (status = 'indexed'), 0)::integer as indexed
+from (select *, unnest(list_distinct(report_sitemaps)) as sitemap from alike)
 group by website_id, sitemap
 having fell_out + entered > 0
 order by abs(entered - fell_out) desc, website_id, sitemap

@@ -6,7 +6,7 @@ create or replace macro traits_of(url, listing, report) as list_concat(
     {dimension: 'template', "value": template_of(url)},
     {dimension: 'depth', "value": len(list_filter(string_split(path_of(url), '/'), lambda segment: segment <> ''))::varchar},
     {dimension: 'coverage_state', "value": listing.state},
-    {dimension: 'canonical', "value": canonical_kind(url, listing.canonical)},
+    {dimension: 'canonical', "value": listing.canonical},
     {dimension: 'crawl_age', "value": listing.crawl_age},
     {dimension: 'fetch_status', "value": if(report is null, '(no report)', coalesce(report.status, '(none)'))},
     {dimension: 'blocked_by_robots', "value": if(report is null, '(no report)', coalesce(report.blocked, '(none)'))}

@@ -12,9 +12,13 @@ with numbered as not materialized (
   from (select unnest(cuts, recursive := true)) as cut
   join snapshots on snapshots.website_id = cut.website_id and snapshots.snapshot_id <= cut.snapshot_id
 )
-select page_versions.*, as_of
-from page_versions
-join numbered using (website_id, snapshot_id)
-join (
-  select url, max(number) as number from page_versions join numbered using (website_id, snapshot_id) group by place, url
+select * exclude (number)
+from (select page_versions.*, as_of, number from page_versions join numbered using (website_id, snapshot_id))
+-- The order of other joins is not ours: by URL first, every version of a page is joined to the last one.
+semi join (
+  select url, max(number) as number
+  from page_versions
+  join numbered using (website_id, snapshot_id)
+  group by place, url
+  having max(number) > 0
 ) using (url, number)

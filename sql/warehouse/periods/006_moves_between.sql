@@ -1,12 +1,8 @@
--- Which pages fell out of the index in a period of dates, and which entered it: one row per page that was known by the end
--- of it, of each website that `period_listings` compares. A page fell out if it is indexed in the listing before the period
--- and not in its last one, listed there or not, and entered if it is the other way round; a page whose record was
--- quarantined keeps its last state. `move`: `fell_out`, `entered`, `first_inspected` (not inspected before, and indexed),
--- `retired` (left the listing of a property, and was indexed), `returned` (fell out and came back), `passed` (came and fell out again), or null. `from_state` is its state at the start,
--- `to_state` the one that it fell or came to, `end_state` the one at the end.
-create or replace macro index_moves(since_date, until_date) as table
-with pairs as not materialized (
-  from period_listings(since_date, until_date)
+-- What the pages were at both ends of a period, and how they moved: one row per page that was known by the end of it. `pairs` is
+-- a list of structs with `website_id`, `before_id` and `listing_id`, two complete listings. The columns are those of `index_moves`.
+create or replace macro moves_between(pairs) as table
+with pair as not materialized (
+  select unnest(pairs, recursive := true)
 ),
 moved as (
   select
@@ -20,7 +16,7 @@ moved as (
     end as move,
     -- Of a page that came back, how it fell counts.
     if(step = 0, coalesce(last_fall, last_step), last_step) as made
-  from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from pairs))
+  from net_moves(pairs)
 ),
 -- What a page was at a time is what its first change of state after it says that it was; without one, what it is now.
 later as (
@@ -30,7 +26,7 @@ later as (
     arg_min({status: was_status, state: was_index_coverage_state}, snapshot_id) as at_start,
     arg_min({status: was_status, state: was_index_coverage_state}, snapshot_id) filter (snapshot_id > listing_id) as at_end
   from page_versions
-  join pairs using (website_id)
+  join pair using (website_id)
   where
     snapshot_id > before_id
     and (status is distinct from was_status or index_coverage_state is distinct from was_index_coverage_state)
@@ -40,14 +36,14 @@ placed as (
   select
     page_state.website_id,
     page_state.url,
-    pairs.* exclude (website_id),
+    pair.* exclude (website_id),
     move,
     falls,
     made,
     coalesce(at_start, {status: status, state: index_coverage_state}) as start,
     coalesce(at_end, {status: status, state: index_coverage_state}) as ending
   from page_state
-  join pairs using (website_id)
+  join pair using (website_id)
   left join (from later left join moved using (website_id, url)) as changed using (website_id, url)
   where listed_snapshot_id is not null
 )

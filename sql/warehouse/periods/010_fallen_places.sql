@@ -2,10 +2,13 @@
 -- deepest directory that holds four fifths of them and falls at least twice as often as the directory around it, and the
 -- largest directory `beside` it. A website without such a directory has no row. `pairs` as for `net_moves`.
 create or replace macro fallen_places(pairs) as table
-with fell as (
-  select website_id, url, count(*) over (partition by website_id) as fallen
-  from net_moves(pairs)
-  where step = -1 and last_step.status <> 'retired'
+with indexed as materialized (
+  select website_id, url, path_of(url) as path, move is not distinct from 'fell_out' as is_fallen
+  from moves_between(pairs)
+  where was_indexed
+),
+fell as (
+  select website_id, url, count(*) over (partition by website_id) as fallen from indexed where is_fallen
 ),
 -- Each holds the next one, because two directories side by side cannot both hold four fifths.
 holding as (
@@ -13,14 +16,6 @@ holding as (
   from (select website_id, fallen, unnest(directories_of(url)) as directory from fell)
   group by website_id, directory
   having count(*) >= 0.8 * any_value(fallen) and any_value(fallen) >= 5
-),
-indexed as materialized (
-  select website_id, path_of(url) as path, fallen is not null as is_fallen
-  from versions_as_of((
-    select list({website_id: pair.website_id, snapshot_id: pair.before_id}) from (select unnest(pairs) as pair)
-  ))
-  left join fell using (website_id, url)
-  where status = 'indexed' and website_id in (select website_id from holding)
 ),
 places as (
   select *, lag(directory) over depths as parent
