@@ -8,6 +8,8 @@ export interface AgeRule {
   maxAge: number;
   /** Websites that are configured: beside theirs, the age of others does not count. None: every website's counts. */
   websites: readonly { id: string }[];
+  /** Of websites that the service lists: those that the configuration leaves out. */
+  isExcepted?: (id: string) => boolean;
 }
 
 /** What a reader opens, and with which limits. */

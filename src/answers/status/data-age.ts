@@ -28,8 +28,10 @@ const runRow = z.object({ outcome: z.string(), error: z.string().nullable(), fin
  * @param now milliseconds since 1970
  */
 export async function dataAgeOf(reader: Reader, asked: readonly Newest[], now: number): Promise<DataAge | null> {
-  const { maxAge, websites }: AgeRule = reader.options.ageRule ?? DEFAULT_AGE_RULE;
-  const configured = asked.filter(({ id }) => websites.some((one) => one.id === id));
+  const { maxAge, websites, isExcepted = () => false }: AgeRule = reader.options.ageRule ?? DEFAULT_AGE_RULE;
+  const configured = asked.filter(
+    ({ id }) => !isExcepted(id) && (websites.length === 0 || websites.some((one) => one.id === id)),
+  );
   const covered = configured.length > 0 ? configured : asked;
   const [oldest] = covered.toSorted((one, other) => Date.parse(one.listedAt) - Date.parse(other.listedAt));
   if (!oldest) return null;

@@ -24,7 +24,6 @@ export function statusInputOf(config: Config): StatusInput {
     resumeWithin: sync.resume_within,
     maxRejectRatio: quality.max_reject_ratio,
     ...ageRuleOf(config),
-    isExcepted: (id) => isExcepted(config, id),
     due: dueOf(config),
     minFreeDisk: warehouse.min_free_disk,
     followers: followersOf(config),
@@ -46,7 +45,11 @@ export function dueOf({ hasSchedule, schedule: { 'nightly-sync': cron, time_zone
 /** When data is too old, and which websites are configured. */
 export function ageRuleOf(config: Config) {
   const websites = Array.isArray(config.websites) ? config.websites : [];
-  return { maxAge: maxAgeOf(config), websites: websites.map(({ id, name }) => ({ id, name: name ?? null })) };
+  return {
+    maxAge: maxAgeOf(config),
+    websites: websites.map(({ id, name }) => ({ id, name: name ?? null })),
+    isExcepted: (id: string) => isExcepted(config, id),
+  };
 }
 
 /** The age above which a snapshot is stale, in milliseconds. If the nightly sync is switched off, one a day is assumed. */

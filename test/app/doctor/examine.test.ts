@@ -140,6 +140,19 @@ describe('doctor', () => {
     expect(behind?.remedy).toMatch(/take it out: `indexhouse remove --snapshot [\da-f-]{36}`\.$/);
   });
 
+  once('says that a run is overdue', async () => {
+    const { url } = await service();
+    const folder = temporaryFolder();
+    const config = { baseUrl: url, websites: ['site-a'], sections: { schedule: { 'nightly-sync': '0 2 * * *' } } };
+    await syncNow(writeConfig(folder, config));
+    expect(of(await doctor(config, {}, folder), 'status')).toMatchObject([{ level: 'ok' }]);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 30 * 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(of(await doctor(config, {}, folder), 'status')).toMatchObject([
+      { level: 'warning', message: expect.stringMatching(/^no run since .* by schedule.nightly-sync/) },
+    ]);
+  });
+
   once('says what status says, and who holds the run lock', async () => {
     const { url } = await service();
     const folder = temporaryFolder();
