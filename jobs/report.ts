@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { withReader } from '../src/answers/query/reader.js';
 import { reportPage } from '../src/answers/report/page.js';
 import { readReport } from '../src/answers/report/report.js';
-import { ageRuleOf } from '../src/answers/status/status-input.js';
+import { statusInputOf } from '../src/answers/status/status-input.js';
 import type { Job } from '../src/app/daemon/job.js';
 import { EXIT } from '../src/base/exit.js';
 import { makeFolder, writeDurably } from '../src/base/storage/durable.js';
@@ -16,7 +16,7 @@ export const reportJob: Job = {
   async run({ config, version, logger }) {
     const { folder, keep } = config.report;
     const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
-    const options = { warehouse, memoryLimit, ageRule: ageRuleOf(config), pagesFrom: config.pages_from };
+    const options = { warehouse, memoryLimit, ageRule: statusInputOf(config), pagesFrom: config.pages_from };
     const report = await withReader(options, (reader) => readReport(reader, { version, now: Date.now() }));
     await makeFolder(folder);
     const file = join(folder, `indexhouse-${report.period.until}.html`);

@@ -18,12 +18,15 @@ export const STATUS_DEFAULTS = {
 
 export function statusInputOf(config: Config): StatusInput {
   const { warehouse, sync, quality } = config;
+  const websites = Array.isArray(config.websites) ? config.websites : [];
   return {
     warehouse: warehouse.path,
     memoryLimit: warehouse.memory_limit,
     resumeWithin: sync.resume_within,
     maxRejectRatio: quality.max_reject_ratio,
-    ...ageRuleOf(config),
+    maxAge: maxAgeOf(config),
+    websites: websites.map(({ id, name }) => ({ id, name: name ?? null })),
+    isExcepted: (id) => isExcepted(config, id),
     due: dueOf(config),
     minFreeDisk: warehouse.min_free_disk,
     followers: followersOf(config),
@@ -40,16 +43,6 @@ export function dueOf({ hasSchedule, schedule: { 'nightly-sync': cron, time_zone
   const schedule = cron ? { cron, timeZone } : null;
   const { overdue } = status;
   return hasSchedule ? { schedule, overdue } : { schedule: null, ofDaemon: schedule, overdue };
-}
-
-/** When data is too old, and which websites are configured. */
-export function ageRuleOf(config: Config) {
-  const websites = Array.isArray(config.websites) ? config.websites : [];
-  return {
-    maxAge: maxAgeOf(config),
-    websites: websites.map(({ id, name }) => ({ id, name: name ?? null })),
-    isExcepted: (id: string) => isExcepted(config, id),
-  };
 }
 
 /** The age above which a snapshot is stale, in milliseconds. If the nightly sync is switched off, one a day is assumed. */

@@ -5,7 +5,7 @@ import type { Reader } from '../../answers/query/reader.js';
 import type { ReaderOptions } from '../../answers/query/reader-options.js';
 import { ageText, type DataAge } from '../../answers/status/data-age.js';
 import type { StatusInput } from '../../answers/status/found.js';
-import { ageRuleOf, STATUS_DEFAULTS, statusInputOf } from '../../answers/status/status-input.js';
+import { STATUS_DEFAULTS, statusInputOf } from '../../answers/status/status-input.js';
 import { isBucketUrl } from '../../base/config/bucket.js';
 import { accountProblem, type GoogleConfig, googleFor } from '../../base/config/google.js';
 import { configFile, loadConfig, settingsWithoutFile } from '../../base/config/load.js';
@@ -79,20 +79,14 @@ function checkFolder(place: string): void {
 const DEFAULT_HISTORY = '100d';
 
 /** What a reader is to read: a folder, or a bucket by way of the folder that keeps what was fetched from there. */
-export type Reading = ReaderOptions & { cache?: BucketCache | undefined };
+export type Reading = ReaderOptions & { cache?: BucketCache | undefined; status: StatusInput };
 
 /** Hands the warehouse that the flags or the configuration name to a reader, which has it until `use` ends. */
 export async function reading<T>(flags: ReadFlags, io: Io, use: (options: Reading) => Promise<T>): Promise<T> {
-  const onRebuilt = rebuiltLog(flags, io);
-  const config = flags.warehouse === undefined ? await configOf(flags, io, READERS) : null;
-  const settings = config ?? settingsOf(flags.warehouse ?? '', io);
-  const options = {
-    memoryLimit: settings.warehouse.memory_limit,
-    onRebuilt,
-    ageRule: config ? ageRuleOf(config) : undefined,
-    pagesFrom: config?.pages_from,
-  };
-  return inFolder(settings, io, (place) => use({ ...place, ...options }), flags.history);
+  const settings = await settingsFor(flags, io);
+  const { warehouse, pages_from: pagesFrom, status } = settings;
+  const read = { memoryLimit: warehouse.memory_limit, onRebuilt: rebuiltLog(flags, io), pagesFrom };
+  return inFolder(settings, io, (place) => use({ ...place, ...read, ageRule: status, status }), flags.history);
 }
 
 /** How commands that only read load the configuration. */

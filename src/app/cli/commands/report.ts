@@ -24,7 +24,7 @@ import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { writeDurably } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
 import type { ReadFlags } from '../command.js';
-import { exitFor, reading, settingsFor, writeAge, writeLacks } from '../configured.js';
+import { exitFor, reading, writeAge, writeLacks } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { answered } from '../output/query-output.js';
@@ -58,7 +58,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       return made;
     });
     const { warehouse, cache } = where;
-    const status = { ...(await settingsFor(flags, io)).status, warehouse, cache };
+    const status = { ...where.status, warehouse, cache };
     const ids = website === undefined ? null : report.websites.map((one) => one.website.website_id);
     const lastNight = await readLastNight(status, ids);
     const page = flags.format === 'mail' ? reportMail(report, lastNight) : reportPage(report, flags.brief);
