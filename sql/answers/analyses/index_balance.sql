@@ -5,7 +5,7 @@
 -- param since (date, default 6 days ago): first date; compared with the last complete listing before it
 -- param until (date, default today): last date
 -- param total (boolean, default false): one row per website for the whole period
--- grain: one row per website and date with a complete listing, except the first; with `total` one row per website
+-- grain: one row per website and date with a complete listing, except the first; with `total` one row per website, without figures if the period has no listing to compare
 -- show website_id (website): website
 -- show snapshot_date (date): date
 -- show indexed_before (count): indexed before
@@ -24,6 +24,14 @@ with pairs as (
   where before_id is not null and snapshot_date between $since::date and $until::date and not $total::boolean
   union all
   from period_listings($since::date, $until::date)
+  where $total::boolean
+  union all
+  select website_id, null, null, null, null
+  from (
+    select distinct website_id from snapshots where snapshot_date <= $until::date
+    except
+    select website_id from period_listings($since::date, $until::date)
+  )
   where $total::boolean
 ),
 listed as (
@@ -52,19 +60,20 @@ select
   website_name,
   listing_date as snapshot_date,
   before_date,
-  coalesce(listed_before.indexed, 0) as indexed_before,
-  coalesce(first_inspected, 0) as first_inspected,
-  coalesce(entered, 0) as entered,
-  coalesce(fell_out, 0) as fell_out,
-  coalesce(retired, 0) as retired,
-  coalesce(listed.indexed, 0) as indexed,
-  coalesce(appeared, 0) as appeared,
-  coalesce(deindexed, 0) as deindexed,
-  coalesce(data_lost, 0) as data_lost,
-  coalesce(gone, 0) as gone,
-  coalesce(returned, 0) as returned
-from pairs
-join snapshots on snapshots.snapshot_id = listing_id and snapshots.website_id = pairs.website_id
+  coalesce(listed_before.indexed, nothing) as indexed_before,
+  coalesce(first_inspected, nothing) as first_inspected,
+  coalesce(entered, nothing) as entered,
+  coalesce(fell_out, nothing) as fell_out,
+  coalesce(retired, nothing) as retired,
+  coalesce(listed.indexed, nothing) as indexed,
+  coalesce(appeared, nothing) as appeared,
+  coalesce(deindexed, nothing) as deindexed,
+  coalesce(data_lost, nothing) as data_lost,
+  coalesce(gone, nothing) as gone,
+  coalesce(returned, nothing) as returned
+from (select *, if(listing_id is null, null, 0) as nothing from pairs) as pairs
+join (select website_id, max_by(website_name, snapshot_id) as website_name from snapshots group by website_id) as named
+  using (website_id)
 left join listed on listed.snapshot_id = listing_id
 left join listed as listed_before on listed_before.snapshot_id = before_id
 left join moved using (listing_id)

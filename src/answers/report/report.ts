@@ -7,7 +7,7 @@ import type { Reader } from '../query/reader.js';
 import { dataAgeOf } from '../status/data-age.js';
 import { type Flows, headlineOf, totalOf, type WebsiteFacts } from './headline.js';
 import { type Period, periodOf } from './period.js';
-import { balanceRow, changesRow, snapshotRow, trendRow, websiteRow } from './rows.js';
+import { balanceRow, changesRow, NOT_COMPARED, snapshotRow, trendRow, websiteRow } from './rows.js';
 import { readCauses, readMoves, readSection, type Section } from './section.js';
 import { caveatsOf, storyOf } from './story.js';
 
@@ -111,7 +111,8 @@ async function readFlows(
   const dates = { since, until };
   const changes = byWebsite(await askRows(reader, 'answers/report/changes', changesRow, { website, ...dates }));
   const given = { ...dates, total: 'true' };
-  const balance = byWebsite(await askOf(reader, 'index_balance', balanceRow, website, given));
+  const balances = await askOf(reader, 'index_balance', balanceRow.or(NOT_COMPARED), website, given);
+  const balance = byWebsite(balances.filter((row) => row.entered !== null));
   return (id) => ({ changes: changes(id)[0], balance: balance(id)[0] });
 }
 

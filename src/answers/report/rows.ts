@@ -173,6 +173,8 @@ export const balanceRow = z.object({
   indexed: whole,
 });
 export type BalanceRow = z.infer<typeof balanceRow>;
+/** A period without a listing to compare. */
+export const NOT_COMPARED = z.object({ website_id: text, entered: z.null() });
 
 /** A page that fell out of the index: a sample of the `fallen` pages that went to the same state. */
 export const fallenRow = z.object({

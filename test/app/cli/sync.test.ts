@@ -64,7 +64,7 @@ describe('the summary of a sync', () => {
   });
 
   once('of nothing, and of what a terminal would obey', () => {
-    expect(summaryOf([])).toBe('No interrupted run.\n\nDone: 0 websites synced.\n');
+    expect(summaryOf([])).toBe('No interrupted run.\n\nDone: no website synced.\n');
     const hostile = summaryOf([website('\x1b[2Jw', { error: 'bad\x1b]0;x\x07' }, { left: 2 })]);
     expect(hostile).toContain('\\x1b[2Jw: 2 reports were left');
     expect(hostile).not.toContain('\x1b');

@@ -137,8 +137,10 @@ function lastLine(websites: readonly WebsiteReceipt[], problems: readonly Proble
   const committed = websites.filter(({ status }) => status === 'committed').length;
   const synced =
     committed === websites.length
-      ? counted(committed, 'website')
-      : `${committed} of ${counted(websites.length, 'website')}`;
+      ? committed === 0
+        ? 'no website'
+        : counted(committed, 'website')
+      : `${committed || 'none'} of ${counted(websites.length, 'website')}`;
   if (exitCode === 0) return `Done: ${synced} synced.`;
   const how = exitCode === 1 ? 'Failed' : 'Completed with warnings';
   return `${how}: ${synced} synced, ${counted(problems.length, 'warning')} (exit code ${exitCode}).`;
