@@ -173,6 +173,7 @@ async function indexhouse(site: Site): Promise<Side> {
         hadComplete: false,
         newest: null,
         latest: null,
+        search: { search_final: [], search_fresh: [], search_fetches: [] },
       });
       const whole = status === 'complete' && run.requests.sent === site.urls.length;
       if (!whole) throw new Error(`the reports ended as ${status}: ${message}`);

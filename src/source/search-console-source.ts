@@ -5,14 +5,15 @@ import type { Purpose } from './client.js';
 import { SourceError } from './errors.js';
 import type { ReportOutcome } from './report.js';
 import type { Account } from './search-console/account.js';
-import { listSitemaps, listSites, searchTraffic } from './search-console/calls.js';
+import { listSitemaps, listSites } from './search-console/calls.js';
 import type { GoogleClient } from './search-console/google-client.js';
 import { inspect } from './search-console/inspection.js';
 import { byWidth, covers, isReadable, refusalOf, whyRefused } from './search-console/property.js';
+import { californiaDate, isCut, searchRows, searchTotals } from './search-console/search-analytics.js';
 import type { SiteFetch } from './search-console/site-fetch.js';
 import { tryOut } from './search-console/trial.js';
 import { Universe } from './search-console/universe.js';
-import type { ListingSink, Merged, Page, Quota, Source } from './source.js';
+import type { ListingSink, Merged, Page, Quota, SearchDays, Source } from './source.js';
 import type { JudgedEntry } from './walk/coverage-window.js';
 import type { WalkResult } from './walk/walk.js';
 import { type AcceptedWindow, firstWalk, type Interrupted, restartedWalk, type WalkState } from './walk/walk-state.js';
@@ -56,7 +57,7 @@ export class SearchConsoleSource implements Source {
       sitemaps: own.sitemaps,
       notAfter,
       listSitemaps: () => listSitemaps(client, inTime),
-      traffic: (window) => searchTraffic(client, { ...inTime, window }),
+      searched: sink.searched,
       site,
     });
     // An interrupted listing begins again.
@@ -68,6 +69,17 @@ export class SearchConsoleSource implements Source {
     const reason = whyIncomplete(merged.sources, found.problems);
     const kept = { ...state, count: state.kept, ended: true };
     return { kept, walks: state.walk, complete: reason === null, reason, error: null };
+  }
+
+  async searchDays(purpose: Purpose): Promise<SearchDays> {
+    const { client } = this;
+    const { own: property } = await this.#known(purpose);
+    return {
+      today: californiaDate(client.now),
+      totals: (type, since, purpose) => searchTotals(client, { type, since, property, purpose }),
+      rows: (date, purpose) => searchRows(client, { ...date, property, purpose }),
+      isCut,
+    };
   }
 
   /** Through the narrowest property that has the page and is not spent, because fewer pages can use it. */

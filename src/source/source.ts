@@ -5,9 +5,74 @@ import type { JudgedEntry } from './walk/coverage-window.js';
 import type { WalkJournal, WalkResult } from './walk/walk.js';
 import type { Interrupted } from './walk/walk-state.js';
 
+/** The types of search whose days are fetched. */
+export const SEARCH_TYPES = ['web', 'image', 'video', 'news', 'discover', 'googleNews'] as const;
+export type SearchType = (typeof SEARCH_TYPES)[number];
+
+/** How often something was shown and clicked, and its average position. */
+interface SearchFigures {
+  clicks: number;
+  impressions: number;
+  position: number;
+}
+
+/** A day of one type of search. */
+export interface SearchDate {
+  /** `YYYY-MM-DD` in California. */
+  date: string;
+  type: SearchType;
+  /** Whether its figures no longer change. */
+  isFinal: boolean;
+}
+
+/** The dates of a type of search that have data, with the sums of all pages. */
+export interface SearchTotals {
+  dates: ReadonlyMap<string, SearchFigures>;
+  /** The first date whose figures may still change. */
+  firstPreliminary: string;
+}
+
+/** What search showed of a page on one day. */
+export interface SearchRow extends SearchFigures {
+  /** The page's identity; null for what is no page of the property. */
+  url: string | null;
+  /** As search analytics names it, if that is not `url`: with its fragment, each is a row of its own. */
+  page?: string;
+  /** The spelling of its address, if it is not `url`. */
+  spelling?: string;
+}
+
+/** What search shows of a website's pages, day by day. */
+export interface SearchDays {
+  /** The date of now, `YYYY-MM-DD`. */
+  readonly today: string;
+  /** The dates that have data, from `since` on. @throws SourceError; `TooLate`, `Stopped` */
+  totals(type: SearchType, since: string, purpose: Purpose): Promise<SearchTotals>;
+  /** The pages of a day, as they arrive. @throws SourceError; `TooLate`, `Stopped` */
+  rows(date: SearchDate, purpose: Purpose): AsyncIterable<SearchRow[]>;
+  /** Whether a day with so many rows lacks others. */
+  isCut(rows: number): boolean;
+}
+
+/** What became of the days of search analytics tonight, before a listing. */
+export interface Searched {
+  /** How many rows were read. */
+  entries: number;
+  /** What pages of the listing are missing for. */
+  error: string | null;
+  /** What harms no listing. */
+  remark: string | null;
+  /** Days of the history that are left for later nights. */
+  left: number;
+  /** An address on each host with pages, of 50 hosts at most. */
+  hosts: readonly string[];
+}
+
 /** Where a listing goes. */
 export interface ListingSink extends WalkJournal {
   purpose: Purpose;
+  /** What search analytics named tonight and in the nights before; null without any. */
+  searched: Searched | null;
   /** When the reading of many places ends with what was read by then, in milliseconds since 1970. */
   notAfter: number;
   /** Called after each answer, whatever it is. @throws ClockError */
@@ -79,6 +144,8 @@ export interface Source {
   probe(purpose: Purpose): Promise<unknown>;
   /** The quotas of a day, the widest property first, and what is left of each; null without any. @throws SourceError */
   quotas(purpose: Purpose): Promise<(Quota & { left: number })[] | null>;
+  /** What search shows of the pages; without it the service has no such data. @throws SourceError */
+  searchDays?(purpose: Purpose): Promise<SearchDays>;
   /** The properties that refuse every inspection, and why pages are left for that; null if none is. */
   readonly refusal?: { properties: readonly string[]; message: string | null };
 }

@@ -9,7 +9,7 @@ import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/log/commit.js';
 import { openLog } from '../warehouse/log/log.js';
 
-import { latestOf } from '../warehouse/log/markers.js';
+import { filesOf, latestOf } from '../warehouse/log/markers.js';
 import type { Manifest } from '../warehouse/log/stage/commit-files.js';
 import type { CommitFacts } from '../warehouse/log/stage/comparison.js';
 import { currentState, hasComplete } from '../warehouse/log/state.js';
@@ -34,6 +34,11 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
     hadComplete: hasComplete(markers),
     newest: markers.at(-1)?.snapshotId ?? null,
     latest: latestOf(markers),
+    search: {
+      search_final: filesOf(warehouse, markers, 'search_final'),
+      search_fresh: filesOf(warehouse, markers, 'search_fresh'),
+      search_fetches: filesOf(warehouse, markers, 'search_fetches'),
+    },
   };
 }
 

@@ -15,6 +15,7 @@ import type { JournalFolder } from '../warehouse/journal/folder.js';
 import type { RunHeader } from '../warehouse/journal/header.js';
 import type { Planned } from '../warehouse/journal/plan.js';
 import type { ReportCounts, ReportsStatus } from '../warehouse/journal/reports.js';
+import type { SearchTable } from '../warehouse/log/folder/tables.js';
 import type { latestOf } from '../warehouse/log/markers.js';
 import type { Outage } from './outage.js';
 import type { RunClock } from './run-clock.js';
@@ -78,6 +79,8 @@ export interface Before {
   /** The id of the newest commit. */
   newest: string | null;
   latest: ReturnType<typeof latestOf>;
+  /** The committed files of search analytics, by table. */
+  search: Record<SearchTable, readonly string[]>;
 }
 
 /** How the fetching of the planned reports ended. */

@@ -13,6 +13,7 @@ import { COMPARED, setCommitFacts, viewComparison, viewPreviousState } from '../
 import { commitFacts } from './commit-snapshot.js';
 import type { Before, WebsiteRun } from './context.js';
 import { keepOddRecords } from './stage/journal-views.js';
+import { viewSearch } from './stage/search-views.js';
 import { journalQuery } from './stage/stage.js';
 
 /** The statements that `choose_inspections` builds on, in order. */
@@ -50,6 +51,7 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: JournaledWal
     await engine.view(`now_${table}`, query);
   }
   await viewComparison(engine);
+  if (run.source.byInspection) await viewSearch(engine, run, before);
 }
 
 async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {

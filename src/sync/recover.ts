@@ -154,7 +154,7 @@ async function dropIfAhead(folder: JournalFolder, { deps, ended }: RecoveryInput
 
 /** Whether the run died before its first request: the header is written before that. */
 async function isEmpty(folder: JournalFolder): Promise<boolean> {
-  const files = [folder.header, folder.listing, folder.planned, folder.plan, folder.reports];
+  const files = [folder.header, folder.search, folder.listing, folder.planned, folder.plan, folder.reports];
   const there = await Promise.all(files.map((file) => exists(file)));
   return !there.includes(true);
 }

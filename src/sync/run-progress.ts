@@ -41,6 +41,14 @@ export class RunProgress {
     this.#advance('pages', website, pages, expected);
   }
 
+  /** Shows how many days of search analytics are read. */
+  searched(website: Website, days: number, all: number): void {
+    if (this.#phase === null) this.progress?.start('pages', null);
+    this.#phase ??= 'pages';
+    this.progress?.note(`${website.name ?? website.id}: search analytics, day ${count(days)} of ${count(all)}`);
+    this.#isWaiting = days < all;
+  }
+
   /** Shows that a run waits, because nothing else moves meanwhile. The next answer removes the text. */
   waiting({ for: what, until }: Pick<Waiting, 'for' | 'until'>): void {
     if (this.#phase === null) this.progress?.start('pages', null);

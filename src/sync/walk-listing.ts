@@ -1,11 +1,11 @@
-import { appendFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { count, counted } from '../base/observe/format.js';
 import { crashPoint } from '../base/storage/crash-point.js';
 import { AppendFile } from '../base/storage/durable.js';
 import { sql } from '../base/storage/sql.js';
 import { DAY_MS, HOUR_MS } from '../base/time.js';
-import type { Merged, Sightings } from '../source/source.js';
+import type { Merged, Searched, Sightings } from '../source/source.js';
 import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
 import { readLines } from '../warehouse/journal/lines.js';
@@ -15,6 +15,7 @@ import { type Before, deadlineOf, type WebsiteRun } from './context.js';
 import { wellFormedJson } from './journal/embed.js';
 import { ListingJournal } from './journal/write-listing.js';
 import { type WalkFingerprint, walkFingerprint } from './stage/journal-views.js';
+import { viewSearch } from './stage/search-views.js';
 
 /** Reading every sitemap may take this long, so that a night has time for its inspections. */
 const LONGEST_LISTING_MS = 4 * HOUR_MS;
@@ -29,13 +30,11 @@ const mergedSource = z.looseObject({ pages: z.int() });
  *
  * @throws SourceError if no listing is available, or in an outage to wait for; `Stopped`; JournalError
  */
-export async function walk(run: WebsiteRun, before: Before): Promise<JournaledWalk> {
+export async function walk(run: WebsiteRun, before: Before, searched: Searched | null): Promise<JournaledWalk> {
   const { api } = run.config;
   const left = await readListing(run.folder, api.page_size, run.effects.now());
   // Each window in the journal was a request of this run, whichever process sent it.
   run.requests.sent += left.windows;
-  // The SQL statements over a journal read both files, so both must exist.
-  await appendFile(run.folder.reports, '');
   if (left.kind === 'listed') return left.listed;
   const journal = new ListingJournal(run.folder, left);
   const fingerprints = new Map<number, Promise<WalkFingerprint>>();
@@ -48,6 +47,7 @@ export async function walk(run: WebsiteRun, before: Before): Promise<JournaledWa
     const result = await run.source.list(
       {
         purpose: { lane: run.website.id, counts: run.requests },
+        searched,
         notAfter: Math.min(deadlineOf(run), run.effects.now() + LONGEST_LISTING_MS),
         // Nothing is journaled under a clock that differs from the service's.
         answered: () => run.clock.check(run),
@@ -92,6 +92,7 @@ async function merged(run: WebsiteRun, found: Sightings, before: Before): Promis
     });
     await viewPreviousState(engine, warehouse, before.state);
     await engine.run(sql('warehouse/macros/026_url_key'));
+    await viewSearch(engine, run, before);
     for (const name of ['sightings', 'known_pages', 'restless_sources']) await engine.run(sql(`sync/list/${name}`));
     await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
     const counted = await engine.rows(mergedSource, sql('sync/list/counted_sources'));

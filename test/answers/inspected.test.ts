@@ -119,7 +119,7 @@ describe('a website whose pages are inspected by and by', () => {
     expect(fell.map((row) => shown.map((name) => String(row[name]).replace(pageOf(''), '')))).toEqual([
       ['/a/1', '40', '2025-03-03', '2025-03-01T10:01:00.000Z'],
       ['/a/2', '7', '2025-03-03', '2025-03-01T10:01:00.000Z'],
-      ['/a/4', 'null', '2025-03-03', '2025-03-02T10:01:00.000Z'],
+      ['/a/4', '0', '2025-03-03', '2025-03-02T10:01:00.000Z'],
     ]);
     const report = await readReport(reader, { since: '2025-03-03', version: 'test', now: 0 });
     expect(report.sections[0]?.story[0]).toContain('3 pages fell out of the index; in 28 days they had 47 clicks.');

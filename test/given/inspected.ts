@@ -15,7 +15,7 @@ interface InspectedNight {
   lists: readonly string[];
   /** The coverage state that the inspection of a page finds, with the reason for it behind a `|`: `oldest` by default. Empty: no verdict. */
   inspects?: Readonly<Record<string, string>>;
-  /** Clicks of the last 28 days. */
+  /** Clicks of the last day that is final, three days before. */
   clicks?: Readonly<Record<string, number>>;
   /** Rows of `listing_sources`. */
   sources?: readonly object[];
@@ -49,6 +49,7 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
   mkdirSync(folder.path, { recursive: true });
   write(folder.listing, listingLines(given, at));
   write(folder.reports, reportLines(given, at));
+  write(folder.search, searchLines(given, at));
   const ids = { run_id: folder.runId, website_id: given.site, snapshot_id };
   const requests = { requests_sent: 1, requests_throttled: 0, requests_retried: 0 };
   const times = { finished_at: at.toISOString(), snapshot_date: date };
@@ -74,11 +75,9 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
   await commitStaged(warehouse, folder, manifest);
 }
 
-function listingLines({ lists, clicks = {}, sources = [] }: InspectedNight, at: Date): object[] {
+function listingLines({ lists, sources = [] }: InspectedNight, at: Date): object[] {
   const entries = lists.map((path, position) => {
-    const traffic = { clicks: clicks[path], impressions: (clicks[path] ?? 0) * 20, position: 3 };
-    const extra = clicks[path] === undefined ? {} : { extra: JSON.stringify(traffic) };
-    return { kind: 'entry', walk: 1, window: 1, position, url: pageOf(path), ...extra, entry: { url: pageOf(path) } };
+    return { kind: 'entry', walk: 1, window: 1, position, url: pageOf(path), entry: { url: pageOf(path) } };
   });
   const named = sources.map((source) => ({ kind: 'source', walk: 1, window: 1, position: 0, source }));
   return [
@@ -86,6 +85,23 @@ function listingLines({ lists, clicks = {}, sources = [] }: InspectedNight, at: 
     ...named,
     { kind: 'window', walk: 1, window: 1, keep: entries.length, at: at.toISOString(), drift: [] },
   ];
+}
+
+/** The last final day of search analytics, and the day after it, which may still change. */
+function searchLines({ clicks }: InspectedNight, at: Date): object[] {
+  if (!clicks) return [];
+  return [3, 2].flatMap((daysAgo) => {
+    const date = new Date(at.getTime() - daysAgo * DAY_MS).toISOString().slice(0, 10);
+    const day = { date, type: 'web', is_final: daysAgo === 3 };
+    const rows = Object.entries(clicks).map(([path, clicks]) => {
+      return { url: pageOf(path), clicks, impressions: clicks * 20, position: 3 };
+    });
+    const sums = { clicks: 0, impressions: 0, is_cut: false, at: at.toISOString() };
+    return [
+      { kind: 'rows', ...day, rows },
+      { kind: 'day', ...day, ...sums },
+    ];
+  });
 }
 
 function reportLines({ inspects = {} }: InspectedNight, at: Date): object[] {

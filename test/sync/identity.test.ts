@@ -30,12 +30,12 @@ test('a page has one identity and one inspection a night, however its address is
   expect(await pass(said)).toMatchObject({ inspected: asked, pages: { listed: 5 } });
   // Search analytics names only one any more.
   const { inspected } = await pass({ ...said, traffic: [[`${SHOP}/plain`, 1, 1, 1]] });
-  expect(inspected).toContain(`${SHOP}/%7Euser`);
+  expect(inspected).toContain(`${SHOP}/%7euser`);
   const keys = ['/b', '/caf%C3%A9/', '/only-here', '/plain', '/~user'].map((path) => SHOP + path);
   const columns = 'url, canonicals_match, searchengine_selected_canonical as canonical, spelling';
   expect(await rows(`select ${columns} from pages order by url`)).toEqual(
     keys.map((url) => {
-      const spelling = { [`${SHOP}/~user`]: `${SHOP}/%7Euser`, [`${SHOP}/only-here`]: `${SHOP}/only%2dhere` }[url];
+      const spelling = { [`${SHOP}/~user`]: `${SHOP}/%7euser`, [`${SHOP}/only-here`]: `${SHOP}/only%2dhere` }[url];
       return {
         url,
         canonicals_match: true,
@@ -63,7 +63,7 @@ test('rows of search analytics are summed for a page, their positions weighted b
     [`${SHOP}/guide/`, 40, 400, 2],
   ];
   await pass({ sitemap: [`${SHOP}/guide/`], traffic });
-  expect(await rows('select clicks, impressions, "position" from page_traffic')).toEqual([
+  expect(await rows('select clicks, impressions, "position" from search_final')).toEqual([
     { clicks: 65, impressions: 500, position: 3 },
   ]);
 });

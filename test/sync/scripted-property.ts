@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { DAY_MS } from '../../src/base/time.js';
+import { addDays, DAY_MS } from '../../src/base/time.js';
+import { SEARCH_TYPES } from '../../src/source/source.js';
 import { realRunEffects } from '../../src/sync/context.js';
 import type { WebsiteReceipt } from '../../src/sync/receipt.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
@@ -19,6 +20,8 @@ export const PROPERTY = 'sc-domain:shop.example';
 export const SITEMAP = `${SHOP}/sitemap.xml`;
 const FIRST_NIGHT_MS = Date.parse('2026-03-01T10:00:00Z');
 
+type SearchedPage = readonly [page: string, clicks: number, impressions: number, position: number];
+
 /** What Search Console and the site say in one night. */
 export interface ScriptedNight {
   /** The entries of `sitemap.xml`: addresses, each with its `lastmod` behind a blank, if it has one. */
@@ -27,8 +30,10 @@ export interface ScriptedNight {
   sitemaps?: Readonly<Record<string, readonly string[]>>;
   /** By address, what stands for a sitemap or lies beside it: a body, or a status. */
   files?: Readonly<Record<string, string | number>>;
-  /** Rows of search analytics. */
-  traffic?: readonly [page: string, clicks: number, impressions: number, position: number][];
+  /** Rows of search analytics: those of web search on the last final day, three days ago. */
+  traffic?: readonly SearchedPage[];
+  /** The same of any day; it replaces `traffic`. A status is a refusal. */
+  search?(date: string, type: string): readonly SearchedPage[] | number;
   /** An `indexStatusResult`; by default the page is indexed, and was crawled on the day before the first night. */
   inspect?(url: string): object;
   /** The properties that the account sees, as Google spells them, with its permissions. */
@@ -42,26 +47,60 @@ const inspectionAsked = z.strictObject({
   siteUrl: z.string(),
   languageCode: z.literal('en-US'),
 });
-const trafficAsked = z.strictObject({
+const searchAsked = z.strictObject({
   startDate: z.iso.date(),
   endDate: z.iso.date(),
-  dimensions: z.tuple([z.literal('page')]),
+  type: z.enum(SEARCH_TYPES),
+  dataState: z.enum(['final', 'all']),
+  dimensions: z.tuple([z.enum(['date', 'page'])]),
+  aggregationType: z.literal('byPage').optional(),
   rowLimit: z.int().max(25_000),
-  startRow: z.int(),
+  startRow: z.int().default(0),
 });
 
-class Refused extends Error {}
+class Refused extends Error {
+  constructor(
+    message: string,
+    readonly status = 403,
+  ) {
+    super(message);
+  }
+}
 
 /** A property on loopback that answers as a script says, and refuses what Google would; its nights are a day apart. */
 export async function scriptedProperty(onFinished: OnFinished, entry: object | object[] | 'all' = {}, settings = {}) {
   let script: ScriptedNight = {};
   let night = -1;
   const inspected: string[] = [];
-  /** The property of each inspection, and how often the list of properties was asked for. */
-  const calls: { through: string[]; lists: number } = { through: [], lists: 0 };
+  /** The property of each inspection, how often the list of properties was asked for, and the days that were. */
+  const calls: { through: string[]; lists: number; searched: string[] } = { through: [], lists: 0, searched: [] };
   const readable = (siteUrl: string) => {
     const { sites = { [PROPERTY]: 'siteFullUser' } } = script;
     if ((sites[siteUrl] ?? 'siteUnverifiedUser') === 'siteUnverifiedUser') throw new Refused(`not yours: ${siteUrl}`);
+  };
+  const day = (daysAgo: number) => new Date(FIRST_NIGHT_MS + (night - daysAgo) * DAY_MS).toISOString().slice(0, 10);
+  const shownOn = (date: string, type: string) => {
+    const { traffic = [], search = (date, type) => (date === day(3) && type === 'web' ? traffic : []) } = script;
+    return search(date, type);
+  };
+  const searched = ({ startDate, endDate, type, dimensions, rowLimit, startRow }: z.infer<typeof searchAsked>) => {
+    calls.searched.push([type, dimensions[0], startDate].join(' '));
+    const figures = ([page, clicks, impressions, position]: SearchedPage) => {
+      return { keys: [page], clicks, impressions, ctr: 0, position };
+    };
+    if (dimensions[0] === 'page') {
+      const shown = shownOn(startDate, type);
+      if (typeof shown === 'number') throw new Refused(`no ${startDate}`, shown);
+      return { rows: shown.slice(startRow, startRow + rowLimit).map(figures) };
+    }
+    const rows = [];
+    for (let date = startDate; date <= endDate; date = addDays(date, 1)) {
+      const shown = shownOn(date, type);
+      const pages = typeof shown === 'number' ? [[date, 1, 1, 1] as const] : shown;
+      const sum = (of: 1 | 2) => pages.reduce((all, page) => all + page[of], 0);
+      if (pages.length > 0) rows.push(figures([date, sum(1), sum(2), 1]));
+    }
+    return { rows, metadata: { first_incomplete_date: day(2) } };
   };
   const answer = (line: string, body: string): unknown => {
     if (line === 'POST /token') return { access_token: 'ya29.a-token-of-this-test', expires_in: 3599 };
@@ -76,11 +115,7 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
       return { sitemap: [SITEMAP, ...Object.keys(script.sitemaps ?? {})].map((path) => ({ path, errors: '0' })) };
     }
     if (line === `POST ${site}/searchAnalytics/query`) {
-      const { startRow } = trafficAsked.parse(JSON.parse(body));
-      const rows = (script.traffic ?? []).slice(startRow);
-      return {
-        rows: rows.map(([page, clicks, impressions, position]) => ({ keys: [page], clicks, impressions, position })),
-      };
+      return searched(searchAsked.parse(JSON.parse(body)));
     }
     if (line !== 'POST /v1/urlInspection/index:inspect') return null;
     const { inspectionUrl: url, siteUrl } = inspectionAsked.parse(JSON.parse(body));
@@ -106,7 +141,7 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
       const said = answer(`${request.method} ${request.url}`, body);
       response.writeHead(said ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(said));
     } catch (error) {
-      const [code, status] = error instanceof Refused ? [403, 'PERMISSION_DENIED'] : [400, 'INVALID_ARGUMENT'];
+      const [code, status] = error instanceof Refused ? [error.status, 'PERMISSION_DENIED'] : [400, 'INVALID_ARGUMENT'];
       const refused = { error: { code, status, message: String(error) } };
       response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(refused));
     }
@@ -129,7 +164,7 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
     async pass(said: ScriptedNight, pages?: string[], days = 1): Promise<WebsiteReceipt & { inspected: string[] }> {
       [script, night] = [said, night + days];
       inspected.length = 0;
-      Object.assign(calls, { through: [], lists: 0 });
+      Object.assign(calls, { through: [], lists: 0, searched: [] });
       await givenSchemas(warehouse);
       const now = () => FIRST_NIGHT_MS + night * DAY_MS;
       const asked = pages && new Map([[PROPERTY, pages]]);

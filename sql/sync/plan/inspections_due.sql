@@ -21,15 +21,21 @@ select
   impressions_lost
 from compared
 left join (
-  select
-    url,
-    try_cast(extra ->> 'lastmod' as timestamptz) as lastmod,
-    coalesce((extra ->> 'recent_impressions')::bigint, 0) as recent,
-    ((extra ->> 'impressions')::bigint - recent) / 3 as impressions_expected,
-    impressions_expected - recent as impressions_lost
+  select url, try_cast(extra ->> 'lastmod' as timestamptz) as lastmod
   from listed_entries
   where kind = 'entry'
 ) as said using (url)
+left join (
+  select
+    url,
+    coalesce(sum(impressions) filter ("date" > last_final_date - 7), 0) as recent,
+    (sum(impressions) - recent) / 3 as impressions_expected,
+    impressions_expected - recent as impressions_lost
+  from search_final
+  join search_ends using (website_id)
+  where "type" = 'web' and "date" > last_final_date - 28
+  group by url
+) as shown using (url)
 -- The first listing takes less than that.
 cross join (select min(first_seen_at) + interval 6 hours as first_listing_ended from previous_state)
 where

@@ -41,7 +41,7 @@ from (
     nullif(json_merge_patch(
       extra::json,
       '{
-        "clicks": null, "impressions": null, "position": null, "recent_impressions": null, "named_by": null,
+        "named_by": null,
         "last_named_at": null, "spelling": null
       }'
     )::varchar, '{}') as extra,

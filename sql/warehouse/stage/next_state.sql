@@ -83,9 +83,6 @@ from (
       when absent and (was_unlisted_since is null or was_absences = 0) then getvariable('snapshot_at')
       else was_unlisted_since
     end as unlisted_since,
-    if(traffic.url is null, was_clicks, traffic.clicks) as clicks,
-    if(traffic.url is null, was_impressions, traffic.impressions) as impressions,
-    if(traffic.url is null, was_position, traffic."position") as "position",
     if(listed, now.listed_at, getvariable('snapshot_at')) as seen_now_at,
     now.* exclude (
       url, listed_at, index_summary, index_coverage_state, canonicals_match, canonicals_match_present,
@@ -93,6 +90,5 @@ from (
       last_named_at, named_by, spelling
     )
   from absences as now
-  left join ranged_page_traffic as traffic on traffic.url = now.url
   left join ranged_url_reports as report on report.url = now.url
 )

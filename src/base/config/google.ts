@@ -43,6 +43,14 @@ export const google = mapping({
   forget_after: duration()
     .prefault('90d')
     .describe('How long a page stays in the listing that no sitemap and no search traffic names any more.'),
+  history: duration()
+    .prefault('480d')
+    .describe('How far back search analytics are fetched, day by day; Google keeps 16 months.'),
+  history_days_per_night: whole(1, 500).prefault(100).describe('Days of that history that a night fetches at most.'),
+  fresh: z
+    .boolean(says('is neither true nor false', 'Write true or false.'))
+    .prefault(true)
+    .describe('Whether the last days, which may still change, are fetched every night, too.'),
   endpoint: baseUrl('Write it as https://searchconsole.googleapis.com.')
     .prefault('https://searchconsole.googleapis.com')
     .describe('Address of the interface, for tests: https, except on loopback.'),

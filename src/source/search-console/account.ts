@@ -2,9 +2,10 @@ import { scopeOf } from '../../base/config/google.js';
 import { MINUTE_MS } from '../../base/time.js';
 import { type Purpose, uncounted } from '../client.js';
 import type { GoogleClientOptions } from './access.js';
-import { californiaDate, listSites, type Site } from './calls.js';
+import { listSites, type Site } from './calls.js';
 import { GoogleClient } from './google-client.js';
 import { isReadable } from './property.js';
+import { californiaDate } from './search-analytics.js';
 
 /** What all websites of one account share: its client, its list of properties, and what is left of the day, which all accounts share. */
 export class Account {

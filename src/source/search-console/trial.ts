@@ -1,16 +1,21 @@
 import { scopeOf } from '../../base/config/google.js';
 import type { GoogleWebsite } from '../../base/config/websites.js';
 import { messageOf, Stopped } from '../../base/exit.js';
+import { addDays } from '../../base/time.js';
 import type { Purpose } from '../client.js';
 import { TooLate } from '../errors.js';
 import type { Quota } from '../source.js';
 import type { Account } from './account.js';
 import { beginningOf } from './body.js';
-import { listSitemaps, searchTraffic } from './calls.js';
+import { listSitemaps } from './calls.js';
 import { inspect } from './inspection.js';
 import { covers, refusalOf, whyRefused } from './property.js';
+import { californiaDate, searchTotals } from './search-analytics.js';
 import { checkNotGone, SiteError } from './site-error.js';
 import type { SiteFetch } from './site-fetch.js';
+
+/** Of search analytics, so many days are asked for. */
+const DAYS_TRIED = 7;
 
 export interface TrialDeps {
   /** As Google spells it. */
@@ -23,7 +28,7 @@ export interface TrialDeps {
 }
 
 /**
- * Does once what a night does: an inspection through each property, a row of search analytics, each listed sitemap.
+ * Does once what a night does: an inspection through each property, the last days of search analytics, each listed sitemap.
  *
  * @returns the quotas that can be used, the number of sitemaps, and what is lacking, with the remedy behind the last `; `
  * @throws `Stopped`
@@ -62,7 +67,8 @@ export async function tryOut({ property, own, quotas, account, site, purpose }: 
   }
   const call = { property, purpose };
   const listed = own.sitemaps === 'auto' ? tried('the list of sitemaps', listSitemaps(client, call)) : own.sitemaps;
-  await tried('search analytics', searchTraffic(client, { ...call, window: '7d', most: 1 }).next());
+  const since = addDays(californiaDate(client.now), -DAYS_TRIED);
+  await tried('search analytics', searchTotals(client, { ...call, type: 'web', since }));
   const refusals = await Promise.all(quotas.map(whyNotInspected));
   const usable = quotas.filter((_, at) => refusals[at] === null);
   // A narrower property that refuses only lends nothing.

@@ -2,8 +2,9 @@ import { Stopped } from '../../base/exit.js';
 import { counted } from '../../base/observe/format.js';
 import { codeOf } from '../../base/storage/durable.js';
 import { SourceError, TooLate } from '../errors.js';
+import type { Searched } from '../source.js';
 import { type Body, beginningOf } from './body.js';
-import { type PageTraffic, type SubmittedSitemap, TRAFFIC_WINDOWS, type TrafficWindow } from './calls.js';
+import type { SubmittedSitemap } from './calls.js';
 import { addFinding, type ListingSource, newSource, SEARCH_ANALYTICS } from './listing-source.js';
 import { addressOf, guessedRobotsOf, isOfProperty, isOnHostOf, keyOf } from './property.js';
 import { checkNotGone, SiteError } from './site-error.js';
@@ -35,8 +36,6 @@ export interface Sighting {
   sitemap?: string;
   /** As `toISOString` writes it; left out if unreadable. */
   lastmod?: string;
-  /** A row of search analytics; `page` is its address with its fragment, which makes it a row of its own. */
-  traffic?: Omit<PageTraffic, 'url'> & { window: TrafficWindow; page: string };
 }
 
 export interface UniverseDeps {
@@ -44,8 +43,8 @@ export interface UniverseDeps {
   /** `auto`: those that Search Console and robots.txt list. */
   sitemaps: 'auto' | readonly string[];
   listSitemaps(): Promise<readonly SubmittedSitemap[]>;
-  /** An array for each answer of search analytics. */
-  traffic(window: TrafficWindow): AsyncIterable<readonly PageTraffic[]>;
+  /** What was read of search analytics, if anything. */
+  searched: Searched | null;
   site: SiteFetch;
   /** When the listing ends with what was read by then, in milliseconds since 1970. */
   notAfter: number;
@@ -81,8 +80,7 @@ export class Universe {
       this.#queue.push([source, () => this.#guess(source)]);
     }
     if (guesses.length === 0) this.#visit(property);
-    const analytics = this.#newSource(SEARCH_ANALYTICS, 'search_analytics');
-    for (const window of TRAFFIC_WINDOWS) yield* this.#traffic(analytics, window);
+    this.#addSearched();
     if (sitemaps === 'auto') {
       const list = this.#newSource('Search Console', 'search_console');
       this.#queue.unshift([list, () => this.#listed(list)]);
@@ -113,17 +111,14 @@ export class Universe {
     return `${counted(places.length, 'place')} of ${this.deps.property} (${some}) ${why}`;
   }
 
-  async *#traffic(source: ListingSource, window: TrafficWindow): AsyncGenerator<Sighting[]> {
-    try {
-      for await (const rows of this.deps.traffic(window)) {
-        source.entries += rows.length;
-        yield rows.flatMap(({ url, ...figures }) =>
-          this.#sighting(url, { traffic: { window, page: url, ...figures } }),
-        );
-      }
-    } catch (error) {
-      this.#failed(source, error, `(${window}) `);
-    }
+  #addSearched(): void {
+    const { searched } = this.deps;
+    const analytics = this.#newSource(SEARCH_ANALYTICS, 'search_analytics');
+    if (searched === null) return;
+    analytics.entries = searched.entries;
+    if (searched.error !== null) this.#find(analytics, 'error', searched.error);
+    if (searched.remark !== null) this.#find(analytics, 'remark', searched.remark);
+    for (const page of searched.hosts) this.#visit(page);
   }
 
   #newSource(name: string, kind: ListingSource['kind'], namedBy: readonly string[] = []): ListingSource {

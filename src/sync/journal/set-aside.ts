@@ -13,6 +13,7 @@ import {
 import { readListing } from '../../warehouse/journal/listing.js';
 import { checkPlan } from '../../warehouse/journal/plan.js';
 import { readReports } from '../../warehouse/journal/reports.js';
+import { readSearch } from './search.js';
 
 export interface SetAsideInput {
   warehouse: string;
@@ -54,6 +55,7 @@ async function damageOf(folder: JournalFolder): Promise<string | null> {
   try {
     if ((await readHeader(folder)) === null) return `${folder.header} is missing`;
     const { kind } = await readListing(folder, 0, 0);
+    await readSearch(folder);
     await readReports(folder);
     // A plan and answers follow from a complete listing.
     const isBeyond = (await exists(folder.planned)) || (await sizeOf(folder.reports)) > 0;

@@ -1,3 +1,4 @@
+import { appendFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { Engine, type EngineOptions } from '../../base/storage/engine.js';
 import { identifier, sql } from '../../base/storage/sql.js';
@@ -12,15 +13,19 @@ import { ownColumnsOf } from '../../warehouse/log/stage/comparison.js';
 
 const WALK_LINES = ['walk_lines', 'journal_windows'];
 const KEPT_WALK = ['kept_entries', 'doubled_urls', 'listed_entries'];
+const SEARCH = ['journal_search', 'search_rows', 'search_pages'];
 const ODD_RECORDS = ['odd_entries', 'odd_reports'];
 
-/** Creates the views over a journal on disk. Both files must exist; they may be empty. */
+/** Creates the views over a journal on disk. */
 export async function viewJournal(engine: Engine, folder: JournalFolder): Promise<void> {
-  await engine.set({ listing_file: folder.listing, reports_file: folder.reports });
+  // The statements read these files, so they must exist.
+  for (const file of [folder.listing, folder.reports, folder.search]) await appendFile(file, '');
+  await engine.set({ listing_file: folder.listing, reports_file: folder.reports, search_file: folder.search });
   await setContract(engine);
   await engine.run(sql('sync/stage/joins_as_written'));
   await engine.run(sql('sync/stage/journal_listing'));
   await engine.run(sql('sync/stage/journal_reports'));
+  for (const name of SEARCH) await engine.run(sql(`sync/stage/${name}`));
 }
 
 /** Passes the contract to the statements of `sql/sync/stage`. */

@@ -7,7 +7,7 @@ import { sql } from '../../base/storage/sql.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
 import { writeSealed } from '../../warehouse/journal/seal.js';
 import { tableQuery } from '../../warehouse/log/folder/prepare.js';
-import type { DataTable } from '../../warehouse/log/folder/tables.js';
+import { type DataTable, SEARCH_TABLES } from '../../warehouse/log/folder/tables.js';
 import {
   copySummary,
   copyTable,
@@ -34,7 +34,7 @@ const FROM_THE_JOURNAL = [
   'report_failures',
   'rejected_records',
   'drift_observations',
-  'page_traffic',
+  ...SEARCH_TABLES,
   'listing_sources',
 ] as const satisfies DataTable[];
 
@@ -90,7 +90,8 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
 
 /** The statement that makes the rows of a table from a journal; null if the source has none. */
 export function journalQuery(table: (typeof FROM_THE_JOURNAL)[number], { byInspection }: CommitFacts): string | null {
-  if ((table === 'page_traffic' || table === 'listing_sources') && !byInspection) return null;
+  const isOfProperties = table === 'listing_sources' || SEARCH_TABLES.some((one) => one === table);
+  if (isOfProperties && !byInspection) return null;
   return sql(`sync/stage/${table === 'coverage' && byInspection ? 'inspected_coverage' : table}`);
 }
 

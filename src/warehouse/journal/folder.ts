@@ -10,14 +10,15 @@ const DAMAGED = 'damaged';
  *
  * | state       | what is there                                                      |
  * |-------------|--------------------------------------------------------------------|
- * | `listing`   | the header; the listing's last line is not `listed`                 |
+ * | `searching` | the header; of search analytics, the last line is not `searched`   |
+ * | `listing`   | the listing's last line is not `listed`                            |
  * | `listed`    | `listed` is the listing's last line                                  |
  * | `planned`   | the plan, and the file that counts it                              |
  * | `fetched`   | `fetched` is the reports' last line                                  |
  * | `staged`    | the manifest: every file of the commit is beside it                |
  * | `committed` | the marker is in the warehouse (read only there)                   |
  *
- * One step of `syncWebsite` moves it to the next state, and only by adding or renaming a file whole: `walk`, `plan`,
+ * One step of `syncWebsite` moves it to the next state, and only by adding or renaming a file whole: `fetchSearch`, `walk`, `plan`,
  * `fetchReports`, `stage` and `commit`. A process that dies leaves it in the state that it had; `recover` goes on from
  * there, or commits what is there, or records that the run failed. A journal that cannot be read is set aside.
  */
@@ -34,6 +35,8 @@ function folderAt(root: string, runId: string, websiteId: string) {
     websiteId,
     path,
     header: join(path, 'run.json'),
+    /** The days of search analytics. */
+    search: join(path, 'search.ndjson'),
     listing: join(path, 'listing.ndjson'),
     /** What was said about pages by a source that lists them from several places, and each page once. */
     sightings: join(path, 'sightings.ndjson'),

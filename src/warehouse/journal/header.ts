@@ -63,7 +63,7 @@ async function damageOf({ header }: JournalFolder): Promise<string> {
 
 /** When the run last wrote something, in milliseconds since 1970. */
 export async function lastActivity(folder: JournalFolder): Promise<number> {
-  const files = [folder.header, folder.listing, folder.plan, folder.reports];
+  const files = [folder.header, folder.search, folder.listing, folder.plan, folder.reports];
   const found = await Promise.all(files.map((file) => statIfThere(file).catch(() => null)));
   return Math.max(...found.map((file) => file?.mtimeMs ?? 0));
 }

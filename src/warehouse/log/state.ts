@@ -159,7 +159,6 @@ const FOLLOWED = {
   now_url_reports: 'url_reports',
   now_report_failures: 'report_failures',
   now_rejected_records: 'rejected_records',
-  now_page_traffic: 'page_traffic',
 } as const satisfies Record<string, DataTable>;
 const VIEWS: Readonly<Record<string, Table>> = {
   ...FOLLOWED,

@@ -9,7 +9,7 @@ import { jsonOf } from '../../../src/base/validate.js';
 import { coverageEntrySchema } from '../../../src/source/contract/coverage.js';
 import { sqlType } from '../../../src/source/contract/fields.js';
 import { urlReportSchema } from '../../../src/source/contract/report.js';
-import { rowSchema } from '../../../src/source/search-console/calls.js';
+import { rowSchema } from '../../../src/source/search-console/search-analytics.js';
 import { temporaryFolder } from '../../given/folder.js';
 
 const NUMBERS = ['0', '1.0', '1.5', '-1', '1e3', '1e-400', '1e308', '1e999', '2147483647', '2147483648'];
@@ -55,8 +55,7 @@ async function read(
   const file = join(folder, 'lines.json');
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   return withEngine({ memoryLimit: 256e6, temporary: folder }, async (engine) => {
-    await engine.set({ sightings_file: file });
-    await engine.setTimes({ forget_before: new Date(0), day_ago: new Date(0) });
+    await engine.set({ search_file: file });
     for (const one of before) await engine.run(one);
     return engine.rows(z.record(z.string(), z.unknown()), statement(file));
   });
@@ -83,28 +82,17 @@ it.each([
   ).toEqual([Object.fromEntries(Object.keys(fields).map((name) => [name, count(name)]))]);
 });
 
-it('whatever is accepted as a row of search analytics is in the listing as Google gave it', async () => {
+it('whatever is accepted as a row of search analytics is stored as Google gave it', async () => {
   const row = z.preprocess(({ url, ...row }: Record<string, unknown>) => ({ keys: [url], ...row }), rowSchema);
   const fields = { url: URL.map((url) => JSON.stringify(url)), clicks: NUMBER, impressions: NUMBER, position: NUMBER };
-  const rows = accepted(row, fields).map((one, at) => ({
-    ...one,
-    url: `https://shop.example/${String(at).padStart(5, '0')}`,
-  }));
+  const rows = accepted(row, fields).map(({ key: _, ...figures }, at) => {
+    return { url: `https://shop.example/${String(at).padStart(5, '0')}`, ...figures };
+  });
   expect(rows.length).toBeGreaterThan(100);
-  const lines = rows.map(({ url, ...figures }) => ({ url, traffic: { window: '28d', ...figures } }));
-  const nothingKnown = `create view known_pages as
-    select null::varchar as url, null::varchar as spelling, null::varchar[] as named_by,
-      null::timestamptz as last_named_at, null::timestamptz as unnamed_since
-    where false`;
-  const nothingListed = 'create view previous_state as select null::timestamptz as listed_at';
-  const before = [sql('sync/list/sightings'), nothingKnown, nothingListed, sql('sync/list/restless_sources')];
-  const listed = await read(lines, () => sql('sync/list/sighted_pages'), before);
+  const day = { kind: 'rows', date: '2026-11-01', type: 'web', is_final: true };
+  const views = ['journal_search', 'search_rows', 'search_pages'].map((name) => sql(`sync/stage/${name}`));
+  const stored = await read([{ ...day, rows }], () => `from (${sql('sync/stage/search_final')}) order by url`, views);
   const counts = (row: Record<string, unknown>) => [row['url'], Number(row['clicks']), Number(row['impressions'])];
-  expect(listed.map(counts)).toEqual(
-    rows.map((row) => counts({ ...row, clicks: row.clicks + 0, impressions: row.impressions + 0 })),
-  );
-  const off = rows.map(
-    ({ position }, at) => Math.abs(Number(listed[at]?.['position']) - position) / Math.max(1, position),
-  );
-  expect(Math.max(...off)).toBeLessThanOrEqual(0.051);
+  expect(stored.map(counts)).toEqual(rows.map(counts));
+  expect(stored.map(({ position }) => Number(position))).toEqual(rows.map(({ position }) => position));
 });

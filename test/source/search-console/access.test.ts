@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { Access } from '../../../src/source/search-console/access.js';
 import { listSites } from '../../../src/source/search-console/calls.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { credentialsFile, EMAIL, google, refusal, serviceAccount, USER } from './fake-google.js';
+import { credentialsFile, EMAIL, google, refusal, SEARCH_DEFAULTS, serviceAccount, USER } from './fake-google.js';
 
 const form = (body = '') => Object.fromEntries(new URLSearchParams(body));
 const accessOf = (credentials?: string) => {
@@ -12,6 +12,7 @@ const accessOf = (credentials?: string) => {
     requests_per_minute: 1,
     concurrency: 1,
     accounts: {},
+    ...SEARCH_DEFAULTS,
     forget_after: 1,
     endpoint: '',
     ...(credentials ? { credentials } : {}),

@@ -60,6 +60,7 @@ export async function google(answer: Answer, { signIn = freshToken, file = {} }:
     accounts: {},
     requests_per_minute: 6000,
     concurrency: 4,
+    ...SEARCH_DEFAULTS,
     forget_after: 90 * DAY_MS,
     endpoint,
   };
@@ -72,6 +73,9 @@ export async function google(answer: Answer, { signIn = freshToken, file = {} }:
   const purpose: Purpose = { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };
   return { client, calls, signIns, clock, purpose, credentials, call: { property: PROPERTY, purpose } };
 }
+
+/** How the days of search analytics are fetched by default. */
+export const SEARCH_DEFAULTS = { history: 480 * DAY_MS, history_days_per_night: 100, fresh: true };
 
 export interface GivenGoogle {
   signIn?: Answer;

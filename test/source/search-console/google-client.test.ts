@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { listSitemaps, listSites, searchTraffic } from '../../../src/source/search-console/calls.js';
+import { listSitemaps, listSites } from '../../../src/source/search-console/calls.js';
 import { inspect } from '../../../src/source/search-console/inspection.js';
+import { searchRows } from '../../../src/source/search-console/search-analytics.js';
 import { google, refusal, spent, USER } from './fake-google.js';
 
 const URLS = Array.from({ length: 12 }, (_, at) => `https://www.example.com/${at}`);
@@ -101,7 +102,8 @@ it.each([
     const load = number > 1 ? bare : refusal(403, 'PERMISSION_DENIED', 'Quota exceeded.', 'quotaExceeded');
     return number <= refused ? load : rows;
   });
-  const first = searchTraffic(given.client, { ...given.call, window: '90d' }).next();
+  const day = { date: '2026-11-01', type: 'web', isFinal: true } as const;
+  const first = searchRows(given.client, { ...given.call, ...day }).next();
   const ended = await first.then(
     ({ value = [] }) => ({ value }),
     ({ message }) => ({ message }),

@@ -20,6 +20,9 @@ async function list(kind: string, at: string, options: Partial<GoogleClientOptio
     concurrency: 1,
     accounts: {},
     forget_after: 1,
+    history: 1,
+    history_days_per_night: 1,
+    fresh: true,
     endpoint,
     ...(credentials && { credentials }),
   };

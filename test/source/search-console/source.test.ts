@@ -52,6 +52,7 @@ async function given(websites: string, kind?: 'service_account' | 'authorized_us
   const entries: JudgedEntry[] = [];
   const sink: ListingSink = {
     purpose,
+    searched: null,
     notAfter: Number.POSITIVE_INFINITY,
     answered: () => {},
     note: (text) => void notes.push(text),
@@ -71,7 +72,7 @@ async function given(websites: string, kind?: 'service_account' | 'authorized_us
 }
 
 it.each(['service_account', 'authorized_user'] as const)('a %s lists and inspects the pages', async (kind) => {
-  const { sources, sink, notes, entries, sightings, purpose } = await given(`${WEBSITE} sc-domain:example.com`, kind);
+  const { sources, sink, notes, entries, purpose } = await given(`${WEBSITE} sc-domain:example.com`, kind);
   const [source] = sources;
   const listed = await source?.list(sink, undefined);
   expect(listed).toMatchObject({ complete: true, reason: null, kept: { kept: entries.length, ended: true } });
@@ -80,7 +81,6 @@ it.each(['service_account', 'authorized_user'] as const)('a %s lists and inspect
   const inSitemap = website.window(0, website.count).filter((page) => page.inSitemap);
   const hrefs = inSitemap.map(({ number }) => keyOf(website.urls.url(number)) ?? '');
   expect(entries.map(({ url }) => url)).toEqual(expect.arrayContaining(hrefs));
-  expect(new Set(sightings.map((one) => ('traffic' in one ? 'traffic' : 'sitemap'))).size).toBe(2);
   expect(await source?.quotas(purpose)).toMatchObject(
     ['sc-domain:example.com', BLOG].map((property) => ({ property, perDay: 2000, left: 2000 })),
   );
@@ -119,18 +119,6 @@ it.each(['sc-domain:[', 'https://www.example.com/blog'])(
     );
   },
 );
-
-it('is partial where search analytics fails', async () => {
-  const { sources, sink, entries } = await given(`${WEBSITE} sc-domain:example.com`);
-  simulated.setFaults({ '403': 1 }, ['query']);
-  onTestFinished(() => simulated.setFaults({}));
-  const listed = await sources[0]?.list(sink, undefined);
-  const reason = expect.stringContaining(
-    'search analytics of sc-domain:example.com (90d) cannot be read: Google answered 403',
-  );
-  expect(listed).toMatchObject({ complete: false, reason });
-  expect(entries.length).toBeGreaterThan(300);
-});
 
 it('knows to which property a page belongs', () => {
   const all = ['sc-domain:example.com', 'https://www.example.com/', BLOG, 'https://example.com/'];

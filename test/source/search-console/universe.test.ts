@@ -49,7 +49,7 @@ async function read(files: Files, deps: Partial<UniverseDeps> = {}, options: Par
     property: 'sc-domain:shop.example',
     sitemaps: 'auto',
     listSitemaps: async () => [],
-    traffic: async function* () {},
+    searched: null,
     site,
     notAfter: Number.POSITIVE_INFINITY,
     ...deps,
@@ -64,7 +64,7 @@ async function read(files: Files, deps: Partial<UniverseDeps> = {}, options: Par
 const listing = (...paths: string[]) => ({ sitemaps: paths.map((path) => SITE + path) });
 
 describe('where pages are found', () => {
-  it('joins what Search Console and robots.txt list with traffic, each file once, without credentials', async () => {
+  it('joins what Search Console and robots.txt list, each file once, without credentials', async () => {
     const robots = `\uFEFFSITEMAP : /a.xml # main\r\n# Sitemap: /no.xml\r\nsitemap:${WWW}/b.txt#x\r\nSitemap: https://`;
     const lastmod = '<lastmod> 2026-11-01T10:00:00+02:00 </lastmod>';
     const files = {
@@ -72,18 +72,9 @@ describe('where pages are found', () => {
       '/a.xml': sitemap(`<url><loc>${SITE}/é?a=1&amp;b=2#top</loc>${lastmod}</url>`),
       '/b.txt': `${SITE}/b\r\n\r\nftp://shop.example/d`,
     };
-    const figures = { clicks: 1, impressions: 2, position: 3 };
-    const { server, sightings, problems, notes } = await read(files, {
-      listSitemaps: submitted(`${SITE}/a.xml`),
-      async *traffic(window) {
-        yield [SITE, OTHER].map((one) => ({ url: `${one}/${window}é`, ...figures }));
-      },
-    });
+    const { server, sightings, problems, notes } = await read(files, { listSitemaps: submitted(`${SITE}/a.xml`) });
     expect(sightings.toSorted((one, other) => (one.url < other.url ? -1 : 1))).toEqual([
       { url: `${SITE}/%C3%A9?a=1&b=2`, sitemap: `${SITE}/a.xml`, lastmod: '2026-11-01T08:00:00.000Z' },
-      ...['28d', '7d', '90d'].map((window) => {
-        return { url: `${SITE}/${window}%C3%A9`, traffic: { window, page: `${SITE}/${window}é`, ...figures } };
-      }),
       { url: `${SITE}/b`, sitemap: `${WWW}/b.txt` },
     ]);
     expect(problems).toEqual([]);
@@ -118,7 +109,6 @@ describe('where pages are found', () => {
 
   it('reads robots.txt of each host with pages, 50 at most, and fails with it only where pages are', async () => {
     const hosts = Array.from({ length: 60 }, (_, at) => `https://${at}.shop.example`);
-    const figures = { clicks: 1, impressions: 2, position: 3 };
     const files = {
       'https://shop.example/robots.txt': () => http(403),
       'https://www.shop.example/robots.txt': (_: unknown, socket: Parameters<RawAnswer>[1]) => void socket.destroy(),
@@ -127,11 +117,8 @@ describe('where pages are found', () => {
       '/2.xml': sitemap(page(`${SITE}/2`)),
     };
     const paths = [`${hosts[2]}/2.xml`];
-    const withPages = await read(files, {
-      async *traffic() {
-        yield hosts.map((host) => ({ url: `${host}/`, ...figures }));
-      },
-    });
+    const shown = { entries: 60, error: null, remark: null, left: 0, hosts: hosts.map((host) => `${host}/`) };
+    const withPages = await read(files, { searched: shown });
     expect(withPages.urls).toContain(`${SITE}/2`);
     expect(withPages.sightings.find(({ url }) => url === `${SITE}/2`)).toMatchObject({ sitemap: paths[0] });
     expect(withPages.problems).toEqual([expect.stringContaining(`${hosts[1]}/robots.txt answered 401`)]);

@@ -37,8 +37,7 @@ export function readDescriptions(): Descriptions {
 
 /** All tables and views of a database, each column with its description, or null where it has none. */
 export async function readRelations(engine: Engine, descriptions: Descriptions): Promise<Relation[]> {
-  const tables = new Map(sqlNames('warehouse/tables').map((path) => [basename(path).replace(/^\d+_/, ''), sql(path)]));
-  const views = new Map(sqlNames('warehouse/views').map((path) => [basename(path), sql(path)]));
+  const [tables, views] = [textsIn('tables'), new Map([...textsIn('search'), ...textsIn('views')])];
   const relations: Relation[] = [];
   for (const [name, text] of [...TABLES.map((table) => [table, tables.get(table) ?? ''] as const), ...views]) {
     const sections = [name, ...(views.has(name) ? tablesIn(text) : []), EVERYWHERE];
@@ -56,6 +55,11 @@ export async function readRelations(engine: Engine, descriptions: Descriptions):
     });
   }
   return relations;
+}
+
+/** The statements of a folder by the name of what they create. */
+function textsIn(folder: string): Map<string, string> {
+  return new Map(sqlNames(`warehouse/${folder}`).map((path) => [basename(path).replace(/^\d+_/, ''), sql(path)]));
 }
 
 /** Comments on every table, view and column of a database, which BI tools show beside their names. */

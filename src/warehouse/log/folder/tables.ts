@@ -16,10 +16,16 @@ export const DATA_TABLES = [
   'rejected_records',
   'drift_observations',
   'page_versions',
-  'page_traffic',
+  'search_final',
+  'search_fresh',
+  'search_fetches',
   'listing_sources',
 ] as const;
 export type DataTable = (typeof DATA_TABLES)[number];
+
+/** The tables of search analytics. */
+export const SEARCH_TABLES = ['search_final', 'search_fresh', 'search_fetches'] as const satisfies DataTable[];
+export type SearchTable = (typeof SEARCH_TABLES)[number];
 
 /** The tables whose old rows retention may drop. All others are kept for good. */
 export const THINNED_TABLES = ['coverage', 'url_reports'] as const satisfies DataTable[];
@@ -114,6 +120,6 @@ export function macroStatements(timeZone: string): string[] {
  * files and over the tables of `indexhouse.duckdb`.
  */
 export function viewStatements(timeZone: string): string[] {
-  const names = [...sqlNames('warehouse/views'), ...sqlNames('warehouse/periods')];
+  const names = ['search', 'views', 'periods'].flatMap((folder) => sqlNames(`warehouse/${folder}`));
   return [...macroStatements(timeZone), ...names.map((name) => sql(name))];
 }

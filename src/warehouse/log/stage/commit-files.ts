@@ -20,7 +20,9 @@ const SORTED_BY = {
   report_failures: 'url',
   rejected_records: 'source, position, url',
   drift_observations: 'source, kind, field, value',
-  page_traffic: 'url',
+  search_final: 'type, url, date',
+  search_fresh: 'type, url, date',
+  search_fetches: 'date, type',
   listing_sources: 'source',
 } as const;
 const manifestSchema = z.object({

@@ -50,7 +50,6 @@ export const COMPARED = [
   'url_reports',
   'report_failures',
   'rejected_records',
-  'page_traffic',
 ] as const satisfies DataTable[];
 /** In a journal, these have one value for all rows. */
 const OF_THE_COMMIT = ['snapshot_id', 'website_id', 'snapshot_at', 'snapshot_date'];

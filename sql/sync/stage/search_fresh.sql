@@ -1,0 +1,1 @@
+select * exclude (is_final) from search_pages where not is_final

@@ -1,0 +1,217 @@
+import { z } from 'zod';
+import { counted } from '../base/observe/format.js';
+import { crashPoint } from '../base/storage/crash-point.js';
+import { sql } from '../base/storage/sql.js';
+import { addDays, DAY_MS } from '../base/time.js';
+import type { Purpose } from '../source/client.js';
+import { SourceError, TooLate } from '../source/errors.js';
+import {
+  SEARCH_TYPES,
+  type SearchDate,
+  type SearchDays,
+  type Searched,
+  type SearchRow,
+  type SearchTotals,
+  type SearchType,
+} from '../source/source.js';
+import { type Before, deadlineOf, type WebsiteRun } from './context.js';
+import { dayName, readSearch, SearchJournal, type SearchLeft } from './journal/search.js';
+import { viewSearch } from './stage/search-views.js';
+
+/** Days that are fetched at the same time. */
+const WIDTH = 4;
+/** The pages of so many days are listed: without one of these days, the listing is partial. */
+const LISTED_DAYS = 90;
+/** After so many failed days in a row, the others would fail, too. */
+const MOST_IN_A_ROW = 3;
+
+const knownDay = z.object({ date: z.string(), type: z.string() });
+const hostRow = z.object({ url: z.string() });
+
+type AllTotals = ReadonlyMap<SearchType, SearchTotals>;
+/** A day to fetch, with what all its pages sum up to. */
+type WantedDay = SearchDate & { clicks: number; impressions: number };
+interface Failed {
+  date: string;
+  why: string;
+}
+
+/**
+ * Fetches the days of search analytics that the warehouse does not have, newest first: those that may still change, and as
+ * many of the history as a night may. A day that is refused is fetched the next night.
+ *
+ * @returns null if the source has none
+ * @throws SourceError if the property cannot be asked; `Stopped`; JournalError
+ */
+export async function fetchSearch(run: WebsiteRun, before: Before): Promise<Searched | null> {
+  const { source, folder } = run;
+  if (!source.searchDays) return null;
+  const left = await readSearch(folder);
+  const ended = left.searched ?? (await fetchDays(run, before, left));
+  crashPoint('searched');
+  const entries = left.searched ? left.entries : (await readSearch(folder)).entries;
+  return { ...ended, entries, hosts: await hostsOf(run, before) };
+}
+
+async function fetchDays(run: WebsiteRun, before: Before, left: SearchLeft): Promise<SearchLeft['searched'] & object> {
+  const purpose = { lane: run.website.id, counts: run.requests, notAfter: deadlineOf(run) };
+  const days = await run.source.searchDays?.(purpose);
+  if (!days) return { error: null, remark: null, left: 0 };
+  run.clock.check(run);
+  const journal = new SearchJournal(run.folder, left);
+  try {
+    const fetching = new SearchFetch(run, days, journal, purpose);
+    const ended = await fetching.all(await finalDays(run, before), left.days);
+    await journal.finish(ended);
+    return ended;
+  } finally {
+    journal.close();
+  }
+}
+
+class SearchFetch {
+  readonly #failed: Failed[] = [];
+  #inARow = 0;
+  #isOver = false;
+
+  constructor(
+    private readonly run: WebsiteRun,
+    private readonly days: SearchDays,
+    private readonly journal: SearchJournal,
+    private readonly purpose: Purpose,
+  ) {}
+
+  /** @param final the days that are committed for good @param journaled those that this run has read already */
+  async all(final: ReadonlySet<string>, journaled: ReadonlySet<string>) {
+    const { history, history_days_per_night: most, fresh } = this.run.config.google;
+    const { today } = this.days;
+    const totals = await this.#totals(addDays(today, -Math.round(history / DAY_MS)));
+    if (totals === null) return { error: failedText(this.#failed), remark: null, left: 0 };
+    const missing = missingDates(totals, final);
+    const dates = new Set([...missing.slice(0, most), ...(fresh ? preliminaryDates(totals, today) : [])]);
+    const wanted = wantedDays(totals, dates).filter((day) => !final.has(dayName(day)) && !journaled.has(dayName(day)));
+    await this.#fetchAll(wanted);
+    const isListed = ({ date }: Failed) => date >= addDays(today, -LISTED_DAYS);
+    return {
+      error: failedText(this.#failed.filter(isListed)),
+      remark: failedText(this.#failed.filter((one) => !isListed(one))),
+      left: Math.max(0, missing.length - most) + new Set(this.#failed.map(({ date }) => date)).size,
+    };
+  }
+
+  /** What each type has; null if that cannot be read. */
+  async #totals(since: string): Promise<AllTotals | null> {
+    const totals = new Map<SearchType, SearchTotals>();
+    for (const type of SEARCH_TYPES) {
+      await this.#trying(this.days.today, async () => {
+        totals.set(type, await this.days.totals(type, since, this.purpose));
+      });
+    }
+    return this.#failed.length > 0 ? null : totals;
+  }
+
+  async #fetchAll(wanted: readonly WantedDay[]): Promise<void> {
+    const queue = [...wanted];
+    const work = async () => {
+      for (let day = queue.shift(); day && !this.#isOver; day = queue.shift()) {
+        await this.#fetch(day);
+        this.run.progress.searched(this.run.website, wanted.length - queue.length, wanted.length);
+      }
+    };
+    const ends = await Promise.allSettled(Array.from({ length: WIDTH }, work));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    for (const { date } of queue) this.#failed.push({ date, why: 'was not tried after others failed' });
+  }
+
+  #fetch(day: WantedDay): Promise<void> {
+    return this.#trying(day.date, async () => {
+      const rows: SearchRow[] = [];
+      // Without impressions there are no pages to ask for.
+      if (day.impressions > 0) for await (const some of this.days.rows(day, this.purpose)) rows.push(...some);
+      await this.journal.day({ ...day, rows, isCut: this.days.isCut(rows.length) }, new Date(this.run.effects.now()));
+    });
+  }
+
+  /** @throws what is not about a day */
+  async #trying(date: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.#inARow = 0;
+    } catch (error) {
+      const isOfTheDay = error instanceof TooLate || (error instanceof SourceError && error.kind !== 'unauthorized');
+      const isLast = error instanceof TooLate || (error instanceof SourceError && error.kind === 'paused');
+      this.#isOver = !isOfTheDay || isLast || ++this.#inARow >= MOST_IN_A_ROW;
+      if (!isOfTheDay) throw error;
+      this.#failed.push({
+        date,
+        why: error instanceof TooLate ? 'was not read in time' : `cannot be read: ${error.message}`,
+      });
+    }
+  }
+}
+
+/** The dates from the first one with data on that are not known for good, newest first. */
+function missingDates(totals: AllTotals, final: ReadonlySet<string>): string[] {
+  const { first, last } = rangeOf(totals);
+  if (first === null) return [];
+  const missing: string[] = [];
+  for (let date = last; date >= first; date = addDays(date, -1)) {
+    if (SEARCH_TYPES.some((type) => !final.has(dayName({ date, type })))) missing.push(date);
+  }
+  return missing;
+}
+
+/** The first date with data of any type, and the last that no longer changes. */
+function rangeOf(totals: AllTotals): { first: string | null; last: string } {
+  const all = [...totals.values()];
+  const first = all.flatMap(({ dates }) => [...dates.keys()]).sort()[0] ?? null;
+  const last = all.map(({ firstPreliminary }) => addDays(firstPreliminary, -1)).sort()[0] ?? '';
+  return { first, last };
+}
+
+/** The dates with data that may still change. */
+function preliminaryDates(totals: AllTotals, today: string): string[] {
+  const { last } = rangeOf(totals);
+  const dates = [...totals.values()].flatMap((one) => [...one.dates.keys()]);
+  return [...new Set(dates)].filter((date) => date > last && date <= today);
+}
+
+/** Each type of these dates, newest first. A date that Google does not list had no impressions. */
+function wantedDays(totals: AllTotals, dates: ReadonlySet<string>): WantedDay[] {
+  const { last } = rangeOf(totals);
+  return [...dates]
+    .sort()
+    .reverse()
+    .flatMap((date) =>
+      [...totals].map(([type, { dates: sums }]) => {
+        const { clicks = 0, impressions = 0 } = sums.get(date) ?? {};
+        return { date, type, isFinal: date <= last, clicks, impressions };
+      }),
+    );
+}
+
+/** Such as `lacks 3 days from 2026-11-02 on, the first because it cannot be read: …`; null without any. */
+function failedText(failed: readonly Failed[]): string | null {
+  const [first] = failed;
+  const dates = [...new Set(failed.map(({ date }) => date))].sort();
+  if (!first) return null;
+  return dates.length === 1
+    ? `of ${dates[0]} ${first.why}`
+    : `of ${counted(dates.length, 'day')} (${dates[0]} …) ${first.why}`;
+}
+
+/** The days that are committed for good, as `dayName` names them. */
+function finalDays(run: WebsiteRun, before: Before): Promise<ReadonlySet<string>> {
+  return run.journal.use(null, async (engine) => {
+    await viewSearch(engine, run, before);
+    const days = await engine.rows(knownDay, sql('sync/list/final_days'));
+    return new Set(days.map(dayName));
+  });
+}
+
+function hostsOf(run: WebsiteRun, before: Before): Promise<string[]> {
+  return run.journal.use(null, async (engine) => {
+    await viewSearch(engine, run, before);
+    return (await engine.rows(hostRow, sql('sync/list/search_hosts'))).map(({ url }) => url);
+  });
+}

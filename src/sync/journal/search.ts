@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { AppendFile } from '../../base/storage/durable.js';
+import type { SearchDate, Searched, SearchRow } from '../../source/source.js';
+import type { JournalFolder } from '../../warehouse/journal/folder.js';
+import { JournalError } from '../../warehouse/journal/header.js';
+import { readLines } from '../../warehouse/journal/lines.js';
+import { openSeal, passOver, seal, seedOf } from '../../warehouse/journal/seal.js';
+import { wellFormedJson } from './embed.js';
+
+/** Rows of one line: DuckDB reads no line beyond 32 MiB, and an address may be long. */
+const ROWS_PER_LINE = 1_000;
+
+/** A day that was read whole, and the sums of all pages as Google counts them. */
+export interface ReadDay extends SearchDate {
+  isCut: boolean;
+  clicks: number;
+  impressions: number;
+  rows: readonly SearchRow[];
+}
+
+const rowsLine = z.object({ kind: z.literal('rows') });
+const dayLine = z.object({ kind: z.literal('day'), date: z.string(), type: z.string(), rows_read: z.int() });
+const searchedLine = z.object({
+  kind: z.literal('searched'),
+  error: z.string().nullable(),
+  remark: z.string().nullable(),
+  left: z.int(),
+});
+const anyLine = z.union([dayLine, searchedLine, rowsLine]);
+
+/** What a journal holds of the days of search analytics: the first `bytes` of its file are intact, with the checksum `crc`. */
+export interface SearchLeft {
+  bytes: number;
+  crc: number;
+  /** The days that are whole, as `dayName` names them. */
+  days: ReadonlySet<string>;
+  entries: number;
+  /** How it ended; null if it did not. */
+  searched: Pick<Searched, 'error' | 'remark' | 'left'> | null;
+}
+
+export function dayName({ date, type }: { date: string; type: string }): string {
+  return `${date} ${type}`;
+}
+
+/** Reads the journal back, without a last day that the process did not finish writing. @throws JournalError if anything else is damaged */
+export async function readSearch(folder: JournalFolder): Promise<SearchLeft> {
+  const days = new Set<string>();
+  const left: SearchLeft = { bytes: 0, crc: seedOf(folder), days, entries: 0, searched: null };
+  let running = left.crc;
+  for await (const { value, text, end, number } of readLines(folder.search, anyLine)) {
+    if (value.kind === 'rows') {
+      running = passOver(text, running);
+      continue;
+    }
+    const { isWhole, crc } = openSeal(text, running);
+    if (!isWhole) throw new JournalError(`${folder.search} is damaged: line ${number} is not as it was written`);
+    running = crc;
+    Object.assign(left, { crc, bytes: end });
+    if (value.kind === 'searched') left.searched = value;
+    else {
+      days.add(dayName(value));
+      left.entries += value.rows_read;
+    }
+  }
+  return left;
+}
+
+/** Writes the journal of search analytics: the rows of a day come before the day's own line, in one write. */
+export class SearchJournal {
+  readonly #file: AppendFile;
+  #crc: number;
+
+  /** @param left what an interrupted run left; anything after it is cut off */
+  constructor(folder: JournalFolder, left: Pick<SearchLeft, 'bytes' | 'crc'>) {
+    this.#file = new AppendFile(folder.search, left.bytes);
+    this.#crc = left.crc;
+  }
+
+  day({ rows, isFinal: is_final, isCut: is_cut, ...day }: ReadDay, at: Date): Promise<void> {
+    const known = rows.filter(({ url }) => url !== null);
+    const parts = Array.from({ length: Math.ceil(known.length / ROWS_PER_LINE) }, (_, part) => {
+      const some = known.slice(part * ROWS_PER_LINE, (part + 1) * ROWS_PER_LINE);
+      return `${wellFormedJson({ kind: 'rows', date: day.date, type: day.type, is_final, rows: some })}\n`;
+    });
+    const head = { kind: 'day', ...day, is_final, is_cut, rows_read: rows.length, at: at.toISOString() };
+    return this.#append(parts.join(''), head);
+  }
+
+  finish({ error, remark, left }: Pick<Searched, 'error' | 'remark' | 'left'>): Promise<void> {
+    return this.#append('', { kind: 'searched', error, remark, left });
+  }
+
+  #append(lines: string, last: object): Promise<void> {
+    const sealed = seal(`${lines}${wellFormedJson(last)}`, this.#crc);
+    this.#crc = sealed.crc;
+    return this.#file.append(`${sealed.text}\n`);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
