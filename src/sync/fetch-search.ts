@@ -129,6 +129,7 @@ class SearchFetch {
       // Without impressions there are no pages to ask for.
       if (day.impressions > 0) for await (const some of this.days.rows(day, this.purpose)) rows.push(...some);
       await this.journal.day({ ...day, rows, isCut: this.days.isCut(rows.length) }, new Date(this.run.effects.now()));
+      crashPoint(`searched ${dayName(day)}`);
     });
   }
 

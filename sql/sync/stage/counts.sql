@@ -49,7 +49,8 @@ select
       '{}{} named {:,} pages until now, and nothing names {:,} of them any more{}',
       first, if(others > 0, format(' and {:,} more', others), ''), named, unnamed, coalesce(missing, '')
     )
-  ) as sources_quiet
+  ) as sources_quiet,
+  (select max("left") from journal_search where kind = 'searched') as search_days_left
 from listed
 cross join reasons
 cross join quiet

@@ -13,6 +13,7 @@ from read_json(
     clicks: 'BIGINT',
     impressions: 'BIGINT',
     "at": 'TIMESTAMPTZ',
+    "left": 'INTEGER',
     "rows": 'STRUCT(
       url VARCHAR, page VARCHAR, spelling VARCHAR, clicks BIGINT, impressions BIGINT, "position" DOUBLE
     )[]'

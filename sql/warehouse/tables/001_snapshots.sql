@@ -30,5 +30,7 @@ create table snapshots (
   -- Where the pages come from: `api`, or `google` for Search Console. Null: `api`, from a version that knew no other.
   source varchar,
   sources_quiet varchar,
-  quotas json
+  quotas json,
+  -- Days of search analytics that later nights fetch.
+  search_days_left integer
 )

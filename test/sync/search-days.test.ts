@@ -1,0 +1,141 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { watchCrashPoints } from '../../src/base/storage/crash-point.js';
+import { addDays } from '../../src/base/time.js';
+import { testAtLength } from '../given/at-length.js';
+import { SHOP, scriptedProperty } from './scripted-property.js';
+
+/** The date of the first night; its last final day is three days before. */
+const FIRST_NIGHT = '2026-03-01';
+const LAST_FINAL = '2026-02-26';
+const HISTORY = { history: '30d', history_days_per_night: 10 };
+
+type Shown = (date: string, type: string) => readonly (readonly [string, number, number, number])[];
+
+/** Two pages on each day from one on, in web search and, one of them, in image search. */
+const shown =
+  (from: string): Shown =>
+  (date, type) => {
+    if (date < from || (type !== 'web' && type !== 'image')) return [];
+    const clicks = Number(date.slice(8));
+    const pages = [
+      [`${SHOP}/a`, clicks, 100, 2],
+      [`${SHOP}/b`, 0, clicks, 7],
+    ] as const;
+    return type === 'web' ? pages : pages.slice(1);
+  };
+
+const days = (from: string, number: number) => Array.from({ length: number }, (_, at) => addDays(from, -at));
+const pagesOf = (searched: readonly string[], type = 'web') =>
+  searched
+    .flatMap((call) => (call.startsWith(`${type} page `) ? [call.slice(-10)] : []))
+    .sort()
+    .reverse();
+
+test('days are fetched newest first, some a night, each once when it is final, until the history is whole', async () => {
+  const { pass, calls, rows, wrong } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const search = shown('2026-02-05');
+  const said = { sitemap: [`${SHOP}/a`], search };
+  const preliminary = (night: number) => days(addDays(FIRST_NIGHT, night), 3);
+  expect(await pass(said)).toMatchObject({ listing_status: 'complete', pages: { listed: 2 } });
+  expect(pagesOf(calls.searched)).toEqual([...preliminary(0), ...days(LAST_FINAL, 10)]);
+  // Where a type has no data, no day is asked for.
+  expect(pagesOf(calls.searched, 'video')).toEqual([]);
+  await pass(said);
+  expect(pagesOf(calls.searched)).toEqual([...preliminary(1), '2026-02-27', ...days('2026-02-16', 9)]);
+  await pass(said);
+  expect(pagesOf(calls.searched)).toEqual([...preliminary(2), '2026-02-28', ...days('2026-02-07', 3)]);
+  await pass(said);
+  expect(pagesOf(calls.searched, 'image')).toEqual([...preliminary(3), '2026-03-01']);
+  expect(await rows('select search_days_left as days from snapshots order by snapshot_id')).toEqual(
+    [12, 3, 0, 0].map((days) => ({ days })),
+  );
+  const known = days(addDays(FIRST_NIGHT, 3), 28);
+  const expected = ['image', 'web'].flatMap((type) =>
+    known.flatMap((date) =>
+      search(date, type).map(([url, clicks, impressions, position]) => {
+        return { date, type, url, clicks, impressions, position, is_final: date <= '2026-03-01' };
+      }),
+    ),
+  );
+  const columns = '"date"::varchar as "date", "type", url, clicks::int as clicks, impressions::int as impressions';
+  expect(
+    await rows(`select ${columns}, "position", is_final from search_days order by "type", "date" desc, url`),
+  ).toEqual(expected);
+  const empty = `select distinct "type" from search_dates where pages = 0 order by 1`;
+  expect((await rows(empty)).map(({ type }) => type)).toEqual(['discover', 'googleNews', 'news', 'video']);
+  expect(await wrong()).toEqual([]);
+});
+
+test('a day that may still change is replaced each night; with google.fresh: false none is fetched', async () => {
+  const { pass, rows } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const growing = (impressions: number) => ({
+    search: (date: string, type: string) =>
+      type === 'web' && date === FIRST_NIGHT ? [[`${SHOP}/a`, 1, impressions, 2] as const] : [],
+  });
+  const figures = 'select impressions::int as impressions, is_final from search_days';
+  const seen: unknown[] = [];
+  for (const impressions of [10, 20, 30, 40]) {
+    await pass(growing(impressions));
+    seen.push(...(await rows(figures)));
+  }
+  expect(seen).toEqual([10, 20, 30, 40].map((impressions, at) => ({ impressions, is_final: at === 3 })));
+  const final = await scriptedProperty(onTestFinished, {}, { ...HISTORY, fresh: false });
+  await final.pass({ search: shown('2026-02-20') });
+  expect(await final.rows(`select max("date")::varchar as last from search_dates`)).toEqual([{ last: LAST_FINAL }]);
+});
+
+test('a refused day leaves the listing partial, if it is recent, and is fetched the next night', async () => {
+  const { pass, calls, rows } = await scriptedProperty(onTestFinished, {}, { ...HISTORY, history: '200d' });
+  const refusing = (refused: string) => (date: string, type: string) =>
+    date === refused && type === 'web' ? 400 : shown('2025-11-01')(date, type);
+  const sitemap = [`${SHOP}/a`];
+  const refused = await pass({ sitemap, search: refusing('2026-02-20') });
+  expect(refused).toMatchObject({ listing_status: 'partial', pages: { listed: 2 } });
+  expect(refused.error).toMatch(/^search analytics of \S+ of 2026-02-20 cannot be read: Google answered 400/);
+  expect(await pass({ sitemap, search: shown('2025-11-01') })).toMatchObject({ listing_status: 'complete' });
+  expect(pagesOf(calls.searched)).toContain('2026-02-20');
+  const old = await scriptedProperty(onTestFinished, {}, { history: '200d', history_days_per_night: 200 });
+  expect(await old.pass({ sitemap, search: refusing('2025-11-10') })).toMatchObject({ listing_status: 'complete' });
+  expect(await old.rows("select remark from listing_sources where source = 'search analytics'")).toEqual([
+    { remark: expect.stringMatching(/^of 2025-11-10 cannot be read/) },
+  ]);
+  expect(await rows('from search_days where "date" = \'2026-02-20\' and "type" = \'web\'')).toHaveLength(2);
+});
+
+test('a run that is killed between two days fetches none of the journaled days again', async () => {
+  const { pass, calls, rows, wrong } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const said = { search: shown('2026-01-01') };
+  const killed = watchCrashPoints((step) => {
+    if (step === 'searched 2026-02-20 web') throw new Error('killed');
+  });
+  expect(await pass(said)).toMatchObject({ status: 'failed' });
+  killed();
+  const before = pagesOf(calls.searched);
+  expect(await pass(said, undefined, 0)).toMatchObject({ status: 'committed', resumed: true });
+  const after = pagesOf(calls.searched);
+  expect(after).not.toContain('2026-02-20');
+  // A day that was under way when the process ended may be fetched twice.
+  expect(before.filter((date) => after.includes(date)).length).toBeLessThanOrEqual(4);
+  expect(await rows('select count(*)::int as rows from search_days where "type" = \'web\'')).toEqual([{ rows: 26 }]);
+  expect(await wrong()).toEqual([]);
+});
+
+testAtLength('a day with 50,000 pages is marked as cut', async () => {
+  const { pass, calls, rows } = await scriptedProperty(onTestFinished, { inspections_per_day: 1 }, HISTORY);
+  const all = Array.from({ length: 60_000 }, (_, at) => [`${SHOP}/${at}`, 0, 1, 9] as const);
+  const cut = (date: string, type: string) => (date === LAST_FINAL && type === 'web' ? all : []);
+  await pass({ search: cut });
+  expect(pagesOf(calls.searched)).toHaveLength(2);
+  expect(await rows('select pages, is_cut, impressions::int as impressions from search_dates where pages > 0')).toEqual(
+    [{ pages: 50_000, is_cut: true, impressions: 60_000 }],
+  );
+});
+
+test('a property that search never shows has no figures', async () => {
+  const { rows, pass } = await scriptedProperty(onTestFinished);
+  await pass({ sitemap: [`${SHOP}/a`], search: () => [] });
+  expect(await rows('select search_days_left from snapshots')).toEqual([{ search_days_left: 0 }]);
+  expect(await rows('select clicks, evidence, is_contradicted from pages')).toEqual([
+    { clicks: null, evidence: null, is_contradicted: false },
+  ]);
+});
