@@ -1,5 +1,6 @@
 -- The days of search analytics that a snapshot fetched: one row per day and type, also without any page. `clicks` and
--- `impressions` are those of the whole property, as Google counts them; a day that `is_cut` lacks the pages with the fewest clicks.
+-- `impressions` are those of the whole property, as Google counts them; in a day
+-- that `is_cut`, the pages with the fewest clicks have no row.
 create table search_fetches (
   snapshot_id varchar not null,
   website_id varchar not null,

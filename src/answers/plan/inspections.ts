@@ -6,6 +6,7 @@ import { sql } from '../../base/storage/sql.js';
 import { MINUTE_MS, SECOND_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { covers } from '../../source/search-console/property.js';
+import { SEARCH_TYPES } from '../../source/source.js';
 import { quotaSchema } from '../../warehouse/journal/plan.js';
 import { askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
@@ -30,6 +31,12 @@ export const inspectableRow = z.object({
   not_inspected: z.int(),
 });
 type Inspectable = z.infer<typeof inspectableRow>;
+
+/** A row of `answers/plan/search_left`; the days are null from a version that did not fetch any. */
+const searchLeftRow = z.object({ days_left: z.int().nullable(), types: z.int() });
+type SearchLeft = z.infer<typeof searchLeftRow>;
+/** Days that may still change, which every night fetches. */
+const PRELIMINARY_DAYS = 3;
 
 /**
  * How many pages of a website can be inspected in so many days: each through the narrowest property that has it, and what
@@ -56,7 +63,8 @@ interface Nights {
 }
 
 /** What the nights of a property take, under the names of `plan --json`. */
-export type InspectionPlan = ReturnType<typeof planOf> & { shares_quota_with: string[] };
+export type InspectionPlan = ReturnType<typeof planOf> &
+  ReturnType<typeof searchPlan> & { shares_quota_with: string[] };
 
 /** What the nights of these properties of Search Console take, by their newest states. */
 export async function inspectionPlans(
@@ -64,7 +72,7 @@ export async function inspectionPlans(
   ids: readonly string[],
   config: Config,
 ): Promise<InspectionPlan[]> {
-  const plans: ReturnType<typeof planOf>[] = [];
+  const plans: (ReturnType<typeof planOf> & ReturnType<typeof searchPlan>)[] = [];
   await reader.engine.run(sql('warehouse/plan/scopes_of'));
   // A reader answers one question at a time.
   for (const website of ids) {
@@ -74,7 +82,8 @@ export async function inspectionPlans(
     const known = rows[0]?.quotas ?? [{ property: website, scope: '', per_day: INSPECTIONS_PER_DAY }];
     const quotas = known.map((quota) => ({ ...quota, per_day: perDayOf(config, quota.property, own) }));
     const now = rows.map((row) => ({ ...row, quotas }));
-    if (now.length > 0) plans.push(planOf(website, now, config));
+    const [left] = await askRows(reader, 'answers/plan/search_left', searchLeftRow, { website });
+    if (now.length > 0) plans.push({ ...planOf(website, now, config), ...searchPlan(left, config) });
   }
   return plans.map((plan) => {
     const isShared = (other: typeof plan) => other.properties.some((property) => plan.properties.includes(property));
@@ -110,8 +119,34 @@ function planOf(website_id: string, rows: readonly Inspectable[], { google, repo
   };
 }
 
-/** The same in one sentence or two. */
+/** What the days of search analytics take; null where none were fetched yet. */
+function searchPlan(left: SearchLeft | undefined, { google }: Config) {
+  const days = left?.days_left ?? null;
+  const tonight = Math.min(google.history_days_per_night, (days ?? 0) + 1) + (google.fresh ? PRELIMINARY_DAYS : 0);
+  return {
+    search_days_left: days,
+    nights_until_history: days === null ? null : Math.ceil(days / google.history_days_per_night),
+    search_requests_a_night: days === null ? null : SEARCH_TYPES.length + (left?.types ?? 0) * tonight,
+  };
+}
+
+/** The same in a few sentences. */
 export function inspectionSentence(plan: InspectionPlan): string {
+  return [inspectionsSentence(plan), ...searchSentence(plan)].join(' ');
+}
+
+function searchSentence({
+  search_days_left: days,
+  nights_until_history: nights,
+  search_requests_a_night: requests,
+}: InspectionPlan) {
+  if (days === null || nights === null || requests === null) return [];
+  const asks = `about ${counted(requests, 'request')} a night`;
+  if (days === 0) return [`Search analytics are whole: ${asks}.`];
+  return [`${counted(days, 'day')} of search analytics are left, whole in ${counted(nights, 'night')}: ${asks}.`];
+}
+
+function inspectionsSentence(plan: InspectionPlan): string {
   const { website_id, pages, not_inspected: left, inspections_a_night: perNight, seconds } = plan;
   const { nights_until_inspected: first, nights_for_all_pages: all } = plan;
   const known = `${website_id}: ${counted(pages, 'page')}, ${left > 0 ? `${count(left)} not inspected yet` : 'all inspected'}.`;

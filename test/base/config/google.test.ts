@@ -22,6 +22,9 @@ const ENDPOINT = 'https://searchconsole.googleapis.com';
 test('a property needs nothing but its id, and a new configuration has the same defaults', async () => {
   const config = await load(SHOP);
   expect(config.google).toEqual({
+    history: 480 * DAY_MS,
+    history_days_per_night: 100,
+    fresh: true,
     forget_after: 90 * DAY_MS,
     requests_per_minute: 600,
     concurrency: 24,
@@ -48,7 +51,8 @@ test('all keys are read, from the environment too, and credentials count from th
 `;
   const text = `google: { credentials: "keys/\${KEY_FILE}", quota_project: mine, endpoint: "http://127.0.0.1:8091/" }\n${SHOP}${own}`;
   const config = await load(text, { KEY_FILE: 'key.json', INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: '300' });
-  const numbers = { forget_after: 90 * DAY_MS, requests_per_minute: 300, concurrency: 24 };
+  const search = { history: 480 * DAY_MS, history_days_per_night: 100, fresh: true };
+  const numbers = { ...search, forget_after: 90 * DAY_MS, requests_per_minute: 300, concurrency: 24 };
   const credentials = join(config.file, '../keys/key.json');
   expect(config.google).toEqual({
     credentials,
