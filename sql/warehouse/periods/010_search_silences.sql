@@ -1,0 +1,48 @@
+-- How long search has not shown each page of a property, as of a date: `last_date`, the last day on which any type of search
+-- showed it, `days_shown` of the last `days` known days up to it (90 at most, from its first one on), the `silent_days` known
+-- since, and the clicks of web search in the 28 days up to it. Days without any page of the property are none of these.
+create or replace macro search_silences(asked_website, until_date) as table
+with known_days as (
+  select website_id, "date", row_number() over (partition by website_id order by "date") as number
+  from (
+    select website_id, "date"
+    from search_dates
+    where is_final and pages > 0 and is_website(website_id, asked_website) and "date" <= until_date
+    group by website_id, "date"
+  )
+),
+ends as (
+  select website_id, max(number) as last_number from known_days group by website_id
+),
+shown as (
+  select website_id, url, min("date") as first_date, max("date") as last_date
+  from search_final
+  where is_website(website_id, asked_website) and "date" <= until_date
+  group by website_id, url
+),
+recent as (
+  select
+    website_id,
+    url,
+    count(distinct "date")::integer as days_shown,
+    coalesce(sum(clicks) filter ("type" = 'web' and "date" > last_date - 28), 0)::bigint as clicks
+  from search_final
+  join shown using (website_id, url)
+  where "date" > last_date - 90 and "date" <= last_date
+  group by website_id, url
+)
+select
+  website_id,
+  url,
+  first_date,
+  last_date,
+  days_shown,
+  (last_day.number - first_day.number + 1)::integer as days,
+  (last_number - last_day.number)::integer as silent_days,
+  clicks
+from shown
+join recent using (website_id, url)
+join ends using (website_id)
+join known_days as last_day on last_day.website_id = shown.website_id and last_day."date" = last_date
+asof join known_days as first_day
+  on first_day.website_id = shown.website_id and greatest(first_date, last_date - 89) >= first_day."date"
