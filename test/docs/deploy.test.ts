@@ -19,7 +19,7 @@ const PLACES = [
 const BY_NAME = [
   /\b(?:npx|npm (?:i|install|exec|x)|bunx|pnpm dlx|yarn dlx)\b(?: -\S+)* indexhouse(?![-\w])/,
   /npmjs\.(?:com|org)/,
-  /image: (?!indexhouse:local|registry\.example\.com\/)/,
+  /image: (?!indexhouse:local|registry\.example\.com\/|\{)/,
 ];
 
 /** Whatever calls the program there: its command and flags. */

@@ -1,6 +1,6 @@
 -- title: Pages in search
 -- description: How many pages search showed, week by week, with their clicks and impressions, for each property of Search Console. `entered` are pages that it showed for the first time, or again after more than 28 days; `left_search` those that it did not show again for 28 days or more. They are null where too few days before or after are known. `is_cut`: Google leaves out pages on days with more than 50,000 of them, so the counts are too low. A page that search shows is in the index on that day; the reverse does not hold.
--- question: Since when does search show fewer pages?
+-- question: What does search show?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 69 weeks ago): first date
 -- param until (date, default today): last date
@@ -10,7 +10,7 @@
 -- grain: one row per website and week, or as `by` and `directories` say
 -- show website_id (website): website
 -- show starts_on (date): from
--- show directory (directory): directory
+-- show directory (text): directory
 -- show pages (count): pages shown
 -- show entered (count): entered
 -- show left_search (count): left

@@ -20,6 +20,7 @@ export const QUESTIONS = [
   'Canonicals',
   'Crawling',
   'Sitemaps',
+  'What does search show?',
   'The service and the data',
 ] as const;
 

@@ -1,11 +1,9 @@
 import { DAY_MS } from '../../../base/time.js';
+import { SEARCH_TYPES, type SearchType } from '../../../source/source.js';
 import type { Page } from '../simulator/page-life.js';
 import { hash, unit } from '../simulator/random.js';
 import type { SimulatedWebsite } from '../simulator/website.js';
 import { pastOf } from './past.js';
-
-export const SEARCH_TYPES = ['web', 'image', 'video', 'news', 'discover', 'googleNews'] as const;
-export type SearchType = (typeof SEARCH_TYPES)[number];
 
 /** Share of the pages that each type shows, and how often, compared with web search. */
 const TYPES: Readonly<Record<SearchType, { pages: number; mean: number }>> = {

@@ -1,7 +1,8 @@
 import { addressOf, isOfProperty } from '../../../source/search-console/property.js';
+import type { SearchType } from '../../../source/source.js';
 import type { SimulatedWebsite } from '../simulator/website.js';
 import type { World } from '../simulator/world.js';
-import { Audience, type SearchType, type Shown } from './audience.js';
+import { Audience, type Shown } from './audience.js';
 import { daysOf, dayZero } from './days.js';
 
 /** Share of a day's data that is there on the day itself, and one and two days later. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { SEARCH_TYPES } from '../../../../src/app/demo/search-console/audience.js';
 import { type SearchConsole, startSearchConsole } from '../../../../src/app/demo/search-console/search-console.js';
 import { wasIndexed } from '../../../../src/app/demo/simulator/page-life.js';
 import { addDays, MINUTE_MS } from '../../../../src/base/time.js';
+import { SEARCH_TYPES } from '../../../../src/source/source.js';
 
 const DOMAIN = 'sc-domain:example.com';
 const NEWS = 'sc-domain:site-2.example';
