@@ -1,11 +1,10 @@
 -- title: Pages that search lost
--- description: Pages of properties of Search Console that search showed regularly and shows no more, those with the most clicks first. `chance` is how likely so many days without an impression are for a page that was shown on `days_shown` of the `days` before, if nothing has changed; pages above `max_chance` are left out. `clicks` are those of web search in the 28 days up to `last_shown`. Silence is a sign and no proof: `status` and `report_age_days` say what the last inspection found.
+-- description: Pages of properties of Search Console that search showed regularly and shows no more, those with the most clicks first. `chance` is how likely so many days without an impression are for a page that was shown on `days_shown` of the `days` before, if nothing has changed; pages above one in a thousand are left out. `clicks` are those of web search in the 28 days up to `last_shown`. Silence is a sign and no proof: `status` and `report_age_days` say what the last inspection found.
 -- question: What does search show?
 -- param website (text, default all): id or name of one website
 -- param until (date, default today): as of this date
 -- param since (date, default none): last shown on or after this date
 -- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
--- param max_chance (number, default 0.001): leaves out pages whose silence is likelier
 -- param limit (integer, default 50): at most this many rows, or none for all
 -- grain: one row per website and page
 -- show website_id (website): website
@@ -32,7 +31,7 @@ select
 from search_silences($website::varchar, $until::date) as lost
 left join pages using (website_id, url)
 where
-  silence_chance(days_shown, days, silent_days) <= $max_chance::double
+  is_silent(days_shown, days, silent_days)
   and last_date >= coalesce($since::date, '-infinity')
   and ($directory::varchar is null or is_selected(lost.url, null, $directory::varchar, null, null))
 order by lost.clicks desc, last_shown desc, lost.website_id, lost.url

@@ -10,6 +10,7 @@ import { placesPart, reasonsPart, transitionsPart } from './parts/moves.js';
 import { ownPart } from './parts/own.js';
 import { shownName } from './parts/part.js';
 import { freshnessPart, qualityPart } from './parts/quality.js';
+import { searchPart } from './parts/search.js';
 import type { Period } from './period.js';
 import type { Report } from './report.js';
 import type { Section } from './section.js';
@@ -103,6 +104,7 @@ ${titled && first ? [html`<h2>${shownName(first)}</h2>`, headlinePart(section.he
 ${headlinePart(section.headline, period, 'others')}
 ${balanceNote(section.balance)}
 ${nightsPart(id, section)}
+${searchPart(id, section)}
 ${placesPart(id, section, { shownBefore: titled ? 0 : DIRECTORIES })}
 ${reasonsPart(id, section)}
 ${ownPart(section)}

@@ -33,6 +33,7 @@ import {
   type TransitionRow,
   transitionRow,
 } from './rows.js';
+import { readSearch } from './search.js';
 import { caveatsOf, storyOf } from './story.js';
 import { trendOf } from './trend.js';
 
@@ -100,6 +101,7 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
     ...places,
     nights: first && !second ? await readNights(reader, first, period) : null,
     over_time: await readOverTime(reader, website, period, places),
+    search: website === null ? null : await readSearch(reader, website, until),
   };
 }
 

@@ -9,6 +9,7 @@ import { OTHER_DIRECTORIES } from '../../../answers/report/over-time.js';
 import { caveatsPart, nightsPart, sharePart } from '../../../answers/report/parts/first-page.js';
 import { placesPart, reasonsPart } from '../../../answers/report/parts/moves.js';
 import type { PagesLinks } from '../../../answers/report/parts/part.js';
+import { searchPart } from '../../../answers/report/parts/search.js';
 import { readStory } from '../../../answers/report/report.js';
 import type { EventRow, TrendRow } from '../../../answers/report/rows.js';
 import { eventSentence, eventsIn, partialCaveat } from '../../../answers/report/story.js';
@@ -82,7 +83,8 @@ function parts(context: WebsiteContext, overview: Overview): Html {
 ${deltas(context, overview)}</section>
 <section aria-labelledby="h-share"><h2 id="h-share">Share of the pages that is indexed</h2>
 ${share(context, overview)}
-${nightsPart('nights', overview)}</section>
+${nightsPart('nights', overview)}
+${searchPart('shown', overview)}</section>
 <section aria-labelledby="h-period"><h2 id="h-period">${period.days === 1 ? 'The newest night' : `The last ${period.days} days`}</h2>
 <p class="note">${datesText(period.since, period.until)}${overview.headline.compared_with ? `, compared with the listing of ${dayOfMonth(overview.headline.compared_with)}` : ''}. ${FELL_OUT}</p>
 ${placesPart('over', overview, { links })}
