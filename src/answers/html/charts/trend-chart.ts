@@ -66,7 +66,8 @@ export function shareChart(id: string, days: readonly Day[], { period, marks, no
         symbol: 'triangle',
         symbolSize: 11,
         // Above a rise and below a fall, where the line is not.
-        labelLayout: ({ text }) => ({ hideOverlap: true, dy: text.startsWith('+') ? -8 : 8 }),
+        // Marks of nights in a row do not cover each other.
+        labelLayout: ({ text }) => ({ moveOverlap: 'shiftY', dy: text.startsWith('+') ? -8 : 8 }),
         data: days.flatMap(({ date }, at) => {
           const [change = 0, share] = [marked.get(date), shares[at]];
           if (change === 0 || typeof share !== 'number') return [];

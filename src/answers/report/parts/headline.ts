@@ -48,14 +48,14 @@ export function headlinePart(headline: Headline, { days }: Period, which: 'first
     flow('Entered the index', headline.entered),
     [
       ...flow('Fell out of the index', headline.fell_out),
-      headline.returned.now === null ? null : `${count(headline.returned.now)} more came back`,
+      headline.returned.now ? `${count(headline.returned.now)} more came back` : null,
     ],
     flow('Appeared', headline.appeared),
     flow('Disappeared', headline.disappeared),
     flow('Canonical flips', headline.canonical_flips),
     [
       ...flow('Newly blocked by robots.txt', robots_blocked),
-      robots_unblocked.now === null ? null : `${count(robots_unblocked.now)} unblocked`,
+      robots_unblocked.now ? `${count(robots_unblocked.now)} unblocked` : null,
     ],
   ];
   return tiles(...(which === 'first' ? all.slice(0, FIRST_TILES) : all.slice(FIRST_TILES)));
