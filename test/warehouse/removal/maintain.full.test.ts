@@ -54,6 +54,20 @@ async function datesSeen(warehouse: string): Promise<Record<string, string[]>> {
   );
 }
 
+test('a change keeps what was before it, whose listing is thinned', async () => {
+  const change = z.object({ from_value: z.string(), to_value: z.string(), date: z.string() });
+  const query = `select from_value, to_value, snapshot_date::varchar as date from page_changes
+    where website_id = 'shop' and url like '%/a' and change = 'coverage_state' order by snapshot_date`;
+  const changes = await withReader({ warehouse: thinned, memoryLimit: MEMORY }, (reader) => reader.rows(change, query));
+  const days = [1, 2, 3, 5, 9, 11, 16, 18];
+  const dated = (day: number) => `2025-03-${String(day).padStart(2, '0')}`;
+  expect(changes).toEqual(
+    days.slice(1).map((day, at) => {
+      return { from_value: `as of the ${days[at]}`, to_value: `as of the ${day}`, date: dated(day) };
+    }),
+  );
+});
+
 async function keptCommits(warehouse: string): Promise<string[]> {
   const markers = await markersIn(warehouse);
   return markers.filter(({ dropped }) => Object.keys(dropped).length === 0).map(({ snapshotId }) => snapshotId);
