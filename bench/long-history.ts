@@ -1,26 +1,32 @@
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { askAnalysis } from '../src/answers/query/ask-rows.js';
 import { type Analysis, analyses } from '../src/answers/query/catalog.js';
 import { type Reader, withReader } from '../src/answers/query/reader.js';
-import { readReport } from '../src/answers/report/report.js';
+import { updateIndex } from '../src/warehouse/log/marker-index.js';
 import { judge, median, print, RUNS, whole } from './figures.js';
 import { generateHistory } from './generate-history.js';
 import { MEMORY_LIMIT, snapshotAt } from './generated-nights.js';
+import { type Counts, measureProgram } from './measured.js';
 import { type NamedColumns, namedColumns, scanOf } from './named-columns.js';
 
 /**
- * What each ready-made analysis costs on a long history: 100,000 pages on 180 nights. Each is measured against one
- * scan of the columns that it names, and the trends against one scan of what they would need of the listings. Each, and
- * the report, is measured in seconds of processor time, too.
+ * What each ready-made analysis, a filter of the dashboard, a page, the report and `status` cost on a long history: by
+ * default 100,000 pages on 180 nights. Each is a process of its own, measured in seconds of processor time and MB of
+ * memory. Then each analysis is measured against one scan of the columns that it names, and the trends against one scan
+ * of what they would need of the listings.
  *
- * Run with: npm run bench:history. `BENCH_PAGES` and `BENCH_NIGHTS` make the history smaller; `BENCH_WAREHOUSE` names a
- * folder where it stays for the next time.
+ * Run with: npm run bench:history. The aims are those of 1,000,000 pages on 30 nights (`BENCH_PAGES`, `BENCH_NIGHTS`), and of
+ * 100,000 on 365. `BENCH_WEBSITES` shares the pages among so many websites: `BENCH_PAGES=600000 BENCH_NIGHTS=8` against
+ * the same with `BENCH_WEBSITES=200`. `BENCH_RATIOS=no` leaves the scans out. `BENCH_WAREHOUSE` names a folder where the
+ * history stays for the next time.
  */
 const PAGES = Number(process.env['BENCH_PAGES'] ?? 100_000);
 const NIGHTS = Number(process.env['BENCH_NIGHTS'] ?? 180);
+const WEBSITES = Number(process.env['BENCH_WEBSITES'] ?? 1);
+const WITH_RATIOS = process.env['BENCH_RATIOS'] !== 'no';
 const KEPT = process.env['BENCH_WAREHOUSE'];
 /** About 8,000 reports a night. */
 const REPORT_EVERY = 20;
@@ -30,11 +36,12 @@ const AT_MOST_OF_THE_LISTINGS = 0.5;
 const AT_ONCE_S = 0.1;
 const BYTES_PER_PAGE_AND_NIGHT = 60;
 const A_PAGE = 1_234;
-/** Seconds of processor time that a million pages on 30 nights may take: an analysis, unless it is named here. */
+/** Seconds of processor time and MB that a process may take: an analysis, unless it is named here. */
 const AT_MOST_S = 4;
-const AT_MOST_S_OF: Record<string, number> = { page: 1, report: 15 };
+const AT_MOST_S_OF: Record<string, number> = { page: 1, 'a filter of the dashboard': 1.5, report: 15 };
+const AT_MOST_MB = 1000;
 /** Nobody waits for a million lines. */
-const LINES = '1000';
+const LINES = 'limit=1000';
 
 /** Trends, asked for the whole history, and the columns that they would need of `coverage`. */
 const TRENDS: Record<string, { given: Record<string, string>; columns: string[] }> = {
@@ -61,9 +68,11 @@ async function main(): Promise<void> {
   try {
     const warehouse = KEPT ?? join(folder, 'warehouse');
     checkDisk(folder);
-    print(`a history of ${whole(PAGES)} pages on ${NIGHTS} nights`);
-    await generateHistory({ warehouse, pages: PAGES, nights: NIGHTS, reportEvery: REPORT_EVERY });
-    await withReader({ warehouse, memoryLimit: MEMORY_LIMIT }, benchAnalyses);
+    print(`a history of ${whole(PAGES)} pages of ${WEBSITES} websites on ${NIGHTS} nights`);
+    await generate(warehouse);
+    const open = { warehouse, memoryLimit: MEMORY_LIMIT };
+    await benchProcesses(warehouse, await withReader(open, aUrl));
+    if (WITH_RATIOS) await withReader(open, benchAnalyses);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -76,18 +85,36 @@ function checkDisk(folder: string): void {
   if (bavail * bsize < needed) throw new Error(`${folder} needs ${whole(needed / 1e6)} MB of free disk`);
 }
 
+async function generate(warehouse: string): Promise<void> {
+  const history = { warehouse, pages: PAGES / WEBSITES, nights: NIGHTS, reportEvery: REPORT_EVERY };
+  if (WEBSITES === 1) return generateHistory(history);
+  for (let website = 1; website <= WEBSITES; website++) await generateHistory({ ...history, website });
+  // As the sync of a new date does.
+  await updateIndex(warehouse, { memoryLimit: MEMORY_LIMIT, temporary: tmpdir() }, snapshotAt(NIGHTS).getTime());
+}
+
+async function benchProcesses(warehouse: string, url: string): Promise<void> {
+  print(`processes: seconds of processor time, MB at most (load ${loadavg()[0]?.toFixed(1)})`);
+  const queries = analyses().map(({ name, parameters }): [string, string[]] => {
+    const given = { url: `url=${url}`, limit: LINES };
+    const own = parameters.flatMap((one) => (one.name === 'url' || one.name === 'limit' ? [given[one.name]] : []));
+    return [name, ['query', name, ...own, '--format', 'json']];
+  });
+  const filter = ['query', 'pages', 'indexed=no', 'canonical=differ', 'limit=50', '--format', 'json'];
+  const report = ['report', '--out', `${warehouse}.html`];
+  const others = { 'a filter of the dashboard': filter, report, status: ['status'] };
+  for (const [name, args] of [...queries, ...Object.entries(others)]) {
+    const counts: Counts[] = [];
+    for (let run = 0; run < RUNS; run++) counts.push(await measureProgram(warehouse, args));
+    const [seconds, megabytes] = [counts.map((one) => one.seconds), counts.map((one) => one.megabytes)];
+    judge(`  ${name}: s`, seconds, { atMost: AT_MOST_S_OF[name] ?? AT_MOST_S }, 2);
+    judge(`  ${name}: MB`, megabytes, { atMost: AT_MOST_MB }, 0);
+  }
+  print(`load ${loadavg()[0]?.toFixed(1)}`);
+}
+
 async function benchAnalyses(reader: Reader): Promise<void> {
   const url = await aUrl(reader);
-  print('seconds of processor time, with aims for 1,000,000 pages on 30 nights');
-  const report = () => readReport(reader, { version: 'bench', now: snapshotAt(NIGHTS).getTime() });
-  const asks = analyses().map(({ name, parameters }) => {
-    const values = Object.entries({ url, limit: LINES }).filter(([one]) =>
-      parameters.some((each) => each.name === one),
-    );
-    return [name, () => askAnalysis(reader, name, Object.fromEntries(values))] as const;
-  });
-  for (const [name, ask] of [...asks, ['report', report] as const]) await benchSeconds(name, ask);
-  print(`  at most ${whole(process.resourceUsage().maxRSS / 1e3)} MB of memory so far`);
   print('analysis ÷ one scan of the columns that it names');
   for (const analysis of analyses()) {
     const given = analysis.parameters.some(({ name }) => name === 'url') ? { url } : {};
@@ -104,17 +131,6 @@ async function benchAnalyses(reader: Reader): Promise<void> {
     const columns = new Map([['coverage', trend.columns]]);
     await benchAnalysis(reader, analysis, { given: trend.given, columns, aim: AT_MOST_OF_THE_LISTINGS });
   }
-}
-
-async function benchSeconds(name: string, ask: () => Promise<unknown>): Promise<void> {
-  const seconds: number[] = [];
-  for (let run = 0; run < RUNS; run++) {
-    const before = process.cpuUsage();
-    await ask();
-    const { user, system } = process.cpuUsage(before);
-    seconds.push((user + system) / 1e6);
-  }
-  judge(`  ${name}`, seconds, { atMost: AT_MOST_S_OF[name] ?? AT_MOST_S }, 2);
 }
 
 async function benchAnalysis(

@@ -1,13 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { packageFolder } from '../src/base/storage/sql.js';
 import { warehouseFolder } from '../src/warehouse/log/folder/layout.js';
 import type { DataTable } from '../src/warehouse/log/folder/tables.js';
 import { type Aim, judge, print, RUNS, whole } from './figures.js';
 import { dateOfNight, generateCommits } from './generate-commits.js';
-import { runProgram, runScript, startSimulator, TOKEN } from './processes.js';
+import { type Counts, measured, measureProgram } from './measured.js';
+import { runScript, startSimulator } from './processes.js';
 
 /**
  * What small commands cost over a warehouse of many commits: by default a year of five websites. Each question is also
@@ -20,7 +20,6 @@ const WEBSITES = Number(process.env['BENCH_WEBSITES'] ?? 5);
 const NIGHTS = Number(process.env['BENCH_NIGHTS'] ?? 365);
 const KEPT = process.env['BENCH_WAREHOUSE'];
 const TABLES: readonly DataTable[] = ['coverage', 'coverage_summary', 'url_reports', 'page_versions'];
-const HOOK = join(packageFolder(), 'dist', 'bench', 'count-engines.js');
 const UPDATE_INDEX = join(packageFolder(), 'dist', 'bench', 'update-index.js');
 /** Questions about everything open every file: they are left out above so many commits. */
 const MOST_OPENED = 10_000;
@@ -44,9 +43,6 @@ const COMMANDS: Record<string, Measured> = {
   status: { args: ['status'] },
   'query indexing_trend': { args: ['query', 'indexing_trend', '--format', 'json'], compared: true, opensAll: true },
 };
-
-const countsOf = z.object({ seconds: z.number(), megabytes: z.number() });
-type Counts = z.infer<typeof countsOf>;
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
@@ -92,8 +88,8 @@ async function benchCommand(
   const many: Counts[] = [];
   const few: Counts[] = [];
   for (let at = 0; at < RUNS; at++) {
-    many.push(await runOver(warehouse, args, url));
-    if (compared) few.push(await runOver(`${warehouse}.model`, args, url));
+    many.push(await measureProgram(warehouse, args, url));
+    if (compared) few.push(await measureProgram(`${warehouse}.model`, args, url));
   }
   tell(name, many);
   if (!compared) return;
@@ -114,26 +110,6 @@ function tell(name: string, counts: readonly Counts[]): void {
     null,
     0,
   );
-}
-
-function runOver(warehouse: string, args: string[], url: string): Promise<Counts> {
-  const config = `${warehouse}.yaml`;
-  const api = { base_url: url, token: TOKEN, requests_per_minute: 'unlimited' };
-  // Its snapshots are old; a warning would be another way to end.
-  const status = { max_age: '3650d' };
-  writeFileSync(config, JSON.stringify({ api, status, warehouse: { path: warehouse, min_free_disk: '1MB' } }));
-  return measured((options) => runProgram([...args, '--config', config], options));
-}
-
-async function measured(run: (options: Parameters<typeof runProgram>[1]) => Promise<unknown>): Promise<Counts> {
-  const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
-  const file = join(folder, 'counts.json');
-  try {
-    await run({ cwd: folder, env: { COUNTS_FILE: file }, hooks: ['--import', HOOK] });
-    return countsOf.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 await main();
