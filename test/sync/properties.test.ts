@@ -26,7 +26,8 @@ test.each([
   const { pass, calls } = await scriptedProperty(onTestFinished, { id });
   const page = `${spelled.replace('sc-domain:', 'https://').replace(/\/?$/, '/')}1`;
   const { error, reports } = await pass({ sitemap: [page], sites: { [spelled]: 'siteOwner' } });
-  expect([error, reports.fetched, calls]).toEqual([undefined, 1, { through: [spelled], lists: 1 }]);
+  expect([error, reports.fetched]).toEqual([undefined, 1]);
+  expect(calls).toMatchObject({ through: [spelled], lists: 1 });
 });
 
 test('of an account’s properties the widest is the website; those below lend their quotas, the narrowest first', async () => {

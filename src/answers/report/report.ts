@@ -8,6 +8,7 @@ import { dataAgeOf } from '../status/data-age.js';
 import { type Flows, headlineOf, totalOf, type WebsiteFacts } from './headline.js';
 import { type Period, periodOf } from './period.js';
 import { balanceRow, changesRow, NOT_COMPARED, snapshotRow, trendRow, websiteRow } from './rows.js';
+import { searchSentences } from './search.js';
 import { readCauses, readMoves, readSection, type Section } from './section.js';
 import { caveatsOf, storyOf } from './story.js';
 
@@ -66,7 +67,7 @@ export async function readStory(reader: Reader, website: string, given: { since:
   const hasFallen = (moves.headline.fell_out.now ?? 0) > 0;
   const scope = { website, since: period.since, until: period.until };
   const causes = hasFallen ? await readCauses(reader, scope) : { common: [], places: [], moved: [] };
-  const sentences = storyOf({ ...moves, ...causes }, period);
+  const sentences = [...storyOf({ ...moves, ...causes }, period), ...searchSentences(moves.search)];
   return { ...moves, period, sentences, caveats: caveatsOf(moves, period) };
 }
 

@@ -1,6 +1,10 @@
 import { z } from 'zod';
+import { clause, count, counted, plainDates } from '../../base/observe/format.js';
 import { askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
+
+/** A shorter history is no trend. */
+const LEAST_WEEKS = 5;
 
 const weekRow = z.object({ starts_on: z.string(), pages: z.int(), is_cut: z.boolean() });
 const lostRow = z.object({
@@ -30,4 +34,25 @@ export async function readSearch(reader: Reader, website: string, until: string)
     lost: await askRows(reader, 'answers/report/search_lost_places', lostRow, { website, until }, website),
     evidence: (await askRows(reader, 'answers/report/evidence', evidenceRow, { website }, website))[0] ?? null,
   };
+}
+
+type Search = NonNullable<Awaited<ReturnType<typeof readSearch>>>;
+
+/** How many pages search shows, since when that is known, and where it lost most; none of a history shorter than a few weeks. */
+export function searchSentences(search: Search | null): string[] {
+  const { weeks = [], lost = [] } = search ?? {};
+  const [first, last] = [weeks[0], weeks.at(-1)];
+  if (!first || !last || weeks.length < LEAST_WEEKS) return [];
+  const most = weeks.reduce((top, week) => (week.pages > top.pages ? week : top));
+  const [place] = lost;
+  const gone =
+    place &&
+    `${counted(place.pages, 'page')} of ${place.directory} ${place.pages === 1 ? 'is' : 'are'} no longer shown, last on ${plainDates(place.first_shown_last, place.last_shown)}`;
+  const clicks =
+    place && place.clicks > 0
+      ? `; ${place.pages === 1 ? 'it' : 'they'} had ${counted(place.clicks, 'click')} in 28 days`
+      : '';
+  return [
+    `Search showed ${counted(last.pages, 'page')} a day in the week of ${last.starts_on}, ${count(first.pages)} in that of ${first.starts_on}${most === last || most === first ? '' : `, and at most ${count(most.pages)}, in that of ${most.starts_on}`}${clause(gone ? `${gone}${clicks}` : null)}.`,
+  ];
 }

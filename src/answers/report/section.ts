@@ -33,7 +33,7 @@ import {
   type TransitionRow,
   transitionRow,
 } from './rows.js';
-import { readSearch } from './search.js';
+import { readSearch, searchSentences } from './search.js';
 import { caveatsOf, storyOf } from './story.js';
 import { trendOf } from './trend.js';
 
@@ -71,6 +71,8 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
     ...moves,
     own: await readOwnMoves(reader, scope),
     story: storyOf({ ...moves, ...fallen }, period),
+    /** What search shows, as far back as that is known. */
+    history: searchSentences(moves.search),
     caveats: caveatsOf(moves, period),
     news: await readNews(reader, scope, moves, period),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),

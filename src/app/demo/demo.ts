@@ -83,7 +83,8 @@ export async function runDemo(options: DemoOptions) {
     );
     await writeDurably(report, reportPage(read));
     const story = read.sections.flatMap((section) => section.story);
-    return { warehouse, config, report, story, receipts, tookMs };
+    const history = read.sections.flatMap((section) => section.history);
+    return { warehouse, config, report, history, story, receipts, tookMs };
   } finally {
     await simulation.close();
   }

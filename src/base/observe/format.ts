@@ -110,6 +110,11 @@ export function datesText(since: string, until: string): string {
   return `${dayOfMonth(since)} to ${isOneMonth ? Number(until.slice(8, 10)) : dayOfMonth(until)}`;
 }
 
+/** A span of dates as `2025-03-25 to 2025-04-02`, or one date. */
+export function plainDates(since: string, until: string): string {
+  return since === until ? since : `${since} to ${until}`;
+}
+
 /** A time of ISO 8601 as `2025-03-31 02:00 UTC`. */
 export function moment(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;

@@ -46,8 +46,8 @@ ${sections.map((one) => html`<h2>${one.websites[0] ? shownName(one.websites[0]) 
 </div>`;
 }
 
-function lead({ story, news, caveats }: Section): Part {
-  return [sentences([...story, ...news]), caveatsPart(caveats)];
+function lead({ story, history, news, caveats }: Section): Part {
+  return [sentences([...story, ...history, ...news]), caveatsPart(caveats)];
 }
 
 function sentences(story: readonly string[]): Part {

@@ -1,4 +1,4 @@
-import { count, counted, datesText } from '../../../base/observe/format.js';
+import { count, counted, plainDates } from '../../../base/observe/format.js';
 import { number } from '../../html/cells.js';
 import { stackChart } from '../../html/charts/stack-chart.js';
 import { html, type Part } from '../../html/html.js';
@@ -12,7 +12,7 @@ const TITLE = 'Pages that search shows';
 const COLUMNS: readonly Column<LostRow>[] = [
   { head: 'Directory', cell: ({ directory }) => directory },
   number('Pages no longer shown', ({ pages }) => pages),
-  { head: 'Last shown', cell: ({ first_shown_last, last_shown }) => datesText(first_shown_last, last_shown) },
+  { head: 'Last shown', cell: ({ first_shown_last, last_shown }) => plainDates(first_shown_last, last_shown) },
   number('Clicks in 28 days before', ({ clicks }) => clicks),
 ];
 

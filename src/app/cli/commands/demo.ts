@@ -90,10 +90,12 @@ Stop with Ctrl-C.
 /** The demo's story: what happened in the last week, and what to try next. */
 export async function demoText(result: DemoResult, flags: Flags, io: Io): Promise<string> {
   const width = Math.min(terminalWidth(io.stdout), MOST_COLUMNS);
+  const { history, story } = result;
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
     const sections = [
       wrapped(heading(result, flags), width),
-      `What happened in the last seven days:\n\n${bullets(result.story.slice(0, MOST_SENTENCES), width)}`,
+      ...(history.length > 0 ? [`What search shows, for 16 months:\n\n${bullets(history, width)}`] : []),
+      `What happened in the last seven days:\n\n${bullets(story.slice(0, MOST_SENTENCES), width)}`,
       next(result, await examplePage(reader), flags, io),
     ];
     return `${sections.join('\n\n')}\n`;
