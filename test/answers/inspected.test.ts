@@ -6,7 +6,7 @@ import { readReport } from '../../src/answers/report/report.js';
 import { ofSnapshot, snapshotRow } from '../../src/app/notify/rules.js';
 import { sql } from '../../src/base/storage/sql.js';
 import { temporaryFolder } from '../given/folder.js';
-import { commitInspected, pageOf } from '../given/inspected.js';
+import { commitInspected, pageOf, SITE } from '../given/inspected.js';
 import { readTable } from '../given/parquet.js';
 import { findingsOf } from '../given/verified.js';
 import { configFor } from '../given/warehouse.js';
@@ -193,4 +193,111 @@ test('first inspections in a small directory that another website names count as
   expect(places.filter(({ indexed, indexed_change }) => indexed !== 0 || indexed_change !== 0)).toMatchObject([
     { directory: '(other)', pages: 1, indexed: 1, indexed_change: 0 },
   ]);
+});
+
+describe('rich results and referring URLs of inspections', () => {
+  const types = (found: Record<string, [severity: string, message: string][][]>, verdict = 'PASS') => ({
+    richResultsResult: {
+      verdict,
+      detectedItems: Object.entries(found).map(([richResultType, items]) => ({
+        richResultType,
+        items: items.map((issues) => ({
+          name: 'Lamp',
+          ...(issues.length > 0
+            ? { issues: issues.map(([severity, issueMessage]) => ({ severity, issueMessage })) }
+            : {}),
+        })),
+      })),
+    },
+  });
+  const brand: [string, string] = ['WARNING', 'no brand'];
+  const offers: [string, string] = ['ERROR', 'no offers'];
+  const warned = types({ Product: [[brand, offers], [brand], []], Breadcrumbs: [[]] }, 'FAIL');
+  const lists = ['/p/1', '/p/2', '/p/3', '/p/odd'];
+  const seen = (...paths: string[]) => Object.fromEntries(paths.map((path) => [path, IN]));
+  let warehouse: string;
+  let reader: Reader;
+
+  beforeAll(async () => {
+    warehouse = `${temporaryFolder()}/warehouse`;
+    const plain = types({ Product: [[]], Breadcrumbs: [[]] });
+    const odd = { richResultsResult: { verdict: 7, detectedItems: { a: 1 } }, referringUrls: 'none', siteUrl: SITE };
+    await commitInspected(warehouse, [
+      {
+        lists,
+        inspects: seen(...lists),
+        extra: {
+          '/p/1': { ...plain, referringUrls: [pageOf('/b'), pageOf('/a')] },
+          '/p/2': warned,
+          '/p/3': plain,
+          '/p/odd': odd,
+        },
+      },
+      // One gets an error, one loses a type, and one falls out of the index: it keeps what it had.
+      {
+        lists,
+        inspects: { ...seen('/p/1', '/p/2'), '/p/3': OUT },
+        extra: { '/p/1': warned, '/p/2': types({ Product: [[brand]] }) },
+      },
+      // Not one of these nights inspects all pages.
+      { lists, inspects: seen('/p/1', '/p/3', '/p/odd'), extra: { '/p/1': plain, '/p/odd': plain } },
+    ]);
+    reader = await openReader(warehouse);
+  });
+
+  const changes = async (parameters: Record<string, string> = {}) =>
+    (await analysisRows(reader, 'rich_result_changes', { since: '2025-03-01', ...parameters })).map((row) =>
+      ['url', 'snapshot_date', 'change', 'rich_result_type', 'issue']
+        .map((name) => row[name] ?? '–')
+        .join(' ')
+        .replace(pageOf(''), ''),
+    );
+
+  test('are tables with a row for each issue and address, and no longer text', async () => {
+    const columns = 'url, verdict, rich_result_type, items, severity, issue, occurrences';
+    const rows = await rowsOf(reader, `select ${columns} from rich_results where snapshot_date = '2025-03-01'`);
+    expect(
+      rows.map((row) =>
+        Object.values(row)
+          .map((value) => value ?? '–')
+          .join(' ')
+          .replace(pageOf(''), ''),
+      ),
+    ).toEqual([
+      '/p/1 PASS Breadcrumbs 1 – – 0',
+      '/p/1 PASS Product 1 – – 0',
+      '/p/2 FAIL Breadcrumbs 1 – – 0',
+      '/p/2 FAIL Product 3 ERROR no offers 1',
+      '/p/2 FAIL Product 3 WARNING no brand 2',
+      '/p/3 PASS Breadcrumbs 1 – – 0',
+      '/p/3 PASS Product 1 – – 0',
+      // In a form that nobody documented.
+      '/p/odd 7 – 0 – – 0',
+    ]);
+    expect(await rowsOf(reader, 'select url, referring_url from referring_urls')).toEqual([
+      { url: pageOf('/p/1'), referring_url: pageOf('/a') },
+      { url: pageOf('/p/1'), referring_url: pageOf('/b') },
+    ]);
+    const extra = await rowsOf(reader, "select distinct extra from url_reports where extra <> '{}'");
+    expect(extra).toEqual([{ extra: `{"siteUrl":"${SITE}"}` }]);
+  });
+
+  test('changes are what differs between two inspections of a page in the index', async () => {
+    expect(await changes()).toEqual([
+      '/p/3 2025-03-03 lost Breadcrumbs –',
+      '/p/3 2025-03-03 lost Product –',
+      '/p/1 2025-03-02 error Product no offers',
+      '/p/2 2025-03-02 lost Breadcrumbs –',
+    ]);
+    expect(await changes({ improved: 'true' })).toEqual([
+      '/p/1 2025-03-03 repaired Product no offers',
+      '/p/odd 2025-03-03 found Breadcrumbs –',
+      '/p/odd 2025-03-03 found Product –',
+      '/p/2 2025-03-02 repaired Product no offers',
+    ]);
+    expect(await changes({ until: '2025-03-02', rich_result_type: 'Product' })).toEqual([
+      '/p/1 2025-03-02 error Product no offers',
+    ]);
+    expect((await findingsOf(warehouse)).filter(({ level }) => level !== 'lag')).toEqual([]);
+  });
 });

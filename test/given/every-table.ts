@@ -70,7 +70,11 @@ export async function givenEveryTable(codec: Codec, sources: 'api' | 'both' = 'a
   if (sources === 'both') {
     const counts = { entries: 1, pages: 1, only_here: 1, pages_before: 0, pages_unnamed: 0 };
     const named = { source: urlOf('sitemap,"ä".xml'), kind: 'sitemap', named_by: ['Search Console'], ...counts };
-    const night = { lists: ['/ä'], clicks: { '/ä': 7 }, sources: [named] };
+    const items = [{ name: 'ä', issues: [{ issueMessage: 'Missing "ä,\n"', severity: 'ERROR' }] }];
+    const richResultsResult = { verdict: 'FAIL', detectedItems: [{ richResultType: 'Products, "ä"', items }] };
+    const extra = { '/ä': { richResultsResult, referringUrls: [urlOf("straße's")] } };
+    const inspects = { '/ä': 'Submitted and indexed' };
+    const night = { lists: ['/ä'], inspects, extra, clicks: { '/ä': 7 }, sources: [named] };
     await commitInspected(warehouse, [night], { compression: codec });
   }
   await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });

@@ -15,6 +15,8 @@ interface InspectedNight {
   lists: readonly string[];
   /** The coverage state that the inspection of a page finds, with the reason for it behind a `|`: `oldest` by default. Empty: no verdict. */
   inspects?: Readonly<Record<string, string>>;
+  /** What else the inspection of a page says, such as its rich results. */
+  extra?: Readonly<Record<string, object>>;
   /** Clicks of the last day that is final, three days before. */
   clicks?: Readonly<Record<string, number>>;
   /** Rows of `listing_sources`. */
@@ -104,7 +106,7 @@ function searchLines({ clicks }: InspectedNight, at: Date): object[] {
   });
 }
 
-function reportLines({ inspects = {} }: InspectedNight, at: Date): object[] {
+function reportLines({ inspects = {}, extra = {} }: InspectedNight, at: Date): object[] {
   return Object.entries(inspects).map(([path, found]) => {
     const [state, reason = 'oldest'] = found.split('|');
     const url = pageOf(path);
@@ -115,7 +117,8 @@ function reportLines({ inspects = {} }: InspectedNight, at: Date): object[] {
         ? { searchengine_selected_canonical: url, user_selected_canonical: url, last_crawl_time: at.toISOString() }
         : {}),
     };
-    return { kind: 'fetched', url, reason, at: new Date(at.getTime() + 60_000).toISOString(), report };
+    const more = extra[path] ? { extra: JSON.stringify(extra[path]) } : {};
+    return { kind: 'fetched', url, reason, at: new Date(at.getTime() + 60_000).toISOString(), ...more, report };
   });
 }
 

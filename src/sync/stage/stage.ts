@@ -36,7 +36,11 @@ const FROM_THE_JOURNAL = [
   'drift_observations',
   ...SEARCH_TABLES,
   'listing_sources',
+  'rich_results',
+  'referring_urls',
 ] as const satisfies DataTable[];
+/** Those that only a property has. */
+const OF_A_PROPERTY: readonly DataTable[] = [...SEARCH_TABLES, 'listing_sources', 'rich_results', 'referring_urls'];
 
 export interface StageInput {
   warehouse: string;
@@ -90,8 +94,7 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
 
 /** The statement that makes the rows of a table from a journal; null if the source has none. */
 export function journalQuery(table: (typeof FROM_THE_JOURNAL)[number], { byInspection }: CommitFacts): string | null {
-  const isOfProperties = table === 'listing_sources' || SEARCH_TABLES.some((one) => one === table);
-  if (isOfProperties && !byInspection) return null;
+  if (OF_A_PROPERTY.includes(table) && !byInspection) return null;
   return sql(`sync/stage/${table === 'coverage' && byInspection ? 'inspected_coverage' : table}`);
 }
 

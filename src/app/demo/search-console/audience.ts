@@ -5,15 +5,15 @@ import { hash, unit } from '../simulator/random.js';
 import type { SimulatedWebsite } from '../simulator/website.js';
 import { pastOf } from './past.js';
 
-/** Share of the pages that each type shows, and how often, compared with web search. */
-const TYPES: Readonly<Record<SearchType, { pages: number; mean: number }>> = {
-  web: { pages: 1, mean: 1 },
-  image: { pages: 1 / 3, mean: 0.1 },
-  video: { pages: 0.02, mean: 0.2 },
-  news: { pages: 0.1, mean: 0.3 },
-  discover: { pages: 0.1, mean: 20 },
-  googleNews: { pages: 0.1, mean: 0.5 },
-};
+/** Share of the pages that each of these types shows, and how often, compared with web search. */
+const SHOWN: readonly (readonly [pages: number, mean: number])[] = [
+  [1, 1],
+  [1 / 3, 0.1],
+  [0.02, 0.2],
+  [0.1, 0.3],
+  [0.1, 20],
+  [0.1, 0.5],
+];
 /** Impressions go on for fewer days than this after a page fell out of the index. */
 const AFTER_THE_FALL_DAYS = 3;
 /** Share of the pages without any impressions. */
@@ -71,8 +71,9 @@ export class Audience {
   shownOn(night: number, type: SearchType, share: number): Shown[] {
     const { website } = this;
     if (!hasType(website, type)) return [];
-    const { pages, mean } = TYPES[type];
-    const seed = hash(website.seed, SEARCH_TYPES.indexOf(type), 0, SALT.type);
+    const index = SEARCH_TYPES.indexOf(type);
+    const [pages, mean] = SHOWN[index] ?? [0, 0];
+    const seed = hash(website.seed, index, 0, SALT.type);
     const usual = mean * this.#mood(night);
     const shown: Shown[] = [];
     for (const page of website.allPages) {

@@ -1,16 +1,25 @@
 import { keyOf } from '../../../source/search-console/property.js';
+import { isIndexed } from '../simulator/lifecycle.js';
+import type { Page } from '../simulator/page-life.js';
+import { hash } from '../simulator/random.js';
 import type { SimulatedWebsite } from '../simulator/website.js';
 import type { World } from '../simulator/world.js';
 import type { Property } from './properties.js';
 import { sitemapOf } from './site.js';
 
 const UNKNOWN = 'URL is unknown';
+/** Nights on which the crawler found the markup of a directory broken, or gone. */
+const BROKEN_PRODUCTS = { directory: '/products/', from: 6, until: 16 } as const;
+const LOST_BREADCRUMBS = { directory: '/docs/', from: 9, until: 1e9 } as const;
+/** What each number that is drawn for a page decides. */
+const SALT = { links: 41, link: 42, warning: 43 } as const;
 const NOTHING_KNOWN = { verdict: 'NEUTRAL', coverageState: UNKNOWN, robotsTxtState: 'ROBOTS_TXT_STATE_UNSPECIFIED' };
 
 /** An `inspectionResult`: what the world knows of an address, in the words of Search Console. */
 export function inspectionOf(world: World, { siteUrl, website }: Property, url: string, language: string) {
+  const page = website?.find(urlInWorld(website, url)) ?? null;
   const query = new URLSearchParams({ resource_id: siteUrl, id: 'simulated', utm_source: 'api' });
-  const known = Object.entries((website && statusOf(world, website, url)) ?? {}).filter(([, value]) => value);
+  const known = Object.entries((website && page && statusOf(world, website, page)) ?? {}).filter(([, value]) => value);
   const status = { ...NOTHING_KNOWN, ...Object.fromEntries(known) };
   const text = status.coverageState
     .replace('search engine', 'Google')
@@ -21,15 +30,15 @@ export function inspectionOf(world: World, { siteUrl, website }: Property, url: 
   return {
     inspectionResultLink: `https://search.google.com/search-console/inspect?${query}`,
     indexStatusResult: { ...status, coverageState },
+    ...(website && page ? richResultsOf(website, page) : {}),
   };
 }
 
 /** Null where nothing is known, a field's value too: there are no such fields. */
-function statusOf(world: World, website: SimulatedWebsite, address: string) {
-  const url = urlInWorld(website, address);
-  const [page, report] = [website.find(url), world.report(website.settings.id, url)];
+function statusOf(world: World, website: SimulatedWebsite, page: Page) {
+  const report = world.report(website.settings.id, website.urls.url(page.number));
   const state = report?.index_coverage_state ?? UNKNOWN;
-  if (!page || !report || state === UNKNOWN) return null;
+  if (!report || state === UNKNOWN) return null;
   return {
     verdict: report.index_summary === 'Indexed' ? 'PASS' : state === 'Server error (5xx)' ? 'FAIL' : 'NEUTRAL',
     coverageState: state,
@@ -42,7 +51,44 @@ function statusOf(world: World, website: SimulatedWebsite, address: string) {
     userCanonical: report.user_selected_canonical,
     sitemap: page.inSitemap ? [sitemapOf(website, page)] : null,
     crawledAs: report.searchenginebot_primary_crawler,
+    referringUrls: page.crawled === null ? null : referringUrlsOf(website, page),
   };
+}
+
+/** Up to three addresses, of which some lead there for a while only. Null if there is none. */
+function referringUrlsOf({ urls, seed, settings }: SimulatedWebsite, { number, crawled }: Page): string[] | null {
+  const month = Math.floor((crawled ?? 0) / 30);
+  const found = Array.from({ length: hash(seed, number, 0, SALT.links) % 4 }, (_, at) =>
+    urls.url(hash(seed, number, at === 0 ? month : at, SALT.link) % Math.max(1, settings.pages)),
+  );
+  return found.length > 0 ? [...new Set(found)] : null;
+}
+
+/** What the last crawl of an indexed page found; there is nothing of other pages. */
+function richResultsOf({ urls, seed }: SimulatedWebsite, { number, state, crawled }: Page) {
+  const directory = urls.directory(number);
+  if (!isIndexed(state) || crawled === null || directory === '/') return {};
+  const isIn = ({ from, until, directory: where }: typeof BROKEN_PRODUCTS | typeof LOST_BREADCRUMBS) =>
+    directory === where && crawled >= from && crawled < until;
+  const error = {
+    issueMessage: 'Either "offers", "review", or "aggregateRating" should be specified',
+    severity: 'ERROR',
+  };
+  const warning = { issueMessage: 'Missing field "brand"', severity: 'WARNING' };
+  const product = [
+    ...(isIn(BROKEN_PRODUCTS) ? [error] : []),
+    ...(hash(seed, number, 0, SALT.warning) % 3 === 0 ? [warning] : []),
+  ];
+  const types = [
+    ...(directory === '/products/' ? [['Product snippets', product] as const] : []),
+    ...(isIn(LOST_BREADCRUMBS) ? [] : [['Breadcrumbs', []] as const]),
+  ];
+  const detectedItems = types.map(([richResultType, issues]) => ({
+    richResultType,
+    items: [{ name: urls.url(number), ...(issues.length > 0 ? { issues } : {}) }],
+  }));
+  const verdict = product.includes(error) ? 'FAIL' : 'PASS';
+  return detectedItems.length > 0 ? { richResultsResult: { verdict, detectedItems } } : {};
 }
 
 /** The address as the world writes it, which is not always the form of the URL standard. */

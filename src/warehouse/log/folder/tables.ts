@@ -20,6 +20,8 @@ export const DATA_TABLES = [
   'search_fresh',
   'search_fetches',
   'listing_sources',
+  'rich_results',
+  'referring_urls',
 ] as const;
 export type DataTable = (typeof DATA_TABLES)[number];
 

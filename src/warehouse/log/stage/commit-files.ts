@@ -24,6 +24,8 @@ const SORTED_BY = {
   search_fresh: 'type, url, date',
   search_fetches: 'date, type',
   listing_sources: 'source',
+  rich_results: 'url, rich_result_type, severity, issue',
+  referring_urls: 'url, referring_url',
 } as const;
 const manifestSchema = z.object({
   website_id: z.string(),

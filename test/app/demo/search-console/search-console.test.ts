@@ -9,7 +9,12 @@ import { NASTY_PATHS } from '../../../given/nasty-paths.js';
 const PROPERTY = 'sc-domain:example.com';
 const BLOG = 'https://www.example.com/blog/';
 const answerSchema = z.looseObject({
-  inspectionResult: z.object({ indexStatusResult: z.record(z.string(), z.unknown()) }).optional(),
+  inspectionResult: z
+    .looseObject({
+      indexStatusResult: z.record(z.string(), z.unknown()),
+      richResultsResult: z.looseObject({ verdict: z.string() }).optional(),
+    })
+    .optional(),
 });
 
 let now = Date.parse('2026-01-01T02:00:00Z');
@@ -89,6 +94,23 @@ it('inspects each page as the world has it, in the words of Search Console', asy
   }
   for (const state of ['Excluded by ‘noindex’ tag', 'URL is unknown to Google']) expect(states).toContain(state);
   expect(await inspect('https://www.example.com/x', BLOG)).toMatchObject({ status: 403 });
+});
+
+it('finds rich results on indexed pages, broken on products that were crawled in some nights, and who refers to them', async () => {
+  const found: string[] = [];
+  let referring = 0;
+  for (const { report, coverage } of [...google.world.pages('w')].slice(500, 1000)) {
+    const { indexStatusResult = {}, richResultsResult } = (await inspect(hrefOf(report.url))).inspectionResult ?? {};
+    referring += z.array(z.url()).default([]).parse(indexStatusResult['referringUrls']).length;
+    const night = google.world.website('w').find(report.url)?.crawled ?? -1;
+    const isBroken = report.url.includes('/products/') && night >= 6 && night < 16;
+    if (coverage.index_summary !== 'Indexed') expect(richResultsResult).toBeUndefined();
+    else if (richResultsResult)
+      expect([report.url, richResultsResult.verdict]).toEqual([report.url, isBroken ? 'FAIL' : 'PASS']);
+    found.push(richResultsResult?.verdict ?? 'none');
+  }
+  expect([...new Set(found)].sort()).toEqual(['FAIL', 'PASS', 'none']);
+  expect(referring).toBeGreaterThan(200);
 });
 
 it('ends the quotas of the minute and of the day, which turns in California', async () => {
