@@ -17,23 +17,29 @@
 -- show rich_result_type (text): rich result
 -- show change (text): change
 -- show issue (text): issue
-with inspections as (
+with inspected as (
+  -- Each page with an inspection in the period, and its last one before.
+  select website_id, url, max(snapshot_id) filter (snapshot_date < $since::date) as first_id
+  from rich_results
+  where snapshot_date <= $until::date and is_website(website_id, $website::varchar)
+  group by website_id, url
+  having max(snapshot_date) >= $since::date
+),
+inspections as (
   select
     website_id,
     url,
     snapshot_id,
-    snapshot_date,
+    any_value(snapshot_date) as snapshot_date,
     any_value(inspected_at) as inspected_at,
     coalesce(list(distinct rich_result_type) filter (rich_result_type is not null), []) as types,
     coalesce(
       list(distinct {type: rich_result_type, issue: coalesce(issue, '')}) filter (severity = 'ERROR'), []
     ) as errors
   from rich_results
-  semi join (
-    select website_id, url from rich_results where snapshot_date between $since::date and $until::date
-  ) as inspected using (website_id, url)
-  where is_website(website_id, $website::varchar)
-  group by website_id, url, snapshot_id, snapshot_date
+  join inspected using (website_id, url)
+  where snapshot_id >= coalesce(first_id, '') and snapshot_date <= $until::date
+  group by website_id, url, snapshot_id
 ),
 pairs as (
   select
@@ -65,7 +71,7 @@ changes as (
       ]
     )) as made
   from pairs
-  where previous_inspected_at is not null and snapshot_date between $since::date and $until::date
+  where previous_inspected_at is not null
 )
 select
   changes.website_id,
