@@ -5,6 +5,14 @@ select
   snapshot_date,
   snapshot_date::timestamptz as snapshot_at,
   'complete' as listing_status,
-  'google' as source
-from inspected
-where reason is null
+  'google' as source,
+  json_object('others', others, 'shown', shown, 'shown_indexed', shown_indexed) as evidence
+from (
+  select *, getvariable('first_date')::date + night as snapshot_date
+  from read_csv(
+    getvariable('nights_file'),
+    columns = {
+      website_id: 'VARCHAR', night: 'INTEGER', pages: 'INTEGER', others: 'INTEGER', shown: 'INTEGER', shown_indexed: 'INTEGER'
+    }
+  )
+)

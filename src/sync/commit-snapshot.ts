@@ -97,6 +97,7 @@ export async function stage(
       reports_wanted: wanted,
       source: run.source.byInspection ? 'google' : 'api',
       quotas: fetched.quotas ? JSON.stringify(fetched.quotas) : null,
+      evidence: fetched.evidence ? JSON.stringify(fetched.evidence) : null,
     },
     run: {
       ...ids,

@@ -94,6 +94,7 @@ export interface FetchedReports {
   wanted: number | null;
   /** Those that can be used. */
   quotas: Planned['quotas'];
+  evidence: Planned['evidence'];
   /** How the requested reports ended. */
   counts: ReportCounts;
   /** Left out: that of the client. */

@@ -31,8 +31,8 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
   const left = await readReports(run.folder);
   const reused = totalOf(left.counts);
   run.requests.sent += reused;
-  const { wanted, quotas } = planned;
-  if (left.done) return { ...left.done, reused, wanted, quotas, counts: left.counts };
+  const { wanted, quotas, evidence } = planned;
+  if (left.done) return { ...left.done, reused, wanted, quotas, evidence, counts: left.counts };
   const journal = new ReportsJournal(run.folder, left);
   try {
     run.progress.planned(run.website, planned.planned, left.counts);
@@ -46,7 +46,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
     crashPoint('fetched');
     const refused = run.source.refusal?.properties ?? [];
     const open = quotas?.filter(({ property }) => !refused.includes(property));
-    return { status, message: end.message, reused, wanted, quotas: open, counts: journal.counts };
+    return { status, message: end.message, reused, wanted, quotas: open, evidence, counts: journal.counts };
   } finally {
     journal.close();
   }

@@ -6,7 +6,7 @@ import { sql } from '../base/storage/sql.js';
 import { covers } from '../source/search-console/property.js';
 import type { Page, Quota } from '../source/source.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
-import { type Planned, readPlanned, writePlanned } from '../warehouse/journal/plan.js';
+import { evidenceSchema, type Planned, readPlanned, writePlanned } from '../warehouse/journal/plan.js';
 import { setMaxReports, setPlanOrder } from '../warehouse/journal/plan-order.js';
 import { tableQuery } from '../warehouse/log/folder/prepare.js';
 import { COMPARED, setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/log/stage/comparison.js';
@@ -18,14 +18,14 @@ import { journalQuery } from './stage/stage.js';
 
 /** The statements that `choose_inspections` builds on, in order. */
 const INSPECTIONS = [
-  'warehouse/plan/scopes_of',
-  ...['day_began', 'inspections_due', 'ranked_inspections', 'chosen_inspections'].map((name) => `sync/plan/${name}`),
+  ...['warehouse/plan/scopes_of', 'warehouse/macros/041_silence_chance'],
+  ...['day_began', 'today', 'quotas_left', 'page_silence', 'inspections_due'].map((name) => `sync/plan/${name}`),
+  ...['reason_share', 'ranked_inspections', 'chosen_inspections'].map((name) => `sync/plan/${name}`),
 ];
-/** At most this share of a day's inspections is for pages with a reason; the rest goes by rotation. */
-const REASON_SHARE = 0.6;
 
 const answeredRow = z.object({ url: z.string(), spelling: z.string().nullable() });
 const wantedRow = z.object({ wanted: z.coerce.number() });
+const shareRow = z.object({ reason_share: z.number() });
 
 /** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
 export async function plan(run: WebsiteRun, listed: JournaledWalk, before: Before): Promise<Planned> {
@@ -65,7 +65,8 @@ async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
   crashPoint('wrote the plan');
   if (quotas === null && planned < reports.max_per_run) return { planned, wanted: planned };
   const wanted = run.asked?.length ?? (await countWanted(engine, quotas));
-  return { planned, wanted: Math.max(planned, wanted), ...known(quotas) };
+  const [evidence] = quotas === null || run.asked ? [] : await engine.rows(evidenceSchema, sql('sync/plan/evidence'));
+  return { planned, wanted: Math.max(planned, wanted), ...known(quotas), ...(evidence && { evidence }) };
 }
 
 function quotasOf({ source, website, requests }: WebsiteRun) {
@@ -89,12 +90,18 @@ async function reportPlan(engine: Engine): Promise<string> {
 async function inspectionPlan(engine: Engine, run: WebsiteRun, quotas: readonly (Quota & { left: number })[]) {
   const { asked } = run;
   const scopes = quotas.map(({ scope }) => scope);
-  const left = quotas.map(({ scope, left }) => ({ scope, left }));
+  const left = quotas.map(({ scope, left, perDay: per_day }) => ({ scope, left, per_day }));
   await engine.set({ scopes, quotas: JSON.stringify(left), asked: [...(asked ?? [])] });
   if (asked) return sql('sync/plan/asked_pages');
-  for (const name of INSPECTIONS) await engine.run(sql(name));
   const deepest = Math.max(0, ...scopes.map((scope) => scopes.filter((other) => covers(other, scope)).length));
-  for (const share of [REASON_SHARE, 1]) {
+  return planInspections(engine, deepest);
+}
+
+/** @param deepest so many properties hold the same page at most */
+export async function planInspections(engine: Engine, deepest: number): Promise<string> {
+  for (const name of INSPECTIONS) await engine.run(sql(name));
+  const [row] = await engine.rows(shareRow, "select getvariable('reason_share')::double as reason_share");
+  for (const share of [row?.reason_share ?? 0, 1]) {
     for (let depth = deepest; depth > 0; depth--) {
       await engine.set({ share, depth });
       await engine.run(sql('sync/plan/choose_inspections'));

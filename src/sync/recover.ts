@@ -258,9 +258,9 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
     status: 'interrupted' as const,
     message: `the run ended before all reports were fetched: ${why}`,
   };
-  const { wanted = null, quotas } = (await readPlanned(run.folder)) ?? {};
+  const { wanted = null, quotas, evidence } = (await readPlanned(run.folder)) ?? {};
   // The pace of this process says nothing about that run.
-  const fetched = { ...end, reused: totalOf(counts), wanted, quotas, counts, utilisation: null };
+  const fetched = { ...end, reused: totalOf(counts), wanted, quotas, evidence, counts, utilisation: null };
   return commit(run, await stage(run, listing.listed, await readBefore(run), fetched), fetched);
 }
 

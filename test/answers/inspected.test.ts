@@ -85,13 +85,11 @@ describe('a website whose pages are inspected by and by', () => {
       ['pages', 'share_estimated', 'share_low', 'share_high', 'sampled', 'sampled_since'].map((name) => row[name]),
     );
     expect(estimates).toEqual([
-      // Of the three others, none, or all but what nobody saw, may be indexed.
-      [6, 0.6667, 0.3333, 0.8333, 3, '2025-03-01'],
-      // The new page is known, and is no part of the sample.
-      [7, 0.8286, 0.7143, 0.8571, 5, '2025-03-01'],
-      [7, 0.3143, 0.2857, 0.4286, 5, '2025-03-01'],
-      // All were inspected.
-      [7, 0.4286, 0.4286, 0.4286, 6, '2025-03-01'],
+      [6, 0.6667, 0.2793, 1, 3, '2025-03-01'],
+      [7, 0.6667, 0.3865, 0.9468, 6, '2025-03-01'],
+      // All that were inspected this night are out, all others were in.
+      [7, null, null, null, 9, '2025-03-01'],
+      [7, 0.1949, 0, 0.7218, 10, '2025-03-01'],
     ]);
   });
 
@@ -100,7 +98,7 @@ describe('a website whose pages are inspected by and by', () => {
     expect(report.sections[0]?.story.map((sentence) => sentence.replaceAll('\u00a0', ' '))).toEqual([
       '5 of 7 pages are known to be indexed, 1 more of the pages known on Mar 1. No page fell out of the index. ' +
         '1 page entered it. 2 pages inspected for the first time are indexed.',
-      'Between 71.4% and 85.7% of the site is indexed, by 5 pages inspected by rotation since Mar 1; 1 page is not inspected yet.',
+      'Between 38.7% and 94.7% of the site is indexed, by 6 pages inspected at random since Mar 1; 1 page is not inspected yet.',
     ]);
     const shown = shownText(reportPage(report));
     for (const text of ['2 indexed before + 2 inspected for the first time + 1 entered', '1 not inspected yet'])

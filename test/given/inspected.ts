@@ -19,6 +19,8 @@ interface InspectedNight {
   extra?: Readonly<Record<string, object>>;
   /** Clicks of the last day that is final, three days before. */
   clicks?: Readonly<Record<string, number>>;
+  /** How many pages the night's random samples stand for: all of them, none shown, by default. Null: nothing was planned. */
+  evidence?: { others: number; shown: number; shown_indexed: number } | null;
   /** Rows of `listing_sources`. */
   sources?: readonly object[];
 }
@@ -67,7 +69,7 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
     snapshot: {
       ...{ ...ids, ...requests, ...times, snapshot_at: at.toISOString(), source: 'google', version: 'test' },
       ...{ website_name: 'w.example', listing_status: 'complete', reports_status: 'budget', walks: 1, resumed: false },
-      ...{ pages_expected: null, utilisation: null, reports_wanted: null, quotas: null },
+      ...{ pages_expected: null, utilisation: null, reports_wanted: null, quotas: null, evidence: evidenceOf(given) },
     },
     run: { ...ids, ...requests, ...times, started_at: at.toISOString(), outcome: 'committed', error: null },
   };
@@ -87,6 +89,11 @@ function listingLines({ lists, sources = [] }: InspectedNight, at: Date): object
     ...named,
     { kind: 'window', walk: 1, window: 1, keep: entries.length, at: at.toISOString(), drift: [] },
   ];
+}
+
+function evidenceOf({ lists, evidence }: InspectedNight): string | null {
+  if (evidence === null) return null;
+  return JSON.stringify(evidence ?? { others: lists.length, shown: 0, shown_indexed: 0 });
 }
 
 /** The last final day of search analytics, and the day after it, which may still change. */

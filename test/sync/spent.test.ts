@@ -1,10 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from '../../src/base/observe/log.js';
 import { Client } from '../../src/source/client.js';
+import { byReason } from '../../src/warehouse/journal/plan.js';
 import { givenNights } from '../given/nights.js';
 
 const ONE_BY_ONE = { api: { concurrency: 1, max_attempts: 2 } };
-const NONE = { asked: 0, missing: 0, modified: 0, changed: 0, new: 0, traffic_lost: 0, recrawled: 0, oldest: 0 };
+const NONE = byReason(() => 0);
 
 describe('what a run spent, and why', () => {
   test('every report that was asked for has its reason, whatever became of it', async () => {

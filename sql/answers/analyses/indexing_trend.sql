@@ -1,5 +1,5 @@
 -- title: Indexing trend
--- description: How much of each website is indexed, date by date. Counts the last complete listing of each date; a date without one has no row. `without_data` are `no_data` (the service never said anything of them) + `data_lost` (it no longer does) + `not_inspected` (Search Console was not asked yet). For websites of Search Console `share_estimated` is of all pages, with its 95% interval `share_low` to `share_high`, by the `sampled` pages that the rotation inspected since `sampled_since`, and by what was inspected because it was new or modified.
+-- description: How much of each website is indexed, date by date. Counts the last complete listing of each date; a date without one has no row. `without_data` are `no_data` (the service never said anything of them) + `data_lost` (it no longer does) + `not_inspected` (Search Console was not asked yet). For websites of Search Console `share_estimated` is of all pages, with its 95% interval `share_low` to `share_high`, by the `sampled` pages that were inspected at random since `sampled_since`; `no_estimate` says why there is none. `contradicted` pages were found not indexed, and shown in search a week later.
 -- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 89 days ago): first date; its change is still counted against the date before it
@@ -49,7 +49,9 @@ select
   share_low,
   share_high,
   sampled,
-  sampled_since
+  sampled_since,
+  no_estimate,
+  contradicted
 from counted
 left join estimated_shares($website::varchar, $until::date) using (website_id, snapshot_date)
 window by_date as (partition by website_id order by snapshot_date)

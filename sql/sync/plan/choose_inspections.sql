@@ -2,11 +2,16 @@
 -- 1 those with a reason, else any by rotation. Both are mixed, so that each gets its share of what others leave of the
 -- quota.
 insert into chosen_inspections
-select url, reason, spelling, scope, place / if(getvariable('share') < 1, getvariable('share'), 0.4)
+select
+  url,
+  reason,
+  spelling,
+  scope,
+  place / if(getvariable('share') < 1, getvariable('share'), 1 - getvariable('reason_share'))
 from (
   select
     url,
-    if(getvariable('share') < 1, reason, 'oldest') as reason,
+    if(getvariable('share') < 1, reason, turn_reason) as reason,
     spelling,
     path[getvariable('depth')] as scope,
     row_number() over (partition by scope order by if(getvariable('share') < 1, reason_rank, turn_rank)) as place
@@ -14,6 +19,6 @@ from (
   anti join chosen_inspections using (url)
   where len(path) >= getvariable('depth') and (getvariable('share') = 1 or reason_rank is not null)
 )
-join (select unnest(getvariable('quotas')::json::struct("scope" varchar, "left" bigint)[], recursive := true)) using (scope)
+join quotas_left using (scope)
 left join (select scope, count(*) as chosen from chosen_inspections group by scope) using (scope)
 where place <= floor(getvariable('share') * "left") - coalesce(chosen, 0)

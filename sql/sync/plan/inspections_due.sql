@@ -1,44 +1,59 @@
--- The pages that Search Console may be asked about on this day, and why before their turn. `impressions_lost` is how far
--- the last seven days with figures are below what the three weeks before let expect.
-create or replace temp view inspections_due as
+-- The pages that Search Console may be asked about on this day, and why before their turn. `seen_on`: the last day on which
+-- an inspection or search showed what they are. `counts_as`: what a page that search showed in the last 90 days counts as,
+-- 'shown' (indexed) or 'ended' (not indexed, as an inspection found since); null for the others.
+create or replace temp table inspections_due as
 select
-  compared.url,
-  if(present, spelling, was_spelling) as spelling,
+  url,
+  spelling,
   case
     when unnamed and (was_unnamed_since is null or was_report_wanted = 'missing') then 'missing'
     when lastmod > was_report_fetched_at and lastmod <= getvariable('planned_at') then 'modified'
-    when was_report_fetched_at is null and (is_new or was_first_seen_at > first_listing_ended) then 'new'
+    when chance < 0.02 then 'silent'
+    when was_report_fetched_at is null and (is_new or was_first_seen_at > first_listing_ended) and not is_shown then 'new'
     when was_report_wanted = 'changed' then 'changed'
-    -- Looked at since they ended, it need not be looked at again.
-    when
-      impressions_lost > 2 * sqrt(impressions_expected)
-      and was_report_fetched_at < getvariable('planned_at') - interval 10 days
-    then 'traffic_lost'
+    when is_contradicted then 'contradicted'
     else 'oldest'
   end as reason,
   was_report_fetched_at as report_fetched_at,
   was_consecutive_failures >= 2 as keeps_failing,
-  impressions_lost
-from compared
+  chance,
+  is_shown,
+  greatest(inspected_on, last_impression_date) as seen_on,
+  coalesce(seen_on, california_date(was_first_seen_at), getvariable('today')) as unseen_since,
+  counts_as,
+  is_contradicted,
+  coalesce(was_report_fetched_at < getvariable('day_began'), true) as is_due
+from (
+  select
+    compared.* exclude (spelling),
+    if(present, spelling, was_spelling) as spelling,
+    california_date(was_report_fetched_at) as inspected_on,
+    last_impression_date,
+    coalesce(last_impression_date > last_final_date - 7, false) as is_shown,
+    case
+      when last_impression_date is null then null
+      when coalesce(last_impression_date > inspected_on, true) or was_index_summary = 'Indexed' then 'shown'
+      else 'ended'
+    end as counts_as,
+    coalesce(was_index_summary <> 'Indexed' and last_impression_date >= inspected_on + 7, false) as is_contradicted,
+    -- Of what an inspection found since, only the days after it say more.
+    if(
+      counts_as = 'shown' and is_silent_until_now,
+      silence_chance(
+        page_silence.days_shown, days, greatest(least(silent_days, coalesce(last_final_date - inspected_on, silent_days)), 0)
+      ),
+      null
+    ) as chance
+  from compared
+  left join page_search using (url)
+  left join page_silence using (url)
+  left join search_ends on true
+)
 left join (
   select url, try_cast(extra ->> 'lastmod' as timestamptz) as lastmod
   from listed_entries
   where kind = 'entry'
 ) as said using (url)
-left join (
-  select
-    url,
-    coalesce(sum(impressions) filter ("date" > last_final_date - 7), 0) as recent,
-    (sum(impressions) - recent) / 3 as impressions_expected,
-    impressions_expected - recent as impressions_lost
-  from search_final
-  join search_ends using (website_id)
-  where "type" = 'web' and "date" > last_final_date - 28
-  group by url
-) as shown using (url)
 -- The first listing takes less than that.
 cross join (select min(first_seen_at) + interval 6 hours as first_listing_ended from previous_state)
-where
-  present
-  and not never_fetched(compared.url)
-  and coalesce(was_report_fetched_at < getvariable('day_began'), true)
+where present and not never_fetched(url)

@@ -1,3 +1,3 @@
--- The pages that have a reason, or were never inspected.
+-- The pages that have a reason, or of which nothing is known: neither an inspection nor search showed them.
 from inspections_due
-where reason <> 'oldest' or report_fetched_at is null
+where is_due and (reason <> 'oldest' or (report_fetched_at is null and not is_shown))

@@ -1,26 +1,53 @@
--- The pages of `inspections_due` in the order of their reasons and in that of the rotation. Pages that were never
--- inspected come before second looks, except at what was modified. The rotation takes the oldest inspection, and orders
--- equal ones by a hash, so that it is a random sample.
+-- The pages of `inspections_due` in the order of their reasons and in that of the rotation. Random checks of pages that
+-- search showed come first, so that no reason decides which these are: for one in twenty of the inspections. They follow
+-- the order of a hash from where the golden section puts this day, so that each page has its turn. Among reasons, pages that
+-- were never inspected come before second looks, except at what was modified or is silent. The rotation takes the page that
+-- was unseen longest, and orders equal ones by the hash, so that it is a random sample of those that search does not show.
 create or replace temp table ranked_inspections as
 select
   url,
   scopes_of(url, getvariable('scopes')::varchar[]) as path,
-  reason,
+  if(is_check, counts_as, reason) as reason,
+  case
+    when is_check or is_shown then counts_as
+    when reason = 'new' then reason
+    when counts_as is null then 'oldest'
+    else 'silent'
+  end as turn_reason,
   spelling,
   if(
-    reason = 'oldest',
+    reason = 'oldest' and not is_check,
     null,
     row_number() over (
       order by
+        not is_check,
         reason = 'oldest',
         keeps_failing,
         goes_first(url) desc,
-        reason = 'modified' or report_fetched_at is null desc,
+        reason in ('modified', 'silent') or report_fetched_at is null desc,
         list_position(getvariable('reasons'), reason),
-        impressions_lost desc nulls last,
+        chance nulls last,
         report_fetched_at nulls first,
         md5(url)
     )
   ) as reason_rank,
-  row_number() over (order by keeps_failing, report_fetched_at nulls first, md5(url)) as turn_rank
-from inspections_due
+  row_number() over (
+    order by is_shown, keeps_failing, if(is_shown, draw, null), seen_on nulls first, md5(url)
+  ) as turn_rank
+from (
+  select
+    *,
+    row_number() over (
+      partition by counts_as is null
+      order by
+        keeps_failing,
+        md5(url) < format(
+          '{:08x}',
+          floor(mod((getvariable('today') - date '2000-01-01') * 0.6180339887, 1) * 4294967296)::bigint
+        ),
+        md5(url)
+    ) as draw,
+    counts_as is not null and draw <= (select ceil(sum("left") / 20) from quotas_left) as is_check
+  from inspections_due
+  where is_due
+)

@@ -1,107 +1,154 @@
--- The share of the pages of a website of Search Console that is indexed, estimated for the whole site: one row per date
--- up to `until_date` with a complete listing. What is known of a page that was inspected because it is new or modified counts as it is.
--- The rotation takes all others in the order of a hash, so those that it inspected on the last seven dates (`sampled`,
--- since `sampled_since`) are a random sample of them: older inspections are left out, because what they found has changed
--- since. `share_low` and `share_high` are Wilson's 95% interval, which the share of pages that were drawn narrows to nothing.
+-- The share of the pages of a website of Search Console that is indexed, estimated for the whole site: one row per date up
+-- to `until_date` with a complete listing. Each night's inspections are two random samples: the rotation (`oldest`) of the
+-- pages that search has not shown for 90 days, and one in twenty (`shown`, `ended`) of the others, which count as what
+-- search or their last inspection says, corrected by how often these checks find otherwise. A line through the nights of
+-- the last ten days ends at the date's share, with its 95% interval. Where the newest nights leave that line
+-- (3 standard errors), only they count; where they seem to (2.5), `no_estimate` says so instead.
 create or replace macro estimated_shares(asked_website, until_date) as table
-with sites as (
-  select distinct website_id
-  from snapshots
-  where source = 'google' and is_website(website_id, asked_website)
-),
--- A second look because of what was found, or seems lost, depends on the state: counted as known, such pages would be
--- missing among those that the sample stands for.
-seen as (
+with listed as (
   select
     website_id,
-    url,
     snapshot_id,
     snapshot_date,
-    if(reason in ('oldest', 'new', 'modified'), {reason: reason, date: snapshot_date}, null) as chosen,
-    index_summary,
-    null as listed
-  from url_reports
-  semi join sites using (website_id)
-  where snapshot_date <= until_date
-  union all
-  select website_id, url, snapshot_id, snapshot_date, null, null, change = 'appeared'
-  from page_changes
-  semi join sites using (website_id)
-  where change in ('appeared', 'retired') and snapshot_date <= until_date
-),
-known as (
-  select
-    website_id,
-    snapshot_date as from_date,
-    coalesce(lead(snapshot_date) over by_page, 'infinity'::date) as to_date,
-    last_value(chosen ignore nulls) over up_to_now as chosen,
-    (last_value(index_summary ignore nulls) over up_to_now = 'Indexed')::integer as indexed,
-    coalesce(last_value(listed ignore nulls) over up_to_now, true) as listed
-  from seen
-  window
-    by_page as (partition by website_id, url order by snapshot_id),
-    up_to_now as (partition by website_id, url order by snapshot_id rows unbounded preceding)
-),
-spans as materialized (
-  select
-    website_id,
-    from_date,
-    chosen.reason = 'oldest' as is_drawn,
-    if(is_drawn, least(to_date, chosen.date + 7), to_date) as to_date,
-    indexed
-  from known
-  where listed and chosen is not null
-),
--- What each date adds to the counts, and takes from them.
-steps as (
-  select website_id, unnest([from_date, to_date]) as date, unnest([1, -1]) as step, is_drawn, indexed
-  from spans
-  where from_date < to_date
-),
-counted as (
-  select
-    website_id,
-    date,
-    sum(sum(step) filter (is_drawn)) over by_date as drawn,
-    sum(sum(step * indexed) filter (is_drawn)) over by_date as drawn_indexed,
-    sum(sum(step) filter (not is_drawn)) over by_date as chosen,
-    sum(sum(step * indexed) filter (not is_drawn)) over by_date as chosen_indexed
-  from steps
-  group by website_id, date
-  window by_date as (partition by website_id order by date)
-),
-listed as (
-  select website_id, snapshot_id, snapshot_date, coalesce(sum(pages), 0) as pages
+    (evidence ->> 'others')::double as others,
+    (evidence ->> 'shown')::double as shown,
+    (evidence ->> 'shown_indexed')::double as shown_indexed,
+    others + shown as pages,
+    (evidence ->> 'contradicted')::integer as contradicted
   from daily_listings
-  semi join sites using (website_id)
-  left join (select snapshot_id, pages from coverage_summary semi join sites using (website_id)) using (snapshot_id)
-  where snapshot_date <= until_date
-  group by website_id, snapshot_id, snapshot_date
+  join (
+    select website_id, snapshot_date, max_by(evidence, snapshot_id) as evidence
+    from snapshots
+    where source = 'google'
+    group by website_id, snapshot_date
+  ) using (website_id, snapshot_date)
+  where is_website(website_id, asked_website) and snapshot_date <= until_date
 ),
-sampled as (
+found as (
   select
-    listed.*,
-    coalesce(drawn, 0) as drawn,
-    coalesce(drawn_indexed, 0) as drawn_indexed,
-    coalesce(chosen_indexed, 0) as chosen_indexed,
-    greatest(pages - coalesce(chosen, 0), coalesce(drawn, 0)) as others,
-    drawn_indexed / nullif(drawn, 0) as drawn_share,
-    1.96 ** 2 * (1 - drawn / others) / nullif(drawn, 0) as spread,
-    (drawn_share + spread / 2) / (1 + spread) as centre,
-    sqrt(spread * drawn_share * (1 - drawn_share) + spread ** 2 / 4) / (1 + spread) as margin
+    website_id,
+    snapshot_date,
+    count(*) filter (reason = 'oldest') as drawn,
+    count(*) filter (reason = 'oldest' and index_summary = 'Indexed') as drawn_indexed,
+    count(*) filter (reason <> 'oldest') as checked,
+    count(*) filter (reason = 'ended' and index_summary = 'Indexed') as came,
+    count(*) filter (reason = 'shown' and index_summary <> 'Indexed') as went
+  from url_reports
+  where is_website(website_id, asked_website) and reason in ('oldest', 'shown', 'ended') and index_summary is not null
+    and snapshot_date <= until_date
+  group by website_id, snapshot_date
+),
+-- The share by each night's sample alone, and its variance. The variance of one page is that of the last ten days.
+nights as (
+  select
+    *,
+    (
+      if(others > 0, others * drawn_indexed / drawn, 0) + shown_indexed + if(shown > 0, shown * (came - went) / checked, 0)
+    ) / pages as share,
+    (sum(drawn_indexed) over lately + 0.5) / (sum(drawn) over lately + 1) as likely,
+    (sum(came + went) over lately + 0.5) / (sum(checked) over lately + 1) as wrong,
+    if(others > 0, (others / pages) ** 2 / drawn * greatest(1 - drawn / others, 0), 0) as by_rotation,
+    if(shown > 0, (shown / pages) ** 2 / checked * greatest(1 - checked / shown, 0), 0) as by_checks,
+    greatest(by_rotation * likely * (1 - likely) + by_checks * wrong * (1 - wrong), 1e-9) as variance
   from listed
-  asof left join counted on listed.website_id = counted.website_id and listed.snapshot_date >= counted.date
+  join found using (website_id, snapshot_date)
+  where (others = 0 or drawn > 0) and (shown = 0 or checked > 0)
+  window lately as (
+    partition by website_id order by snapshot_date range between interval 9 days preceding and current row
+  )
+),
+-- Each date's nights, cut so many days before it, and the nine days before the cut.
+cuts as (
+  select
+    listed.website_id,
+    listed.snapshot_id,
+    cut.days,
+    listed.snapshot_date - nights.snapshot_date as age,
+    age < cut.days as is_new,
+    1 / variance as weight,
+    nights.* exclude (website_id, snapshot_id, others, shown, shown_indexed, pages, contradicted)
+  from listed
+  join nights on listed.website_id = nights.website_id
+    and nights.snapshot_date between listed.snapshot_date - 18 and listed.snapshot_date
+  cross join (select unnest(range(1, 11)) as days) as cut
+  where age < cut.days + 9
+),
+fitted as (
+  select
+    website_id,
+    snapshot_id,
+    days,
+    count(*) filter (is_new) as nights,
+    sum(weight) filter (is_new) as w,
+    sum(weight * age) filter (is_new) as wx,
+    sum(weight * age ** 2) filter (is_new) as wxx,
+    sum(weight * share) filter (is_new) as wy,
+    sum(weight * age * share) filter (is_new) as wxy,
+    if(nights < 3, 0, w * wxx - wx ** 2) as determinant,
+    if(determinant > 0, (wxx * wy - wx * wxy) / determinant, wy / w) as share,
+    (sum(drawn_indexed) filter (is_new) + 0.5) / (sum(drawn) filter (is_new) + 1) as own_likely,
+    (sum(came + went) filter (is_new) + 0.5) / (sum(checked) filter (is_new) + 1) as own_wrong,
+    sum(by_rotation) filter (is_new) * own_likely * (1 - own_likely)
+      + sum(by_checks) filter (is_new) * own_wrong * (1 - own_wrong) as own_variance,
+    sqrt(if(determinant > 0, wxx / determinant, 1 / w) * own_variance / sum(1 / weight) filter (is_new)) as error,
+    sum(drawn + checked) filter (is_new) as sampled,
+    min(snapshot_date) filter (is_new) as sampled_since,
+    -- What the older nights let expect of the middle of the new ones.
+    count(*) filter (not is_new) as older,
+    wx / w as middle,
+    sum(weight) filter (not is_new) as ow,
+    sum(weight * age) filter (not is_new) as owx,
+    sum(weight * age ** 2) filter (not is_new) as owxx,
+    sum(weight * share) filter (not is_new) as owy,
+    sum(weight * age * share) filter (not is_new) as owxy,
+    if(older < 3, 0, ow * owxx - owx ** 2) as old_determinant,
+    if(
+      old_determinant > 0,
+      (owxx * owy - owx * owxy + middle * (ow * owxy - owx * owy)) / old_determinant,
+      owy / ow
+    ) as expected,
+    if(old_determinant > 0, (owxx - 2 * middle * owx + middle ** 2 * ow) / old_determinant, 1 / ow) as expected_variance,
+    if(days < 10, abs(wy / w - expected) / sqrt(1 / w + expected_variance), null) as surprise
+  from cuts
+  group by website_id, snapshot_id, days
+),
+chosen as (
+  select
+    website_id,
+    snapshot_id,
+    max(surprise) as surprise,
+    if(max(surprise) > 2.8, arg_max(days, surprise), 10) as days
+  from fitted
+  group by website_id, snapshot_id
+),
+judged as (
+  select
+    listed.website_id,
+    listed.snapshot_id,
+    listed.snapshot_date,
+    listed.contradicted,
+    fitted.* exclude (website_id, snapshot_id),
+    case
+      when pages is null then 'no inspections were planned'
+      when sampled is null then 'no page was inspected by rotation in ten days'
+      when chosen.surprise between 2.5 and 2.8 then 'the newest nights of the sample differ from those before'
+    end as no_estimate,
+    if(no_estimate is null, 1.96 * error, null) as margin
+  from listed
+  left join chosen using (website_id, snapshot_id)
+  left join fitted using (website_id, snapshot_id, days)
+  where coalesce(pages, 1) > 0
 )
 select
   website_id,
   snapshot_id,
   snapshot_date,
-  round((chosen_indexed + coalesce(others * drawn_share, 0)) / pages, 4) as share_estimated,
-  -- What was seen is certain.
-  round((chosen_indexed + greatest(others * (centre - margin), drawn_indexed)) / pages, 4) as share_low,
-  round((chosen_indexed + least(others * (centre + margin), others - drawn + drawn_indexed)) / pages, 4) as share_high,
-  drawn::integer as sampled,
-  if(drawn > 0, greatest(snapshot_date - 6, first_date), null)::date as sampled_since
-from sampled
-left join (select website_id, min(from_date) filter (is_drawn) as first_date from spans group by website_id) using (website_id)
-where pages > 0 and (drawn > 0 or others = 0)
+  -- `least` and `greatest` skip null.
+  if(margin is null, null, round(least(greatest(share, 0), 1), 4)) as share_estimated,
+  if(margin is null, null, round(greatest(share - margin, 0), 4)) as share_low,
+  if(margin is null, null, round(least(share + margin, 1), 4)) as share_high,
+  sampled::integer as sampled,
+  sampled_since,
+  no_estimate,
+  contradicted
+from judged

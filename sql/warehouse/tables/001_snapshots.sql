@@ -32,5 +32,6 @@ create table snapshots (
   sources_quiet varchar,
   quotas json,
   -- Days of search analytics that later nights fetch.
-  search_days_left integer
+  search_days_left integer,
+  evidence json
 )

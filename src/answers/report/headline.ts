@@ -1,5 +1,5 @@
 import { type Figure, plus } from '../../base/observe/format.js';
-import { type Estimate, estimateRow, NO_ESTIMATE } from './estimate.js';
+import { type Estimate, estimateRow, NO_ESTIMATE, shareIndexed } from './estimate.js';
 import type { Period } from './period.js';
 import type { BalanceRow, ChangesRow, SnapshotRow, TrendRow, WebsiteRow } from './rows.js';
 
@@ -26,8 +26,9 @@ export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   clicks_lost: number | null;
   /** A clause, if hardly any page that fell out was crawled since the night before. */
   crawls: string | null;
-  /** Of one website. */
+  /** Of one website, and the share on the date that it is compared with. */
   estimate: Estimate;
+  share_before: number | null;
 }
 
 /** What a website's pages did in a period; nothing without a change, or without two complete listings. */
@@ -77,6 +78,7 @@ export function headlineOf(
     clicks_lost: balance ? (changes?.clicks_lost ?? 0) : null,
     crawls: changes?.crawls ?? null,
     estimate: estimateRow.parse(now ?? NO_ESTIMATE),
+    share_before: shareIndexed(before ?? null),
     ...each(STOCKS, (key) => ({ now: now?.[key] ?? null, before: before?.[key] ?? null })),
     // Pages that were inspected for the first time are no change, nor are those that are retired.
     indexed: {
@@ -103,6 +105,7 @@ export function totalOf(headlines: readonly Headline[]): Headline {
     clicks_lost: sumOf('clicks_lost'),
     crawls: most.find(({ crawls }) => crawls !== null)?.crawls ?? null,
     estimate: (headlines.length === 1 ? headlines[0]?.estimate : null) ?? NO_ESTIMATE,
+    share_before: (headlines.length === 1 ? headlines[0]?.share_before : null) ?? null,
     ...each(FIGURES, (key) => headlines.map((headline) => headline[key]).reduce(added, NOTHING)),
   };
 }

@@ -11,7 +11,7 @@ import {
 } from '../../base/observe/format.js';
 import { addDays } from '../../base/time.js';
 import { shortened } from '../html/html.js';
-import { estimateSentence } from './estimate.js';
+import { contradictionSentence, estimateSentence } from './estimate.js';
 import type { Headline, WebsiteFacts } from './headline.js';
 import { datesOf, type Period } from './period.js';
 import type { BalanceRow, CommonRow, EventRow, MovedRow, PlaceRow } from './rows.js';
@@ -57,7 +57,10 @@ export function storyOf(
   const estimate = estimateSentence(headline.estimate, headline.not_inspected);
   const where = [...places.map(placeSentence), ...moved.map(movedSentence)];
   const nights = nightsSentence(websites, period);
-  return [sentence, estimate, ...shown.map(eventSentence), ...where, causes, nights].filter((one) => one !== null);
+  const contradiction = contradictionSentence(headline.estimate);
+  return [sentence, estimate, contradiction, ...shown.map(eventSentence), ...where, causes, nights].filter(
+    (one) => one !== null,
+  );
 }
 
 /** What is wrong with the listings that the figures of one website come from. */
@@ -102,7 +105,8 @@ function headlineSentence(headline: Headline, balance: readonly BalanceRow[]): s
   const fell = headline.fell_out.now ? counted(headline.fell_out.now, 'page') : 'No page';
   const out = compared_with === null ? '' : ` ${fell} fell out of the index${had}${clause(crawls)}.`;
   // Of pages of which many were never looked at, or long ago, a share says nothing.
-  const isNow = isWhole && headline.estimate.share_low === headline.estimate.share_high;
+  const { share_low, share_high, no_estimate } = headline.estimate;
+  const isNow = isWhole && share_low === share_high && no_estimate === null;
   const share = isNow && indexed.now ? percent(shareOf(indexed.now, pages.now)) : '';
   const are = `${(indexed.now ?? 2) < 2 ? 'is' : 'are'}${isNow ? '' : ' known to be'}`;
   const all = counted(pages.now ?? 0, 'page');

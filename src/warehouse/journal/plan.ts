@@ -10,10 +10,13 @@ import { readSealed, writeSealed } from './seal.js';
 export const REASONS = [
   'asked',
   'missing',
+  'silent',
   'modified',
-  'traffic_lost',
   'changed',
   'new',
+  'contradicted',
+  'shown',
+  'ended',
   'recrawled',
   'oldest',
 ] as const;
@@ -24,10 +27,13 @@ export function byReason<T>(make: (reason: Reason) => T): Record<Reason, T> {
   return {
     asked: make('asked'),
     missing: make('missing'),
+    silent: make('silent'),
     modified: make('modified'),
-    traffic_lost: make('traffic_lost'),
     changed: make('changed'),
     new: make('new'),
+    contradicted: make('contradicted'),
+    shown: make('shown'),
+    ended: make('ended'),
     recrawled: make('recrawled'),
     oldest: make('oldest'),
   };
@@ -36,6 +42,14 @@ export function byReason<T>(make: (reason: Reason) => T): Record<Reason, T> {
 /** A property through which pages can be inspected, what it covers (as `scopeOf` has it), and how many a day. */
 export const quotaSchema = z.object({ property: z.string(), scope: z.string(), per_day: z.int() });
 
+/** How many pages of a property the night's random samples stand for, as `sync/plan/evidence` counts them. */
+export const evidenceSchema = z.object({
+  others: z.int(),
+  shown: z.int(),
+  shown_indexed: z.int(),
+  contradicted: z.int(),
+});
+
 const plannedSchema = z.object({
   /** Reports to fetch. */
   planned: z.int(),
@@ -43,6 +57,7 @@ const plannedSchema = z.object({
   wanted: z.int().nullable(),
   /** Left out by a source without quotas. */
   quotas: z.array(quotaSchema).optional(),
+  evidence: evidenceSchema.optional(),
 });
 export type Planned = z.infer<typeof plannedSchema>;
 
@@ -54,8 +69,8 @@ const planLine = z.object({ url: z.string(), reason: z.string(), spelling: z.str
 export type PlannedPage = z.infer<typeof planLine>;
 
 /** Records that the plan is complete. */
-export async function writePlanned(folder: JournalFolder, { planned, wanted, quotas }: Planned): Promise<void> {
-  const stored = { planned, wanted, plan_crc: await checksumOf(folder.plan), ...(quotas && { quotas }) };
+export async function writePlanned(folder: JournalFolder, planned: Planned): Promise<void> {
+  const stored = { ...planned, plan_crc: await checksumOf(folder.plan) };
   await writeSealed(folder, folder.planned, stored);
 }
 

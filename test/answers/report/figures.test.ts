@@ -63,6 +63,7 @@ describe('the figures of a report', () => {
       clicks_lost: 0,
       crawls: null,
       estimate: NO_ESTIMATE,
+      share_before: 1,
       robots_blocked: { now: 0, before: null },
       robots_unblocked: { now: 0, before: null },
     });

@@ -32,6 +32,7 @@ const HEADLINE: Headline = {
   clicks_lost: 0,
   crawls: null,
   estimate: NO_ESTIMATE,
+  share_before: null,
 };
 const BROKE: EventRow = {
   snapshot_date: '2025-03-12',

@@ -2,13 +2,14 @@ import { describe, expect } from 'vitest';
 import { syncSummary } from '../../../src/app/cli/commands/sync.js';
 import type { WebsiteReceipt } from '../../../src/sync/receipt.js';
 import { saidIn } from '../../../src/sync/receipt.js';
+import { byReason } from '../../../src/warehouse/journal/plan.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { runProcess } from '../../given/cli.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 
-const NO_REASONS = { asked: 0, missing: 0, modified: 0, changed: 0, new: 0, traffic_lost: 0, recrawled: 0, oldest: 0 };
+const NO_REASONS = byReason(() => 0);
 
 function website(id: string, rest: Partial<WebsiteReceipt>, reports: Partial<WebsiteReceipt['reports']> = {}) {
   return {

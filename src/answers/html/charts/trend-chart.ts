@@ -124,7 +124,9 @@ function shaded(days: readonly Day[], { since, until }: Span) {
 
 function readingOf({ date, counts }: Day): string {
   if (counts === null) return `${date}: no complete listing that night.`;
-  const { indexed, pages, share_low: low, share_high: high } = counts;
+  const { indexed, pages, share_low: low, share_high: high, no_estimate: why } = counts;
+  if (why !== null)
+    return `${date}: not estimated: ${why}; ${count(indexed)} of ${counted(pages, 'page')} known to be indexed.`;
   if (low !== null && high !== null)
     return `${date}: ${percent(low)} to ${percent(high)} of ${counted(pages, 'page')} indexed, ${count(indexed)} known to be.`;
   return `${date}: ${indexed} of ${counted(pages, 'page')} indexed (${percent(shareOf(indexed, pages))}).`;

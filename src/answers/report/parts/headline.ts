@@ -35,7 +35,8 @@ export function headlinePart(headline: Headline, { days }: Period, which: 'first
   const share = shareOfAll(headline);
   const isEstimated = headline.estimate.share_estimated !== null;
   // Not where more pages are known than before.
-  const shareBefore = left ? null : shareOf(indexed.before, pages.before);
+  const shareKnownBefore = left ? null : shareOf(indexed.before, pages.before);
+  const shareBefore = isEstimated ? headline.share_before : shareKnownBefore;
   const all: Tile[] = [
     ['Pages monitored', known(pages.now), since(pages), left ? `${count(left)} not inspected yet` : null],
     [

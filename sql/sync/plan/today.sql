@@ -1,0 +1,2 @@
+-- The day in California.
+set variable today = california_date(getvariable('planned_at')::timestamptz)
