@@ -1,5 +1,5 @@
 -- title: Crawl freshness
--- description: How long ago the search engine last crawled the monitored pages, counted from the website's newest snapshot.
+-- description: How long ago the search engine last crawled the monitored pages, counted from the website's newest snapshot. `unknown` are pages of which there is no data, such as those of a property that were not inspected.
 -- question: Crawling
 -- param website (text, default all): id or name of one website
 -- grain: one row per website and span of days since the last crawl
@@ -11,7 +11,7 @@
 -- show oldest_crawl_time (time): oldest
 select
   website_id,
-  age_span(days_between(last_known_crawl_time, newest_at)) as last_crawl,
+  crawl_span(status, days_between(last_known_crawl_time, newest_at)) as last_crawl,
   count(*) as pages,
   count(*) filter (is_indexed) as indexed,
   round(count(*) / sum(count(*)) over (partition by website_id), 4) as share,

@@ -1,5 +1,5 @@
 -- title: Pages not crawled recently
--- description: Monitored pages that the search engine has not crawled for this many days before the website's newest snapshot, or never; longest first.
+-- description: Monitored pages that the search engine has not crawled for this many days before the website's newest snapshot, or never; longest first. Pages of which there is no data are not among them.
 -- question: Crawling
 -- param website (text, default all): id or name of one website
 -- param days (integer, default 30): days without a crawl, at least
@@ -28,6 +28,6 @@ where
   is_listed
   and is_website(website_id, $website::varchar)
   and is_selected(url, state_or_status(status, index_coverage_state), $directory::varchar, $url_contains::varchar, $state::varchar)
-  and (last_known_crawl_time is null or days_since_crawl >= $days::bigint)
+  and coalesce(days_since_crawl >= $days::bigint, crawl_span(status, days_since_crawl) = 'never')
 order by last_known_crawl_time nulls first, website_id, url
 limit $limit::bigint

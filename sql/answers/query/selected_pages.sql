@@ -29,7 +29,7 @@ select
   report_sitemaps as all_sitemaps,
   own,
   -- Counted up to the newest snapshot, as in the analysis `crawl_freshness`.
-  age_span(days_between(last_known_crawl_time, newest_at)) as crawl_span,
+  crawl_span(status, days_between(last_known_crawl_time, newest_at)) as crawl_span,
   newest_at,
   days_between(report_fetched_at, newest_at) as report_age_days,
   case sort

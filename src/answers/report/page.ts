@@ -4,7 +4,7 @@ import { STYLE } from '../html/style.js';
 import { ageSentence, type DataAge } from '../status/data-age.js';
 import type { LastNight } from '../status/last-night.js';
 import { fallenPart, flipsPart } from './parts/changed-pages.js';
-import { DIRECTORIES, firstPage, nightsPart } from './parts/first-page.js';
+import { DIRECTORIES, firstPage, hasCourseOf, nightsPart } from './parts/first-page.js';
 import { balanceNote, headlinePart, overviewPart } from './parts/headline.js';
 import { placesPart, reasonsPart, transitionsPart } from './parts/moves.js';
 import { ownPart } from './parts/own.js';
@@ -104,7 +104,7 @@ ${titled && first ? [html`<h2>${shownName(first)}</h2>`, headlinePart(section.he
 ${headlinePart(section.headline, period, 'others')}
 ${balanceNote(section.balance)}
 ${nightsPart(id, section)}
-${searchPart(id, section)}
+${titled || hasCourseOf(section) ? searchPart(id, section) : null}
 ${placesPart(id, section, { shownBefore: titled ? 0 : DIRECTORIES })}
 ${reasonsPart(id, section)}
 ${ownPart(section)}

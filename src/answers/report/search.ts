@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { clause, count, counted, plainDates } from '../../base/observe/format.js';
+import { clause, count, counted } from '../../base/observe/format.js';
 import { askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
 
@@ -47,7 +47,7 @@ export function searchSentences(search: Search | null): string[] {
   const [place] = lost;
   const gone =
     place &&
-    `${counted(place.pages, 'page')} of ${place.directory} ${place.pages === 1 ? 'is' : 'are'} no longer shown, last on ${plainDates(place.first_shown_last, place.last_shown)}`;
+    `${counted(place.pages, 'page')} of ${place.directory} ${place.pages === 1 ? 'is' : 'are'} no longer shown, last ${place.first_shown_last === place.last_shown ? `on ${place.last_shown}` : `between ${place.first_shown_last} and ${place.last_shown}`}`;
   const clicks =
     place && place.clicks > 0
       ? `; ${place.pages === 1 ? 'it' : 'they'} had ${counted(place.clicks, 'click')} in 28 days`

@@ -1,4 +1,4 @@
-import { SPANS } from '../../base/config/page-filters.js';
+import { CRAWL_SPANS, SPANS } from '../../base/config/page-filters.js';
 import { plus } from '../../base/observe/format.js';
 import type { Age } from '../html/charts/bar-charts.js';
 import type { Span } from '../html/charts/trend-chart.js';
@@ -185,20 +185,26 @@ async function readAges(reader: Reader, website: string | null) {
   const crawls = await askOf(reader, 'crawl_freshness', crawlAgeRow, website);
   const reports = await askOf(reader, 'report_ages', reportAgeRow, website);
   const given = { days: String(STALE_DAYS), limit: String(STALE_PAGES_LISTED) };
-  const ages = agesOf(crawls.map(({ last_crawl, pages }) => ({ span: last_crawl, pages })));
+  const ages = agesOf(
+    CRAWL_SPANS,
+    crawls.map(({ last_crawl, pages }) => ({ span: last_crawl, pages })),
+  );
   return {
     crawl_ages: ages,
     stale: {
       rows: await askOf(reader, 'pages_not_crawled', staleRow, website, given),
       total: ages.reduce((sum, { span, pages }) => sum + (STALE_SPANS.has(span) ? pages : 0), 0),
     },
-    report_ages: agesOf(reports.map(({ report_age, pages }) => ({ span: report_age, pages }))),
+    report_ages: agesOf(
+      SPANS,
+      reports.map(({ report_age, pages }) => ({ span: report_age, pages })),
+    ),
   };
 }
 
 /** Every span, even without pages, summed over the websites. */
-function agesOf(ages: readonly Age[]): Age[] {
-  return SPANS.map((span) => ({
+function agesOf(spans: readonly string[], ages: readonly Age[]): Age[] {
+  return spans.map((span) => ({
     span,
     pages: ages.reduce((sum, age) => sum + (age.span === span ? age.pages : 0), 0),
   }));

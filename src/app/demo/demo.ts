@@ -28,6 +28,8 @@ const NIGHTS_AFTER_THE_SITEMAP = 9;
 const NIGHTS_AFTER_THE_FALL = { api: 4, google: 9 };
 /** A quota that makes choices necessary; the real one is 2,000. */
 export const INSPECTIONS_A_DAY = 400;
+/** All of the history on the first night. */
+const HISTORY_DAYS = 500;
 /** Nobody waits for a simulated minute. */
 const INSPECTIONS_A_MINUTE = 100_000;
 
@@ -106,7 +108,10 @@ async function started(source: DemoSource, options: SimulationOptions): Promise<
 
 async function syncNights(options: DemoOptions, simulator: Simulation): Promise<Receipt[]> {
   const { nights, progress, logger, version, signal } = options;
-  const env = { INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: String(INSPECTIONS_A_MINUTE) };
+  const env = {
+    INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: String(INSPECTIONS_A_MINUTE),
+    INDEXHOUSE_GOOGLE_HISTORY_DAYS_PER_NIGHT: String(HISTORY_DAYS),
+  };
   const config = await loadConfig({ file: join(options.folder, 'indexhouse.yaml'), env, cwd: options.folder });
   const receipts: Receipt[] = [];
   progress?.start('nights', nights);

@@ -16,6 +16,9 @@ export const SPANS = [
   'never',
 ] as const;
 
+/** The spans of the macro `crawl_span`. */
+export const CRAWL_SPANS = [...SPANS, 'unknown'] as const;
+
 /** What may have changed about a page, as `selected_pages` takes it. */
 const CHANGED = [
   'any',
@@ -45,7 +48,7 @@ export const pageFilters = z.object({
   directory: filterText,
   sitemap: z.string().max(MOST_URL_CHARACTERS).optional(),
   canonical: z.enum(['match', 'differ', 'undeclared', '-']).optional(),
-  crawl: z.enum(SPANS).optional(),
+  crawl: z.enum(CRAWL_SPANS).optional(),
   /** A `page_fetch_status`, or `failed` for any but success. */
   fetch: filterText,
   /** Values of the user's own columns: `owner=Anna&template=article`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
 import type { Reader } from '../../answers/query/reader.js';
-import { type PageFilters, SPANS } from '../../base/config/page-filters.js';
+import { CRAWL_SPANS, type PageFilters } from '../../base/config/page-filters.js';
 import { count } from '../../base/observe/format.js';
 import type { Parameters } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
@@ -77,7 +77,7 @@ ${parts}</nav></details>`;
 /** Ages are sorted by age, everything else by the number of pages, as it was read. */
 function inOrder(name: string, rows: readonly FacetRow[]): FacetRow[] {
   const own = rows.filter(({ facet }) => facet === name);
-  const spans: readonly string[] = SPANS;
+  const spans: readonly string[] = CRAWL_SPANS;
   const place = ({ value }: FacetRow) => spans.indexOf(value ?? '');
   return name === 'crawl' ? own.sort((one, other) => place(one) - place(other)) : own;
 }

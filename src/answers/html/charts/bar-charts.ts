@@ -31,7 +31,7 @@ export function agesChart(naming: { id: string; title: string }, ages: readonly 
         label: NUMBERS,
         data: ages.map(({ span, pages }) => ({
           value: pages,
-          itemStyle: { color: colour(span === 'never' ? 'noData' : 'indexed') },
+          itemStyle: { color: colour(span === 'never' || span === 'unknown' ? 'noData' : 'indexed') },
         })),
       },
     ],

@@ -12,6 +12,7 @@ import { eventsIn, storyOf } from '../story.js';
 import { headlinePart, overviewPart } from './headline.js';
 import { heatMap } from './heat-map.js';
 import { command, note, shownName, websiteParameter } from './part.js';
+import { searchPart } from './search.js';
 
 const WEBSITES = 10;
 /** Directories on the first page of a report on one website. */
@@ -28,12 +29,12 @@ export function firstPage(report: Report): Html {
   const [section, second] = sections;
   if (section && !second) {
     const { heat } = section.over_time;
-    const hasCourse = section.trend.filter(({ counts }) => counts !== null).length > 1;
+    const hasCourse = hasCourseOf(section);
     return html`<div class="first">
 ${lead(section)}
 ${websites[1] ? overviewPart(report, WEBSITES) : null}
 ${headlinePart(section.headline, period, 'first')}
-${hasCourse ? html`<h2>Share of the pages that is indexed</h2>${sharePart('first-share', section, period)}` : null}
+${hasCourse ? html`<h2>Share of the pages that is indexed</h2>${sharePart('first-share', section, period)}` : searchPart('first', section)}
 ${heat.length > 0 ? html`<h2>Where</h2>${heatMap(section, heat.slice(0, DIRECTORIES))}` : null}
 <div class="beside"><div>${whyPart(section)}</div><div>${lookPart(section, period)}</div></div>
 </div>`;
@@ -44,6 +45,11 @@ ${headlinePart(total, period, 'first')}
 ${overviewPart(report)}
 ${sections.map((one) => html`<h2>${one.websites[0] ? shownName(one.websites[0]) : null}</h2>${lead(one)}`)}
 </div>`;
+}
+
+/** Whether there is more than one listing. */
+export function hasCourseOf({ trend }: Section): boolean {
+  return trend.filter(({ counts }) => counts !== null).length > 1;
 }
 
 function lead({ story, history, news, caveats }: Section): Part {
