@@ -13,7 +13,8 @@ export type SearchType = (typeof SEARCH_TYPES)[number];
 interface SearchFigures {
   clicks: number;
   impressions: number;
-  position: number;
+  /** Null where the type of search knows none. */
+  position: number | null;
 }
 
 /** A day of one type of search. */

@@ -1,13 +1,44 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import type { SearchConsole } from '../../src/app/demo/search-console/search-console.js';
 import { watchCrashPoints } from '../../src/base/storage/crash-point.js';
 import { addDays } from '../../src/base/time.js';
+import { openReader, rowsOf } from '../answers/query/given.js';
 import { testAtLength } from '../given/at-length.js';
+import { givenProperty, PROPERTY as SIMULATED } from './given-property.js';
 import { SHOP, scriptedProperty } from './scripted-property.js';
 
 /** The date of the first night; its last final day is three days before. */
 const FIRST_NIGHT = '2026-03-01';
 const LAST_FINAL = '2026-02-26';
 const HISTORY = { history: '30d', history_days_per_night: 10 };
+
+const heldAnswer = z.object({
+  rows: z
+    .array(
+      z.object({
+        keys: z.tuple([z.string()]),
+        clicks: z.int(),
+        impressions: z.int(),
+        position: z.number().default(Number.NaN),
+      }),
+    )
+    .default([]),
+});
+
+/** What the simulated Search Console answers about a day, by page. */
+async function heldRows({ url }: SearchConsole, date: string, type: string) {
+  const body = { startDate: date, endDate: date, dimensions: ['page'], type, rowLimit: 25_000 };
+  const path = `/webmasters/v3/sites/${encodeURIComponent(SIMULATED)}/searchAnalytics/query`;
+  const headers = { authorization: 'Bearer given', 'content-type': 'application/json' };
+  const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  const { rows } = heldAnswer.parse(await answer.json());
+  return rows
+    .map(({ keys: [page], clicks, impressions, position }) => {
+      return { date, type, url: page, clicks, impressions, position: Number.isNaN(position) ? null : position };
+    })
+    .sort((one, other) => (one.url < other.url ? -1 : 1));
+}
 
 type Shown = (date: string, type: string) => readonly (readonly [string, number, number, number])[];
 
@@ -129,6 +160,31 @@ testAtLength('a day with 50,000 pages is marked as cut', async () => {
   expect(await rows('select pages, is_cut, impressions::int as impressions from search_dates where pages > 0')).toEqual(
     [{ pages: 50_000, is_cut: true, impressions: 60_000 }],
   );
+});
+
+test('the days of Discover and Google News, which know no position, equal what Search Console holds, day by day', async () => {
+  const { home, service, pass } = await givenProperty(onTestFinished, {
+    websites: [{ id: 'w', pages: 300, news: true }],
+    token: 'given',
+  });
+  for (let night = 0; night < 3; night++) {
+    if (night > 0) pass();
+    expect(await home.syncOne()).toMatchObject({ listing_status: 'complete' });
+  }
+  const reader = await openReader(home.warehouse);
+  const rows = await rowsOf(
+    reader,
+    `select "date"::varchar as "date", "type", url, clicks::int as clicks,
+    impressions::int as impressions, "position" from search_days where is_final order by "date", "type", url`,
+  );
+  const known = await rowsOf(
+    reader,
+    'select "date"::varchar as "date", "type" from search_dates where is_final order by all',
+  );
+  const held = [];
+  for (const { date, type } of known) held.push(...(await heldRows(service, `${date}`, `${type}`)));
+  expect(new Set(rows.map(({ type }) => type)).size).toBeGreaterThan(3);
+  expect(rows).toEqual(held);
 });
 
 test('a property that search never shows has no figures', async () => {

@@ -13,14 +13,18 @@ const MOST_PAGES = 50_000;
 const DAYS_BEHIND = 3;
 
 const number = z.int().nonnegative();
-const figures = { clicks: number, impressions: number, position: z.number().nonnegative() };
+/** Discover and Google News know no position. */
+const figures = { clicks: number, impressions: number, position: z.number().nonnegative().nullable().default(null) };
 /** A row of search analytics. */
 export const rowSchema = z
   .object({ keys: z.tuple([z.string()]), ...figures })
   .transform(({ keys: [key], clicks, impressions, position }) => ({ key, clicks, impressions, position }));
 const rowsSchema = z.looseObject({ rows: z.array(rowSchema).default([]) });
 const datesSchema = rowsSchema.extend({
-  metadata: z.looseObject({ first_incomplete_date: z.iso.date().optional() }).default({}),
+  // Google's documents and its own clients spell it in two ways.
+  metadata: z
+    .looseObject({ first_incomplete_date: z.iso.date().optional(), firstIncompleteDate: z.iso.date().optional() })
+    .default({}),
 });
 
 /** The date in California, whose days are Google's. @param ms since 1970 */
@@ -37,7 +41,7 @@ export async function searchTotals(
   // All pages of a date, as the rows of its pages are counted.
   const query = { startDate: since, endDate: today, type, dataState: 'all', aggregationType: 'byPage' };
   const { rows, metadata } = await ask(client, datesSchema, { ...query, dimensions: ['date'], rowLimit: ROWS }, call);
-  const first = metadata.first_incomplete_date ?? addDays(today, 1 - DAYS_BEHIND);
+  const first = metadata.first_incomplete_date ?? metadata.firstIncompleteDate ?? addDays(today, 1 - DAYS_BEHIND);
   return { firstPreliminary: first, dates: new Map(rows.map(({ key, ...totals }) => [key, totals])) };
 }
 
