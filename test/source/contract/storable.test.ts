@@ -94,5 +94,6 @@ it('whatever is accepted as a row of search analytics is stored as Google gave i
   const stored = await read([{ ...day, rows }], () => `from (${sql('sync/stage/search_final')}) order by url`, views);
   const counts = (row: Record<string, unknown>) => [row['url'], Number(row['clicks']), Number(row['impressions'])];
   expect(stored.map(counts)).toEqual(rows.map(counts));
-  expect(stored.map(({ position }) => Number(position))).toEqual(rows.map(({ position }) => position));
+  const positions = stored.map(({ position }) => (position === null ? null : Number(position)));
+  expect(positions).toEqual(rows.map(({ position }) => position));
 });
