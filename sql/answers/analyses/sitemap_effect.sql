@@ -109,28 +109,45 @@ periods as materialized (
 ),
 known as materialized (
   select
-    row_number() over () as page,
+    (row_number() over ())::uinteger as page,
     website_id,
-    pages.url,
-    directory_of(pages.url) as directory,
+    state.url,
+    directory_of(state.url) as directory,
     day_of(coalesce(report_page_detection, first_seen_at)) as detected_on,
     day_of(report_fetched_at) as reported_on,
     len(report_sitemaps) > 0 as is_in_one,
-    moved.url is not null as has_moved
-  from pages
-  left join (select distinct website_id, url from moves) as moved using (website_id, url)
+    -- Null if no sitemap came or went, false if the page is in none of the batches.
+    is_joined
+  from page_state as state
+  left join (
+    select website_id, url, bool_or(is_joined) as is_joined
+    from (select website_id, url, true as is_joined from joined union all select website_id, url, false from moves)
+    group by website_id, url
+  ) as moved using (website_id, url)
   where report_fetched_at is not null and website_id in (select website_id from cohorts)
 ),
 listed as materialized (
-  select page, snapshot_date as listed_on, state_group(index_summary, index_coverage_state) as state
+  select page, snapshot_date as listed_on, state_group(index_summary, index_coverage_state)::utinyint as state
   from coverage
-  join known using (website_id, url)
+  join (select website_id, url, page from known where is_joined is distinct from false) using (website_id, url)
   where snapshot_id in (select unnest([start_id, end_id]) from periods)
 ),
+-- A night can have many batches. Pages that saw no sitemap come or go are the same for each, and are counted once a night.
+compared as (
+  select periods.* exclude (start_id, end_id), page, directory, detected_on, was_in_another as in_another, is_late
+  from periods
+  join (from joined join (from known where is_joined) using (website_id, url)) using (cohort, website_id)
+  union all by name
+  select spans.*, page, directory, detected_on, is_in_one as in_another, reported_on < joined_on as is_late
+  from (select distinct * exclude (cohort, start_id, end_id) from periods) as spans
+  join known on known.website_id = spans.website_id and is_joined is null
+),
 -- From here on few rows: pages that began alike, counted.
-counted as materialized (
+alike as materialized (
   select
-    periods.cohort,
+    cohort,
+    website_id,
+    joined_on,
     is_after,
     directory,
     was.state,
@@ -140,19 +157,21 @@ counted as materialized (
       when start_date - detected_on <= 90 then 90
       else 999
     end as age,
-    coalesce(was_in_another, is_in_one) as in_another,
-    joined.url is not null as is_joined,
-    coalesce(is_late, reported_on < joined_on and was.state > 0) as is_late,
+    in_another,
+    cohort is not null as is_joined,
+    is_late and (is_joined or was.state > 0) as is_late,
     count(*) as pages,
     count_if(now.state = 0) as pages_after
-  from periods
-  join known using (website_id)
-  join listed as was on was.page = known.page and was.listed_on = start_date
-  join listed as now on now.page = known.page and now.listed_on = end_date
-  left join (from joined join (select website_id, url, page from known) using (website_id, url)) as joined
-    on joined.cohort = periods.cohort and joined.page = known.page
-  where joined.url is not null or not has_moved
+  from compared
+  join listed as was on was.page = compared.page and was.listed_on = start_date
+  join listed as now on now.page = compared.page and now.listed_on = end_date
   group by all
+),
+counted as materialized (
+  select alike.* replace (periods.cohort as cohort)
+  from alike
+  join periods using (website_id, joined_on, is_after)
+  where coalesce(alike.cohort = periods.cohort, true)
 ),
 -- A joining is seen with the next report, which a change of state brings about. Until nearly all others that were not
 -- indexed have a report since, pages that are seen later are chosen by what became of them, and do not count.
