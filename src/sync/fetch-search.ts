@@ -29,8 +29,12 @@ const knownDay = z.object({ date: z.string(), type: z.string() });
 const hostRow = z.object({ url: z.string() });
 
 type AllTotals = ReadonlyMap<SearchType, SearchTotals>;
-/** A day to fetch, with what all its pages sum up to. */
-type WantedDay = SearchDate & { clicks: number; impressions: number };
+interface Sums {
+  clicks: number;
+  impressions: number;
+}
+/** A day to fetch, with what all its pages sum up to; null if Google gave no sums. */
+type WantedDay = SearchDate & { sums: Sums | null };
 interface Failed {
   date: string;
   why: string;
@@ -89,7 +93,8 @@ class SearchFetch {
     if (totals === null) return { error: failedText(this.#failed), remark: null, left: 0 };
     const missing = missingDates(totals, final);
     const dates = new Set([...missing.slice(0, most), ...(fresh ? preliminaryDates(totals, today) : [])]);
-    const wanted = wantedDays(totals, dates).filter((day) => !final.has(dayName(day)) && !journaled.has(dayName(day)));
+    const all = missing.length > 0 || dates.size > 0 ? wantedDays(totals, dates) : trialDay(totals);
+    const wanted = all.filter((day) => !final.has(dayName(day)) && !journaled.has(dayName(day)));
     await this.#fetchAll(wanted);
     const isListed = ({ date }: Failed) => date >= addDays(today, -LISTED_DAYS);
     return {
@@ -123,12 +128,14 @@ class SearchFetch {
     for (const { date } of queue) this.#failed.push({ date, why: 'was not tried after others failed' });
   }
 
-  #fetch(day: WantedDay): Promise<void> {
+  #fetch({ sums, ...day }: WantedDay): Promise<void> {
     return this.#trying(day.date, async () => {
       const rows: SearchRow[] = [];
       // Without impressions there are no pages to ask for.
-      if (day.impressions > 0) for await (const some of this.days.rows(day, this.purpose)) rows.push(...some);
-      await this.journal.day({ ...day, rows, isCut: this.days.isCut(rows.length) }, new Date(this.run.effects.now()));
+      if (sums?.impressions !== 0) for await (const some of this.days.rows(day, this.purpose)) rows.push(...some);
+      if (sums === null && rows.length === 0) return;
+      const read = { ...day, ...(sums ?? sumOf(rows)), rows, isCut: this.days.isCut(rows.length) };
+      await this.journal.day(read, new Date(this.run.effects.now()));
       crashPoint(`searched ${dayName(day)}`);
     });
   }
@@ -177,6 +184,17 @@ function preliminaryDates(totals: AllTotals, today: string): string[] {
   return [...new Set(dates)].filter((date) => date > last && date <= today);
 }
 
+function sumOf(rows: readonly SearchRow[]): Sums {
+  const sum = (of: keyof Sums) => rows.reduce((all, row) => all + row[of], 0);
+  return { clicks: sum('clicks'), impressions: sum('impressions') };
+}
+
+/** The newest final day, where Google gives no sums: pages may have been shown all the same. */
+function trialDay(totals: AllTotals): WantedDay[] {
+  const { first, last } = rangeOf(totals);
+  return first === null ? [{ date: last, type: 'web', isFinal: true, sums: null }] : [];
+}
+
 /** Each type of these dates, newest first. A date that Google does not list had no impressions. */
 function wantedDays(totals: AllTotals, dates: ReadonlySet<string>): WantedDay[] {
   const { last } = rangeOf(totals);
@@ -184,9 +202,9 @@ function wantedDays(totals: AllTotals, dates: ReadonlySet<string>): WantedDay[] 
     .sort()
     .reverse()
     .flatMap((date) =>
-      [...totals].map(([type, { dates: sums }]) => {
-        const { clicks = 0, impressions = 0 } = sums.get(date) ?? {};
-        return { date, type, isFinal: date <= last, clicks, impressions };
+      [...totals].map(([type, { dates: known }]) => {
+        const { clicks = 0, impressions = 0 } = known.get(date) ?? {};
+        return { date, type, isFinal: date <= last, sums: { clicks, impressions } };
       }),
     );
 }

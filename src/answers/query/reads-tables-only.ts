@@ -19,7 +19,7 @@ const [ALLOWED = ''] = readFileSync(join(packageFolder(), 'sql', 'answers', 'fun
 /** What is allowed elsewhere: functions that see nothing of the machine, or of this process, but their arguments. */
 export const FUNCTIONS: readonly string[] = [
   ...ALLOWED.replaceAll(/^#.*/gm, '').trim().split(/\s+/),
-  ...[...macroNames('warehouse/macros'), 'warehouse_time_zone'],
+  ...[...macroNames('warehouse/macros'), 'clicks_before', 'warehouse_time_zone'],
 ];
 
 function macroNames(folder: string): string[] {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addDays, calendarDate } from '../../base/time.js';
+import { addDays, calendarDate, isCalendarDate } from '../../base/time.js';
 import type { SearchDate, SearchRow, SearchTotals, SearchType } from '../source.js';
 import { answerIn, SITES } from './calls.js';
 import type { CallOptions, GoogleClient } from './google-client.js';
@@ -41,8 +41,9 @@ export async function searchTotals(
   // All pages of a date, as the rows of its pages are counted.
   const query = { startDate: since, endDate: today, type, dataState: 'all', aggregationType: 'byPage' };
   const { rows, metadata } = await ask(client, datesSchema, { ...query, dimensions: ['date'], rowLimit: ROWS }, call);
+  const dates = rows.filter(({ key }) => isCalendarDate(key));
   const first = metadata.first_incomplete_date ?? metadata.firstIncompleteDate ?? addDays(today, 1 - DAYS_BEHIND);
-  return { firstPreliminary: first, dates: new Map(rows.map(({ key, ...totals }) => [key, totals])) };
+  return { firstPreliminary: first, dates: new Map(dates.map(({ key, ...totals }) => [key, totals])) };
 }
 
 /** The rows of a day by what a page is known as, those with the most clicks first, as they arrive. @throws SourceError */
