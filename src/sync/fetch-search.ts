@@ -36,7 +36,8 @@ interface Sums {
 /** A day to fetch, with what all its pages sum up to; null if Google gave no sums. */
 type WantedDay = SearchDate & { sums: Sums | null };
 interface Failed {
-  date: string;
+  /** Null where a type cannot be read at all. */
+  date: string | null;
   why: string;
 }
 
@@ -58,8 +59,10 @@ export async function fetchSearch(run: WebsiteRun, before: Before): Promise<Sear
 }
 
 async function fetchDays(run: WebsiteRun, before: Before, left: SearchLeft): Promise<SearchLeft['searched'] & object> {
-  const purpose = { lane: run.website.id, counts: run.requests, notAfter: deadlineOf(run) };
-  const days = await run.source.searchDays?.(purpose);
+  const always = { lane: run.website.id, counts: run.requests };
+  const purpose = { ...always, notAfter: deadlineOf(run) };
+  // The property is asked for however late it is: what is not read in time only leaves the listing partial.
+  const days = await run.source.searchDays?.(always);
   if (!days) return { error: null, remark: null, left: 0 };
   run.clock.check(run);
   const journal = new SearchJournal(run.folder, left);
@@ -90,29 +93,29 @@ class SearchFetch {
     const { history, history_days_per_night: most, fresh } = this.run.config.google;
     const { today } = this.days;
     const totals = await this.#totals(addDays(today, -Math.round(history / DAY_MS)));
-    if (totals === null) return { error: failedText(this.#failed), remark: null, left: 0 };
     const missing = missingDates(totals, final);
     const dates = new Set([...missing.slice(0, most), ...(fresh ? preliminaryDates(totals, today) : [])]);
     const all = missing.length > 0 || dates.size > 0 ? wantedDays(totals, dates) : trialDay(totals);
     const wanted = all.filter((day) => !final.has(dayName(day)) && !journaled.has(dayName(day)));
     await this.#fetchAll(wanted);
-    const isListed = ({ date }: Failed) => date >= addDays(today, -LISTED_DAYS);
+    const isListed = ({ date }: Failed) => date === null || date >= addDays(today, -LISTED_DAYS);
     return {
       error: failedText(this.#failed.filter(isListed)),
       remark: failedText(this.#failed.filter((one) => !isListed(one))),
-      left: Math.max(0, missing.length - most) + new Set(this.#failed.map(({ date }) => date)).size,
+      left: Math.max(0, missing.length - most) + new Set(this.#failed.flatMap(({ date }) => date ?? [])).size,
     };
   }
 
-  /** What each type has; null if that cannot be read. */
-  async #totals(since: string): Promise<AllTotals | null> {
+  /** What each type has, without those that cannot be read. */
+  async #totals(since: string): Promise<AllTotals> {
     const totals = new Map<SearchType, SearchTotals>();
     for (const type of SEARCH_TYPES) {
-      await this.#trying(this.days.today, async () => {
+      if (this.#isOver) break;
+      await this.#trying({ date: null, what: `its days of type ${type}` }, async () => {
         totals.set(type, await this.days.totals(type, since, this.purpose));
       });
     }
-    return this.#failed.length > 0 ? null : totals;
+    return totals;
   }
 
   async #fetchAll(wanted: readonly WantedDay[]): Promise<void> {
@@ -129,7 +132,7 @@ class SearchFetch {
   }
 
   #fetch({ sums, ...day }: WantedDay): Promise<void> {
-    return this.#trying(day.date, async () => {
+    return this.#trying({ date: day.date, what: '' }, async () => {
       const rows: SearchRow[] = [];
       // Without impressions there are no pages to ask for.
       if (sums?.impressions !== 0) for await (const some of this.days.rows(day, this.purpose)) rows.push(...some);
@@ -141,7 +144,7 @@ class SearchFetch {
   }
 
   /** @throws what is not about a day */
-  async #trying(date: string, work: () => Promise<void>): Promise<void> {
+  async #trying({ date, what }: { date: string | null; what: string }, work: () => Promise<void>): Promise<void> {
     try {
       await work();
       this.#inARow = 0;
@@ -150,10 +153,8 @@ class SearchFetch {
       const isLast = error instanceof TooLate || (error instanceof SourceError && error.kind === 'paused');
       this.#isOver = !isOfTheDay || isLast || ++this.#inARow >= MOST_IN_A_ROW;
       if (!isOfTheDay) throw error;
-      this.#failed.push({
-        date,
-        why: error instanceof TooLate ? 'was not read in time' : `cannot be read: ${error.message}`,
-      });
+      const why = error instanceof TooLate ? 'was not read in time' : `cannot be read: ${error.message}`;
+      this.#failed.push({ date, why: what ? `(${what}) ${why}` : why });
     }
   }
 }
@@ -192,7 +193,7 @@ function sumOf(rows: readonly SearchRow[]): Sums {
 /** The newest final day, where Google gives no sums: pages may have been shown all the same. */
 function trialDay(totals: AllTotals): WantedDay[] {
   const { first, last } = rangeOf(totals);
-  return first === null ? [{ date: last, type: 'web', isFinal: true, sums: null }] : [];
+  return first === null && totals.has('web') ? [{ date: last, type: 'web', isFinal: true, sums: null }] : [];
 }
 
 /** Each type of these dates, newest first. A date that Google does not list had no impressions. */
@@ -209,11 +210,12 @@ function wantedDays(totals: AllTotals, dates: ReadonlySet<string>): WantedDay[] 
     );
 }
 
-/** Such as `lacks 3 days from 2026-11-02 on, the first because it cannot be read: …`; null without any. */
+/** Such as `of 3 days (2026-11-02 …) cannot be read: …`; null without any. */
 function failedText(failed: readonly Failed[]): string | null {
   const [first] = failed;
-  const dates = [...new Set(failed.map(({ date }) => date))].sort();
   if (!first) return null;
+  const dates = [...new Set(failed.flatMap(({ date }) => date ?? []))].sort();
+  if (dates.length === 0) return first.why;
   return dates.length === 1
     ? `of ${dates[0]} ${first.why}`
     : `of ${counted(dates.length, 'day')} (${dates[0]} …) ${first.why}`;

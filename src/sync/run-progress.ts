@@ -45,7 +45,9 @@ export class RunProgress {
   searched(website: Website, days: number, all: number): void {
     if (this.#phase === null) this.progress?.start('pages', null);
     this.#phase ??= 'pages';
-    this.progress?.note(`${website.name ?? website.id}: search analytics, day ${count(days)} of ${count(all)}`);
+    this.progress?.note(
+      `${website.name ?? website.id}: search analytics, ${count(days)} of ${count(all)} days of all types`,
+    );
     this.#isWaiting = days < all;
   }
 

@@ -34,6 +34,8 @@ export interface ScriptedNight {
   traffic?: readonly SearchedPage[];
   /** The same of any day; it replaces `traffic`. A status is a refusal. */
   search?(date: string, type: string): readonly SearchedPage[] | number;
+  /** The type of search of which nothing can be read. */
+  refusedType?: string;
   /** An `indexStatusResult`; by default the page is indexed, and was crawled on the day before the first night. */
   inspect?(url: string): object;
   /** The properties that the account sees, as Google spells them, with its permissions. */
@@ -88,6 +90,7 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
     const figures = ([page, clicks, impressions, position]: SearchedPage) => {
       return { keys: [page], clicks, impressions, ctr: 0, position };
     };
+    if (type === script.refusedType) throw new Refused(`no ${type}`, 400);
     if (dimensions[0] === 'page') {
       const shown = shownOn(startDate, type);
       if (typeof shown === 'number') throw new Refused(`no ${startDate}`, shown);

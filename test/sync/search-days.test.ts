@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { SearchConsole } from '../../src/app/demo/search-console/search-console.js';
 import { watchCrashPoints } from '../../src/base/storage/crash-point.js';
 import { addDays } from '../../src/base/time.js';
-import { openReader, rowsOf } from '../answers/query/given.js';
+import { analysisRows, openReader, rowsOf } from '../answers/query/given.js';
 import { testAtLength } from '../given/at-length.js';
 import { givenProperty, PROPERTY as SIMULATED } from './given-property.js';
 import { SHOP, scriptedProperty } from './scripted-property.js';
@@ -133,6 +133,52 @@ test('a refused day leaves the listing partial, if it is recent, and is fetched 
   expect(await rows('from search_days where "date" = \'2026-02-20\' and "type" = \'web\'')).toHaveLength(2);
 });
 
+test('a day that is not known is no absence: nothing came or went around it', async () => {
+  const { pass, rows, warehouse } = await scriptedProperty(
+    onTestFinished,
+    {},
+    { history: '150d', history_days_per_night: 200 },
+  );
+  const search = (date: string, type: string) =>
+    type === 'web' && date === '2026-01-07' ? 400 : shown('2025-10-01')(date, type);
+  await pass({ sitemap: [`${SHOP}/a`], search });
+  expect(await rows('select count(*)::int as types from search_dates where "date" = \'2026-01-07\'')).toEqual([
+    { types: 5 },
+  ]);
+  const reader = await openReader(warehouse, onTestFinished);
+  const given = { since: '2025-11-24', until: '2026-02-15' };
+  const weeks = await analysisRows(reader, 'search_presence', given);
+  const told = weeks.map(
+    ({ starts_on, days, entered, left_search }) => `${starts_on} ${days} ${entered} ${left_search}`,
+  );
+  expect(told).toEqual([
+    ...['2025-11-24 7 0 0', '2025-12-01 7 0 0', '2025-12-08 7 0 null', '2025-12-15 7 0 null', '2025-12-22 7 0 null'],
+    ...[
+      '2025-12-29 7 0 null',
+      '2026-01-05 6 0 0',
+      '2026-01-12 7 null 0',
+      '2026-01-19 7 null 0',
+      '2026-01-26 7 null null',
+    ],
+    ...['2026-02-02 7 null null', '2026-02-09 7 0 null'],
+  ]);
+});
+
+test('a type that cannot be read is named, and costs no other its days', async () => {
+  const { pass, rows } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const refusing = { refusedType: 'discover' } as const;
+  const night = await pass({ sitemap: [`${SHOP}/a`], search: shown('2026-02-05'), ...refusing });
+  expect(night).toMatchObject({ listing_status: 'partial', pages: { listed: 2 } });
+  expect(night.error).toMatch(
+    /^search analytics of \S+ \(its days of type discover\) cannot be read: Google answered 400/,
+  );
+  expect(await rows('select count(distinct "type")::int as types from search_dates')).toEqual([{ types: 5 }]);
+  expect(await pass({ sitemap: [`${SHOP}/a`], search: shown('2026-02-05') })).toMatchObject({
+    listing_status: 'complete',
+  });
+  expect(await rows('select count(distinct "type")::int as types from search_dates')).toEqual([{ types: 6 }]);
+});
+
 test('a run that is killed between two days fetches none of the journaled days again', async () => {
   const { pass, calls, rows, wrong } = await scriptedProperty(onTestFinished, {}, HISTORY);
   const said = { search: shown('2026-01-01') };
@@ -149,6 +195,19 @@ test('a run that is killed between two days fetches none of the journaled days a
   expect(before.filter((date) => after.includes(date)).length).toBeLessThanOrEqual(4);
   expect(await rows('select count(*)::int as rows from search_days where "type" = \'web\'')).toEqual([{ rows: 26 }]);
   expect(await wrong()).toEqual([]);
+});
+
+test('a run that is resumed after its deadline commits what it had read, and the next one fetches the rest', async () => {
+  const { pass, rows } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const said = { sitemap: [`${SHOP}/a`], search: shown('2026-01-01') };
+  const killed = watchCrashPoints((step) => {
+    if (step === 'searched 2026-02-20 web') throw new Error('killed');
+  });
+  await pass(said);
+  killed();
+  expect(await pass(said)).toMatchObject({ status: 'committed', resumed: true, listing_status: 'partial' });
+  expect(await rows('select count(*)::int as rows from search_final')).not.toEqual([{ rows: 0 }]);
+  expect(await pass(said)).toMatchObject({ status: 'committed', resumed: false, listing_status: 'complete' });
 });
 
 testAtLength('a day with 50,000 pages is marked as cut', async () => {

@@ -1,5 +1,5 @@
 -- title: Pages in search
--- description: How many pages search showed, week by week, with their clicks and impressions, for each property of Search Console. `entered` are pages that it showed for the first time, or again after more than 28 days; `left_search` those that it did not show again for 28 days or more. They are null where too few days before or after are known. `is_cut`: Google leaves out pages on days with more than 50,000 of them, so the counts are too low. A page that search shows is in the index on that day; the reverse does not hold.
+-- description: How many pages search showed, week by week, with their clicks and impressions, for each property of Search Console. `entered` are pages that it showed for the first time, or again after more than 28 days; `left_search` those that it did not show again for 28 days or more. They are null where one of these 28 days is not known. `days` is how many days of a row are known: a week that is not over, or lacks days that Google refused, has fewer. `is_final`: none of them may still change. `is_cut`: Google leaves out pages on days with more than 50,000 of them, so the counts are too low. A page that search shows is in the index on that day; the reverse does not hold.
 -- question: What does search show?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 69 weeks ago): first date
@@ -16,6 +16,8 @@
 -- show left_search (count): left
 -- show clicks (count): clicks
 -- show impressions (count): impressions
+-- show days (count): of days
+-- show is_final (flag): final
 with shown as (
   select
     website_id,
@@ -29,7 +31,7 @@ with shown as (
   from search_days
   where
     is_website(website_id, $website::varchar)
-    and "type" = $type
+    and "type" = if($type in ('web', 'image', 'video', 'news', 'discover', 'googleNews'), $type, error('type is not one of web, image, video, news, discover, googleNews'))
     and "date" between $since::date - 60 and $until::date + 60
   group by all
 ),
@@ -50,16 +52,32 @@ counted as (
     count_if(enters) as entered,
     count_if(leaves) as left_search,
     sum(clicks)::bigint as clicks,
-    sum(impressions)::bigint as impressions,
-    max(last_date) as last_date
+    sum(impressions)::bigint as impressions
   from stepped
   where starts_on between $since::date and $until::date
   group by all
 ),
-cut as (
-  select website_id, date_trunc($by, "date")::date as starts_on, bool_or(is_cut) as is_cut
+known as (
+  select
+    website_id,
+    date_trunc($by, "date")::date as starts_on,
+    count(*)::integer as days,
+    bool_and(is_final) as is_final,
+    bool_or(is_cut) as is_cut,
+    min("date") as first_date,
+    max("date") as last_date
   from search_dates
   where "type" = $type
+  group by website_id, date_trunc($by, "date")
+),
+surrounded as (
+  select
+    known.*,
+    count_if("date" < first_date) = 28 as is_known_before,
+    count_if("date" > last_date and dates.is_final) = 28 as is_known_after
+  from known
+  left join (from search_dates where "type" = $type) as dates
+    on dates.website_id = known.website_id and "date" between first_date - 28 and last_date + 28
   group by all
 )
 select
@@ -67,12 +85,13 @@ select
   starts_on,
   directory,
   pages,
-  if(starts_on > search_ends.first_date + 28, entered, null) as entered,
-  if(counted.last_date <= search_ends.last_final_date - 28, left_search, null) as left_search,
+  if(is_known_before, entered, null) as entered,
+  if(is_known_after, left_search, null) as left_search,
   clicks,
   impressions,
+  days,
+  is_final,
   is_cut
 from counted
-join search_ends using (website_id)
-join cut using (website_id, starts_on)
+join surrounded using (website_id, starts_on)
 order by website_id, starts_on, pages desc, directory

@@ -1,6 +1,6 @@
 -- The rhythm in which search showed each page in the last 90 days that are final, for `silence_chance`: on `days_shown` of
 -- the `days` days after the first one, up to the last, and on none of the `silent_days` days since. A day without any page
--- is an outage of Google's and no day; nor is a day that is cut, because a page that is missing on it may only be beyond the
+-- is an outage of Google's and no day; nor is one whose web search was not fetched, or one that is cut, because a page that is missing on it may only be beyond the
 -- cut. `is_silent_until_now`: neither a day that is cut nor one that may still change shows the page since.
 create or replace temp view page_silence as
 with known_days as (
@@ -9,7 +9,7 @@ with known_days as (
   join search_ends using (website_id)
   where is_final and "date" > last_final_date - 90
   group by "date"
-  having sum(pages) > 0 and not bool_or(is_cut)
+  having sum(pages) > 0 and not bool_or(is_cut) and count_if("type" = 'web') > 0
 ),
 shown as (
   select

@@ -1,6 +1,5 @@
 -- Which share of the inspections goes to random checks and to pages with a reason: 60%, or less, so that the rotation keeps
--- pace. A page that
--- nothing showed for as long as a plain rotation takes is due tonight; those of the next week are spread over it.
+-- pace. A page that nothing showed for as long as a plain rotation takes is due tonight; those of the next week are spread over it.
 set variable reason_share = (
   select least(0.6, greatest(0.15, 1 - greatest(due, soon / 8) / nullif(a_day, 0)))
   from (

@@ -1,14 +1,15 @@
 -- How long search has not shown each page of a property, as of a date: `last_date`, the last day on which any type of search
 -- showed it, `days_shown` of the last `days` known days up to it (90 at most, from its first one on), the `silent_days` known
 -- since, and the clicks of web search in the 28 days up to it. A day without any page of the property is an outage of
--- Google's and no known day; nor is one that is cut, on which a page may only be beyond the cut.
+-- Google's and no known day; nor is one that is cut, on which a page may only be beyond the cut, or whose web search was
+-- not fetched.
 create or replace macro search_silences(asked_website, until_date) as table
 with known_days as (
   select website_id, "date", row_number() over (partition by website_id order by "date") as number
   from search_dates
   where is_final and is_website(website_id, asked_website) and "date" <= until_date
   group by website_id, "date"
-  having sum(pages) > 0 and not bool_or(is_cut)
+  having sum(pages) > 0 and not bool_or(is_cut) and count_if("type" = 'web') > 0
 ),
 ends as (
   select website_id, max(number) as last_number from known_days group by website_id

@@ -202,7 +202,7 @@ async function explained<T>(question: Question, work: () => Promise<T>): Promise
     return await work();
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
-    const message = messageOf(cause);
+    const message = messageOf(cause).replace(/^Invalid Input Error: /, '');
     if (/^INTERRUPT Error/i.test(message))
       throw new Stopped(`${question.name}: stopped before the answer was complete`);
     if (NOT_OUR_SQL.test(message)) throw new Error(`${question.name}: ${message}`, { cause });

@@ -6,7 +6,8 @@ import type { Reader } from '../query/reader.js';
 /** A shorter history is no trend. */
 const LEAST_WEEKS = 5;
 
-const weekRow = z.object({ starts_on: z.string(), pages: z.int(), is_cut: z.boolean() });
+/** The pages are null where no day is known. */
+const weekRow = z.object({ starts_on: z.string(), pages: z.int().nullable(), is_cut: z.boolean() });
 const lostRow = z.object({
   directory: z.string(),
   pages: z.int(),
@@ -40,7 +41,8 @@ type Search = NonNullable<Awaited<ReturnType<typeof readSearch>>>;
 
 /** How many pages search shows, since when that is known, and where it lost most; none of a history shorter than a few weeks. */
 export function searchSentences(search: Search | null): string[] {
-  const { weeks = [], lost = [] } = search ?? {};
+  const { lost = [] } = search ?? {};
+  const weeks = (search?.weeks ?? []).flatMap(({ pages, ...week }) => (pages === null ? [] : { ...week, pages }));
   const [first, last] = [weeks[0], weeks.at(-1)];
   if (!first || !last || weeks.length < LEAST_WEEKS) return [];
   const most = weeks.reduce((top, week) => (week.pages > top.pages ? week : top));

@@ -13,7 +13,7 @@ export interface Layer {
 
 /** A bar for each date with known pages, the first layer at the bottom, and what each colour means. */
 export function stackChart(
-  naming: { id: string; title: string; height: number },
+  naming: { id: string; title: string; height: number; unknown?: string },
   dates: readonly string[],
   layers: readonly Layer[],
   notes: readonly Note[],
@@ -23,7 +23,8 @@ export function stackChart(
       const number = pages[at] ?? null;
       return number === null ? [] : [`${counted(Math.abs(number), 'page')}: ${name}`];
     });
-    const known = parts.length > 0 ? parts.toReversed().join('; ') : 'no complete listing that night';
+    const known =
+      parts.length > 0 ? parts.toReversed().join('; ') : (naming.unknown ?? 'no complete listing that night');
     return `${date}: ${known}.${notesOn(date, notes)}`;
   });
   const description = [...new Set([readings[0], readings.at(-1)])].join(' ');

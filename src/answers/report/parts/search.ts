@@ -28,7 +28,7 @@ export function searchPart(id: string, { search }: Pick<Moves, 'search'>): Part 
   };
   return html`<h2>${TITLE}</h2>
 ${stackChart(
-  { id: `${id}-search`, title: TITLE, height: HEIGHT },
+  { id: `${id}-search`, title: TITLE, height: HEIGHT, unknown: 'not known' },
   weeks.map(({ starts_on }) => starts_on),
   [layer],
   [],
