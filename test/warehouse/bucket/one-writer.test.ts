@@ -170,7 +170,7 @@ testAtLength('a marker that arrives after the take-over is found before the next
   // Older than the new writer's own: it was sent before the take-over.
   const key = first.replace(/[^/]+\.parquet$/, `${String((await a.ids())[0]).slice(0, -4)}ffff.parquet`);
   server.objects.set(key, { ...(server.objects.get(first) ?? { body: Buffer.of() }), modified: new Date() });
-  expect(await b.night()).toEqual(refused('holds 1 commits that'));
+  expect(await b.night()).toEqual(refused('holds 1 commit that'));
   expect(await b.run('restore --take-over')).toEqual(done);
   expect(await b.night()).toEqual(done);
   await b.expectWhole(3);
