@@ -77,7 +77,7 @@ describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {
   });
 
   test('that takes no further folder for the data', async () => {
-    expect(await syncTwice(fresh, () => disk.allowFiles(40))).toContain('/parquet/');
+    expect(await syncTwice(fresh, () => disk.allowFiles(46))).toContain('/parquet/');
   });
 
   test('makes the command exit with 1 and say what to do', async () => {

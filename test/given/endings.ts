@@ -109,7 +109,7 @@ export const ENDINGS: readonly Ending[] = [
     name: 'too many records are rejected',
     exitCode: 3,
     notices: ['rejects'],
-    says: '1 of 9 reports were rejected',
+    says: '1 of 9 reports was rejected',
     report: (page) => (page === 3 ? { body: 'no JSON' } : undefined),
   },
   {
