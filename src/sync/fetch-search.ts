@@ -52,25 +52,23 @@ export async function fetchSearch(run: WebsiteRun, before: Before): Promise<Sear
   const { source, folder } = run;
   if (!source.searchDays) return null;
   const left = await readSearch(folder);
-  const ended = left.searched ?? (await fetchDays(run, before, left));
+  if (left.searched) return { ...left.searched, entries: left.entries, hosts: await hostsOf(run, before) };
+  // The property is asked for however late it is: what is not read in time only leaves the listing partial.
+  const days = await source.searchDays({ lane: run.website.id, counts: run.requests });
+  run.clock.check(run);
+  const ended = await fetchDays(run, before, left, days);
   crashPoint('searched');
-  const entries = left.searched ? left.entries : (await readSearch(folder)).entries;
-  return { ...ended, entries, hosts: await hostsOf(run, before) };
+  return { ...ended, hosts: await hostsOf(run, before) };
 }
 
-async function fetchDays(run: WebsiteRun, before: Before, left: SearchLeft): Promise<SearchLeft['searched'] & object> {
-  const always = { lane: run.website.id, counts: run.requests };
-  const purpose = { ...always, notAfter: deadlineOf(run) };
-  // The property is asked for however late it is: what is not read in time only leaves the listing partial.
-  const days = await run.source.searchDays?.(always);
-  if (!days) return { error: null, remark: null, left: 0 };
-  run.clock.check(run);
+async function fetchDays(run: WebsiteRun, before: Before, left: SearchLeft, days: SearchDays) {
+  const purpose = { lane: run.website.id, counts: run.requests, notAfter: deadlineOf(run) };
   const journal = new SearchJournal(run.folder, left);
   try {
     const fetching = new SearchFetch(run, days, journal, purpose);
     const ended = await fetching.all(await finalDays(run, before), left.days);
     await journal.finish(ended);
-    return ended;
+    return { ...ended, entries: journal.entries };
   } finally {
     journal.close();
   }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { AppendFile } from '../../base/storage/durable.js';
 import type { SearchDate, Searched, SearchRow } from '../../source/source.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
 import { JournalError } from '../../warehouse/journal/header.js';
 import { readLines } from '../../warehouse/journal/lines.js';
-import { openSeal, passOver, seal, seedOf } from '../../warehouse/journal/seal.js';
+import { openSeal, passOver, seedOf } from '../../warehouse/journal/seal.js';
 import { wellFormedJson } from './embed.js';
+import { SealedFile } from './sealed-file.js';
 
 /** Rows of one line: DuckDB reads no line beyond 32 MiB, and an address may be long. */
 const ROWS_PER_LINE = 1_000;
@@ -68,33 +68,29 @@ export async function readSearch(folder: JournalFolder): Promise<SearchLeft> {
 
 /** Writes the journal of search analytics: the rows of a day come before the day's own line, in one write. */
 export class SearchJournal {
-  readonly #file: AppendFile;
-  #crc: number;
+  readonly #file: SealedFile;
+  /** The rows that were read for it. */
+  entries: number;
 
   /** @param left what an interrupted run left; anything after it is cut off */
-  constructor(folder: JournalFolder, left: Pick<SearchLeft, 'bytes' | 'crc'>) {
-    this.#file = new AppendFile(folder.search, left.bytes);
-    this.#crc = left.crc;
+  constructor(folder: JournalFolder, left: Pick<SearchLeft, 'bytes' | 'crc' | 'entries'>) {
+    this.#file = new SealedFile(folder.search, folder, left);
+    this.entries = left.entries;
   }
 
-  day({ rows, isFinal: is_final, isCut: is_cut, ...day }: ReadDay, at: Date): Promise<void> {
+  async day({ rows, isFinal: is_final, isCut: is_cut, ...day }: ReadDay, at: Date): Promise<void> {
     const known = rows.filter(({ url }) => url !== null);
     const parts = Array.from({ length: Math.ceil(known.length / ROWS_PER_LINE) }, (_, part) => {
       const some = known.slice(part * ROWS_PER_LINE, (part + 1) * ROWS_PER_LINE);
       return `${wellFormedJson({ kind: 'rows', date: day.date, type: day.type, is_final, rows: some })}\n`;
     });
     const head = { kind: 'day', ...day, is_final, is_cut, rows_read: rows.length, at: at.toISOString() };
-    return this.#append(parts.join(''), head);
+    await this.#file.append(parts.join(''), head);
+    this.entries += rows.length;
   }
 
   finish({ error, remark, left }: Pick<Searched, 'error' | 'remark' | 'left'>): Promise<void> {
-    return this.#append('', { kind: 'searched', error, remark, left });
-  }
-
-  #append(lines: string, last: object): Promise<void> {
-    const sealed = seal(`${lines}${wellFormedJson(last)}`, this.#crc);
-    this.#crc = sealed.crc;
-    return this.#file.append(`${sealed.text}\n`);
+    return this.#file.append('', { kind: 'searched', error, remark, left });
   }
 
   close(): void {

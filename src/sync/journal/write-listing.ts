@@ -1,12 +1,11 @@
-import { AppendFile } from '../../base/storage/durable.js';
 import type { SourceError } from '../../source/errors.js';
 import { BadWindow, type Drift, type JudgedEntry } from '../../source/walk/coverage-window.js';
 import type { WalkResult } from '../../source/walk/walk.js';
 import type { AcceptedWindow, WalkState } from '../../source/walk/walk-state.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
 import type { ListingLeft } from '../../warehouse/journal/listing.js';
-import { seal, seedOf } from '../../warehouse/journal/seal.js';
 import { endingWith, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
+import { SealedFile } from './sealed-file.js';
 
 /** Drift kept per window; a hostile service can send any number of unknown fields. */
 const MAX_DRIFT = 100;
@@ -16,14 +15,11 @@ const MAX_DRIFT = 100;
  * whose line is missing was never accepted.
  */
 export class ListingJournal {
-  readonly #file: AppendFile;
-  /** Checksum of all that is written so far: each seal covers everything before it. */
-  #crc: number;
+  readonly #file: SealedFile;
 
   /** @param left what an interrupted run left; anything after it is cut off */
   constructor(folder: JournalFolder, left?: Pick<ListingLeft, 'bytes' | 'crc'>) {
-    this.#file = new AppendFile(folder.listing, left?.bytes ?? 0);
-    this.#crc = left?.crc ?? seedOf(folder);
+    this.#file = new SealedFile(folder.listing, folder, left);
   }
 
   accept({ keep, fresh, drift, state, sources = [] }: AcceptedWindow, at: Date): Promise<void> {
@@ -33,7 +29,7 @@ export class ListingJournal {
       ...sources.map((source) => `${wellFormedJson({ kind: 'source', ...place, source })}\n`),
     ];
     const window = { kind: 'window', ...place, keep, at: at.toISOString(), drift: drift.slice(0, MAX_DRIFT), state };
-    return this.#append(entries.join(''), window);
+    return this.#file.append(entries.join(''), window);
   }
 
   /** Ends the journal; keeps the text of a window that broke the contract as a whole, if one ended the walk. */
@@ -41,15 +37,8 @@ export class ListingJournal {
     const { kept, walks, complete, reason } = result;
     const { walk, count, startedAt } = kept;
     const broken = result.error ? brokenWindow(result.error, kept, at, redact) : null;
-    if (broken) await this.#append(broken.entries, broken.window);
-    await this.#append('', { kind: 'listed', walk, walks, complete, reason, count, startedAt });
-  }
-
-  /** @param lines complete lines, which the seal of `last` covers */
-  #append(lines: string, last: object): Promise<void> {
-    const sealed = seal(`${lines}${wellFormedJson(last)}`, this.#crc);
-    this.#crc = sealed.crc;
-    return this.#file.append(`${sealed.text}\n`);
+    if (broken) await this.#file.append(broken.entries, broken.window);
+    await this.#file.append('', { kind: 'listed', walk, walks, complete, reason, count, startedAt });
   }
 
   close(): void {
