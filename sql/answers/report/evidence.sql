@@ -3,8 +3,7 @@ select
   count_if(evidence = 'inspected' and status = 'indexed')::integer as indexed,
   count_if(evidence = 'inspected' and status <> 'indexed')::integer as not_indexed,
   count_if(evidence = 'seen')::integer as seen,
-  count_if(evidence = 'none')::integer as unknown,
-  count_if(is_contradicted)::integer as contradicted
+  count_if(evidence = 'none')::integer as unknown
 from pages
 where website_id = $website::varchar and is_listed and evidence is not null
 having count(*) > 0

@@ -20,7 +20,6 @@ const evidenceRow = z.object({
   not_indexed: z.int(),
   seen: z.int(),
   unknown: z.int(),
-  contradicted: z.int(),
 });
 
 /** A directory that search shows fewer pages of. */

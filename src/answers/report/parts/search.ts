@@ -39,13 +39,7 @@ ${lost.length > 0 ? table(COLUMNS, lost, { id: `${id}-lost`, caption: 'Directori
 }
 
 /** Such as `12,400 pages inspected and indexed, 900 inspected and not indexed, 3,100 not inspected but shown in search this week, 2,700 unknown.` */
-function evidenceText({
-  indexed,
-  not_indexed,
-  seen,
-  unknown,
-  contradicted,
-}: NonNullable<NonNullable<Moves['search']>['evidence']>) {
+function evidenceText({ indexed, not_indexed, seen, unknown }: NonNullable<NonNullable<Moves['search']>['evidence']>) {
   const parts: [number, string][] = [
     [indexed, 'inspected and indexed'],
     [not_indexed, 'inspected and not indexed'],
@@ -58,9 +52,5 @@ function evidenceText({
     `${counted(first[0], 'page')} ${first[1]}`,
     ...others.map(([pages, text]) => `${count(pages)} ${text}`),
   ];
-  const odd =
-    contradicted > 0
-      ? ` Search still showed ${counted(contradicted, 'page')} a week after an inspection found ${contradicted === 1 ? 'it' : 'them'} not indexed.`
-      : '';
-  return `${texts.join(', ')}.${odd}`;
+  return `${texts.join(', ')}.`;
 }
