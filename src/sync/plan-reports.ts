@@ -18,7 +18,8 @@ import { journalQuery } from './stage/stage.js';
 
 /** The statements that `choose_inspections` builds on, in order. */
 const INSPECTIONS = [
-  ...['warehouse/plan/scopes_of', 'warehouse/macros/041_silence_chance'],
+  'warehouse/plan/scopes_of',
+  ...['041_silence_chance', '044_is_shown_lately', '045_is_shown_later'].map((name) => `warehouse/macros/${name}`),
   ...['day_began', 'today', 'quotas_left', 'page_silence', 'inspections_due'].map((name) => `sync/plan/${name}`),
   ...['reason_share', 'ranked_inspections', 'chosen_inspections'].map((name) => `sync/plan/${name}`),
 ];

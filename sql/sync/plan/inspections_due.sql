@@ -29,13 +29,13 @@ from (
     if(present, spelling, was_spelling) as spelling,
     california_date(was_report_fetched_at) as inspected_on,
     last_impression_date,
-    coalesce(last_impression_date > last_final_date - 7, false) as is_shown,
+    coalesce(is_shown_lately(last_impression_date, last_final_date), false) as is_shown,
     case
       when last_impression_date is null then null
       when coalesce(last_impression_date > inspected_on, true) or was_index_summary = 'Indexed' then 'shown'
       else 'ended'
     end as counts_as,
-    coalesce(was_index_summary <> 'Indexed' and last_impression_date >= inspected_on + 7, false) as is_contradicted,
+    coalesce(was_index_summary <> 'Indexed' and is_shown_later(last_impression_date, inspected_on), false) as is_contradicted,
     -- Of what an inspection found since, only the days after it say more.
     if(
       counts_as = 'shown' and is_silent_until_now,

@@ -29,14 +29,14 @@ select
   case
     when last_final_date is null then null
     when
-      last_impression_date > last_final_date - 7
+      is_shown_lately(last_impression_date, last_final_date)
       and (status = 'not_inspected' or (status = 'indexed' and report_fetched_at < newest_at - interval 30 days))
     then 'seen'
     when status = 'not_inspected' then 'none'
     else 'inspected'
   end as evidence,
   coalesce(
-    status = 'not_indexed' and last_impression_date >= california_date(report_fetched_at) + 7, false
+    status = 'not_indexed' and is_shown_later(last_impression_date, california_date(report_fetched_at)), false
   ) as is_contradicted
 from page_state
 join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
