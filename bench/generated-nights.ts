@@ -16,7 +16,7 @@ const FIRST_NIGHT_MS = Date.parse('2025-01-01T02:00:00Z');
 const DAY_MS = 86_400_000;
 
 /** Stand-ins for the views that staging takes from a journal. */
-const JOURNAL_VIEWS = ['listed_entries', 'doubled_urls', 'journal_windows', 'journal_reports'];
+const JOURNAL_VIEWS = ['listed_entries', 'doubled_urls', 'journal_windows', 'journal_reports', 'journal_search'];
 
 /** The nights of one website, of any of which is known how the service shows every page then. */
 export interface GeneratedNights {
@@ -96,6 +96,7 @@ export function stageInput({ warehouse, website = 0 }: GeneratedNights, night: n
       reports_wanted: null,
       source: 'api',
       quotas: null,
+      evidence: null,
     },
     run: {
       ...ids,
