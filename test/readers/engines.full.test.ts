@@ -23,14 +23,14 @@ const CLICKHOUSE_TYPES: Readonly<Record<string, string>> = {
   DATE: 'Nullable(Date32)',
   'TIMESTAMP WITH TIME ZONE': "Nullable(DateTime64(6, 'UTC'))",
   'VARCHAR[]': 'Array(Nullable(String))',
-  'STRUCT(change VARCHAR, from_value VARCHAR, to_value VARCHAR, from_snapshot_id VARCHAR, observed_at TIMESTAMP WITH TIME ZONE)[]':
-    "Array(Tuple(change Nullable(String), from_value Nullable(String), to_value Nullable(String), from_snapshot_id Nullable(String), observed_at Nullable(DateTime64(6, 'UTC'))))",
+  'STRUCT(from_value VARCHAR, to_value VARCHAR, from_snapshot_id VARCHAR, observed_at TIMESTAMP WITH TIME ZONE)[]':
+    "Array(Tuple(from_value Nullable(String), to_value Nullable(String), from_snapshot_id Nullable(String), observed_at Nullable(DateTime64(6, 'UTC'))))",
 };
 /** Versions write a list as text in different ways, but not as JSON. */
 const LISTS: Readonly<Record<string, readonly string[]>> = {
   url_reports: ['sitemaps'],
-  page_versions: ['report_sitemaps', 'changes'],
-  page_history: ['report_sitemaps', 'changes'],
+  page_versions: ['report_sitemaps', 'changes', 'change_details'],
+  page_history: ['report_sitemaps', 'changes', 'change_details'],
   page_state: ['report_sitemaps'],
   pages: ['report_sitemaps'],
 };

@@ -45,7 +45,7 @@ moves as materialized (
     case
       when (status = 'indexed') = coalesce(was_status = 'indexed', false) or status = 'retired' then null
       -- What is inspected for the first time is no change.
-      when list_contains([made.change for made in changes], 'first_data') then null
+      when list_contains(changes, 'first_data') then null
       else if(status = 'indexed', 1, -1)
     end as step,
     was_index_coverage_state as from_state,

@@ -23,7 +23,7 @@ with discovered as (
   where
     -- A page that returns was listed before; one of the first listing did not appear.
     was_status is null
-    and list_contains([made.change for made in changes], 'appeared')
+    and list_contains(changes, 'appeared')
     and snapshot_date between $since::date and $until::date
     and is_website(website_id, $website::varchar)
 ),

@@ -21,7 +21,7 @@ with page as (
 dated as (
   select
     website_id,
-    max(snapshot_date) filter (list_contains([made.change for made in changes], 'first_data')) as first_inspected,
+    max(snapshot_date) filter (list_contains(changes, 'first_data')) as first_inspected,
     max(snapshot_date) filter (is_listed(status) and status is distinct from was_status) as index_since,
     max(snapshot_date) filter (
       is_listed(status)

@@ -4,7 +4,12 @@
 with changed as (
   select distinct url, is_uncrawled
   from (
-    select snapshot_id, url, is_uncrawled(status, was_status, changes) as is_uncrawled, unnest(changes, recursive := true)
+    select
+      snapshot_id,
+      url,
+      is_uncrawled(status, was_status, changes) as is_uncrawled,
+      unnest(changes) as change,
+      unnest(change_details, recursive := true)
     from read_parquet($versions, union_by_name = true, hive_partitioning = false)
   )
   where

@@ -18,7 +18,7 @@ unchanged as (
     if(directory_of(url) in (select directory from counted), directory_of(url), '(other)') as directory,
     sum(if(change = 'first_data', 1, -1)) as not_changed
   from (
-    select snapshot_id, url, unnest(changes, recursive := true)
+    select snapshot_id, url, unnest(changes) as change, unnest(change_details, recursive := true)
     from read_parquet($versions, union_by_name = true, hive_partitioning = false)
   )
   where

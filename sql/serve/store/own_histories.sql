@@ -14,7 +14,7 @@ select
   iso_time(max(observed_at) filter (change = 'robots_blocked')) as ever_blocked_by_robots_txt_timestamp,
   iso_time(min(observed_at) filter (change = 'appeared')) as page_detection
 from (
-  select url, unnest(changes, recursive := true)
+  select url, unnest(changes) as change, unnest(change_details, recursive := true)
   from read_parquet($versions, union_by_name = true, hive_partitioning = false)
 )
 where

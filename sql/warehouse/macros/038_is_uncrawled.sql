@@ -3,4 +3,4 @@
 create or replace macro is_uncrawled(status, was_status, changes) as
   is_listed(status)
   and is_listed(was_status)
-  and not list_has_any([made.change for made in changes], ['crawled', 'first_data'])
+  and not list_has_any(changes, ['crawled', 'first_data'])

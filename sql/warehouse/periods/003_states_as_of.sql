@@ -25,7 +25,7 @@ union all by name
 select columns(* exclude (
   snapshot_id, snapshot_at, snapshot_date, was_status, was_index_coverage_state, observed_at, index_summary, canonicals_match,
   last_crawl_time, report_index_summary, report_index_coverage_state, report_searchenginebot_primary_crawler,
-  report_last_crawl_time, changes
+  report_last_crawl_time, changes, change_details
 ))
 from versions_as_of((
   select list({website_id: website_id, snapshot_id: snapshot_id}) from cut where not is_newest

@@ -4,7 +4,7 @@ create or replace macro pages_as_of(moment) as table
 select
   * exclude (
     snapshot_at, was_status, was_index_coverage_state, report_index_summary, report_index_coverage_state,
-    report_last_crawl_time, changes, as_of
+    report_last_crawl_time, changes, change_details, as_of
   ),
   canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
   is_listed(status) as is_listed,

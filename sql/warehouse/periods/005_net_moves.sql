@@ -27,7 +27,7 @@ from (
       was_status: was_status,
       state: state_text(status, index_coverage_state),
       is_uncrawled: is_uncrawled(status, was_status, changes),
-      is_first: list_contains([made.change for made in changes], 'first_data')
+      is_first: list_contains(changes, 'first_data')
     } as made
   from page_versions as versions
   join (select unnest(pairs, recursive := true)) as pair using (website_id)

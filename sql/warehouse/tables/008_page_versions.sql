@@ -1,6 +1,6 @@
 -- The history of every page: one row for each commit that shows a change of it, with what is known of the page from then
--- on. `changes` lists what changed; it is empty where nothing was known before. The views `page_history` and `page_changes`
--- read this table.
+-- on. `changes` lists what changed, `change_details` from what to what; both are empty where nothing was known before. They
+-- are two lists, because most questions need only the kinds. The views `page_history` and `page_changes` read this table.
 create table page_versions (
   -- The compression of texts is fixed, because trying every method takes a third of the time to write them.
   snapshot_id varchar not null using compression 'dictionary',
@@ -30,8 +30,8 @@ create table page_versions (
   report_page_fetch_status varchar using compression 'dictionary',
   report_blocked_by_robots_txt varchar using compression 'dictionary',
   report_sitemaps varchar[],
-  changes struct(
-    change varchar,
+  changes varchar[] not null,
+  change_details struct(
     from_value varchar,
     to_value varchar,
     from_snapshot_id varchar,

@@ -6,11 +6,11 @@ select
   snapshot_at,
   snapshot_date,
   url,
-  made.change,
-  made.from_value,
-  made.to_value,
-  made.from_snapshot_id,
+  change,
+  details.from_value,
+  details.to_value,
+  details.from_snapshot_id,
   snapshot_id as to_snapshot_id,
-  made.observed_at,
+  details.observed_at,
   is_uncrawled(status, was_status, changes) as is_uncrawled
-from (select *, unnest(changes) as made from page_versions)
+from (select *, unnest(changes) as change, unnest(change_details) as details from page_versions)

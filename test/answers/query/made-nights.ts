@@ -46,7 +46,7 @@ const VERSIONS = `create view page_versions as
     end as was_status,
     any_value(from_value) filter (change = 'coverage_state') as was_index_coverage_state,
     any_value(to_value) filter (change = 'coverage_state') as index_coverage_state,
-    list_concat(list({change: change}), if(any_value(is_uncrawled), [], [{change: 'crawled'}])) as changes
+    list_concat(list(change), if(any_value(is_uncrawled), [], ['crawled'])) as changes
   from changes_made
   group by all`;
 
