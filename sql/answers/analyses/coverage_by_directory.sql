@@ -45,13 +45,13 @@ unchanged as (
   select
     website_id,
     if((website_id, directory_of(url)) in (select (website_id, directory) from counted), directory_of(url), '(other)') as directory,
-    count_if(step = 1)::bigint - count_if(step = -1)::bigint as not_changed
+    sum(step)::bigint as not_changed
   from net_moves((
     select list({website_id: website_id, before_id: since_id, listing_id: snapshot_id})
     from listings
     where since_id is not null and is_property(website_id)
   ))
-  where (step = 1 and first_step.is_first) or (step = -1 and last_step.status = 'retired')
+  where move in ('first_inspected', 'retired')
   group by all
 ),
 named as (

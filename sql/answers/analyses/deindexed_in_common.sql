@@ -26,7 +26,7 @@ with asked as (
 fell as (
   select website_id, url
   from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from asked))
-  where step = -1 and last_step.status <> 'retired'
+  where move = 'fell_out'
 ),
 -- Pages that are alike in all that their traits are made of count together, by the traits of one of them.
 alike as (

@@ -43,15 +43,15 @@ listed as (
 moved as (
   select
     listing_id,
-    count_if(step = 1 and first_step.is_first)::integer as first_inspected,
-    count_if(step = 1)::integer - first_inspected as entered,
-    count_if(step = 1 and not first_step.is_first and not is_listed(last_step.was_status))::integer as appeared,
-    count_if(step = -1 and last_step.status = 'retired')::integer as retired,
-    count_if(step = -1)::integer - retired as fell_out,
-    count_if(step = -1 and last_step.status = 'not_indexed')::integer as deindexed,
-    count_if(step = -1 and last_step.status not in ('not_indexed', 'gone', 'retired'))::integer as data_lost,
-    count_if(step = -1 and last_step.status = 'gone')::integer as gone,
-    count_if(step = 0 and falls > 0 and first_step.status <> 'indexed')::integer as returned
+    count_if(move = 'first_inspected')::integer as first_inspected,
+    count_if(move = 'entered')::integer as entered,
+    count_if(move = 'entered' and not is_listed(made.was_status))::integer as appeared,
+    count_if(move = 'retired')::integer as retired,
+    count_if(move = 'fell_out')::integer as fell_out,
+    count_if(move = 'fell_out' and made.status = 'not_indexed')::integer as deindexed,
+    count_if(move = 'fell_out' and made.status = 'gone')::integer as gone,
+    fell_out - deindexed - gone as data_lost,
+    count_if(move = 'returned')::integer as returned
   from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from pairs))
   group by listing_id
 )

@@ -82,7 +82,7 @@ where
     or (website_id, url) in (
       select (website_id, url)
       -- By default in the last seven dates.
-      from index_moves(
+      from period_moves(
         coalesce((filters->>'from')::date, coalesce((filters->>'to')::date, (select max(snapshot_date) from snapshots)) - 6),
         coalesce((filters->>'to')::date, (select max(snapshot_date) from snapshots))
       )

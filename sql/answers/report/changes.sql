@@ -21,13 +21,13 @@ left join (
   from (
     select
       website_id,
-      snapshot_date,
+      made.snapshot_date as snapshot_date,
       count(*) as pages,
-      count_if(is_uncrawled) as uncrawled,
-      sum(clicks_before(website_id, url, observed_at)) as clicks
-    from index_moves($since::date, $until::date)
+      count_if(made.is_uncrawled) as uncrawled,
+      sum(clicks_before(website_id, url, made.observed_at)) as clicks
+    from period_moves($since::date, $until::date)
     where move = 'fell_out' and ($website::varchar is null or website_id = $website::varchar)
-    group by website_id, snapshot_date
+    group by website_id, made.snapshot_date
   )
   group by website_id
 ) as lost using (website_id)

@@ -10,7 +10,7 @@ alike as (
   from states_as_of((select cuts from asked))
   left join (
     select website_id, url, move
-    from index_moves($since::date, $until::date)
+    from period_moves($since::date, $until::date)
     where move in ('entered', 'fell_out')
   ) using (website_id, url)
   group by all

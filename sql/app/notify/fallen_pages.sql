@@ -8,15 +8,14 @@ with place as (
 found as (
   select
     moved.url,
-    clicks_before(moved.website_id, moved.url, last_step.observed_at) as clicks,
+    clicks_before(moved.website_id, moved.url, made.observed_at) as clicks,
     if(starts_with(path_of(moved.url), place), place, directory_of(moved.url)) as directory,
-    last_step.state as state,
-    last_step.is_uncrawled as is_uncrawled
+    made.state as state,
+    made.is_uncrawled as is_uncrawled
   from net_moves([{website_id: $website::varchar, before_id: $before::varchar, listing_id: $now::varchar}]) as moved
   left join place on true
   where
-    step = -1
-    and last_step.status <> 'retired'
+    move = 'fell_out'
     and ($directory::varchar is null or directory_of(moved.url) = $directory::varchar)
 )
 select *, (select coalesce(sum(clicks), 0)::integer from found) as clicks from places_of('found')

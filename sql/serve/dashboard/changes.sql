@@ -3,8 +3,8 @@
 -- such a change, or of pages with such a move of `index_moves`, which may have been seen before the first date; null
 -- for all but noise (crawls, first reports), `all` for everything.
 with moved as materialized (
-  select snapshot_date, url
-  from index_moves($from::date, $to::date)
+  select made.snapshot_date, url
+  from period_moves($from::date, $to::date)
   where website_id = $website::varchar and move = $kind::varchar
 )
 select

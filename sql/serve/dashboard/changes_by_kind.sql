@@ -1,7 +1,7 @@
 -- How many pages of a website fell out of the index between two dates, entered it, or did both, how many changes of
 -- each other kind there were, and how many of them are noise.
 select move as change, count(*)::integer as changes, 0 as noise
-from index_moves($from::date, $to::date)
+from period_moves($from::date, $to::date)
 where
   website_id = $website::varchar
   and move not in ('passed', 'first_inspected')

@@ -5,17 +5,7 @@ with pair as not materialized (
   select unnest(pairs, recursive := true)
 ),
 moved as (
-  select
-    website_id,
-    url,
-    falls,
-    case step
-      when -1 then if(last_step.status = 'retired', 'retired', 'fell_out')
-      when 1 then if(first_step.is_first, 'first_inspected', 'entered')
-      when 0 then case when first_step.status = 'indexed' then 'passed' when falls > 0 then 'returned' end
-    end as move,
-    -- Of a page that came back, how it fell counts.
-    if(step = 0, coalesce(last_fall, last_step), last_step) as made
+  select website_id, url, falls, move, made
   from net_moves(pairs)
 ),
 -- What a page was at a time is what its first change of state after it says that it was; without one, what it is now.

@@ -1,18 +1,22 @@
--- The pages of `index_moves` that fell out of the index, with what was known when they fell: canonicals, and what the first
--- report since then says, or else the last one before. `moved_to`: the URL that took the page's place, if one entered the
+-- The pages of `index_moves` that fell out of the index, with their states and what was known when they fell: canonicals, and
+-- what the first report since then says, or else the last one before. `moved_to`: the URL that took the page's place, if one entered the
 -- index at most 30 days before or after the fall that is the canonical of the page, its URL but for `http` or `https`,
 -- `www.` or a slash at the end, or its name in another directory to which at least five pages moved.
 create or replace macro falls(since_date, until_date) as table
 with fell as materialized (
-  from index_moves(since_date, until_date) where move in ('fell_out', 'returned')
+  select website_id, url, before_id, listing_id, move, falls, made.*
+  from period_moves(since_date, until_date)
+  where move in ('fell_out', 'returned')
 ),
 known as materialized (
   select
     website_id,
     url,
+    arg_min({status: version.was_status, state: was_index_coverage_state}, version.snapshot_id) as start,
+    arg_max({status: version.status, state: index_coverage_state}, version.snapshot_id) as ending,
     arg_min(
       {searchengine: searchengine_selected_canonical, "user": user_selected_canonical}, version.snapshot_id
-    ) as canonicals,
+    ) filter (version.snapshot_id >= fell.snapshot_id) as canonicals,
     arg_min(
       {
         fetched_at: report_fetched_at,
@@ -21,11 +25,11 @@ known as materialized (
         allowed: report_indexing_allowed
       },
       {is_older: coalesce(report_fetched_at < fell.observed_at, true), snapshot_id: version.snapshot_id}
-    ) as report,
+    ) filter (version.snapshot_id >= fell.snapshot_id) as report,
     any_value(fell.snapshot_date) as fell_on
   from page_versions as version
   join fell using (website_id, url)
-  where version.snapshot_id >= fell.snapshot_id and version.snapshot_id <= fell.listing_id
+  where version.snapshot_id > fell.before_id and version.snapshot_id <= fell.listing_id
   group by website_id, url
 ),
 -- A page that was listed from the start, and is inspected only now, did not enter.
@@ -92,7 +96,16 @@ moved as (
   group by website_id, url
 )
 select
-  fell.*,
+  fell.website_id,
+  fell.url,
+  before_id,
+  move,
+  falls,
+  snapshot_date,
+  observed_at,
+  state_text(start.status, start.state) as from_state,
+  fell.state as to_state,
+  state_text(ending.status, ending.state) as end_state,
   canonicals.searchengine as searchengine_selected_canonical,
   canonicals."user" as user_selected_canonical,
   report.fetched_at as report_fetched_at,

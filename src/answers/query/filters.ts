@@ -15,7 +15,7 @@ const knownFilters = z.object({
 });
 
 /** What analyses read that need two snapshots: changes between nights. */
-const COMPARES_NIGHTS = /\bpage_changes\b|\b(index_moves|net_moves|falls)\b/;
+const COMPARES_NIGHTS = /\bpage_changes\b|\b(index_moves|period_moves|net_moves|falls)\b/;
 /** What the analyses that know what is usual read: so many nights, each after a complete listing, before the first row. */
 const USUAL = /\blen\(past_changes\) >= (\d+)/;
 const nights = z.object({ snapshots: z.int(), listings: z.int() });

@@ -10,7 +10,7 @@ export const FELL_OUT =
   'Entered: the reverse.';
 
 const MOVES = /\bfell_out\b/;
-const COMPARES = /\b(index_moves|falls|period_listings)\b/;
+const COMPARES = /\b(index_moves|period_moves|falls|period_listings)\b/;
 const datesRow = z.object({
   first: z.string().nullable(),
   last: z.string().nullable(),
