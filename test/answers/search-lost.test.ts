@@ -1,4 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { questionOf } from '../../src/answers/query/ask-rows.js';
+import { findAnalysis } from '../../src/answers/query/catalog.js';
+import { whyNoRows } from '../../src/answers/query/filters.js';
+import { periodNote } from '../../src/answers/query/period-note.js';
 import { addDays } from '../../src/base/time.js';
 import { SHOP, scriptedProperty } from '../sync/scripted-property.js';
 import { analysisRows, openReader } from './query/given.js';
@@ -61,4 +65,32 @@ test('search_presence counts the pages of each week, and those that came and wen
   expect(counted.slice(-2)).toEqual(['2026-02-16 3 1 ', '2026-02-23 2 0 ']);
   const byDirectory = await analysisRows(reader, 'search_presence', { ...given, directories: 'true', by: 'month' });
   expect(byDirectory.filter(({ directory }) => directory === '/gone/').map(({ pages }) => pages)).toEqual([2, 2, 2]);
+});
+
+test('the notes of both analyses name the days of search analytics that they cover, or those that are known', async () => {
+  const { pass, warehouse } = await scriptedProperty(onTestFinished, {}, { history_days_per_night: 100 });
+  await pass({
+    sitemap: [`${SHOP}/daily`],
+    search: (date, type) => (date === '2026-02-27' ? search(LAST, type) : search(date, type)),
+  });
+  const reader = await openReader(warehouse, onTestFinished);
+  const asked = (name: string, given: Record<string, string>) =>
+    questionOf(reader, findAnalysis(name), new Map(Object.entries(given)));
+  const note = async (name: string, given: Record<string, string>) => periodNote(reader, await asked(name, given));
+  const why = async (name: string, given: Record<string, string>) => whyNoRows(reader, await asked(name, given));
+  expect(await note('search_presence', { since: '2026-02-01' })).toBe(
+    'Search analytics of 2026-02-02 to 2026-02-27, preliminary from 2026-02-27 on.',
+  );
+  expect(await note('search_presence', { since: '2026-01-01', until: '2026-01-31', by: 'day' })).toBe(
+    'Search analytics of 2026-01-01 to 2026-01-31, final.',
+  );
+  expect(await note('search_lost', {})).toMatch(/^Search analytics of 202\d-\d\d-\d\d to 2026-02-26, final\.$/);
+  const known = expect.stringMatching(
+    /^Search analytics are known of 202\d-\d\d-\d\d to 2026-02-2[67]; `google.history` sets how far back/,
+  );
+  expect(await why('search_presence', { since: '2020-01-01', until: '2020-02-01' })).toEqual([known]);
+  expect(await why('search_lost', { until: '2020-02-01' })).toEqual([known]);
+  expect(await why('search_presence', { type: 'news' })).toEqual([
+    expect.stringMatching(/^Search analytics of .* to 2026-02-27, preliminary/),
+  ]);
 });

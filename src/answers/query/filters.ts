@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nearest } from '../../base/config/suggest.js';
 import { askRows } from './ask-rows.js';
+import { searchDays } from './period-note.js';
 import type { Question } from './question.js';
 import type { Reader } from './reader.js';
 
@@ -21,7 +22,10 @@ const USUAL = /\blen\(past_changes\) >= (\d+)/;
 const nights = z.object({ snapshots: z.int(), listings: z.int() });
 
 /** Why an answer has no rows: there is nothing to compare yet, or filters match no page; and which values exist. */
-export async function whyNoRows(reader: Reader, { sql, parameters, website: only }: Question): Promise<string[]> {
+export async function whyNoRows(reader: Reader, question: Question): Promise<string[]> {
+  const { sql, parameters, website: only } = question;
+  const search = await searchDays(reader, question);
+  if (search !== null && search.covered === null) return [search.known];
   const past = USUAL.exec(sql)?.[1];
   if ('since' in parameters && (past || COMPARES_NIGHTS.test(sql))) {
     const none = { snapshots: 0, listings: 0 };
@@ -34,11 +38,13 @@ export async function whyNoRows(reader: Reader, { sql, parameters, website: only
     if (snapshots < 2) return [`${snapshots === 1 ? 'There is one snapshot' : 'There is no snapshot yet'}${NEED_TWO}`];
   }
   const { website = null, directory = null, state = null } = parameters;
-  if (directory === null && state === null) return [];
+  const covered = search?.covered ? [search.covered] : [];
+  if (directory === null && state === null) return covered;
   const asked = { website, directory, state };
   const [known] = await askRows(reader, 'answers/query/known_filters', knownFilters, asked, only);
-  if (known === undefined) return [];
+  if (known === undefined) return covered;
   return [
+    ...covered,
     ...(known.has_directory ? [] : [noneOf(`below ${directory}`, String(directory), known.directories ?? [])]),
     ...(known.has_state ? [] : [noneOf(`in the state ${state}`, String(state), known.states ?? [])]),
   ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { datesText } from '../../base/observe/format.js';
+import { datesText, plainDates } from '../../base/observe/format.js';
 import { askRows } from './ask-rows.js';
 import type { Question } from './question.js';
 import type { Reader } from './reader.js';
@@ -10,12 +10,22 @@ export const FELL_OUT =
   'Entered: the reverse.';
 
 const MOVES = /\bfell_out\b/;
+/** What reads days of search analytics; silences are measured on final days of all types. */
+const SEARCH = /\bsearch_(dates|silences)\b/;
 const COMPARES = /\b(index_moves|period_moves|falls|period_listings)\b/;
 const datesRow = z.object({
   first: z.string().nullable(),
   last: z.string().nullable(),
   begun: z.string(),
   moving: z.string(),
+});
+
+const searchRow = z.object({
+  first: z.string().nullable(),
+  last: z.string().nullable(),
+  first_preliminary: z.string().nullable(),
+  known_since: z.string().nullable(),
+  known_until: z.string().nullable(),
 });
 
 /** The dates that an answer is about, both included. */
@@ -27,16 +37,39 @@ export interface AskedPeriod {
 }
 
 /** The period of an answer in words, what it is compared with, and what fell out means; null if it has no period. */
-export async function periodNote(
-  reader: Reader,
-  { sql, parameters, website = null }: Question,
-): Promise<string | null> {
+export async function periodNote(reader: Reader, question: Question): Promise<string | null> {
+  const { sql, parameters, website = null } = question;
+  const search = await searchDays(reader, question);
+  if (search !== null) return search.covered;
   const { since, until } = parameters;
   if (typeof since !== 'string' || typeof until !== 'string' || reader.isEmpty) return null;
   const period = { since, until, website };
   if (COMPARES.test(sql)) return comparedPeriod(reader, period, MOVES.test(sql));
   const { begun } = await datesOf(reader, period);
   return `${datesText(begun <= until ? begun : since, until)}.`;
+}
+
+/** The days of search analytics that an answer covers (null: none), and those that are known; null if it reads none. */
+export async function searchDays(
+  reader: Reader,
+  { sql, parameters, website = null }: Question,
+): Promise<{ covered: string | null; known: string } | null> {
+  const found = SEARCH.exec(sql)?.[1];
+  if (found === undefined || !('until' in parameters)) return null;
+  const { since = null, until = null, by = 'day', type = null } = parameters;
+  const asked = { since, until, by, type, website, only_final: found === 'silences' };
+  const [row] = await askRows(reader, 'answers/query/search_span', searchRow, asked, website);
+  const { first, last, first_preliminary, known_since, known_until } = row ?? {};
+  if (!known_since || !known_until)
+    return {
+      covered: null,
+      known: 'No day of search analytics is known: `sync` fetches them for Search Console alone.',
+    };
+  const end = first_preliminary ? `preliminary from ${first_preliminary} on` : 'final';
+  return {
+    covered: first && last ? `Search analytics of ${plainDates(first, last)}, ${end}.` : null,
+    known: `Search analytics are known of ${plainDates(known_since, known_until)}; \`google.history\` sets how far back \`sync\` fetches them.`,
+  };
 }
 
 /** A period in words, and the listings that it is compared with. */
