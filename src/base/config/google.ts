@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { safe } from '../observe/terminal.js';
+import { DAY_MS } from '../time.js';
 import { urlOf } from '../url.js';
 import { baseUrl, duration, listOf, mapping, path, says, text, whole } from './scalars.js';
 
@@ -40,10 +41,10 @@ export const google = mapping({
     .describe('User agent that reads robots.txt and sitemaps; by default indexhouse and its version.'),
   requests_per_minute: whole(1, 100_000).prefault(600).describe('Requests per minute, for each property.'),
   concurrency: whole(1, 256).prefault(24).describe('Concurrent requests.'),
-  forget_after: duration()
+  forget_after: duration(DAY_MS)
     .prefault('90d')
     .describe('How long a page stays in the listing that no sitemap and no search traffic names any more.'),
-  history: duration()
+  history: duration(DAY_MS, 488 * DAY_MS)
     .prefault('480d')
     .describe('How far back search analytics are fetched, day by day; Google keeps 16 months.'),
   history_days_per_night: whole(1, 500).prefault(100).describe('Days of that history that a night fetches at most.'),

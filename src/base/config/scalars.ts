@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { duration as spelled } from '../observe/format.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.js';
 import { urlOf } from '../url.js';
 import { whyNotCron } from './cron.js';
@@ -48,8 +49,8 @@ export function yesOrNo() {
 export function duration(min = 0, max = MAX_DURATION_MS) {
   const bad = says('is not a duration', 'Write a number and a unit: 500ms, 30s, 10m, 6h or 30d.');
   return scaled(DURATION, DURATION_MS, bad)
-    .refine((ms) => ms >= min, says('is too short', `Write at least ${min}ms.`))
-    .refine((ms) => ms <= max, says('is too long', `Write at most ${max / HOUR_MS}h.`));
+    .refine((ms) => ms >= min, says('is too short', `Write at least ${spelled(min)}.`))
+    .refine((ms) => ms <= max, says('is too long', `Write at most ${spelled(max)}.`));
 }
 
 /** Text such as `256MB`, `1GB`, `1GiB` → bytes, at least `min`. As in DuckDB, GB is 10^9 and GiB 2^30. */

@@ -153,3 +153,13 @@ test('a website chooses one of the named accounts, whose paths count from the fo
   expect(ofApi).toContain('websites.account is for `source: google` only');
   expect(message).toMatch(/websites\[0\]\.account .*is not one of google.accounts \(shop, blog\)/);
 });
+
+test.each([
+  ['history: 0d', 'google.history is too short (found: 0d)', 'Write at least 1d.'],
+  ['history: 2000d', 'google.history is too long (found: 2000d)', 'Write at most 488d.'],
+  ['history: 16m', 'google.history is too short (found: 16m)', 'Write at least 1d.'],
+  ['forget_after: 0d', 'google.forget_after is too short (found: 0d)', 'Write at least 1d.'],
+])('a duration that cannot be meant is refused: %s', async (line, ...words) => {
+  const { message: text } = await failure(`google: { ${line} }\n${SHOP}`);
+  for (const word of words) expect(text).toContain(word);
+});
