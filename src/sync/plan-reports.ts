@@ -65,9 +65,9 @@ async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
   await publishFile(temporary, run.folder.plan);
   crashPoint('wrote the plan');
   if (quotas === null && planned < reports.max_per_run) return { planned, wanted: planned };
-  const wanted = run.asked?.length ?? (await countWanted(engine, quotas));
+  const wanted = run.asked?.length ?? (await countWanted(engine, quotas, planned));
   const [evidence] = quotas === null || run.asked ? [] : await engine.rows(evidenceSchema, sql('sync/plan/evidence'));
-  return { planned, wanted: Math.max(planned, wanted), ...known(quotas), ...(evidence && { evidence }) };
+  return { planned, wanted, ...known(quotas), ...(evidence && { evidence }) };
 }
 
 function quotasOf({ source, website, requests }: WebsiteRun) {
@@ -120,9 +120,10 @@ export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Pr
   });
 }
 
-async function countWanted(engine: Engine, quotas: readonly Quota[] | null): Promise<number> {
-  await setMaxReports(engine, Number.POSITIVE_INFINITY);
-  const pages = sql(quotas === null ? 'warehouse/plan/report_plan' : 'sync/plan/inspections_wanted');
+/** How many pages are due, also those that are left out of the plan. */
+async function countWanted(engine: Engine, quotas: readonly Quota[] | null, planned: number): Promise<number> {
+  if (quotas === null) await setMaxReports(engine, Number.POSITIVE_INFINITY);
+  const pages = sql(quotas === null ? 'warehouse/plan/report_plan' : 'sync/plan/inspections_left_out');
   const [row] = await engine.rows(wantedRow, `select count(*) as wanted from (${pages})`);
-  return row?.wanted ?? 0;
+  return (quotas === null ? 0 : planned) + (row?.wanted ?? 0);
 }

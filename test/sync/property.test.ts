@@ -78,7 +78,7 @@ describe('a property', () => {
   test('says nothing new on its first night, and its day of inspections is counted in the warehouse', async () => {
     const { home, pass } = await givenProperty(onTestFinished, { entry: { inspections_per_day: 40 } });
     expect(await home.syncOne()).toMatchObject({ reports_status: 'budget', reports: { fetched: 40, failed: 0 } });
-    expect(await home.syncOne()).toMatchObject({ listing_status: 'complete', reports: { planned: 0, left: 51 } });
+    expect(await home.syncOne()).toMatchObject({ listing_status: 'complete', reports: { planned: 0, left: 70 } });
     expect(await asked(home, 'from drift_observations')).toEqual([]);
     pass();
     expect(await home.syncOne()).toMatchObject({ reports: { fetched: 40, by_reason: { oldest: expect.anything() } } });

@@ -3,6 +3,7 @@ import { createLogger } from '../../src/base/observe/log.js';
 import { Client } from '../../src/source/client.js';
 import { byReason } from '../../src/warehouse/journal/plan.js';
 import { givenNights } from '../given/nights.js';
+import { SHOP, scriptedProperty } from './scripted-property.js';
 
 const ONE_BY_ONE = { api: { concurrency: 1, max_attempts: 2 } };
 const NONE = byReason(() => 0);
@@ -65,5 +66,23 @@ describe('what a run spent, and why', () => {
         utilisation: 0.75,
       },
     ]);
+  });
+});
+
+test('a day is complete only once every page was inspected, also those that search shows', async () => {
+  const { pass } = await scriptedProperty(onTestFinished, { inspections_per_day: 4 });
+  const old = ['a', 'b', 'c', 'd'].map((name) => `${SHOP}/${name}`);
+  const fresh = ['e', 'f', 'g', 'h'].map((name) => `${SHOP}/${name}`);
+  const traffic = old.map((url) => [url, 1, 10, 1] as const);
+  expect(await pass({ sitemap: old, traffic })).toMatchObject({ reports_status: 'complete', reports: { left: 0 } });
+  // One is a check of a page that search shows.
+  const second = await pass({ sitemap: [...old, ...fresh], traffic });
+  expect(second.inspected.filter((url) => fresh.includes(url))).toHaveLength(3);
+  expect(second).toMatchObject({ reports_status: 'budget', reports: { planned: 4, left: 1 } });
+  const shown = [...old, ...fresh].map((url) => [url, 1, 10, 1] as const);
+  const third = await scriptedProperty(onTestFinished, { inspections_per_day: 4 });
+  expect(await third.pass({ sitemap: [...old, ...fresh], traffic: shown })).toMatchObject({
+    reports_status: 'budget',
+    reports: { planned: 4, left: 4 },
   });
 });
