@@ -16,7 +16,15 @@ export async function readTable(warehouse: string, table: Table | 'page_changes'
 }
 
 /** The rows of the view `page_changes` that a row of `page_versions` holds. */
-export function changesOf({ snapshot_id, website_id, snapshot_at, snapshot_date, url, changes, change_details }: Row): Row[] {
+export function changesOf({
+  snapshot_id,
+  website_id,
+  snapshot_at,
+  snapshot_date,
+  url,
+  changes,
+  change_details,
+}: Row): Row[] {
   const kinds = z.array(z.string()).parse(changes);
   const details = z.array(z.record(z.string(), z.unknown())).parse(change_details);
   return details.map((one, at) => ({

@@ -18,6 +18,7 @@ import { UsageError } from '../../../src/base/exit.js';
 import { listTableFiles, stateFolder, tableFile } from '../../../src/warehouse/log/folder/layout.js';
 import { DATA_TABLES } from '../../../src/warehouse/log/folder/tables.js';
 import { once, testAtLength } from '../../given/at-length.js';
+import { run } from '../../given/cli.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import type { GivenPage } from '../../given/service.js';
 import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
@@ -85,6 +86,9 @@ describe('what a reader sees', () => {
         'quarantine',
       ].sort(),
     );
+    const { stdout } = await run(['query', '--help']);
+    const listed = /SQL sees these tables and views[^:]*: ([^.]*)\./.exec(stdout)?.[1]?.match(/\w+/g);
+    expect(listed?.filter((name) => name !== 'and').sort()).toEqual(names);
     const counts: unknown[] = [];
     for (const name of ['snapshots', 'runs', 'coverage', 'pages', 'coverage_daily']) counts.push(await countOf(name));
     expect(counts).toEqual([2, 2, 3, 2, 3]);

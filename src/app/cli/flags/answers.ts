@@ -18,9 +18,10 @@ Without a name: lists the built-in analyses. A table shows what people read firs
 that are wider than the terminal become cards. The other formats have every column of the answer. Dates like "6 days ago" count from the newest snapshot.
 Both ends of a period are included: the last seven dates are those since "6 days ago".
 \`limit=none\` lifts a default row limit.
-SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
-coverage_summary, page_versions and page_state, and the views pages, daily_listings, coverage_daily,
-page_history, notes, quarantine and api_drift.
+SQL sees these tables and views (docs/data-dictionary.md): pages, page_state, page_history, page_changes, page_versions,
+page_search, search_dates, search_days, search_ends, search_final, search_fresh, search_fetches, coverage, coverage_daily,
+coverage_summary, daily_listings, listing_sources, url_reports, rich_results, referring_urls, report_failures,
+rejected_records, quarantine, drift_observations, api_drift, snapshots, runs, notes, note_log and tombstones.
 
 Examples:
   indexhouse query                                      list the analyses
