@@ -28,7 +28,7 @@ const ROUNDING = 0.05;
 const LEAST_HELD = 0.92;
 /** The tables that worlds fill in part. */
 const FILLED = ['snapshots', 'page_state'];
-const STATEMENTS = ['joined_snapshots', 'joined_coverage', 'joined_changes', 'joined_state'];
+const STATEMENTS = ['joined_snapshots', 'joined_versions', 'joined_changes', 'joined_state'];
 
 export const PLAIN: Scenario = { nights: 60, spread: 0.35, crash: 'none', prefersNew: false, whole: 1 / 3 };
 const SCENARIOS: Record<string, Scenario> = {
@@ -121,7 +121,7 @@ async function fill(engine: Engine, worlds: readonly World[]): Promise<void> {
   for (const table of FILLED) await engine.run(`create or replace table ${table} as from ${table}`);
   await engine.run('create table changes_made as from page_changes');
   await engine.run('create or replace view page_changes as from changes_made');
-  await engine.run('drop table coverage');
+  await engine.run('drop table page_versions');
   await engine.set({ first_date: FIRST_DATE });
   const pages = worlds.flatMap((world, at) =>
     world.pages.map(({ otherwise: _, ...page }, nth) => ({

@@ -25,10 +25,7 @@
 with listings as (
   select *, min(snapshot_date) over (partition by website_id) as first_date
   from daily_listings
-  where
-    is_website(website_id, $website::varchar)
-    -- Retention has removed the rows of these listings.
-    and snapshot_id not in (select snapshot_id from tombstones where table_name = 'coverage')
+  where is_website(website_id, $website::varchar)
 ),
 moves as materialized (
   select
@@ -107,39 +104,86 @@ periods as materialized (
   asof join listings on listings.website_id = cohorts.website_id and listings.snapshot_date <= ago
   where cohorts.before_date - snapshot_date >= 3
 ),
+dated as materialized (
+  select website_id, list(distinct id order by id) as ids
+  from (select website_id, unnest([start_id, end_id]) as id from periods)
+  group by website_id
+),
+spans as materialized (
+  select periods.*, list_position(ids, start_id) as start_place, list_position(ids, end_id) as end_place
+  from periods
+  join dated using (website_id)
+),
+-- What changed about each page: its states after the first of these listings, and whether it joined. `place`: that of the
+-- last listing before.
+changed as (
+  select
+    website_id,
+    url,
+    list_sort(list({number: number, place: place, was: was}) filter (number is not null)) as steps,
+    -- Null if no sitemap came or went, false if the page is in none of the batches.
+    bool_or(is_joined) as is_joined
+  from (
+    select
+      website_id,
+      url,
+      number,
+      place,
+      if(is_listed(was_status), state_group(was_status, was_index_coverage_state), 5)::utinyint as was,
+      null::boolean as is_joined
+    from page_versions
+    join (
+      select
+        website_id,
+        snapshot_id,
+        row_number() over (order by snapshot_id) as number,
+        len(list_filter(ids, lambda id: id < snapshot_id)) as place
+      from snapshots
+      join dated using (website_id)
+      where snapshot_id > ids[1]
+    ) using (website_id, snapshot_id)
+    where status is distinct from was_status or index_coverage_state is distinct from was_index_coverage_state
+    union all by name
+    select website_id, url, true as is_joined from joined
+    union all by name
+    select website_id, url, false as is_joined from moves
+  )
+  group by website_id, url
+),
+-- Pages that are alike count together, except those that joined. `states`: their `state_group` in each listing of `dated`, 5 if
+-- it lacks them: what the first change after it says that the page was, or else what it is now.
 known as materialized (
   select
-    (row_number() over ())::uinteger as page,
     website_id,
-    state.url,
+    if(is_joined, url, null) as url,
     directory_of(state.url) as directory,
     day_of(coalesce(report_page_detection, first_seen_at)) as detected_on,
     day_of(report_fetched_at) as reported_on,
     len(report_sitemaps) > 0 as is_in_one,
-    -- Null if no sitemap came or went, false if the page is in none of the batches.
-    is_joined
-  from page_state as state
-  left join (
-    select website_id, url, bool_or(is_joined) as is_joined
-    from (select website_id, url, true as is_joined from joined union all select website_id, url, false from moves)
-    group by website_id, url
-  ) as moved using (website_id, url)
-  where report_fetched_at is not null and website_id in (select website_id from cohorts)
-),
-listed as materialized (
-  select page, snapshot_date as listed_on, state_group(index_summary, index_coverage_state)::utinyint as state
-  from coverage
-  join (select website_id, url, page from known where is_joined is distinct from false) using (website_id, url)
-  where snapshot_id in (select unnest([start_id, end_id]) from periods)
+    is_joined,
+    if(
+      steps is null,
+      list_resize([is_now], len(ids), is_now),
+      [coalesce(list_filter(steps, lambda step: step.place >= place)[1].was, is_now) for place in range(1, len(ids) + 1)]
+    ) as states,
+    count(*) as pages
+  from (
+    select *, if(is_listed(status), state_group(status, index_coverage_state), 5)::utinyint as is_now
+    from page_state
+  ) as state
+  join dated using (website_id)
+  left join changed using (website_id, url)
+  where report_fetched_at is not null
+  group by all
 ),
 -- A night can have many batches. Pages that saw no sitemap come or go are the same for each, and are counted once a night.
 compared as (
-  select periods.* exclude (start_id, end_id), page, directory, detected_on, was_in_another as in_another, is_late
-  from periods
-  join (from joined join (from known where is_joined) using (website_id, url)) using (cohort, website_id)
+  select spans.*, directory, detected_on, was_in_another as in_another, is_late, states, known.pages
+  from spans
+  join (from joined join (from known where is_joined) as known using (website_id, url)) as known using (cohort, website_id)
   union all by name
-  select spans.*, page, directory, detected_on, is_in_one as in_another, reported_on < joined_on as is_late
-  from (select distinct * exclude (cohort, start_id, end_id) from periods) as spans
+  select spans.*, directory, detected_on, is_in_one as in_another, reported_on < joined_on as is_late, states, pages
+  from (select distinct * exclude (cohort) from spans) as spans
   join known on known.website_id = spans.website_id and is_joined is null
 ),
 -- From here on few rows: pages that began alike, counted.
@@ -150,7 +194,7 @@ alike as materialized (
     joined_on,
     is_after,
     directory,
-    was.state,
+    states[start_place] as state,
     case
       when start_date - detected_on <= 7 then 7
       when start_date - detected_on <= 30 then 30
@@ -159,12 +203,11 @@ alike as materialized (
     end as age,
     in_another,
     cohort is not null as is_joined,
-    is_late and (is_joined or was.state > 0) as is_late,
-    count(*) as pages,
-    count_if(now.state = 0) as pages_after
+    is_late and (is_joined or state > 0) as is_late,
+    sum(pages)::bigint as pages,
+    coalesce(sum(pages) filter (states[end_place] = 0), 0)::bigint as pages_after
   from compared
-  join listed as was on was.page = compared.page and was.listed_on = start_date
-  join listed as now on now.page = compared.page and now.listed_on = end_date
+  where state < 5 and states[end_place] < 5
   group by all
 ),
 counted as materialized (
@@ -208,15 +251,20 @@ shocks as (
   select website_id, directory, snapshot_date as broke_on, net
   from (
     select website_id, directory_of(url) as directory, snapshot_date, sum(step) as net, count(*) as steps
-    from (select *, index_step(change, from_value, to_value) as step from page_changes)
+    from (
+      select website_id, url, snapshot_date, if(status = 'indexed', 1, -1) as step
+      from page_versions
+      where
+        (status = 'indexed') <> (was_status = 'indexed')
+        and is_listed(status)
+        and is_listed(was_status)
+        and not list_contains(changes, 'first_data')
+        and website_id in (select website_id from cohorts)
+    )
     anti join (select website_id, url, 1 as step from joined) using (website_id, url, step)
-    where
-      step is not null
-      and change not in ('appeared', 'disappeared', 'retired', 'first_data')
-      and website_id in (select website_id from cohorts)
     group by website_id, directory, snapshot_date
   )
-  join (select website_id, directory, count(*) as pages from known group by all) using (website_id, directory)
+  join (select website_id, directory, sum(pages) as pages from known group by all) using (website_id, directory)
   join (select website_id, count(*) as dates from listings group by all) using (website_id)
   qualify abs(net) >= greatest(5, 0.02 * pages, 5 * sqrt(
     1 + (sum(steps) over (partition by website_id, directory) - steps) / greatest(dates - 1, 1)

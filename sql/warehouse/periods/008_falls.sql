@@ -32,23 +32,24 @@ known as materialized (
   where version.snapshot_id > fell.before_id and version.snapshot_id <= fell.listing_id
   group by website_id, url
 ),
--- A page that was listed from the start, and is inspected only now, did not enter.
+-- A page that was listed from the start did not enter when it was first seen, nor when it was first inspected.
 entered as materialized (
   select distinct website_id, url, snapshot_date as entered_on, spelling_key(url) as spelling
   from page_versions
+  join (
+    select website_id, min(snapshot_id) as first_id, min(finished_at) as first_at
+    from snapshots
+    where listing_status = 'complete'
+    group by website_id
+  ) using (website_id)
   where
-    status = 'indexed'
+    snapshot_id > first_id
+    and status = 'indexed'
     and was_status is distinct from 'indexed'
     and snapshot_date between since_date::date - 30 and until_date::date + 30
     and (
-      was_status <> 'not_inspected'
-      or (website_id, url) in (
-        select (website_id, url)
-        from page_state
-        join (select website_id, min(finished_at) as first_at from snapshots where listing_status = 'complete' group by website_id)
-          using (website_id)
-        where first_seen_at > first_at
-      )
+      was_status is distinct from 'not_inspected'
+      or (website_id, url) in (select (website_id, url) from page_state where first_seen_at > first_at)
     )
 ),
 -- A name that many pages have, such as `index.html`, identifies none, nor does a short number: many lists have a page 2.
