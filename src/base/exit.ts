@@ -12,9 +12,9 @@ export class Failure extends Error {
   }
 }
 
-/** The message of an error, whatever was thrown. */
+/** The message of an error, whatever was thrown, without a full stop at its end, because mostly more words follow. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return (error instanceof Error ? error.message : String(error)).replace(/(?<!\.)\.$/, '');
 }
 
 /** The request itself is wrong: its flags, configuration, names or files. Nothing was changed. */

@@ -71,7 +71,7 @@ function unknownName(name: string, parameters: readonly Parameter[]): string {
     name,
     parameters.map((parameter) => parameter.name),
   );
-  return `unknown parameter ${name}${meant ? `, did you mean ${meant}?` : ''}`;
+  return `unknown parameter ${name}${meant ? ` (did you mean ${meant}?)` : ''}`;
 }
 
 const FORMS: Record<ParameterType, string> = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { counted, duration, moment } from '../../base/observe/format.js';
+import { counted, duration, moment, sentence } from '../../base/observe/format.js';
 import { sql } from '../../base/storage/sql.js';
 import { DAY_MS, timeOfId } from '../../base/time.js';
 import { unfinishedJournals } from '../../warehouse/journal/folder.js';
@@ -75,6 +75,5 @@ export function ageText({ as_of, website, old, why }: DataAge): string {
 
 /** The same as a sentence. */
 export function ageSentence(age: DataAge): string {
-  const text = ageText(age);
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/\.?$/, '.');
+  return sentence(ageText(age));
 }

@@ -2,7 +2,7 @@ import type { Config } from '../../base/config/schema.js';
 import { allFrom, type Website } from '../../base/config/websites.js';
 import { Stopped } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
-import { counted } from '../../base/observe/format.js';
+import { counted, sentence } from '../../base/observe/format.js';
 import type { Client } from '../../source/client.js';
 import { type Clients, keyDetails } from '../../source/clients.js';
 import { type ClockEvidence, judgeClock } from '../../source/clock.js';
@@ -93,7 +93,7 @@ function factOf(error: Error | null): string {
 /** Whether this machine's clock agrees with the services and with the snapshots, as a sync demands. */
 export function checkClock(evidence: ClockEvidence): CheckResult {
   const found = judgeClock(evidence);
-  if (found) return clock[found.level](found.message, `${found.remedy[0]?.toUpperCase()}${found.remedy.slice(1)}.`);
+  if (found) return clock[found.level](found.message, sentence(found.remedy));
   if (evidence.services.every(({ ahead }) => ahead === null))
     return clock.ok('not compared: no answer of a service said the time');
   return clock.ok("agrees with the service's to within ten minutes");

@@ -48,6 +48,11 @@ export function known(n: number | null): string {
   return n === null ? '–' : count(n);
 }
 
+/** A text as a sentence of its own. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/\.?$/, '.');
+}
+
 /** A clause behind what a sentence has so far; nothing for null. */
 export function clause(text: string | null): string {
   return text === null ? '' : `; ${text}`;

@@ -126,7 +126,7 @@ describe('the value of a parameter', () => {
     expect(() => valuesOf(page, new Map(), TODAY)).toThrow(
       'page: parameter url is required: url=….\nIts parameters are:\n  url (text, required)',
     );
-    expect(() => valuesOf(page, new Map([['ulr', 'x']]), TODAY)).toThrow('unknown parameter ulr, did you mean url?');
+    expect(() => valuesOf(page, new Map([['ulr', 'x']]), TODAY)).toThrow('unknown parameter ulr (did you mean url?).');
     expect(valuesOf(page, new Map([['url', 'x']]), TODAY)).toEqual({ url: 'x', website: null });
   });
 });

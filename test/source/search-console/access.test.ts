@@ -152,6 +152,12 @@ it('masks the newest two tokens, however often it signs in', async () => {
   expect(shown).toEqual(['ya29.token-10-of-this-test', '[secret]', '[secret]']);
 });
 
+it('goes on after the words of others without their full stop', async () => {
+  const { client, purpose } = await google(() => ({}), { file: USER, signIn: () => ({ body: { expires_in: 3599 } }) });
+  const said = await listSites(client, purpose).catch((error: unknown) => String(error));
+  expect(said).toMatch(/failed: \w[^.]*\w; check /);
+});
+
 it('refuses a token that is too long for a header, and shows none of it', async () => {
   const long = { access_token: 'ya29.'.repeat(600_000), expires_in: 3599 };
   const { client, purpose } = await google(() => ({}), { signIn: () => ({ body: long }) });
