@@ -39,6 +39,7 @@ export function problemsOf(error: z.ZodError, source: Source): ConfigProblem[] {
 /** Of a union's failed branches, the one that got furthest is probably the one that was meant. */
 function flatten(issue: z.core.$ZodIssue, base: Path): z.core.$ZodIssue[] {
   const path = [...base, ...issue.path];
+  if (issue.code === 'invalid_key') return issue.issues.map((inner) => ({ ...inner, path }));
   if (issue.code !== 'invalid_union') return [{ ...issue, path }];
   const depth = (issues: readonly z.core.$ZodIssue[]) => Math.max(0, ...issues.map((inner) => inner.path.length));
   const deepest = issue.errors.reduce((best, branch) => (depth(branch) > depth(best) ? branch : best), []);

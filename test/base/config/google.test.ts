@@ -158,8 +158,9 @@ test.each([
   ['history: 0d', 'google.history is too short (found: 0d)', 'Write at least 1d.'],
   ['history: 2000d', 'google.history is too long (found: 2000d)', 'Write at most 488d.'],
   ['history: 16m', 'google.history is too short (found: 16m)', 'Write at least 1d.'],
+  ['accounts: { "a b": {} }', 'google.accounts.(some key) is not a name', 'Use letters, digits, - and _.'],
   ['forget_after: 0d', 'google.forget_after is too short (found: 0d)', 'Write at least 1d.'],
-])('a duration that cannot be meant is refused: %s', async (line, ...words) => {
+])('what cannot be meant is refused: %s', async (line, ...words) => {
   const { message: text } = await failure(`google: { ${line} }\n${SHOP}`);
   for (const word of words) expect(text).toContain(word);
 });
