@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { PropertyOptions } from '../../../src/app/demo/search-console/properties.js';
 import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import { loadConfig } from '../../../src/base/config/load.js';
 import { run } from '../../given/cli.js';
@@ -42,10 +43,11 @@ describe('indexhouse init', () => {
 
 describe('init --source google', () => {
   const BLOG = 'https://blog.other.example/';
-  async function given(typed?: string[], words: string[] = []) {
+  const READABLE = [{ siteUrl: BLOG }, { siteUrl: 'https://www.example.com/' }];
+  async function given(typed?: string[], words: string[] = [], properties: PropertyOptions[] = READABLE) {
     const google = await startSearchConsole({
       websites: [{ id: 'w', pages: 3 }],
-      properties: [{ siteUrl: BLOG }, { siteUrl: 'https://www.example.com/' }],
+      properties,
     });
     onTestFinished(() => google.close());
     vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', await google.credentials());
@@ -75,6 +77,19 @@ describe('init --source google', () => {
   ])('writes nothing after %s', async (_, typed, code, said) => {
     const ended = await given(typed);
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
+    await expect(ended.websites()).rejects.toThrow('there is no such file');
+  });
+
+  it('writes nothing for an account that can read no property', async () => {
+    const ended = await given(
+      undefined,
+      [],
+      [{ siteUrl: 'sc-domain:example.com', permissionLevel: 'siteUnverifiedUser' }],
+    );
+    expect([ended.code, ended.stderr]).toEqual([
+      1,
+      expect.stringMatching(/can read no property, so nothing was written: sign in with/),
+    ]);
     await expect(ended.websites()).rejects.toThrow('there is no such file');
   });
 

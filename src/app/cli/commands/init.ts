@@ -50,18 +50,18 @@ async function chosenProperties(
   const { readableSites } = await import('../../../source/search-console/account.js');
   const { widestOf } = await import('../../../source/search-console/property.js');
   const google = await googleSettings({}, io);
-  const readable = async (signal: AbortSignal) => {
-    const sites = await readableSites({ google, signal });
-    if (sites.length === 0) throw new Failure('the account can read none: sign in with the Google account that can');
-    return widestOf(sites);
-  };
+  const readable = async (signal: AbortSignal) => widestOf(await readableSites({ google, signal }));
   const widest = await stoppable(io, readable).catch((error) => {
     if (error instanceof Stopped) throw error;
     io.stderr.write(`${safe(`indexhouse: the file names no property of yours: ${messageOf(error)}`)}\n`);
-    return new Map<string, string[]>();
+    return null;
   });
-  const ids = [...widest.keys()];
-  if (json || ids.length === 0) return ids;
+  if (widest?.size === 0)
+    throw new Failure(
+      'the account can read no property, so nothing was written: sign in with the Google account that can, or have an owner add it in Search Console under Settings → Users and permissions',
+    );
+  const ids = [...(widest?.keys() ?? [])];
+  if (json || widest === null) return ids;
   const lines = [...widest].map(([id, covered], at) => {
     const lends = covered.length > 0 ? `  (with the quota of ${covered.join(', ')}, which it covers)` : '';
     return `  ${at + 1}  ${safe(id + lends)}\n`;
