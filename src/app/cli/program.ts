@@ -70,12 +70,14 @@ function forEachCommand(command: Command, visit: (command: Command) => void): vo
 async function explain(error: unknown, { stderr, env }: Io): Promise<number> {
   // Commander has printed it.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  const [{ safeLines }, { withRemedy }, { Failure }] = await Promise.all([
+  const [{ safeLines }, { withRemedy }, { Failure, UsageError }] = await Promise.all([
     import('../../base/observe/terminal.js'),
     import('../../base/storage/disk-error.js'),
     import('../../base/exit.js'),
   ]);
-  stderr.write(`${safeLines(`indexhouse: ${withRemedy(error)}`)}\n`);
+  // A wrong request has a remedy of its own, also for a file that cannot be read.
+  const text = error instanceof UsageError ? error.message : withRemedy(error);
+  stderr.write(`${safeLines(`indexhouse: ${text}`)}\n`);
   if (env['INDEXHOUSE_DEBUG'] && error instanceof Error) stderr.write(`${safeLines(error.stack ?? '')}\n`);
   return error instanceof Failure ? error.exitCode : EXIT.failed;
 }

@@ -1,8 +1,9 @@
+import { statSync } from 'node:fs';
 import { scopeOf } from '../../base/config/google.js';
 import type { Config } from '../../base/config/schema.js';
 import { googleAccess, namedWebsites, type Website } from '../../base/config/websites.js';
 import { Stopped } from '../../base/exit.js';
-import { count, counted } from '../../base/observe/format.js';
+import { count, counted, sentence, shellWord } from '../../base/observe/format.js';
 import { uncounted } from '../../source/client.js';
 import { type Clients, configuredWebsites, coveredSentence } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
@@ -42,7 +43,7 @@ async function examineAccount(name: string | null, config: Config, clients: Clie
   try {
     const own = clients.accountOf(name);
     const { access } = own.client;
-    found.push(checkCredentials(access.credentials));
+    found.push(...checkCredentials(access.credentials));
     const sites = await own.sites(uncounted());
     const readable = sites.filter(isReadable).length;
     const said = `${access.account} signs in${name === null ? '' : ` (account ${name})`} and may read ${countedProperties(readable)}`;
@@ -57,12 +58,17 @@ async function examineAccount(name: string | null, config: Config, clients: Clie
   }
 }
 
-function checkCredentials(credentials: Credentials): CheckResult {
+function checkCredentials(credentials: Credentials): CheckResult[] {
   const said = `credentials: ${describe(credentials)}; the first of ${ORDER}`;
-  const { file } = credentials;
-  const endsAt = 'ends_at' in file ? file.ends_at : undefined;
-  if (endsAt === undefined) return account.ok(said);
-  return account.warning(said, 'Its app is in "Testing": publish it, and run `indexhouse login` again.');
+  const { file, path, way } = credentials;
+  const ends = 'ends_at' in file && file.ends_at !== undefined;
+  const isOpen = way === 'login' && process.getuid !== undefined && (statSync(path).mode & 0o077) !== 0;
+  return [
+    ends
+      ? account.warning(said, 'Its app is in "Testing": publish it, and run `indexhouse login` again.')
+      : account.ok(said),
+    ...(isOpen ? [account.warning(`others may read ${path}`, `Run \`chmod 600 ${shellWord(path)}\`.`)] : []),
+  ];
 }
 
 async function examineProperty({ id, google }: Website, sites: readonly Site[], clients: Clients) {
@@ -90,5 +96,5 @@ function partsOf(error: unknown): [message: string, remedy: string] {
   if (!(error instanceof SourceError)) throw error;
   const found = /^(.*); ([^()]*(?:\([^()]*\)[^()]*)*)$/s.exec(error.message);
   const [, message = error.message, remedy = 'try again later'] = found ?? [];
-  return [message, `${remedy[0]?.toUpperCase()}${remedy.slice(1)}.`];
+  return [message, sentence(remedy)];
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { webhookUrl } from '../../base/config/scalars.js';
-import { Stopped, UsageError } from '../../base/exit.js';
-import { makeFolder, readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { Failure, messageOf, Stopped, UsageError } from '../../base/exit.js';
+import { codeOf, ifThere, makeFolder, readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { whyNotFile } from '../../base/storage/only-files.js';
 import { SECOND_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { SourceError } from '../errors.js';
@@ -35,7 +36,13 @@ const storedSchema = z.object({ refresh_token: z.string(), token_uri: z.string()
 
 /** Reads the file of an OAuth client. @throws UsageError */
 export async function readClient(path: string): Promise<OAuthClient> {
-  const text = await readIfThere(path);
+  const strange = whyNotFile(path);
+  if (strange) throw new UsageError(`${path} ${strange}; name the JSON file of your OAuth client`);
+  const text = await ifThere(readFile(path, 'utf8'), null).catch((cause) => {
+    throw new UsageError(`${path} cannot be read (${codeOf(cause)}); let this user read it, or name another file`, {
+      cause,
+    });
+  });
   const json = jsonOf((text ?? '').replace(/^\uFEFF/, ''));
   const { data } = clientSchema.safeParse(json);
   if (data) return data.installed;
@@ -44,6 +51,32 @@ export async function readClient(path: string): Promise<OAuthClient> {
     throw new UsageError(`${path} is a credentials file, no OAuth client: set google.credentials to it`);
   const other = isOf('web') ? 'is an OAuth client for a web application' : 'is not the JSON file of an OAuth client';
   throw new UsageError(`${path} ${text === null ? 'does not exist' : other}; ${CREATE}`);
+}
+
+/**
+ * Makes the folder where a sign-in will be stored, and tries to write there.
+ *
+ * @param account of `google.accounts`; undefined for the one without a name
+ * @returns the file
+ * @throws UsageError
+ */
+export async function placeOfLogin(account: string | undefined): Promise<string> {
+  const path = loginFile(account);
+  const folder = dirname(path);
+  const refuse = (why: string, remedy: string) =>
+    new UsageError(`cannot store a sign-in in ${path}: ${why}; ${remedy}`);
+  try {
+    await makeFolder(folder);
+    await writeFile(`${path}.tmp`, '', { mode: 0o600 });
+    await rm(`${path}.tmp`);
+  } catch (cause) {
+    throw refuse(messageOf(cause), `let this user write in ${folder}, or set XDG_CONFIG_HOME to another folder`);
+  }
+  const strange = whyNotFile(path);
+  if (strange) throw refuse(`it ${strange}`, 'move it away');
+  if (process.getuid && (await stat(folder)).mode & 0o002)
+    throw refuse('others may write in its folder', `run \`chmod o-w ${folder}\``);
+  return path;
 }
 
 /** The address where a user allows the access, and what proves that the answer is for us. */
@@ -72,8 +105,8 @@ interface Granted {
   codeVerifier: string;
   redirectUri: string;
   exchange: SecretExchange;
-  /** Of `google.accounts`; undefined for the one without a name. */
-  account: string | undefined;
+  /** Where it is stored: `placeOfLogin`. */
+  path: string;
   /** Milliseconds since 1970. */
   now: number;
 }
@@ -81,10 +114,10 @@ interface Granted {
 /**
  * Exchanges a code for a sign-in, and stores that for its owner only.
  *
- * @returns its file, and when Google ends it, if it says so
+ * @returns when Google ends it, if it says so
  * @throws SourceError
  */
-export async function storeLogin({ client, code, codeVerifier, redirectUri, exchange, account, now }: Granted) {
+export async function storeLogin({ client, code, codeVerifier, redirectUri, exchange, path, now }: Granted) {
   const { client_id, client_secret, token_uri } = client;
   const {
     access_token,
@@ -109,18 +142,16 @@ export async function storeLogin({ client, code, codeVerifier, redirectUri, exch
   if (what || !access_token)
     throw new SourceError('unauthorized', `${what}: run \`indexhouse login\` again, and allow what it asks for`);
   const ends_at = lasts === undefined ? {} : { ends_at: new Date(now + lasts * SECOND_MS).toISOString() };
-  const path = loginFile(account);
-  await makeFolder(dirname(path));
   const file = { type: 'authorized_user', client_id, client_secret, refresh_token, token_uri, ...ends_at };
   await writeDurably(path, `${JSON.stringify(file, null, 2)}\n`, 0o600);
-  return { path, endsAt: ends_at.ends_at ?? null };
+  return { endsAt: ends_at.ends_at ?? null };
 }
 
 /**
  * Revokes the stored sign-in at Google, and deletes its file; but if Google cannot be asked now, that stays.
  *
  * @returns the file, and why it may not be revoked; null if there is none
- * @throws SourceError if Google cannot be asked
+ * @throws SourceError if Google cannot be asked; Failure if the file cannot be deleted
  */
 export async function removeLogin(
   exchange: SecretExchange,
@@ -139,7 +170,10 @@ export async function removeLogin(
   if (failure instanceof Stopped) throw failure;
   if (failure instanceof SourceError && failure.kind !== 'unauthorized')
     throw new SourceError(failure.kind, `the sign-in stays, because Google did not revoke it: ${failure.message}`);
-  await rm(path);
+  await rm(path).catch((cause) => {
+    const done = failure ? `Google did not revoke it (${failure.message})` : 'Google revoked the sign-in';
+    throw new Failure(`${done}, but ${path} cannot be deleted: delete it yourself`, { cause });
+  });
   return { path, problem: failure?.message ?? null };
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -6,6 +6,17 @@ import { runCli } from '../../../src/app/cli/program.js';
 import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import { run } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
+
+/** Files that cannot be deleted. */
+const kept = vi.hoisted(() => new Set<unknown>());
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>();
+  const rm: typeof real.rm = async (path, options) => {
+    if (kept.has(path)) throw Object.assign(new Error('EPERM: operation not permitted'), { code: 'EPERM' });
+    return real.rm(path, options);
+  };
+  return { ...real, rm };
+});
 
 /** A simulated Google, and a browser in which somebody chooses an outcome at once. @param url what it opens, in JavaScript */
 async function given(outcome = 'allow', url = 'asked') {
@@ -183,6 +194,58 @@ it('keeps a sign-in while Google cannot be asked to revoke it', async () => {
   const { code, stderr } = await run(['logout'], { env, cwd: folder });
   expect([code, stderr]).toEqual([1, expect.stringContaining('the sign-in stays, because Google did not revoke it')]);
   expect(existsSync(stored)).toBe(true);
+});
+
+it('checks the place of the sign-in before it opens a browser', async () => {
+  const { login, folder, stored } = await given();
+  const home = join(folder, 'indexhouse');
+  writeFileSync(home, '');
+  const blocked = await login();
+  expect([blocked.code, blocked.stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /^indexhouse: cannot store a sign-in in \S+google.json: .*; let this user write in \S+indexhouse, or set/,
+    ),
+  ]);
+  rmSync(home);
+  mkdirSync(stored, { recursive: true });
+  expect((await login()).stderr).toMatch(/^indexhouse: cannot store .*: it is a folder, not a file; move it away/);
+  rmSync(stored, { recursive: true });
+  chmodSync(home, 0o777);
+  expect((await login()).stderr).toMatch(
+    /^indexhouse: cannot store .*: others may write in its folder; run `chmod o-w /,
+  );
+  expect(readdirSync(home)).toEqual([]);
+});
+
+it.each([
+  ['.', / is a folder, not a file; name the JSON file of your OAuth client/],
+  ['browser/client.json', /client.json cannot be read \(ENOTDIR\); let this user read it, or name another file/],
+])('refuses %s as the file of a client', async (client, message) => {
+  const { folder, env } = await given();
+  const { code, stderr } = await run(['login', '--client', join(folder, client)], { env, cwd: folder });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+});
+
+it('names the file that cannot be deleted after Google revoked the sign-in', async () => {
+  const { login, stored, folder, env } = await given();
+  await login();
+  kept.add(stored);
+  onTestFinished(() => kept.clear());
+  const { code, stderr } = await run(['logout'], { env, cwd: folder });
+  expect([code, stderr]).toEqual([
+    1,
+    `indexhouse: Google revoked the sign-in, but ${stored} cannot be deleted: delete it yourself\n`,
+  ]);
+});
+
+it('doctor warns of a stored sign-in that others may read', async () => {
+  const { login, stored, folder, env } = await given();
+  await login();
+  await run(['init', '--source', 'google'], { env, cwd: folder });
+  chmodSync(stored, 0o644);
+  const { stdout } = await run(['doctor'], { env, cwd: folder });
+  expect(stdout).toMatch(/! account +others may read \S+google.json\n +→ Run `chmod 600 \S+google.json`\./);
 });
 
 it('says that it signed in, also if the properties cannot be listed', async () => {

@@ -12,6 +12,7 @@ import { readableSites } from '../../../source/search-console/account.js';
 import {
   authorizationFor,
   type OAuthClient,
+  placeOfLogin,
   readClient,
   refusalOf,
   storeLogin,
@@ -45,7 +46,9 @@ export function run(flags: Flags, io: Io): Promise<number> {
       throw new UsageError(
         'name the JSON file of your OAuth client: --client client_secret.json, or google.client in the configuration (docs/search-console.md, "Set up")',
       );
-    const { path: file, endsAt } = await signedIn(await readClient(path), path, flags, io, signal);
+    const client = await readClient(path);
+    const file = await placeOfLogin(flags.account);
+    const { endsAt } = await signedIn(client, { path, file, browser: flags.browser }, io, signal);
     let problem = firstOf(google, flags);
     const sites = await readableSites({ google: { ...google, credentials: file }, signal }).catch((error) => {
       if (error instanceof Stopped) throw error;
@@ -80,7 +83,13 @@ function firstOf({ credentials }: GoogleConfig, { account }: Flags): string {
   return other && `${other} is set and comes first: unset it to use this sign-in`;
 }
 
-async function signedIn(client: OAuthClient, path: string, { browser, account }: Flags, io: Io, signal: AbortSignal) {
+/** @param at `path`: of the client; `file`: where the sign-in is stored */
+async function signedIn(
+  client: OAuthClient,
+  { path, file, browser }: { path: string; file: string; browser: boolean },
+  io: Io,
+  signal: AbortSignal,
+) {
   const listening = await listenForAnswer();
   const over = new AbortController();
   const remedyFor = (words: string) => REFUSALS[/^\w+/.exec(words)?.[0] ?? ''] ?? 'run `indexhouse login` again';
@@ -97,7 +106,7 @@ async function signedIn(client: OAuthClient, path: string, { browser, account }:
     const answer = await Promise.race(answers);
     const code = answer.get('code');
     if (!code) throw refusalOf(answer.get('error') ?? 'access_denied');
-    return await storeLogin({ client, code, codeVerifier, redirectUri, exchange, account, now: Date.now() });
+    return await storeLogin({ client, code, codeVerifier, redirectUri, exchange, path: file, now: Date.now() });
   } finally {
     over.abort();
     listening.close();
