@@ -90,18 +90,17 @@ export function plannedInspections(
   };
   const start = placeOf(((night + FIRST_NIGHT) * GOLDEN) % 1);
   const drawn = isPlain ? [] : inTurn(known.pages, start, (page) => basis[page] !== 0);
-  const check = (page: number) => take(page, basis[page] === 1 ? 'shown' : 'ended');
   // The random checks come first, so that no reason decides which pages they are.
   const checks = Math.ceil(perNight / ONE_IN);
-  drawn.slice(0, checks).forEach(check);
+  for (const page of drawn.slice(0, checks)) take(page, basis[page] === 1 ? 'shown' : 'ended');
   for (const { page, reason } of reasoned) if (plan.length < Math.floor(share * perNight)) take(page, reason);
   const isNew = new Set(reasoned.flatMap(({ page, reason }) => (reason === 'new' ? [page] : [])));
   const queue = turns.subarray(0, waiting).sort();
   for (const turn of queue) {
     const page = turn % 2 ** 20;
-    take(page, basis[page] ? 'silent' : isNew.has(page) ? 'new' : 'oldest');
+    take(page, basis[page] || isNew.has(page) ? 'turn' : 'oldest');
   }
-  drawn.forEach(check);
+  for (const page of drawn) take(page, 'turn');
   return { plan, others: known.pages - counted, counted, countedIndexed };
 }
 

@@ -68,6 +68,7 @@ test('the planner of the bench plans the same inspections as the SQL does', asyn
     'oldest',
     'shown',
     'silent',
+    'turn',
   ]);
 });
 

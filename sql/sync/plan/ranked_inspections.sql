@@ -2,18 +2,14 @@
 -- search showed come first, so that no reason decides which these are: for one in twenty of the inspections. They follow
 -- the order of a hash from where the golden section puts this day, so that each page has its turn. Among reasons, pages that
 -- were never inspected come before second looks, except at what was modified or is silent. The rotation takes the page that
--- was unseen longest, and orders equal ones by the hash, so that it is a random sample of those that search does not show.
+-- was unseen longest, and orders equal ones by the hash, so that `oldest` is a random sample of those that search does not
+-- show. New pages, and those that search showed, are no part of the sample: `turn`.
 create or replace temp table ranked_inspections as
 select
   url,
   scopes_of(url, getvariable('scopes')::varchar[]) as path,
   if(is_check, counts_as, reason) as reason,
-  case
-    when is_check or is_shown then counts_as
-    when reason = 'new' then reason
-    when counts_as is null then 'oldest'
-    else 'silent'
-  end as turn_reason,
+  if(counts_as is null and reason <> 'new', 'oldest', 'turn') as turn_reason,
   spelling,
   if(
     reason = 'oldest' and not is_check,

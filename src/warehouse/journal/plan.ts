@@ -17,6 +17,7 @@ export const REASONS = [
   'contradicted',
   'shown',
   'ended',
+  'turn',
   'recrawled',
   'oldest',
 ] as const;
@@ -34,6 +35,7 @@ export function byReason<T>(make: (reason: Reason) => T): Record<Reason, T> {
     contradicted: make('contradicted'),
     shown: make('shown'),
     ended: make('ended'),
+    turn: make('turn'),
     recrawled: make('recrawled'),
     oldest: make('oldest'),
   };

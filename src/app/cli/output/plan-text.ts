@@ -13,7 +13,7 @@ import { wrapped } from './table.js';
 /** Of so many pages the cost is shown where their number is unknown. */
 const EXAMPLE_PAGES = 1000;
 /** The others are those of Search Console. */
-const OF_SEARCH_CONSOLE = ['asked', 'silent', 'modified', 'contradicted', 'shown', 'ended'];
+const OF_SEARCH_CONSOLE = ['asked', 'silent', 'modified', 'contradicted', 'shown', 'ended', 'turn'];
 const OF_SERVICE = REASONS.filter((reason) => !OF_SEARCH_CONSOLE.includes(reason));
 
 export interface PlanTextOptions {
