@@ -19,7 +19,10 @@ import { journalQuery } from './stage/stage.js';
 /** The statements that `choose_inspections` builds on, in order. */
 const INSPECTIONS = [
   'warehouse/plan/scopes_of',
-  ...['041_silence_chance', '044_is_shown_lately', '045_is_shown_later'].map((name) => `warehouse/macros/${name}`),
+  ...['008_is_website', '041_silence_chance', '044_is_shown_lately', '045_is_shown_later'].map(
+    (name) => `warehouse/macros/${name}`,
+  ),
+  'warehouse/periods/010_search_silences',
   ...['day_began', 'today', 'quotas_left', 'page_silence', 'inspections_due'].map((name) => `sync/plan/${name}`),
   ...['reason_share', 'ranked_inspections', 'chosen_inspections'].map((name) => `sync/plan/${name}`),
 ];
@@ -52,7 +55,10 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: JournaledWal
     await engine.view(`now_${table}`, query);
   }
   await viewComparison(engine);
-  if (run.source.byInspection) await viewSearch(engine, run, before);
+  if (!run.source.byInspection) return;
+  await viewSearch(engine, run, before);
+  // `is_website` needs it to find names; the plan is that of one website.
+  await engine.view('snapshots', tableQuery(run.warehouse, 'snapshots', []));
 }
 
 async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {

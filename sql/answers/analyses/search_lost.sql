@@ -1,5 +1,5 @@
 -- title: Pages that search lost
--- description: Pages of properties of Search Console that search showed regularly and shows no more, those with the most clicks first. `chance` is how likely so many days without an impression are for a page that was shown on `days_shown` of the `days` before, if nothing has changed; pages above one in a thousand are left out. `clicks` are those of web search in the 28 days up to `last_shown`. Silence is a sign and no proof: `status` and `report_age_days` say what the last inspection found.
+-- description: Pages of properties of Search Console that search showed on eight days or more and shows no more, those with the most clicks first. `chance` is how likely so many days without an impression are for a page that was shown on `days_shown` of the `days` after its first, if nothing has changed; pages above one in a thousand are left out. `clicks` are those of web search in the 28 days up to `last_shown`. Silence is a sign and no proof: `status` and `report_age_days` say what the last inspection found.
 -- question: What does search show?
 -- param website (text, default all): id or name of one website
 -- param until (date, default today): as of this date
@@ -28,7 +28,7 @@ select
   round(silence_chance(days_shown, days, silent_days), 6) as chance,
   coalesce(pages.status, 'unlisted') as status,
   pages.report_age_days
-from search_silences($website::varchar, $until::date) as lost
+from search_silences($website::varchar, $until::date, '-infinity'::date) as lost
 left join pages using (website_id, url)
 where
   is_silent(days_shown, days, silent_days)
