@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { askAnalysis } from '../src/answers/query/ask-rows.js';
 import { type Analysis, analyses } from '../src/answers/query/catalog.js';
 import { type Reader, withReader } from '../src/answers/query/reader.js';
-import { updateIndex } from '../src/warehouse/log/marker-index.js';
+import { updateIndex } from '../src/warehouse/log/update-index.js';
 import { judge, median, print, RUNS, whole } from './figures.js';
 import { generateHistory } from './generate-history.js';
 import { MEMORY_LIMIT, snapshotAt } from './generated-nights.js';

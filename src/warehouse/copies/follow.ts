@@ -4,7 +4,7 @@ import { withRemedy } from '../../base/storage/disk-error.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { scratchFolder } from '../log/folder/layout.js';
 import { type Log, openLog } from '../log/log.js';
-import { updateIndex } from '../log/marker-index.js';
+import { updateIndex } from '../log/update-index.js';
 import { isAnalyticsCurrent, writeAnalytics } from './analytics.js';
 import { compareDuckdb, followWithDuckdb } from './duckdb.js';
 import { duckdbLag } from './duckdb-check.js';

@@ -18,7 +18,7 @@ import { schemasOf, tableQuery } from './folder/prepare.js';
 import { checkRows } from './folder/sums.js';
 import { DATA_TABLES, hasRowPerFile, isLogTable, type Table } from './folder/tables.js';
 import { type ListedLog, listLog, ownIndex, type ReadLog, readListed, type Tombstone } from './listed-log.js';
-import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
+import { dateOf, isIndexed, isIndexedData, type MarkerIndex, readIndex } from './marker-index.js';
 import { byCommit, filesOf, type Marker } from './markers.js';
 
 const namedRow = z.object({
@@ -143,7 +143,12 @@ export class Log implements ReadLog {
     const markers = this.markers.filter((marker) => isAsked(marker.websiteId));
     if (table === 'tombstones') return this.tombstoneFiles;
     if (table === 'note_log') return this.listed.note_log.filter((file) => isAsked(websiteOf(file)));
-    if (!hasRowPerFile(table)) return filesOf(this.path, markers, table);
+    if (!hasRowPerFile(table)) {
+      // Its files hold rows of all websites.
+      if (!index?.data || !isIndexedData(table) || websiteId !== null) return filesOf(this.path, markers, table);
+      const own = markers.filter((marker) => !isIndexed(index, marker, table));
+      return [...Object.values(index.data[table]), ...filesOf(this.path, own, table)];
+    }
     if (table === 'runs') {
       const runs = this.runs.filter((file) => isAsked(websiteOf(file)));
       return index ? [index.files.runs, ...runs] : runs;

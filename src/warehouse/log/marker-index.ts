@@ -1,31 +1,26 @@
-import { randomUUID } from 'node:crypto';
-import { rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { exists, makeFolder, publishFile, sha256Of } from '../../base/storage/durable.js';
-import { type EngineOptions, withEngine } from '../../base/storage/engine.js';
+import { exists, sha256Of, sizeOf } from '../../base/storage/durable.js';
 import { readJson, writeJson } from '../../base/storage/json-file.js';
-import { DAY_MS, HOUR_MS } from '../../base/time.js';
-import { listTableFiles, namesIn, warehouseFolder } from './folder/layout.js';
-import { tableQuery } from './folder/prepare.js';
-import { areWhole } from './markers.js';
+import { warehouseFolder } from './folder/layout.js';
+import type { DataTable } from './folder/tables.js';
+import type { Marker } from './markers.js';
 
-/** Fewer new markers than this are not worth indexing: their own files are read quickly enough. */
-const LEAST_MARKERS = 200;
-/** The newest nights stay in their own files, because most new commits fall on them. */
-const OWN_FILES_DAYS = 2;
-/** DuckDB holds the footers of all files that a statement names in memory. */
-const FILES_AT_ONCE = 1_000;
-/** The smallest row groups that DuckDB writes, so that a query for one website reads little of others. */
-const FORMAT = 'format parquet, compression zstd, row_group_size 2048';
 export const INDEXED_TABLES = ['snapshots', 'runs'] as const;
-type IndexedTable = (typeof INDEXED_TABLES)[number];
-const ORDER = { snapshots: 'website_id, snapshot_id', runs: 'website_id, run_id' } as const;
+export type IndexedTable = (typeof INDEXED_TABLES)[number];
+/** Tables of which nearly every commit has a file, and questions about all websites need most of these. */
+export const INDEXED_DATA = ['coverage_summary', 'page_versions'] as const satisfies DataTable[];
+export type IndexedData = (typeof INDEXED_DATA)[number];
+/** Larger files are read quickly enough by themselves. */
+const LARGEST_BYTES = 256 * 1024;
 
-const fileSchema = z.object({ name: z.string().regex(/^[\w-]+\.parquet$/), sha256: z.string() });
+const fileName = z.string().regex(/^[\w-]+\.parquet$/);
+const fileSchema = z.object({ name: fileName, sha256: z.string() });
+const monthsSchema = z.record(z.string(), z.object({ name: fileName, bytes: z.int() }));
 const indexSchema = z.object({
   /** To be raised by a version that changes the content. */
-  version: z.literal(1).default(1),
+  version: z.literal(2),
   /** Rows of this date or later are not in the index, `YYYY-MM-DD`. */
   before: z.string(),
   /**
@@ -33,28 +28,58 @@ const indexSchema = z.object({
    */
   witness: z.string(),
   files: z.object({ snapshots: fileSchema, runs: fileSchema }),
+  data: z.object({ coverage_summary: monthsSchema, page_versions: monthsSchema }),
 });
+export type IndexContent = z.infer<typeof indexSchema>;
 
 /**
- * The older rows of the tables with one file per commit or run, in a single file for each table, because thousands of
- * files take seconds to open. It is derived from those files and replaced as a whole; without it, readers open the
- * files themselves.
+ * The older rows of the tables with a small file per commit or run, in one file for each table, or for each of its months:
+ * thousands of files take seconds to open. It is derived from those files; without it, readers open them themselves.
  */
 export interface MarkerIndex {
   before: string;
   files: Record<IndexedTable, string>;
+  /** By month, `YYYY-MM`. Null for readers of some websites, because the files hold rows of all. */
+  data: Record<IndexedData, Record<string, string>> | null;
+}
+
+/** Whether an index until this date holds what a commit has of a table. */
+export function isIndexed(
+  { before }: Pick<MarkerIndex, 'before'>,
+  { date, files }: Marker,
+  table: IndexedData,
+): boolean {
+  return date < before && (files[table]?.bytes ?? 0) <= LARGEST_BYTES;
+}
+
+export function isIndexedData(table: DataTable): table is IndexedData {
+  return INDEXED_DATA.some((one) => one === table);
 }
 
 /** @returns null if there is none, or if it is damaged or of another warehouse */
 export async function readIndex(warehouse: string): Promise<MarkerIndex | null> {
   const { folder, file } = placeOf(warehouse);
-  const data = await readJson(file, indexSchema).catch(() => null);
-  if (!data || !(await exists(join(warehouse, data.witness)))) return null;
-  for (const { name, sha256 } of Object.values(data.files)) {
+  const index = await readJson(file, indexSchema).catch(() => null);
+  if (!index || !(await exists(join(warehouse, index.witness)))) return null;
+  for (const { name, sha256 } of Object.values(index.files)) {
     if ((await sha256Of(join(folder, name)).catch(() => null)) !== sha256) return null;
   }
-  const { snapshots, runs } = data.files;
-  return { before: data.before, files: { snapshots: join(folder, snapshots.name), runs: join(folder, runs.name) } };
+  const months = Object.values(index.data).flatMap((one) => Object.values(one));
+  const sizes = await Promise.all(months.map(({ name }) => sizeOf(join(folder, name)).catch(() => null)));
+  if (months.some(({ bytes }, at) => sizes[at] !== bytes)) return null;
+  const { files, data } = index;
+  const pathsOf = (table: IndexedData) =>
+    Object.fromEntries(Object.entries(data[table]).map(([month, { name }]) => [month, join(folder, name)]));
+  return {
+    before: index.before,
+    files: { snapshots: join(folder, files.snapshots.name), runs: join(folder, files.runs.name) },
+    data: { coverage_summary: pathsOf('coverage_summary'), page_versions: pathsOf('page_versions') },
+  };
+}
+
+/** Replaces the index. */
+export function writeIndex(warehouse: string, index: IndexContent): Promise<void> {
+  return writeJson(placeOf(warehouse).file, index);
 }
 
 /** Whether there is an index, usable or not. */
@@ -76,71 +101,6 @@ export async function makeRoom(warehouse: string, date: string): Promise<void> {
   if (!index || date < index.before) await dropIndex(warehouse);
 }
 
-/**
- * Adds the missing markers to the index, once there are enough and all can be read. The caller holds the run lock.
- *
- * @param now milliseconds since 1970
- * @param least fewer new markers are left in their own files
- */
-export async function updateIndex(
-  warehouse: string,
-  options: EngineOptions,
-  now: number,
-  least = LEAST_MARKERS,
-): Promise<void> {
-  const old = await readIndex(warehouse);
-  const from = old?.before;
-  const listed = await listTableFiles(warehouse, 'snapshots', { from });
-  const before = indexedBefore(listed, now);
-  const markers = earlierThan(listed, before);
-  const [witness] = markers;
-  if (markers.length < least || witness === undefined) return;
-  const lacking = { snapshots: markers, runs: earlierThan(await listTableFiles(warehouse, 'runs', { from }), before) };
-  const { folder, file } = placeOf(warehouse);
-  await makeFolder(folder);
-  await withEngine(options, async (engine) => {
-    // Files that cannot be read are not indexed, so that readers find and report them.
-    for (const some of chunksOf(markers)) if (!(await areWhole(engine, warehouse, some))) return;
-    const write = async (table: IndexedTable) => {
-      const name = `${table}-${randomUUID()}.parquet`;
-      const path = join(folder, name);
-      const parts = old ? [old.files[table]] : [];
-      for (const [at, some] of chunksOf(lacking[table]).entries()) {
-        await engine.copy(tableQuery(warehouse, table, some), `${path}.${at}`, 'format parquet');
-        parts.push(`${path}.${at}`);
-      }
-      await engine.copy(`${tableQuery(warehouse, table, parts)} order by ${ORDER[table]}`, `${path}.tmp`, FORMAT);
-      for (const part of parts) if (part.startsWith(path)) await rm(part);
-      await publishFile(`${path}.tmp`, path);
-      return { name, sha256: await sha256Of(path) };
-    };
-    const files = { snapshots: await write('snapshots'), runs: await write('runs') };
-    const index = { version: 1, before, witness: relative(warehouse, witness), files };
-    await writeJson(file, index);
-    const replaced = Object.values(old?.files ?? {}).map((one) => basename(one));
-    await dropReplaced(folder, [files.snapshots.name, files.runs.name, ...replaced], now);
-  });
-}
-
-function chunksOf(files: readonly string[]): string[][] {
-  const chunks: string[][] = [];
-  for (let at = 0; at < files.length; at += FILES_AT_ONCE) chunks.push(files.slice(at, at + FILES_AT_ONCE));
-  return chunks;
-}
-
-/** The date two days before the newest one that is not in the future. */
-function indexedBefore(files: readonly string[], now: number): string {
-  const today = dateText(now + DAY_MS);
-  const newest =
-    files
-      .map(dateOf)
-      .filter((date) => date <= today)
-      .sort()
-      .at(-1) ?? '';
-  const at = Date.parse(newest);
-  return Number.isNaN(at) ? '' : dateText(at - OWN_FILES_DAYS * DAY_MS);
-}
-
 /** Those of the given files of a table with an earlier date. */
 export function earlierThan(files: readonly string[], date: string): string[] {
   return files.filter((file) => dateOf(file) < date);
@@ -149,19 +109,6 @@ export function earlierThan(files: readonly string[], date: string): string[] {
 /** The date in the path of a file of a table. */
 export function dateOf(file: string): string {
   return basename(dirname(file)).replace(/^date=/, '');
-}
-
-function dateText(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
-}
-
-/** Deletes replaced files after an hour, but never those that were just replaced: running readers still need them. */
-async function dropReplaced(folder: string, kept: readonly string[], now: number): Promise<void> {
-  for (const name of await namesIn(folder)) {
-    const file = join(folder, name);
-    if (kept.includes(name) || !name.includes('.parquet')) continue;
-    if (now - (await stat(file)).mtimeMs >= HOUR_MS) await rm(file, { force: true });
-  }
 }
 
 function placeOf(warehouse: string): { folder: string; file: string } {

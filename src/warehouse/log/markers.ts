@@ -59,11 +59,6 @@ interface MarkersRead {
   damaged: DamagedFile[];
 }
 
-/** Whether all of these markers can be read. */
-export async function areWhole(engine: Engine, warehouse: string, paths: string[]): Promise<boolean> {
-  return (await readMarkers(engine, { warehouse, schemas: warehouse }, paths)).damaged.length === 0;
-}
-
 /** Reads markers together, or one by one if one of them cannot be read. */
 export async function readMarkers(engine: Engine, place: MarkerPlace, paths: string[]): Promise<MarkersRead> {
   try {

@@ -7,7 +7,7 @@ import type { Reader } from '../../../src/answers/query/reader.js';
 import type { Value } from '../../../src/base/storage/values.js';
 import { DamageError } from '../../../src/warehouse/log/folder/damage.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
-import { updateIndex } from '../../../src/warehouse/log/marker-index.js';
+import { updateIndex } from '../../../src/warehouse/log/update-index.js';
 import { seeds } from '../../given/at-length.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { seededRandom } from '../../given/random.js';

@@ -8,7 +8,7 @@ import { ask } from '../../../src/answers/query/question.js';
 import { Reader } from '../../../src/answers/query/reader.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { TABLES } from '../../../src/warehouse/log/folder/tables.js';
-import { updateIndex } from '../../../src/warehouse/log/marker-index.js';
+import { updateIndex } from '../../../src/warehouse/log/update-index.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
 import { NIGHTS, NOW, pages } from './given.js';

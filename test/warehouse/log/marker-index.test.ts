@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Reader } from '../../../src/answers/query/reader.js';
@@ -7,10 +7,11 @@ import { withEngine } from '../../../src/base/storage/engine.js';
 import { HOUR_MS } from '../../../src/base/time.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { openLog } from '../../../src/warehouse/log/log.js';
-import { hasIndex, readIndex, updateIndex } from '../../../src/warehouse/log/marker-index.js';
+import { hasIndex, readIndex } from '../../../src/warehouse/log/marker-index.js';
+import { updateIndex } from '../../../src/warehouse/log/update-index.js';
 import { verify } from '../../../src/warehouse/upkeep/verify/verify.js';
 import { openReader, rowsOf } from '../../answers/query/given.js';
-import { atLength, casesAtLength, once, testAtLength } from '../../given/at-length.js';
+import { atLength, casesAtLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { startService } from '../../given/service.js';
 import { findingsOf } from '../../given/verified.js';
@@ -20,11 +21,12 @@ const NOW = Date.parse('2025-03-06T00:00:00Z');
 const page = (name: string) => ({ url: `https://shop.example/${name}` });
 const lists = { 'a/b %c': [page('a'), page('b')] };
 
-/** Five nights of a website; the first two nights are in the index. */
+const longer = { 'a/b %c': [page('a'), page('b'), page('c')] };
 
+/** Five nights of a website in two months; all but the last one are in the index. */
 const built = sharedWarehouse(() => {
-  const nights = [1, 2, 3, 4, 5].map((day) => ({ at: `2025-03-0${day}T02:00:00Z`, lists }));
-  return buildWarehouse(nights);
+  const nights = ['02-28', '03-02', '03-03', '03-04', '03-05'];
+  return buildWarehouse(nights.map((day, at) => ({ at: `2025-${day}T02:00:00Z`, lists: at < 2 ? lists : longer })));
 });
 
 async function indexed(warehouse = copyOf(built.path), now = NOW): Promise<string> {
@@ -40,7 +42,7 @@ async function seenIn<T>(warehouse: string, see: (reader: Reader) => Promise<T>)
 async function contents(warehouse: string): Promise<unknown> {
   return seenIn(warehouse, async (reader) => {
     const rows = [];
-    for (const table of ['snapshots', 'runs', 'coverage'])
+    for (const table of ['snapshots', 'runs', 'coverage', 'coverage_summary', 'page_versions'])
       rows.push(await rowsOf(reader, `from ${table} order by all`));
     return JSON.parse(JSON.stringify([reader.markers, rows]).replaceAll(warehouse, ''));
   });
@@ -53,12 +55,12 @@ async function oldMarker(warehouse: string): Promise<string> {
 
 once('says what the markers say, without opening the old ones', async () => {
   const warehouse = await indexed();
-  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-03' });
+  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-05' });
   const whole = await contents(built.path);
   expect(await contents(warehouse)).toEqual(whole);
-  for (const table of ['snapshots', 'runs'] as const) {
+  for (const table of ['snapshots', 'runs', 'coverage_summary', 'page_versions'] as const) {
     for (const file of await listTableFiles(warehouse, table)) {
-      if (file.includes('date=2025-03-01')) writeFileSync(file, 'damaged since');
+      if (file.includes('date=2025-02-28')) writeFileSync(file, 'damaged since');
     }
   }
   expect(await contents(warehouse)).toEqual(whole);
@@ -71,20 +73,20 @@ testAtLength('gives followers the same log, with the files of each commit and ru
     const whole = await openLog(engine, warehouse);
     expect(log.markers).toHaveLength(5);
     expect(log.markers).toEqual(whole.markers);
-    for (const table of ['snapshots', 'runs', 'coverage'] as const)
+    for (const table of ['snapshots', 'runs', 'coverage', 'page_versions'] as const)
       expect(log.files(table)).toEqual(whole.files(table));
   });
 });
 
 testAtLength('takes more of what came since, and files that were replaced before go after an hour', async () => {
   const warehouse = await indexed(copyOf(built.path), Date.parse('2025-03-03T12:00:00Z'));
-  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-02' });
+  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-04' });
   writeFileSync(join(warehouse, 'index', 'runs-replaced.parquet'), 'of an index before');
   await indexed(warehouse, Date.now() + 2 * HOUR_MS);
-  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-03' });
+  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-05' });
   // What was replaced now is still read by who has begun before.
   const there = readdirSync(join(warehouse, 'index'));
-  expect(there).toHaveLength(5);
+  expect(there).toHaveLength(11);
   expect(there).not.toContain('runs-replaced.parquet');
   expect(await contents(warehouse)).toEqual(await contents(built.path));
 });
@@ -117,7 +119,7 @@ testAtLength('one state of the world is seen, whatever is committed meanwhile', 
     await indexed(warehouse, Date.parse('2025-03-07T00:00:00Z'));
     return rowsOf(reader, 'select (select count(*) from runs) as runs, (select count(*) from coverage) as listed');
   });
-  expect(seen).toEqual([{ runs: 5, listed: 10 }]);
+  expect(seen).toEqual([{ runs: 5, listed: 13 }]);
   expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from runs'))).toHaveLength(6);
 });
 
@@ -128,9 +130,12 @@ const INDEXES: Record<string, (warehouse: string) => unknown> = {
     writeFileSync((await readIndex(warehouse))?.files.snapshots ?? '', ''),
   'has a file that is cut short': async (warehouse) =>
     truncateSync((await readIndex(warehouse))?.files.snapshots ?? '', 500),
+  'lacks a month': async (warehouse) => rmSync((await readIndex(warehouse))?.data?.page_versions['2025-02'] ?? ''),
+  'has a month that is cut short': async (warehouse) =>
+    truncateSync((await readIndex(warehouse))?.data?.coverage_summary['2025-03'] ?? '', 500),
   'is of a newer version': (warehouse) => {
     const file = join(warehouse, 'index', 'index.json');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"version":1', '"version":2'));
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"version":2', '"version":3'));
   },
   'is of another warehouse': async (warehouse) => rmSync(await oldMarker(warehouse)),
 };
@@ -144,20 +149,36 @@ test.each(ignored)('an index that %s is ignored', async (how, damage) => {
   expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from snapshots'))).toHaveLength(rows);
 });
 
-testAtLength('verify says where it differs from the markers, and drops it if it is to repair', async () => {
-  // Its file of snapshots lists one of five, and its list of files says that this is right.
-  const warehouse = await indexed();
-  const marker = (await listTableFiles(warehouse, 'snapshots')).find((file) => file.includes('date=2025-03-02')) ?? '';
-  const { snapshots = '' } = (await readIndex(warehouse))?.files ?? {};
-  const [was, is] = [await sha256Of(snapshots), await sha256Of(marker)];
-  cpSync(marker, snapshots);
-  const file = join(warehouse, 'index', 'index.json');
-  writeFileSync(file, readFileSync(file, 'utf8').replace(was, is));
-  expect(await findingsOf(warehouse)).toContainEqual(
-    expect.objectContaining({ check: 'marker index', level: 'difference' }),
-  );
-  const engine = { memoryLimit: 256e6, temporary: temporaryFolder() };
-  const { repaired } = await verify({ warehouse, memoryLimit: 256e6, engine, repair: true });
-  expect(repaired).toContain('dropped the index of old markers: the next sync rebuilds it');
-  expect(await contents(warehouse)).toEqual(await contents(built.path));
+const DIFFERENT: Record<string, (warehouse: string) => Promise<readonly [other: string, file: string]>> = {
+  'its file of snapshots': async (warehouse) => {
+    const markers = await listTableFiles(warehouse, 'snapshots');
+    const other = markers.find((file) => file.includes('date=2025-03-02')) ?? '';
+    return [other, (await readIndex(warehouse))?.files.snapshots ?? ''];
+  },
+  'a month of its data': async (warehouse) => {
+    const { page_versions: months = {} } = (await readIndex(warehouse))?.data ?? {};
+    return [months['2025-03'] ?? '', months['2025-02'] ?? ''];
+  },
+};
+
+describeAtLength('verify says that it differs from the markers, and drops it if it is to repair', () => {
+  test.each(Object.entries(DIFFERENT))('%s', async (_, differs) => {
+    // It has other rows, and the list of files says that this is right.
+    const warehouse = await indexed();
+    const [other, file] = await differs(warehouse);
+    const facts = async (path: string) => [await sha256Of(path), `"bytes":${statSync(path).size}`];
+    const [was, is] = [await facts(file), await facts(other)];
+    cpSync(other, file);
+    const index = join(warehouse, 'index', 'index.json');
+    const text = was.reduce((sum, one, at) => sum.replace(one, is[at] ?? ''), readFileSync(index, 'utf8'));
+    writeFileSync(index, text);
+    expect(await readIndex(warehouse)).not.toBeNull();
+    expect(await findingsOf(warehouse)).toContainEqual(
+      expect.objectContaining({ check: 'marker index', level: 'difference' }),
+    );
+    const engine = { memoryLimit: 256e6, temporary: temporaryFolder() };
+    const { repaired } = await verify({ warehouse, memoryLimit: 256e6, engine, repair: true });
+    expect(repaired).toContain('dropped the index of old markers: the next sync rebuilds it');
+    expect(await contents(warehouse)).toEqual(await contents(built.path));
+  });
 });

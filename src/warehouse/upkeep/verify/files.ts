@@ -7,10 +7,18 @@ import { whyNotFile } from '../../../base/storage/only-files.js';
 import { rowsIn } from '../../../base/storage/parquet-file.js';
 import { CheckpointError, checkpointFile, stateBase } from '../../log/checkpoints.js';
 import { listTableFiles } from '../../log/folder/layout.js';
-import { DATA_TABLES } from '../../log/folder/tables.js';
+import { DATA_TABLES, type Table } from '../../log/folder/tables.js';
 import type { Log } from '../../log/log.js';
-import { earlierThan, hasIndex, INDEXED_TABLES, readIndex } from '../../log/marker-index.js';
-import { fileOf, type Marker, markersOf, newestMarkers } from '../../log/markers.js';
+import {
+  earlierThan,
+  hasIndex,
+  INDEXED_DATA,
+  INDEXED_TABLES,
+  type IndexedData,
+  isIndexed,
+  readIndex,
+} from '../../log/marker-index.js';
+import { fileOf, filesOf, type Marker, markersOf, newestMarkers } from '../../log/markers.js';
 import { damaged, type Finding } from './finding.js';
 
 /**
@@ -52,14 +60,25 @@ async function whatIsWrong(
 
 const tableSum = z.object({ rows: z.string(), hash: z.string().nullable() });
 
-/** Whether the index of old markers, if there is one, matches their files. */
+/** Whether the index of old markers, if there is one, matches their files and those of their commits. */
 export async function isIndexRight(engine: Engine, log: Log): Promise<boolean> {
   if (!(await hasIndex(log.path))) return true;
   const index = await readIndex(log.path);
   if (index === null) return false;
+  const isHeld = (table: IndexedData) => (marker: Marker) => isIndexed(index, marker, table);
+  const held: [Table, string[], string[]][] = [];
   for (const table of INDEXED_TABLES) {
-    const files = earlierThan(await listTableFiles(log.path, table), index.before);
-    const sums = [files, [index.files[table]]].map((some) =>
+    held.push([table, earlierThan(await listTableFiles(log.path, table), index.before), [index.files[table]]]);
+  }
+  for (const table of INDEXED_DATA) {
+    held.push([
+      table,
+      filesOf(log.path, log.markers.filter(isHeld(table)), table),
+      Object.values(index.data?.[table] ?? {}),
+    ]);
+  }
+  for (const [table, ...sides] of held) {
+    const sums = sides.map((some) =>
       engine.rows(
         tableSum,
         `select count(*)::varchar as rows, bit_xor(hash(one))::varchar as hash from (${log.query(table, some)}) as one`,
