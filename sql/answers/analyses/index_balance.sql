@@ -28,7 +28,7 @@ with pairs as (
   union all
   select website_id, null, null, null, null
   from (
-    select distinct website_id from snapshots where snapshot_date <= $until::date
+    select distinct website_id from snapshots
     except
     select website_id from period_listings($since::date, $until::date)
   )
