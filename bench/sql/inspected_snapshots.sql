@@ -6,7 +6,8 @@ select
   snapshot_date::timestamptz as snapshot_at,
   'complete' as listing_status,
   'google' as source,
-  json_object('others', others, 'shown', shown, 'shown_indexed', shown_indexed) as evidence
+  json_object('others', others, 'shown', shown, 'shown_indexed', shown_indexed) as evidence,
+  samples
 from (
   select *, getvariable('first_date')::date + night as snapshot_date
   from read_csv(
@@ -16,3 +17,8 @@ from (
     }
   )
 )
+left join (
+  select website_id, snapshot_date, inspection_samples(reason, index_summary) as samples
+  from url_reports
+  group by website_id, snapshot_date
+) using (website_id, snapshot_date)

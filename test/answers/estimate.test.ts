@@ -43,6 +43,9 @@ async function estimateOf(nights: readonly Night[]) {
           from (select unnest(range(getvariable('inspected')::bigint)) as nth)`);
       }
     }
+    await engine.run(`update snapshots set samples = (
+      select inspection_samples(reason, index_summary)
+      from url_reports where url_reports.snapshot_date = snapshots.snapshot_date)`);
     const rows = await engine.rows(row, "from estimated_shares('w', '2025-03-31'::date) order by snapshot_date");
     return rows.at(-1);
   });

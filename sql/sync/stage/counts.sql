@@ -50,7 +50,12 @@ select
       first, if(others > 0, format(' and {:,} more', others), ''), named, unnamed, coalesce(missing, '')
     )
   ) as sources_quiet,
-  (select max("left") from journal_search where kind = 'searched') as search_days_left
+  (select max("left") from journal_search where kind = 'searched') as search_days_left,
+  if(
+    getvariable('by_inspection'),
+    (select inspection_samples(reason, index_summary)::varchar from now_url_reports),
+    null
+  ) as samples
 from listed
 cross join reasons
 cross join quiet

@@ -28,14 +28,13 @@ found as (
   select
     website_id,
     snapshot_date,
-    count(*) filter (reason = 'oldest') as drawn,
-    count(*) filter (reason = 'oldest' and index_summary = 'Indexed') as drawn_indexed,
-    count(*) filter (reason <> 'oldest') as checked,
-    count(*) filter (reason = 'ended' and index_summary = 'Indexed') as came,
-    count(*) filter (reason = 'shown' and index_summary <> 'Indexed') as went
-  from url_reports
-  where is_website(website_id, asked_website) and reason in ('oldest', 'shown', 'ended') and index_summary is not null
-    and snapshot_date <= until_date
+    sum((samples ->> 'drawn')::integer) as drawn,
+    sum((samples ->> 'drawn_indexed')::integer) as drawn_indexed,
+    sum((samples ->> 'checked')::integer) as checked,
+    sum((samples ->> 'came')::integer) as came,
+    sum((samples ->> 'went')::integer) as went
+  from snapshots
+  where samples is not null and is_website(website_id, asked_website) and snapshot_date <= until_date
   group by website_id, snapshot_date
 ),
 -- The share by each night's sample alone, and its variance. The variance of one page is that of the last ten days.

@@ -33,5 +33,6 @@ create table snapshots (
   quotas json,
   -- Days of search analytics that later nights fetch.
   search_days_left integer,
-  evidence json
+  evidence json,
+  samples json
 )

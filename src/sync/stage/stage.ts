@@ -137,6 +137,7 @@ async function writeManifest(
 
 /** The counts by the columns of the marker that hold them; counts by reason are JSON. */
 async function countStaged(engine: Engine): Promise<Record<string, Scalar>> {
+  await engine.run(sql('warehouse/macros/046_inspection_samples'));
   const counted = z.record(z.string(), z.union([z.int(), z.string(), z.null()]));
   const [counts] = await engine.rows(counted, sql('sync/stage/counts'));
   return counts ?? {};
