@@ -1,18 +1,30 @@
--- The first and the last day of search analytics that an answer covers, and the first of them that may still change: days of
--- one type (null: of any) whose day, week or month starts from `since` to `until`. Then the ends of all known days.
+-- In words, which days of search analytics an answer covers (null: none), and which are known: those of one type (null: of
+-- any). It covers those whose day, week or month starts from `since` to `until`.
 select
-  min("date") filter (is_covered) as "first",
-  max("date") filter (is_covered) as "last",
-  min("date") filter (is_covered and not is_final) as first_preliminary,
-  min("date") as known_since,
-  max("date") as known_until
+  'Search analytics of ' || if("first" = "last", "first"::varchar, "first" || ' to ' || "last") || ', '
+  || coalesce('preliminary from ' || first_preliminary || ' on.', 'final.') as covered,
+  coalesce(
+    'Search analytics are known of ' || known_since || ' to ' || known_until
+    || '; `google.history` sets how far back `sync` fetches them.',
+    'No day of search analytics is known: `sync` fetches them for Search Console alone.'
+  ) as known
 from (
   select
-    *,
-    date_trunc($by, "date")::date between coalesce($since::date, '-infinity') and $until::date as is_covered
-  from search_dates
-  where
-    is_website(website_id, $website::varchar)
-    and "type" = coalesce($type, "type")
-    and (is_final or not $only_final)
+    min("date") filter (is_covered) as "first",
+    max("date") filter (is_covered) as "last",
+    min("date") filter (is_covered and not is_final) as first_preliminary,
+    min("date") as known_since,
+    max("date") as known_until
+  from (
+    select
+      *,
+      -- What is none of them, the analysis itself refuses.
+      date_trunc(if($by in ('week', 'month'), $by, 'day'), "date")::date
+        between coalesce($since::date, '-infinity') and $until::date as is_covered
+    from search_dates
+    where
+      is_website(website_id, $website::varchar)
+      and "type" = coalesce($type, "type")
+      and (is_final or not $only_final)
+  )
 )

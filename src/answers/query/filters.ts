@@ -38,13 +38,11 @@ export async function whyNoRows(reader: Reader, question: Question): Promise<str
     if (snapshots < 2) return [`${snapshots === 1 ? 'There is one snapshot' : 'There is no snapshot yet'}${NEED_TWO}`];
   }
   const { website = null, directory = null, state = null } = parameters;
-  const covered = search?.covered ? [search.covered] : [];
-  if (directory === null && state === null) return covered;
+  if (directory === null && state === null) return search?.covered ? [search.covered] : [];
   const asked = { website, directory, state };
   const [known] = await askRows(reader, 'answers/query/known_filters', knownFilters, asked, only);
-  if (known === undefined) return covered;
+  if (known === undefined) return [];
   return [
-    ...covered,
     ...(known.has_directory ? [] : [noneOf(`below ${directory}`, String(directory), known.directories ?? [])]),
     ...(known.has_state ? [] : [noneOf(`in the state ${state}`, String(state), known.states ?? [])]),
   ];

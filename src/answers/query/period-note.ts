@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { datesText, plainDates } from '../../base/observe/format.js';
+import { datesText } from '../../base/observe/format.js';
 import { askRows } from './ask-rows.js';
 import type { Question } from './question.js';
 import type { Reader } from './reader.js';
@@ -20,13 +20,7 @@ const datesRow = z.object({
   moving: z.string(),
 });
 
-const searchRow = z.object({
-  first: z.string().nullable(),
-  last: z.string().nullable(),
-  first_preliminary: z.string().nullable(),
-  known_since: z.string().nullable(),
-  known_until: z.string().nullable(),
-});
+const searchRow = z.object({ covered: z.string().nullable(), known: z.string() });
 
 /** The dates that an answer is about, both included. */
 export interface AskedPeriod {
@@ -49,27 +43,13 @@ export async function periodNote(reader: Reader, question: Question): Promise<st
   return `${datesText(begun <= until ? begun : since, until)}.`;
 }
 
-/** The days of search analytics that an answer covers (null: none), and those that are known; null if it reads none. */
-export async function searchDays(
-  reader: Reader,
-  { sql, parameters, website = null }: Question,
-): Promise<{ covered: string | null; known: string } | null> {
+/** The days of search analytics that an answer covers and those that are known, in words; null if it reads none. */
+export async function searchDays(reader: Reader, { sql, parameters, website = null }: Question) {
   const found = SEARCH.exec(sql)?.[1];
   if (found === undefined || !('until' in parameters)) return null;
   const { since = null, until = null, by = 'day', type = null } = parameters;
   const asked = { since, until, by, type, website, only_final: found === 'silences' };
-  const [row] = await askRows(reader, 'answers/query/search_span', searchRow, asked, website);
-  const { first, last, first_preliminary, known_since, known_until } = row ?? {};
-  if (!known_since || !known_until)
-    return {
-      covered: null,
-      known: 'No day of search analytics is known: `sync` fetches them for Search Console alone.',
-    };
-  const end = first_preliminary ? `preliminary from ${first_preliminary} on` : 'final';
-  return {
-    covered: first && last ? `Search analytics of ${plainDates(first, last)}, ${end}.` : null,
-    known: `Search analytics are known of ${plainDates(known_since, known_until)}; \`google.history\` sets how far back \`sync\` fetches them.`,
-  };
+  return (await askRows(reader, 'answers/query/search_span', searchRow, asked, website))[0] ?? null;
 }
 
 /** A period in words, and the listings that it is compared with. */
