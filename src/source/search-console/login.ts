@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { webhookUrl } from '../../base/config/scalars.js';
 import { Failure, messageOf, Stopped, UsageError } from '../../base/exit.js';
+import { shellWord } from '../../base/observe/format.js';
 import { codeOf, ifThere, makeFolder, readIfThere, writeDurably } from '../../base/storage/durable.js';
 import { whyNotFile } from '../../base/storage/only-files.js';
 import { SECOND_MS } from '../../base/time.js';
@@ -53,13 +54,7 @@ export async function readClient(path: string): Promise<OAuthClient> {
   throw new UsageError(`${path} ${text === null ? 'does not exist' : other}; ${CREATE}`);
 }
 
-/**
- * Makes the folder where a sign-in will be stored, and tries to write there.
- *
- * @param account of `google.accounts`; undefined for the one without a name
- * @returns the file
- * @throws UsageError
- */
+/** The file where a sign-in will be stored; makes its folder, and tries to write there. @throws UsageError */
 export async function placeOfLogin(account: string | undefined): Promise<string> {
   const path = loginFile(account);
   const folder = dirname(path);
@@ -67,7 +62,9 @@ export async function placeOfLogin(account: string | undefined): Promise<string>
     new UsageError(`cannot store a sign-in in ${path}: ${why}; ${remedy}`);
   try {
     await makeFolder(folder);
-    await writeFile(`${path}.tmp`, '', { mode: 0o600 });
+    // A link in its place must not be followed.
+    await rm(`${path}.tmp`, { force: true });
+    await writeFile(`${path}.tmp`, '', { flag: 'wx', mode: 0o600 });
     await rm(`${path}.tmp`);
   } catch (cause) {
     throw refuse(messageOf(cause), `let this user write in ${folder}, or set XDG_CONFIG_HOME to another folder`);
@@ -75,7 +72,7 @@ export async function placeOfLogin(account: string | undefined): Promise<string>
   const strange = whyNotFile(path);
   if (strange) throw refuse(`it ${strange}`, 'move it away');
   if (process.getuid && (await stat(folder)).mode & 0o002)
-    throw refuse('others may write in its folder', `run \`chmod o-w ${folder}\``);
+    throw refuse('others may write in its folder', `run \`chmod o-w ${shellWord(folder)}\``);
   return path;
 }
 
