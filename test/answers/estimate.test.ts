@@ -108,6 +108,12 @@ describe('the estimated share', () => {
 
   test('is certain where every page was inspected tonight', async () => {
     const all: Night = { evidence: { others: 10, shown: 0, shown_indexed: 0 }, found: { oldest: [10, 7] } };
-    expect(await estimateOf([all, all])).toMatchObject({ share_estimated: 0.7, share_low: 0.7, share_high: 0.7 });
+    expect(await estimateOf([all])).toMatchObject({ share_estimated: 0.7, share_low: 0.7, share_high: 0.7 });
+  });
+
+  test('is left to the counts where three nights inspect twice as many pages as there are', async () => {
+    const most: Night = { evidence: { others: 10, shown: 0, shown_indexed: 0 }, found: { oldest: [7, 5] } };
+    expect(await estimateOf([most, most])).toMatchObject({ share_estimated: expect.any(Number), no_estimate: null });
+    expect(await estimateOf([most, most, most])).toMatchObject({ share_estimated: null, no_estimate: null });
   });
 });

@@ -3,7 +3,8 @@
 -- pages that search has not shown for 90 days, and one in twenty (`shown`, `ended`) of the others, which count as what
 -- search or their last inspection says, corrected by how often these checks find otherwise. A line through the nights of
 -- the last ten days ends at the date's share, with its 95% interval. Where the newest nights leave that line
--- (3 standard errors), only they count; where they seem to (2.5), `no_estimate` says so instead.
+-- (3 standard errors), only they count; where they seem to (2.5), `no_estimate` says so instead. Where three nights inspect
+-- twice as many pages as there are, what is known of each is hardly older, and nothing is estimated.
 create or replace macro estimated_shares(asked_website, until_date) as table
 with listed as (
   select
@@ -28,6 +29,7 @@ found as (
   select
     website_id,
     snapshot_date,
+    sum(sum((samples ->> 'inspected')::integer)) over lately as inspected,
     sum((samples ->> 'drawn')::integer) as drawn,
     sum((samples ->> 'drawn_indexed')::integer) as drawn_indexed,
     sum((samples ->> 'checked')::integer) as checked,
@@ -36,6 +38,9 @@ found as (
   from snapshots
   where samples is not null and is_website(website_id, asked_website) and snapshot_date <= until_date
   group by website_id, snapshot_date
+  window lately as (
+    partition by website_id order by snapshot_date range between interval 2 days preceding and current row
+  )
 ),
 -- The share by each night's sample alone, and its variance. The variance of one page is that of the last ten days.
 nights as (
@@ -130,12 +135,13 @@ judged as (
     case
       when pages is null then 'no inspections were planned'
       when sampled is null then 'no page was inspected by rotation in ten days'
-      when chosen.surprise between 2.5 and 2.8 then 'the newest nights of the sample differ from those before'
+      when inspected < 2 * pages and chosen.surprise between 2.5 and 2.8 then 'the newest nights of the sample differ from those before'
     end as no_estimate,
-    if(no_estimate is null, 1.96 * error, null) as margin
+    if(coalesce(inspected >= 2 * pages, false) or no_estimate is not null, null, 1.96 * error) as margin
   from listed
   left join chosen using (website_id, snapshot_id)
   left join fitted using (website_id, snapshot_id, days)
+  left join found on found.website_id = listed.website_id and found.snapshot_date = listed.snapshot_date
   where coalesce(pages, 1) > 0
 )
 select
