@@ -3,9 +3,9 @@
 -- and how many left it.
 create or replace macro inspection_samples(reason, index_summary) as to_json({
   inspected: count(index_summary),
-  drawn: count_if(reason = 'oldest' and index_summary is not null),
-  drawn_indexed: count_if(reason = 'oldest' and index_summary = 'Indexed'),
-  checked: count_if(reason in ('shown', 'ended') and index_summary is not null),
-  came: count_if(reason = 'ended' and index_summary = 'Indexed'),
-  went: count_if(reason = 'shown' and index_summary <> 'Indexed')
+  drawn: count(*) filter (reason = 'oldest' and index_summary is not null),
+  drawn_indexed: count(*) filter (reason = 'oldest' and index_summary = 'Indexed'),
+  checked: count(*) filter (reason in ('shown', 'ended') and index_summary is not null),
+  came: count(*) filter (reason = 'ended' and index_summary = 'Indexed'),
+  went: count(*) filter (reason = 'shown' and index_summary <> 'Indexed')
 })
