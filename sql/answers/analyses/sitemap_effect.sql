@@ -58,8 +58,6 @@ batches as (
   where seen_on between $since::date and $until::date
   group by website_id, sitemap, seen_on
   having batch >= greatest($min_pages::bigint, 1)
-  order by batch desc, joined_on desc, sitemap, website_id
-  limit $limit::bigint
 ),
 cohorts as materialized (
   select
@@ -76,6 +74,8 @@ cohorts as materialized (
   asof join listings as later
     on later.website_id = batches.website_id and later.snapshot_date <= joined_on + $days::integer
   where later.snapshot_date > earlier.snapshot_date
+  order by batch desc, joined_on desc, sitemap, batches.website_id
+  limit $limit::bigint
 ),
 -- A page belongs to the largest batch that it can have joined with: most of a batch are seen on one night, the others
 -- when their next report comes.

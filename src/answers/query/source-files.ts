@@ -64,6 +64,7 @@ export class SourceFiles {
       const options = { memoryLimit, temporary: this.folder, onRebuilt };
       return this.filled(table, await readStates(this.engine, { path: log.path, markers: asked }, options));
     }
+    if (website === null) await log.checkIndex(table);
     const files = log.files(table, website);
     if (asked.some(({ absent }) => Object.hasOwn(absent, table))) this.lacksHistory = true;
     const all = this.filled(table, files);

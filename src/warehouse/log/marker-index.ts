@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { exists, sha256Of, sizeOf } from '../../base/storage/durable.js';
+import { exists, sha256Of } from '../../base/storage/durable.js';
 import { readJson, writeJson } from '../../base/storage/json-file.js';
 import { warehouseFolder } from './folder/layout.js';
-import type { DataTable } from './folder/tables.js';
+import type { DataTable, Table } from './folder/tables.js';
 import type { Marker } from './markers.js';
 
 export const INDEXED_TABLES = ['snapshots', 'runs'] as const;
@@ -15,9 +15,8 @@ export type IndexedData = (typeof INDEXED_DATA)[number];
 /** Larger files are read quickly enough by themselves. */
 const LARGEST_BYTES = 256 * 1024;
 
-const fileName = z.string().regex(/^[\w-]+\.parquet$/);
-const fileSchema = z.object({ name: fileName, sha256: z.string() });
-const monthsSchema = z.record(z.string(), z.object({ name: fileName, bytes: z.int() }));
+const fileSchema = z.object({ name: z.string().regex(/^[\w-]+\.parquet$/), sha256: z.string() });
+const monthsSchema = z.record(z.string(), fileSchema);
 const indexSchema = z.object({
   /** To be raised by a version that changes the content. */
   version: z.literal(2),
@@ -40,7 +39,7 @@ export interface MarkerIndex {
   before: string;
   files: Record<IndexedTable, string>;
   /** By month, `YYYY-MM`. Null for readers of some websites, because the files hold rows of all. */
-  data: Record<IndexedData, Record<string, string>> | null;
+  data: Record<IndexedData, Record<string, { path: string; sha256: string }>> | null;
 }
 
 /** Whether an index until this date holds what a commit has of a table. */
@@ -52,11 +51,11 @@ export function isIndexed(
   return date < before && (files[table]?.bytes ?? 0) <= LARGEST_BYTES;
 }
 
-export function isIndexedData(table: DataTable): table is IndexedData {
+export function isIndexedData(table: Table): table is IndexedData {
   return INDEXED_DATA.some((one) => one === table);
 }
 
-/** @returns null if there is none, or if it is damaged or of another warehouse */
+/** @returns null if there is none, or if it is of another warehouse or damaged, but for its data: see `isIntact` */
 export async function readIndex(warehouse: string): Promise<MarkerIndex | null> {
   const { folder, file } = placeOf(warehouse);
   const index = await readJson(file, indexSchema).catch(() => null);
@@ -64,17 +63,24 @@ export async function readIndex(warehouse: string): Promise<MarkerIndex | null> 
   for (const { name, sha256 } of Object.values(index.files)) {
     if ((await sha256Of(join(folder, name)).catch(() => null)) !== sha256) return null;
   }
-  const months = Object.values(index.data).flatMap((one) => Object.values(one));
-  const sizes = await Promise.all(months.map(({ name }) => sizeOf(join(folder, name)).catch(() => null)));
-  if (months.some(({ bytes }, at) => sizes[at] !== bytes)) return null;
   const { files, data } = index;
   const pathsOf = (table: IndexedData) =>
-    Object.fromEntries(Object.entries(data[table]).map(([month, { name }]) => [month, join(folder, name)]));
+    Object.fromEntries(
+      Object.entries(data[table]).map(([month, { name, sha256 }]) => [month, { path: join(folder, name), sha256 }]),
+    );
   return {
     before: index.before,
     files: { snapshots: join(folder, files.snapshots.name), runs: join(folder, files.runs.name) },
     data: { coverage_summary: pathsOf('coverage_summary'), page_versions: pathsOf('page_versions') },
   };
+}
+
+/** Whether the data of a table in the index is what was written. Reads it, which is too much for each opening of a log. */
+export async function isIntact({ data }: MarkerIndex, table: IndexedData): Promise<boolean> {
+  for (const { path, sha256 } of Object.values(data?.[table] ?? {})) {
+    if ((await sha256Of(path).catch(() => null)) !== sha256) return false;
+  }
+  return true;
 }
 
 /** Replaces the index. */

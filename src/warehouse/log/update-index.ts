@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { grouped } from '../../base/observe/causes.js';
-import { makeFolder, publishFile, sha256Of, sizeOf } from '../../base/storage/durable.js';
+import { makeFolder, publishFile, sha256Of } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { parquetFormat } from '../../base/storage/parquet-file.js';
 import { DAY_MS, HOUR_MS } from '../../base/time.js';
@@ -11,9 +11,11 @@ import { tableQuery } from './folder/prepare.js';
 import {
   dateOf,
   earlierThan,
+  INDEXED_DATA,
   type IndexedData,
   type IndexedTable,
   isIndexed,
+  isIntact,
   type MarkerIndex,
   readIndex,
   writeIndex,
@@ -47,7 +49,7 @@ export async function updateIndex(
   now: number,
   least = LEAST_MARKERS,
 ): Promise<void> {
-  const old = await readIndex(warehouse);
+  const old = await intactIndex(warehouse);
   const from = old?.before;
   const listed = await listTableFiles(warehouse, 'snapshots', { from });
   const before = newestDate(listed, now);
@@ -72,9 +74,17 @@ export async function updateIndex(
     };
     await writeIndex(warehouse, { version: 2, before, witness: relative(warehouse, witness), files, data });
     const names = [files, ...Object.values(data)].flatMap((some) => Object.values(some)).map(({ name }) => name);
-    const replaced = old ? [old.files, ...Object.values(old.data ?? {})].flatMap((some) => Object.values(some)) : [];
-    await dropReplaced(warehouseFolder(warehouse).index, [...names, ...replaced.map((path) => basename(path))], now);
+    const months = Object.values(old?.data ?? {}).flatMap((some) => Object.values(some).map(({ path }) => path));
+    const replaced = [...Object.values(old?.files ?? {}), ...months].map((path) => basename(path));
+    await dropReplaced(warehouseFolder(warehouse).index, [...names, ...replaced], now);
   });
+}
+
+/** What the index holds is written again with what is added, so all of it must be intact. */
+async function intactIndex(warehouse: string): Promise<MarkerIndex | null> {
+  const index = await readIndex(warehouse);
+  for (const table of INDEXED_DATA) if (index && !(await isIntact(index, table))) return null;
+  return index;
 }
 
 /** @returns null if one of them cannot be read */
@@ -104,12 +114,11 @@ async function addMonths(within: Within, table: IndexedData, old: MarkerIndex | 
   const files = grouped(filesOf(within.warehouse, markers, table), (file) => dateOf(file).slice(0, 7));
   for (const [month, some] of files) {
     const earlier = months[month];
-    months[month] = await gather(within, table, earlier === undefined ? [] : [earlier], some);
+    const path = await gather(within, table, earlier ? [earlier.path] : [], some);
+    months[month] = { path, sha256: await sha256Of(path) };
   }
-  const entries = Object.entries(months).map(async ([month, path]) => {
-    return [month, { name: basename(path), bytes: await sizeOf(path) }] as const;
-  });
-  return Object.fromEntries(await Promise.all(entries));
+  const entries = Object.entries(months);
+  return Object.fromEntries(entries.map(([month, { path, sha256 }]) => [month, { name: basename(path), sha256 }]));
 }
 
 /** Writes the rows of many files, after those of the `earlier` ones of the index, into a new one. @returns its path */

@@ -16,6 +16,7 @@ import {
   INDEXED_TABLES,
   type IndexedData,
   isIndexed,
+  isIntact,
   readIndex,
 } from '../../log/marker-index.js';
 import { fileOf, filesOf, type Marker, markersOf, newestMarkers } from '../../log/markers.js';
@@ -71,10 +72,11 @@ export async function isIndexRight(engine: Engine, log: Log): Promise<boolean> {
     held.push([table, earlierThan(await listTableFiles(log.path, table), index.before), [index.files[table]]]);
   }
   for (const table of INDEXED_DATA) {
+    if (!(await isIntact(index, table))) return false;
     held.push([
       table,
       filesOf(log.path, log.markers.filter(isHeld(table)), table),
-      Object.values(index.data?.[table] ?? {}),
+      Object.values(index.data?.[table] ?? {}).map(({ path }) => path),
     ]);
   }
   for (const [table, ...sides] of held) {
