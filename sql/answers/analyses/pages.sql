@@ -5,7 +5,7 @@
 -- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
 -- param url_contains (text, default all): pages whose URL contains this text, in any case
 -- param state (text, default all): pages in this coverage state now, (none) for those without one
--- param indexed (text, default all): yes, no or - for pages without data
+-- param indexed (text, default all): yes, no, gone for pages no longer listed, or - for those without data
 -- param canonical (text, default all): match, differ, undeclared or -
 -- param crawl (text, default all): the age of the last crawl, such as 2-7 days, over 90 days or never
 -- param fetch (text, default all): the page_fetch_status of the last report, or failed for any but Successful

@@ -24,7 +24,12 @@ select
   iso_time(report_inspection_date) as inspection_date,
   iso_time(report_page_detection) as page_detection,
   iso_time(first_seen_at) as first_seen_at,
-  case when index_summary = 'Indexed' then 'yes' when index_summary is null then '-' else 'no' end as index_status,
+  case
+    when unlisted_since is not null then 'gone'
+    when index_summary = 'Indexed' then 'yes'
+    when index_summary is null then '-'
+    else 'no'
+  end as index_status,
   directory_of(url) as directory,
   report_sitemaps as all_sitemaps,
   own,

@@ -44,7 +44,7 @@ export const datesQuery = { from: z.iso.date().optional(), to: z.iso.date().opti
 export const pageFilters = z.object({
   q: filterText,
   state: z.string().max(MOST_STATE_CHARACTERS).optional(),
-  indexed: z.enum(['yes', 'no', '-']).optional(),
+  indexed: z.enum(['yes', 'no', 'gone', '-']).optional(),
   directory: filterText,
   sitemap: z.string().max(MOST_URL_CHARACTERS).optional(),
   canonical: z.enum(['match', 'differ', 'undeclared', '-']).optional(),

@@ -56,7 +56,7 @@ type PageColumnContent = readonly [
 /** The columns that a list of pages can have, in their order. The first is always there. */
 const COLUMNS = {
   url: ['Page', ['url', 'is_gone'], page],
-  indexed: ['Indexed', ['index_summary'], indexed],
+  indexed: ['Indexed', ['index_summary', 'is_gone'], indexed],
   state: ['State', ['index_coverage_state'], (row) => orUnknown(row.index_coverage_state)],
   canonical: ['Canonical', ['searchengine_selected_canonical', 'canonicals'], canonical],
   declared: [
@@ -135,8 +135,8 @@ export function pageColumns(
   return [...ofPages, ...ofOwn];
 }
 
-function indexed({ index_summary: summary }: PageRow): Part {
-  return orUnknown(summary === null ? null : summary === 'Indexed' ? 'yes' : 'no');
+function indexed({ index_summary: summary, is_gone }: PageRow): Part {
+  return is_gone ? 'gone' : orUnknown(summary === null ? null : summary === 'Indexed' ? 'yes' : 'no');
 }
 
 function page({ url, is_gone }: PageRow, context: ListContext): Html {
