@@ -13,7 +13,7 @@ test.each([
 
 test.each([
   ['"indexd=no"', 'has an unknown filter indexd. The filters are: q, state, indexed, directory,'],
-  ['{ indexed: maybe }', 'has no valid value for indexed. Write one of: yes, no, -.'],
+  ['{ indexed: maybe }', 'has no valid value for indexed. Write one of: yes, no, gone, -.'],
   ['"from=yesterday"', 'has no valid value for from. Write a date, or a shorter text.'],
   ['[a]', 'is neither the address of a list nor its filters'],
 ])('the view %s is refused in one sentence, with its line', async (pages, words) => {
