@@ -58,7 +58,8 @@ export function facetLinks(
 ): Html {
   const ofOwn = own.map((name) => ({ name: OWN + name, heading: name, labels: { [UNKNOWN_VALUE]: 'none' } }));
   const parts = [...FACETS, ...ofOwn].map(({ name, heading, ...facet }): Part => {
-    const labels: Labels = name === 'indexed' ? { [UNKNOWN_VALUE]: noData, gone: 'no longer listed' } : (facet.labels ?? {});
+    const labels: Labels =
+      name === 'indexed' ? { [UNKNOWN_VALUE]: noData, gone: 'no longer listed' } : (facet.labels ?? {});
     const active = chosen[name];
     const undo = html` <span aria-hidden="true">✕</span><span class="unseen"> (take back)</span>`;
     const link = (value: string, to: string | undefined, mark: Html | null) =>

@@ -146,7 +146,7 @@ export class Log implements ReadLog {
     if (!hasRowPerFile(table)) {
       // Its files hold rows of all websites.
       if (!index?.data || !isIndexedData(table) || websiteId !== null) return filesOf(this.path, markers, table);
-      const own = markers.filter((marker) => !isIndexed(index, marker, table));
+      const own = markers.filter((marker) => !isIndexed(index.before, marker, table));
       const months = Object.values(index.data[table]).map(({ path }) => path);
       return [...months, ...filesOf(this.path, own, table)];
     }

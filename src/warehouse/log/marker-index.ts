@@ -42,12 +42,8 @@ export interface MarkerIndex {
   data: Record<IndexedData, Record<string, { path: string; sha256: string }>> | null;
 }
 
-/** Whether an index until this date holds what a commit has of a table. */
-export function isIndexed(
-  { before }: Pick<MarkerIndex, 'before'>,
-  { date, files }: Marker,
-  table: IndexedData,
-): boolean {
+/** Whether an index of what is before this date holds what a commit has of a table. */
+export function isIndexed(before: string, { date, files }: Marker, table: IndexedData): boolean {
   return date < before && (files[table]?.bytes ?? 0) <= LARGEST_BYTES;
 }
 

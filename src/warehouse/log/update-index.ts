@@ -8,8 +8,10 @@ import { parquetFormat } from '../../base/storage/parquet-file.js';
 import { DAY_MS, HOUR_MS } from '../../base/time.js';
 import { listTableFiles, namesIn, warehouseFolder } from './folder/layout.js';
 import { tableQuery } from './folder/prepare.js';
+import { hasRowPerFile } from './folder/tables.js';
 import {
   dateOf,
+  dropIndex,
   earlierThan,
   INDEXED_DATA,
   type IndexedData,
@@ -27,15 +29,12 @@ const LEAST_MARKERS = 200;
 /** DuckDB holds the footers of all files that a statement names in memory. */
 const FILES_AT_ONCE = 1_000;
 /** The smallest row groups that DuckDB writes, so that a query for one website reads little of others. */
-const ROWS_BY_WEBSITE = {
-  snapshots: {
-    order: 'order by website_id, snapshot_id',
-    format: 'format parquet, compression zstd, row_group_size 2048',
-  },
-  runs: { order: 'order by website_id, run_id', format: 'format parquet, compression zstd, row_group_size 2048' },
+const BY_WEBSITE = 'format parquet, compression zstd, row_group_size 2048';
+/** Data stays in the order of commits, so that a query for some nights reads little of others. */
+const ORDER: Partial<Record<IndexedTable | IndexedData, string>> = {
+  snapshots: 'order by website_id, snapshot_id',
+  runs: 'order by website_id, run_id',
 };
-/** As they come: by commit, so that a query for some nights reads little of others. */
-const BY_COMMIT = { order: '', format: parquetFormat('zstd') };
 
 /**
  * Adds the missing markers to the index, once there are enough and all can be read. The caller holds the run lock.
@@ -49,13 +48,17 @@ export async function updateIndex(
   now: number,
   least = LEAST_MARKERS,
 ): Promise<void> {
-  const old = await intactIndex(warehouse);
+  const old = await readIndex(warehouse);
   const from = old?.before;
   const listed = await listTableFiles(warehouse, 'snapshots', { from });
   const before = newestDate(listed, now);
   const snapshots = earlierThan(listed, before);
   const [witness] = snapshots;
   if (snapshots.length < least || witness === undefined) return;
+  if (old && !(await isAllIntact(old))) {
+    await dropIndex(warehouse);
+    return updateIndex(warehouse, options, now, least);
+  }
   const runs = earlierThan(await listTableFiles(warehouse, 'runs', { from }), before);
   await makeFolder(warehouseFolder(warehouse).index);
   await withEngine(options, async (engine) => {
@@ -63,7 +66,7 @@ export async function updateIndex(
     // Files that cannot be read are not indexed, so that readers find and report them.
     if (markers === null) return;
     const within = { engine, warehouse };
-    const indexed = (table: IndexedData) => markers.filter((marker) => isIndexed({ before }, marker, table));
+    const indexed = (table: IndexedData) => markers.filter((marker) => isIndexed(before, marker, table));
     const files = {
       snapshots: await addRows(within, 'snapshots', old, snapshots),
       runs: await addRows(within, 'runs', old, runs),
@@ -81,10 +84,9 @@ export async function updateIndex(
 }
 
 /** What the index holds is written again with what is added, so all of it must be intact. */
-async function intactIndex(warehouse: string): Promise<MarkerIndex | null> {
-  const index = await readIndex(warehouse);
-  for (const table of INDEXED_DATA) if (index && !(await isIntact(index, table))) return null;
-  return index;
+async function isAllIntact(index: MarkerIndex): Promise<boolean> {
+  for (const table of INDEXED_DATA) if (!(await isIntact(index, table))) return false;
+  return true;
 }
 
 /** @returns null if one of them cannot be read */
@@ -135,8 +137,9 @@ async function gather(
     await engine.copy(tableQuery(warehouse, table, some), part, 'format parquet');
     parts.push(part);
   }
-  const { order, format } = table === 'snapshots' || table === 'runs' ? ROWS_BY_WEBSITE[table] : BY_COMMIT;
-  await engine.copy(`${tableQuery(warehouse, table, [...earlier, ...parts])} ${order}`, `${path}.tmp`, format);
+  const format = hasRowPerFile(table) ? BY_WEBSITE : parquetFormat('zstd');
+  const query = `${tableQuery(warehouse, table, [...earlier, ...parts])} ${ORDER[table] ?? ''}`;
+  await engine.copy(query, `${path}.tmp`, format);
   for (const part of parts) await rm(part);
   await publishFile(`${path}.tmp`, path);
   return path;

@@ -14,7 +14,6 @@ import {
   hasIndex,
   INDEXED_DATA,
   INDEXED_TABLES,
-  type IndexedData,
   isIndexed,
   isIntact,
   readIndex,
@@ -66,28 +65,25 @@ export async function isIndexRight(engine: Engine, log: Log): Promise<boolean> {
   if (!(await hasIndex(log.path))) return true;
   const index = await readIndex(log.path);
   if (index === null) return false;
-  const isHeld = (table: IndexedData) => (marker: Marker) => isIndexed(index, marker, table);
-  const held: [Table, string[], string[]][] = [];
-  for (const table of INDEXED_TABLES) {
-    held.push([table, earlierThan(await listTableFiles(log.path, table), index.before), [index.files[table]]]);
-  }
-  for (const table of INDEXED_DATA) {
-    if (!(await isIntact(index, table))) return false;
-    held.push([
-      table,
-      filesOf(log.path, log.markers.filter(isHeld(table)), table),
-      Object.values(index.data?.[table] ?? {}).map(({ path }) => path),
-    ]);
-  }
-  for (const [table, ...sides] of held) {
-    const sums = sides.map((some) =>
+  const agree = async (table: Table, files: string[], indexed: string[]) => {
+    const sums = [files, indexed].map((some) =>
       engine.rows(
         tableSum,
         `select count(*)::varchar as rows, bit_xor(hash(one))::varchar as hash from (${log.query(table, some)}) as one`,
       ),
     );
     const [expected, found] = await Promise.all(sums);
-    if (!isDeepStrictEqual(expected, found)) return false;
+    return isDeepStrictEqual(expected, found);
+  };
+  for (const table of INDEXED_TABLES) {
+    const files = earlierThan(await listTableFiles(log.path, table), index.before);
+    if (!(await agree(table, files, [index.files[table]]))) return false;
+  }
+  for (const table of INDEXED_DATA) {
+    const markers = log.markers.filter((marker) => isIndexed(index.before, marker, table));
+    const months = Object.values(index.data?.[table] ?? {}).map(({ path }) => path);
+    if (!(await isIntact(index, table)) || !(await agree(table, filesOf(log.path, markers, table), months)))
+      return false;
   }
   return true;
 }
