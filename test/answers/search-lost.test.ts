@@ -98,7 +98,7 @@ test('the notes of both analyses name the days of search analytics that they cov
   );
   expect(await note('search_lost', {})).toMatch(/^Search analytics of 202\d-\d\d-\d\d to 2026-02-26, final\.$/);
   const known = expect.stringMatching(
-    /^Search analytics are known of 202\d-\d\d-\d\d to 2026-02-2[67]; `google.history` sets how far back/,
+    /^Search analytics are known from 202\d-\d\d-\d\d to 2026-02-2[67]; `google.history` sets how far back/,
   );
   expect(await why('search_presence', { since: '2020-01-01', until: '2020-02-01' })).toEqual([known]);
   expect(await why('search_lost', { until: '2020-02-01' })).toEqual([known]);

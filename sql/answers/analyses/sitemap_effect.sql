@@ -104,18 +104,19 @@ periods as materialized (
   asof join listings on listings.website_id = cohorts.website_id and listings.snapshot_date <= ago
   where cohorts.before_date - snapshot_date >= 3
 ),
+-- The listings that the periods lie between, in order.
 dated as materialized (
   select website_id, list(distinct id order by id) as ids
   from (select website_id, unnest([start_id, end_id]) as id from periods)
   group by website_id
 ),
-spans as materialized (
+numbered as materialized (
   select periods.*, list_position(ids, start_id) as start_place, list_position(ids, end_id) as end_place
   from periods
   join dated using (website_id)
 ),
--- What changed about each page: its states after the first of these listings, and whether it joined. `place`: that of the
--- last listing before.
+-- What changed about each page: its states after the first of these listings, and whether it joined. `place` says how many
+-- of the listings are older than the change.
 changed as (
   select
     website_id,
@@ -178,12 +179,12 @@ known as materialized (
 ),
 -- A night can have many batches. Pages that saw no sitemap come or go are the same for each, and are counted once a night.
 compared as (
-  select spans.*, directory, detected_on, was_in_another as in_another, is_late, states, known.pages
-  from spans
+  select numbered.*, directory, detected_on, was_in_another as in_another, is_late, states, known.pages
+  from numbered
   join (from joined join (from known where is_joined) as known using (website_id, url)) as known using (cohort, website_id)
   union all by name
   select spans.*, directory, detected_on, is_in_one as in_another, reported_on < joined_on as is_late, states, pages
-  from (select distinct * exclude (cohort) from spans) as spans
+  from (select distinct * exclude (cohort) from numbered) as spans
   join known on known.website_id = spans.website_id and is_joined is null
 ),
 -- From here on few rows: pages that began alike, counted.

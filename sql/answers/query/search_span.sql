@@ -4,7 +4,7 @@ select
   'Search analytics of ' || if("first" = "last", "first"::varchar, "first" || ' to ' || "last") || ', '
   || coalesce('preliminary from ' || first_preliminary || ' on.', 'final.') as covered,
   coalesce(
-    'Search analytics are known of ' || known_since || ' to ' || known_until
+    'Search analytics are known from ' || known_since || ' to ' || known_until
     || '; `google.history` sets how far back `sync` fetches them.',
     'No day of search analytics is known: `sync` fetches them for Search Console alone.'
   ) as known

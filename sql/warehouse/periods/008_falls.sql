@@ -1,7 +1,7 @@
 -- The pages of `index_moves` that fell out of the index, with their states and what was known when they fell: canonicals, and
--- what the first report since then says, or else the last one before. `moved_to`: the URL that took the page's place, if one entered the
--- index at most 30 days before or after the fall that is the canonical of the page, its URL but for `http` or `https`,
--- `www.` or a slash at the end, or its name in another directory to which at least five pages moved.
+-- what the first report since then says, or else the last one before. `moved_to`: the URL that took the page's place, if one
+-- entered the index at most 30 days before or after the fall that is the canonical of the page, its URL but for `http` or
+-- `https`, `www.` or a slash at the end, or its name in another directory to which at least five pages moved.
 create or replace macro falls(since_date, until_date) as table
 with fell as materialized (
   select website_id, url, before_id, listing_id, move, falls, made.*

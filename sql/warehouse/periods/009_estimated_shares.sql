@@ -3,8 +3,8 @@
 -- pages that search has not shown for 90 days, and one in twenty (`shown`, `ended`) of the others, which count as what
 -- search or their last inspection says, corrected by how often these checks find otherwise. A line through the nights of
 -- the last ten days ends at the date's share, with its 95% interval. Where the newest nights leave that line
--- (3 standard errors), only they count; where they seem to (2.5), `no_estimate` says so instead. Where three nights inspect
--- twice as many pages as there are, what is known of each is hardly older, and nothing is estimated.
+-- (3 standard errors), only they count; where they seem to (2.5), `no_estimate` says so instead. Where three nights
+-- inspect twice as many pages as there are, most pages were inspected lately: the counts show it, and nothing is estimated.
 create or replace macro estimated_shares(asked_website, until_date) as table
 with listed as (
   select
@@ -132,12 +132,14 @@ judged as (
     listed.snapshot_date,
     listed.contradicted,
     fitted.* exclude (website_id, snapshot_id),
+    coalesce(inspected >= 2 * pages, false) as is_counted,
     case
       when pages is null then 'no inspections were planned'
       when sampled is null then 'no page was inspected by rotation in ten days'
-      when inspected < 2 * pages and chosen.surprise between 2.5 and 2.8 then 'the newest nights of the sample differ from those before'
+      when not is_counted and chosen.surprise between 2.5 and 2.8
+      then 'the newest nights of the sample differ from those before'
     end as no_estimate,
-    if(coalesce(inspected >= 2 * pages, false) or no_estimate is not null, null, 1.96 * error) as margin
+    if(is_counted or no_estimate is not null, null, 1.96 * error) as margin
   from listed
   left join chosen using (website_id, snapshot_id)
   left join fitted using (website_id, snapshot_id, days)
