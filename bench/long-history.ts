@@ -98,8 +98,10 @@ async function generate(warehouse: string): Promise<void> {
 async function benchProcesses(warehouse: string, url: string): Promise<void> {
   print(`processes: seconds of processor time, MB at most (load ${loadavg()[0]?.toFixed(1)})`);
   const queries = analyses().map(({ name, parameters }): [string, string[]] => {
-    const given = { url: `url=${url}`, limit: LINES };
-    const own = parameters.flatMap((one) => (one.name === 'url' || one.name === 'limit' ? [given[one.name]] : []));
+    const own = parameters.flatMap((one) => {
+      if (one.name === 'url') return [`url=${url}`];
+      return one.name === 'limit' && one.default === 'none' ? [LINES] : [];
+    });
     return [name, ['query', name, ...own, '--format', 'json']];
   });
   const filter = ['query', 'pages', 'indexed=no', 'canonical=differ', 'limit=50', '--format', 'json'];

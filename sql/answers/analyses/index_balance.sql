@@ -45,11 +45,11 @@ moved as (
     listing_id,
     count_if(move = 'first_inspected')::integer as first_inspected,
     count_if(move = 'entered')::integer as entered,
-    count_if(move = 'entered' and not is_listed(made.was_status))::integer as appeared,
+    count_if(move = 'entered' and not is_listed(last_was_status))::integer as appeared,
     count_if(move = 'retired')::integer as retired,
     count_if(move = 'fell_out')::integer as fell_out,
-    count_if(move = 'fell_out' and made.status = 'not_indexed')::integer as deindexed,
-    count_if(move = 'fell_out' and made.status = 'gone')::integer as gone,
+    count_if(move = 'fell_out' and last_status = 'not_indexed')::integer as deindexed,
+    count_if(move = 'fell_out' and last_status = 'gone')::integer as gone,
     fell_out - deindexed - gone as data_lost,
     count_if(move = 'returned')::integer as returned
   from net_moves((select list({website_id: website_id, before_id: before_id, listing_id: listing_id}) from pairs))

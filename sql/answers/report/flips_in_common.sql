@@ -22,21 +22,28 @@ population as (
     and (pages.is_listed or flipped.url is not null)
     and target is not null
 ),
-traits as (
-  select website_id, is_flipped, unnest([
-    {dimension: 'directory', "value": directory_of(url)},
-    {dimension: 'target_host', "value": coalesce(nullif(host_of(target), ''), '(none)')},
-    {dimension: 'target_directory', "value": directory_of(target)},
-    {dimension: 'target', "value": canonical_kind(url, target)}
-  ], recursive := true)
+-- Pages that are alike in all of it count together.
+alike as (
+  select
+    website_id,
+    is_flipped,
+    directory_of(url) as directory,
+    coalesce(nullif(host_of(target), ''), '(none)') as target_host,
+    directory_of(target) as target_directory,
+    canonical_kind(url, target) as target,
+    count(*) as together
   from population
+  group by all
+),
+traits as (
+  unpivot alike on directory, target_host, target_directory, target into name dimension value "value"
 )
 select
   website_id,
   dimension,
   "value",
-  count(*)::integer as pages,
-  count_if(is_flipped)::integer as changed,
+  sum(together)::integer as pages,
+  coalesce(sum(together) filter (is_flipped), 0)::integer as changed,
   -- Each page has one value of each dimension.
   changed / sum(changed) over same_dimension as share,
   pages / sum(pages) over same_dimension as overall_share,

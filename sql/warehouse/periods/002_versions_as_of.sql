@@ -4,7 +4,6 @@
 create or replace macro versions_as_of(cuts) as table
 with numbered as not materialized (
   select
-    cut.website_id,
     snapshots.snapshot_id,
     cut.snapshot_id as as_of,
     row_number() over (order by as_of, snapshots.snapshot_id) as number,
@@ -13,12 +12,12 @@ with numbered as not materialized (
   join snapshots on snapshots.website_id = cut.website_id and snapshots.snapshot_id <= cut.snapshot_id
 )
 select * exclude (number)
-from (select page_versions.*, as_of, number from page_versions join numbered using (website_id, snapshot_id))
+from (select page_versions.*, as_of, number from page_versions join numbered using (snapshot_id))
 -- The order of other joins is not ours: by URL first, every version of a page is joined to the last one.
 semi join (
   select url, max(number) as number
   from page_versions
-  join numbered using (website_id, snapshot_id)
+  join numbered using (snapshot_id)
   group by place, url
   having max(number) > 0
 ) using (url, number)
