@@ -67,12 +67,14 @@ test.each(atLength(['api'], ['api', 'google']))(
     await running.spoken;
     const { control_url: control, now } = startedSchema.parse(JSON.parse(running.printed()));
     expect(Date.now() - Date.parse(now)).toBeGreaterThanOrEqual(30 * DAY_MS);
+    const night = (later: number) => new Date(Date.parse(now) + later * DAY_MS).toISOString().slice(0, 10);
     for (const nights of [1, 29]) {
       expect(await run(['sync', '-c', config], { cwd })).toMatchObject({ code: 0 });
+      const planned = (await run(['plan', '-c', config, '--json'], { cwd })).stdout;
+      expect(planned).toContain(`"planned_at": "${night(nights === 1 ? 0 : 1)}`);
       await fetch(`${control}/advance?nights=${nights}`, { method: 'POST' });
     }
     const { stdout } = await run(['query', 'indexing_trend', '-c', config, '--json'], { cwd });
-    const night = (later: number) => new Date(Date.parse(now) + later * DAY_MS).toISOString().slice(0, 10);
     expect(JSON.parse(stdout)).toMatchObject([{ snapshot_date: night(0) }, { snapshot_date: night(1) }]);
     expect(await run(['status', '-c', config], { cwd })).toMatchObject({ code: 0 });
     expect((await run(['doctor', '-c', config], { cwd })).stdout).toMatch(/✓ clock +agrees/);

@@ -1,7 +1,9 @@
 import { nextRun } from '../../../answers/plan/next-run.js';
 import { ConfigError } from '../../../base/config/errors.js';
 import type { Config } from '../../../base/config/schema.js';
+import { realEffects } from '../../../base/effects.js';
 import { chosenWebsites } from '../../../sync/choose-websites.js';
+import { configuredTime } from '../../../sync/context.js';
 import type { Globals } from '../command.js';
 import { configOf, rebuiltLog } from '../configured.js';
 import { EXIT, type Io, widthOf } from '../io.js';
@@ -25,7 +27,7 @@ export async function run(flags: RunFlags, io: Io): Promise<number> {
     config,
     websites: await chosenWebsites(website, config, null),
     first: FIRST_PAGES,
-    now: Date.now(),
+    now: (await configuredTime(config, realEffects)).now(),
     onRebuilt: rebuiltLog(flags, io),
   });
   const options = { program: io.program, width: widthOf(io.stdout) };
