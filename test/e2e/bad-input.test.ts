@@ -32,7 +32,7 @@ const FAILED: [id: string, website: ScriptedWebsite | null, why: RegExp][] = [
   [
     'ungranted',
     always({ status: 403, body: `{"error":"forbidden","message":"not for ${TOKEN}","status":403}` }),
-    /403 \(forbidden: not for \[secret]\); the key has no access to this website: grant it, or remove/,
+    /403 \(forbidden: not for \[secret]\); grant the key access, or remove/,
   ],
   [
     'redirected',
