@@ -30,6 +30,7 @@ select
     when index_summary is null then '-'
     else 'no'
   end as index_status,
+  status,
   directory_of(url) as directory,
   report_sitemaps as all_sitemaps,
   own,

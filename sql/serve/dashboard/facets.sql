@@ -7,7 +7,7 @@ from (
       list_concat(
         [
           {facet: 'indexed', value: index_status},
-          {facet: 'state', value: index_coverage_state},
+          {facet: 'state', value: if(is_listed(status), index_coverage_state, state_text(status, null))},
           {facet: 'directory', value: directory},
           {facet: 'canonical', value: canonicals},
           {facet: 'crawl', value: crawl_span},
@@ -25,6 +25,7 @@ from (
   from (
     select
       index_status,
+      status,
       index_coverage_state,
       directory,
       all_sitemaps,

@@ -80,6 +80,8 @@ const FILTERS: [query: string, pages: number][] = [
   ['changed=disappeared', 1],
   ['changed=disappeared&indexed=gone', 1],
   ['changed=disappeared&indexed=yes', 0],
+  ['changed=disappeared&state=no+longer+listed', 1],
+  ['changed=disappeared&state=Submitted+and+indexed', 0],
   ['from=2025-03-03&monitored=all', 1],
   ['q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1', 10],
 ];
@@ -175,7 +177,9 @@ describeAtLength('what narrows the table of pages down', () => {
     const of = async (query: string, heading: string) =>
       facetIn(await visitor.get(`${SHOP}/pages?per=200&${query}`), heading);
     expect((await of('indexed=no', 'Directory')).get('/p/')?.pages).toBe('35');
-    expect([...(await of('changed=disappeared', 'Indexed')).keys()]).toEqual(['no longer listed']);
+    for (const heading of ['Indexed', 'State']) {
+      expect([...(await of('changed=disappeared', heading)).keys()]).toEqual(['no longer listed']);
+    }
     const taken = (await of('indexed=no&q=/p/', 'Indexed')).get('no ✕ (take back)');
     expect(taken?.link).toBe(`${SHOP}/pages?per=200&q=%2Fp%2F&sort=url#results`);
   });
