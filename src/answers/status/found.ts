@@ -14,6 +14,8 @@ export interface Found {
   websites: WebsiteStatus[];
   /** The process that holds the run lock: a sync or another writing command is running. */
   running: LockHolder | null;
+  /** When the run began that is not over; null if none is in progress. */
+  run_since: string | null;
   /** What the run in progress waits for; null if it does not wait. */
   waiting: Waiting | null;
   /** Why the newest run got no snapshot of a website, where `runs` has no row of it; by website, `*` for none. */

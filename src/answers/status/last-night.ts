@@ -9,7 +9,7 @@ const MOST_LINES = 5;
 
 /** Whether everything is as it should be since the last night, and that as a sentence. */
 export interface LastNight {
-  /** Null before the first run. */
+  /** Null before the first run, and during a run unless something needs attention. */
   is_good: boolean | null;
   sentence: string;
 }
@@ -20,17 +20,25 @@ export const UNREADABLE: LastNight = {
   sentence: 'How the last night went cannot be read: `indexhouse status` says why.',
 };
 
-/** The verdict on the last night. */
-export function lastNightOf({ websites, checked_at }: Found, findings: readonly Finding[]): LastNight {
+/** The verdict on the last night, which waits for the end of a run. */
+export function lastNightOf(
+  { websites, checked_at, run_since, unfinished }: Found,
+  findings: readonly Finding[],
+): LastNight {
   const configured = websites.filter(({ is_configured }) => is_configured);
   const runs = configured.flatMap(({ last_run }) => last_run ?? []);
-  if (runs.length === 0 && findings.length === 0) {
+  if (run_since === null && runs.length === 0 && findings.every(({ kind }) => kind === 'stale')) {
     return { is_good: null, sentence: 'No snapshots yet. `indexhouse sync` creates the first one.' };
   }
   const newest = runs.reduce((last, { run_id }) => (run_id > last ? run_id : last), '');
-  const own = runs.filter(({ run_id }) => run_id === newest);
-  const ofAll = (part: number) => `${count(part)} of ${counted(configured.length, 'website')}`;
+  const own = runs.filter(({ run_id, finished_at }) =>
+    run_since === null ? run_id === newest : Date.parse(finished_at) >= Date.parse(run_since),
+  );
+  const all = new Set([...configured, ...(run_since === null ? [] : unfinished)].map(({ website_id }) => website_id));
+  const ofAll = (part: number) => `${part === 0 ? 'none' : count(part)} of ${counted(all.size, 'website')}`;
+  const run = all.size === 0 ? 'A run is under way.' : `A run is under way, done so far: ${ofAll(own.length)}.`;
   if (findings.length === 0) {
+    if (run_since !== null) return { is_good: null, sentence: run };
     return { is_good: true, sentence: `Last night was good: ${ofAll(own.length)}, ${timesOf(own, checked_at)}.` };
   }
   const ofWebsites = findings.filter(({ website }) => website !== null);
@@ -40,7 +48,8 @@ export function lastNightOf({ websites, checked_at }: Found, findings: readonly 
     ...(affected > 0 ? [`${ofAll(affected)} (${kindsOf(ofWebsites)})`] : []),
     ...(others.length > 0 ? [kindsOf(others)] : []),
   ];
-  return { is_good: false, sentence: `Last night needs attention: ${parts.join('; ')}.` };
+  const needs = run_since === null ? 'Last night needs' : `${run} Needs`;
+  return { is_good: false, sentence: `${needs} attention: ${parts.join('; ')}.` };
 }
 
 /** When these runs began and ended, as `02:00–02:14 UTC`; with the date if that is more than a day ago. */

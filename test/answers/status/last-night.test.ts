@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../src/answers/status/findings.js';
 import { causesOf } from '../../../src/answers/status/last-night.js';
+import { lastNightIn, metricsOf } from '../../../src/answers/status/metrics.js';
 import { nightsOf, overdueText } from '../../../src/answers/status/overdue.js';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
@@ -100,6 +101,36 @@ describe('the verdict on the last night', () => {
     await killed.ends({}, {});
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ has_ended: true });
     expect((await status()).exit_code).toBe(0);
+  });
+
+  it('waits for the end of a run, in which no website is missing', async () => {
+    const built = await buildWarehouse(NIGHTS.map((at) => ({ at, lists: { w: [{ url: 'https://w.example/a' }] } })));
+    const websites = ['w', 'v'].map((id) => ({ id, name: null }));
+    const given = { ...STATUS_DEFAULTS, warehouse: built.path, websites, followers: [], maxAge: 365 * DAY_MS };
+    const status = () => readStatus({ ...given, now: HOUR('2026-03-03T02:01:00Z', 5) });
+    const { run, lock } = warehouseFolder(built.path);
+    const logger = createLogger({ destination: { write: () => {} } });
+    const sync = await holdOpen(lock, 'READ_WRITE');
+    for (const [began, done] of [
+      ['2026-03-03T02:00:50Z', '1'],
+      ['2026-03-04T02:00:00Z', 'none'],
+    ]) {
+      await RunFile.begin(run, logger, Date.parse(began ?? ''));
+      const found = await status();
+      const sentence = `A run is under way, done so far: ${done} of 2 websites.`;
+      expect(found).toMatchObject({ exit_code: 0, warnings: [], last_night: { is_good: null, sentence } });
+      const figures = await metricsOf(found);
+      expect(figures).toContain('indexhouse_exit_code 0\n');
+      expect(lastNightIn(figures)).toEqual(found.last_night);
+      expect((await readStatus({ ...given, now: Date.now() * 2 })).last_night).toEqual({
+        is_good: false,
+        sentence: `${sentence} Needs attention: 1 of 2 websites (1 old snapshot).`,
+      });
+    }
+    await (await RunFile.begin(run, logger, Date.now())).ends({}, {});
+    // Something else holds the lock.
+    expect((await status()).last_night.sentence).toBe('Last night needs attention: 1 of 2 websites (1 old snapshot).');
+    await sync.release();
   });
 
   it('sees that the disk has no space for the next run', async () => {

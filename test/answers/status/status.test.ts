@@ -74,6 +74,7 @@ describe('status', () => {
     ]);
     expect(status).toMatchObject({ running: null, unfinished: [] });
     expect(status.warnings).toEqual(['Site A: no snapshot yet; run `indexhouse sync`']);
+    expect(status.last_night).toEqual({ is_good: null, sentence: expect.stringMatching(/^No snapshots yet\./) });
     expect(readdirSync(path)).toEqual([]);
   });
 
