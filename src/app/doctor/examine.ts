@@ -23,15 +23,7 @@ import {
   type KeyAnswer,
   type WebsiteCheck,
 } from './service.js';
-import {
-  checkBucket,
-  checkCache,
-  checkFolder,
-  checkStatus,
-  checkWriter,
-  latestSnapshot,
-  nearestExisting,
-} from './warehouse.js';
+import { checkBucket, checkCache, checkFolder, checkStatus, checkWriter, latestSnapshot } from './warehouse.js';
 
 /** A night's bytes for each page: its coverage row and report in Parquet, and the same in indexhouse.duckdb. */
 const BYTES_PER_PAGE = 38 + 60 + 80 + 146;
@@ -80,7 +72,7 @@ export async function examine(
 
 /** @param pages of all websites, as far as the service counts them */
 async function examineFolder(config: Config, effects: DoctorEffects, pages: number): Promise<CheckResult[]> {
-  const free = await effects.freeDisk(await nearestExisting(config.warehouse.path));
+  const free = await effects.freeDisk(config.warehouse.path);
   return [
     await guarded('warehouse', () => checkFolder(config)),
     await guarded('status', () => checkStatus(config)),
@@ -91,7 +83,7 @@ async function examineFolder(config: Config, effects: DoctorEffects, pages: numb
 
 /** Checks the bucket for a machine that only reads. */
 async function examineBucket(config: Config, effects: DoctorEffects): Promise<CheckResult[]> {
-  const free = await effects.freeDisk(await nearestExisting(cacheFolder(config)));
+  const free = await effects.freeDisk(cacheFolder(config));
   return [
     await guarded('bucket', () => checkBucket(bucketOf(config))),
     await guarded('cache', () => checkCache(config, free)),

@@ -1,5 +1,4 @@
 import { access, constants, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { readStatus } from '../../answers/status/status.js';
 import { statusInputOf } from '../../answers/status/status-input.js';
 import type { BucketConfig } from '../../base/config/bucket.js';
@@ -7,6 +6,7 @@ import type { Config } from '../../base/config/schema.js';
 import { messageOf } from '../../base/exit.js';
 import { counted, size as sized } from '../../base/observe/format.js';
 import { withEngine } from '../../base/storage/engine.js';
+import { nearestExisting } from '../../base/storage/free-disk.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import type { ClockEvidence } from '../../source/clock.js';
 import { cacheFolder } from '../../warehouse/bucket/cache.js';
@@ -37,14 +37,6 @@ export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
     if (error instanceof WarehouseError) return folder.error(error.message, 'Fix the configuration, not the folder.');
     const message = messageOf(error);
     return folder.error(`${path} cannot be written (${message})`, 'Give this user write permission there.');
-  }
-}
-
-/** The folder itself, or the nearest existing one above it, in which it would be made. */
-export async function nearestExisting(path: string): Promise<string> {
-  for (let at = path; ; at = dirname(at)) {
-    const found = await stat(at).catch(() => null);
-    if (found || at === dirname(at)) return at;
   }
 }
 

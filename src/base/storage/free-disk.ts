@@ -1,9 +1,18 @@
-import { statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { size } from '../observe/format.js';
 
-/** Free bytes on the disk of a folder. */
+/** The folder itself, or the nearest existing one above it, in which it would be made. */
+export async function nearestExisting(path: string): Promise<string> {
+  for (let at = path; ; at = dirname(at)) {
+    const found = await stat(at).catch(() => null);
+    if (found || at === dirname(at)) return at;
+  }
+}
+
+/** Free bytes on the disk of a folder, which may not exist yet. */
 export async function freeDisk(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
+  const { bavail, bsize } = await statfs(await nearestExisting(folder));
   return bavail * bsize;
 }
 

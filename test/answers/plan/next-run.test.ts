@@ -115,9 +115,11 @@ describe('the plan of the next run', () => {
   once.concurrent('says before the first sync what it cannot know, and what 1,000 pages cost', async () => {
     const warehouse = `${temporaryFolder(atFileEnd)}/none`;
     const { planned } = await plan({ warehouse, at: new Date(), websites: ['w'] });
-    const text = planText(planned, configFor({ baseUrl: 'https://x', warehouse }), { program: 'node .' });
+    const text = planText(planned, configFor({ baseUrl: 'https://x', warehouse }), undefined);
     expect(planned).toMatchObject({ websites: [], unknown_websites: [{ website_id: 'w' }], totals: { ends_at: null } });
-    expect(text).toMatch(/^w: no snapshot yet, .*`node \. sync --max-reports 0` lists them/);
+    expect(text).toMatch(
+      /^w: no snapshot yet, .*`indexhouse sync` creates the first one; with `--max-reports 0` it only lists/,
+    );
     expect(text).toContain('1,000 pages');
   });
 });

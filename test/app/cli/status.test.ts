@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run } from '../../given/cli.js';
@@ -28,6 +28,20 @@ describe('indexhouse status', () => {
     mkdirSync(warehouse);
     const empty = await run(['status', '--warehouse', warehouse]);
     expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining('No snapshots yet') });
+  });
+
+  test.each([
+    { given: {}, code: 0 },
+    { given: { websites: ['site-a'] }, code: 3 },
+  ])('before the first sync answers as plan does, and makes no folder: $given', async ({ given, code }) => {
+    const folder = temporaryFolder();
+    const file = writeConfig(folder, given);
+    const status = await run(['status', '--config', file]);
+    const next = '`indexhouse sync` creates the first one';
+    expect(status).toMatchObject({ code, stdout: expect.stringContaining(`No snapshots yet. ${next}.`) });
+    const plan = await run(['plan', '--config', file]);
+    expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining(next) });
+    expect(readdirSync(folder)).toEqual(['indexhouse.yaml']);
   });
 
   test.each([2040, 2440])('where the clock is behind %i, shows no negative age, and says so', async (year) => {

@@ -30,8 +30,7 @@ export async function run(flags: RunFlags, io: Io): Promise<number> {
     now: (await configuredTime(config, realEffects)).now(),
     onRebuilt: rebuiltLog(flags, io),
   });
-  const options = { program: io.program, width: widthOf(io.stdout) };
-  io.stdout.write(json ? formatJson(planned) : planText(planned, config, options));
+  io.stdout.write(json ? formatJson(planned) : planText(planned, config, widthOf(io.stdout)));
   return EXIT.done;
 }
 

@@ -12,7 +12,7 @@ import { namesText } from '../../../base/observe/causes.js';
 import { age, ago, count, counted, percent } from '../../../base/observe/format.js';
 import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
-import { checkFolder } from '../../../warehouse/log/folder/prepare.js';
+import { checkFolder, checkPath } from '../../../warehouse/log/folder/prepare.js';
 import type { ReadFlags } from '../command.js';
 import { exitFor, inFolder, rebuiltLog, settingsFor } from '../configured.js';
 import { type Io, widthOf } from '../io.js';
@@ -37,7 +37,9 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const settings = await settingsFor(flags, io);
   const input = { ...settings.status, onRebuilt: rebuiltLog(flags, io) };
   return inFolder(settings, io, async ({ warehouse, cache }) => {
-    await checkFolder(warehouse);
+    // The folder of a configuration is missing before the first sync.
+    if (flags.warehouse === undefined) checkPath('warehouse.path', warehouse);
+    else await checkFolder(warehouse);
     const name = settings.warehouse.path;
     const status = { ...(await readStatus({ ...input, warehouse, cache })), warehouse: name };
     if (flags.metrics) {

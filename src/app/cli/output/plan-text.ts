@@ -16,21 +16,17 @@ const EXAMPLE_PAGES = 1000;
 const OF_SEARCH_CONSOLE = ['asked', 'silent', 'modified', 'contradicted', 'shown', 'ended', 'turn'];
 const OF_SERVICE = REASONS.filter((reason) => !OF_SEARCH_CONSOLE.includes(reason));
 
-export interface PlanTextOptions {
-  /** The command that runs this program. */
-  program: string;
-  /** Cells of the terminal; left out for a file or a pipe, where nothing is shortened or wrapped. */
-  width?: number | undefined;
-}
-
-/** The plan for people: how many requests, how long, when everything is fresh, and what comes first. */
-export function planText(plan: NextRun, config: Config, options: PlanTextOptions): string {
+/**
+ * The plan for people: how many requests, how long, when everything is fresh, and what comes first.
+ *
+ * @param width cells of the terminal; undefined for a file or a pipe, where nothing is shortened or wrapped
+ */
+export function planText(plan: NextRun, config: Config, width: number | undefined): string {
   const { websites } = plan;
-  const { width } = options;
   const paragraphs = (texts: string[]) => texts.map((text) => `${wrapped(safe(text), width)}\n`).join('');
   const named = (website: NextRunOfWebsite) => (websites.length === 1 ? {} : { website: nameOf(website) });
   const blocks = [
-    paragraphs(unknownLines(plan, config, options)),
+    paragraphs(unknownLines(plan, config)),
     paragraphs(websites.length === 0 ? [] : [costLine(plan, config), ...freshLines(plan, config)]),
     recordTable(
       websites.map(({ pages, listing_requests: listing, wanted, reached, ...website }) => ({
@@ -64,12 +60,12 @@ export function planText(plan: NextRun, config: Config, options: PlanTextOptions
 }
 
 /** What cannot be known before the first listing, and how to get to know it. */
-function unknownLines(plan: NextRun, config: Config, { program }: PlanTextOptions) {
+function unknownLines(plan: NextRun, config: Config) {
   const { websites, properties, unknown_websites: unknown } = plan;
   if (unknown.length === 0 && (websites.length > 0 || properties.length > 0)) return [];
   const names = unknown.length > 0 ? `${namesText(unknown.map(nameOf))}: no` : 'No';
   return [
-    `${names} snapshot yet, so the number of pages is unknown. \`${program} sync --max-reports 0\` lists them; then this plan is complete.`,
+    `${names} snapshot yet, so the number of pages is unknown. \`indexhouse sync\` creates the first one; with \`--max-reports 0\` it only lists the pages, and then this plan is complete.`,
     ...(config.api.base_url === '' ? [] : [`For example, ${costSentence(EXAMPLE_PAGES, config)}`]),
   ];
 }
