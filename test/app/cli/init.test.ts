@@ -1,3 +1,4 @@
+import { copyFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -91,6 +92,18 @@ describe('init --source google', () => {
       expect.stringMatching(/can read no property, so nothing was written: sign in with/),
     ]);
     await expect(ended.websites()).rejects.toThrow('there is no such file');
+  });
+
+  it('writes nothing where Google cannot be reached, so that it can be tried again', async () => {
+    const google = await startSearchConsole({ websites: [{ id: 'w', pages: 3 }], properties: READABLE });
+    const file = join(temporaryFolder(), 'key.json');
+    copyFileSync(await google.credentials(), file);
+    await google.close();
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', file);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { code, stderr, cwd } = await init(['--source', 'google'], { INDEXHOUSE_GOOGLE_ENDPOINT: google.url });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/nothing was written: .*ECONNREFUSED.*try again/)]);
+    expect(readdirSync(cwd)).toEqual([]);
   });
 
   it('without an account it writes an example, and says why and how to sign in', async () => {

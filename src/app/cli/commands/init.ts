@@ -5,6 +5,7 @@ import { configFile } from '../../../base/config/load.js';
 import { Failure, messageOf, Stopped, UsageError } from '../../../base/exit.js';
 import { shellWord } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
+import { SourceError } from '../../../source/errors.js';
 import type { Globals } from '../command.js';
 import { googleSettings } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
@@ -52,7 +53,10 @@ async function chosenProperties(
   const google = await googleSettings({}, io);
   const readable = async (signal: AbortSignal) => widestOf(await readableSites({ google, signal }));
   const widest = await stoppable(io, readable).catch((error) => {
-    if (error instanceof Stopped) throw error;
+    if (!(error instanceof SourceError)) throw error;
+    // An example serves who has no account yet, and would be in the way of who tries again.
+    if (error.kind !== 'unauthorized' || error.status !== null)
+      throw new Failure(`the properties cannot be listed, so nothing was written: ${error.message}`);
     io.stderr.write(`${safe(`indexhouse: the file names no property of yours: ${messageOf(error)}`)}\n`);
     return null;
   });
