@@ -15,7 +15,7 @@ with page as (
       as without_verdict
   from pages
   where
-    pages.url in ($url::varchar, url_key($url::varchar))
+    pages.url in (select unnest([$url::varchar, url_key($url::varchar)]))
     and is_website(pages.website_id, $website::varchar)
 ),
 dated as (

@@ -34,7 +34,8 @@ export function valuesOf(analysis: Asked, given: ReadonlyMap<string, string>, to
   if (unknown !== undefined) throw refuse(unknownName(unknown, parameters));
   return Object.fromEntries(
     parameters.map((parameter) => {
-      const text = given.get(parameter.name) ?? parameter.default;
+      // A line of a file may end in a carriage return.
+      const text = given.get(parameter.name)?.trim() ?? parameter.default;
       if (text === null) throw refuse(`parameter ${parameter.name} is required: ${parameter.name}=…`);
       const value = readValue(parameter, text, today);
       if (value === undefined) throw refuse(`${parameter.name} is not ${formOf(parameter)} (given: ${text})`);

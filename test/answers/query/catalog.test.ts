@@ -121,12 +121,12 @@ describe('the value of a parameter', () => {
     expect(() => valuesOf(common, new Map([['min_pages', 'none']]), TODAY)).toThrow('not a whole number from 0 (given');
   });
 
-  it('must be given where there is no default, and none other', () => {
+  it('must be given where there is no default, and none other; blanks around it are none of it', () => {
     const page = findAnalysis('page');
     expect(() => valuesOf(page, new Map(), TODAY)).toThrow(
       'page: parameter url is required: url=….\nIts parameters are:\n  url (text, required)',
     );
     expect(() => valuesOf(page, new Map([['ulr', 'x']]), TODAY)).toThrow('unknown parameter ulr (did you mean url?).');
-    expect(valuesOf(page, new Map([['url', 'x']]), TODAY)).toEqual({ url: 'x', website: null });
+    expect(valuesOf(page, new Map([['url', 'x\r']]), TODAY)).toEqual({ url: 'x', website: null });
   });
 });
