@@ -98,7 +98,7 @@ describe('a website whose pages are inspected by and by', () => {
     expect(report.sections[0]?.story.map((sentence) => sentence.replaceAll('\u00a0', ' '))).toEqual([
       '5 of 7 pages are known to be indexed, 1 more of the pages known on Mar 1. No page fell out of the index. ' +
         '1 page entered it. 2 pages inspected for the first time are indexed.',
-      'Between 38.7% and 94.7% of the site is indexed, by 6 pages inspected at random since Mar 1; 1 page is not inspected yet.',
+      'Between 38.7% and 94.7% of the site is indexed, by 6 random inspections since Mar 1; 1 page is not inspected yet.',
     ]);
     const shown = shownText(reportPage(report));
     for (const text of ['2 indexed before + 2 inspected for the first time + 1 entered', '1 not inspected yet'])

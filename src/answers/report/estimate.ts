@@ -7,7 +7,7 @@ export const estimateRow = z.object({
   /** The 95% interval. */
   share_low: z.number().nullable(),
   share_high: z.number().nullable(),
-  /** Pages that the rotation inspected since the date. */
+  /** Inspections at random since the date; a page may have had several. */
   sampled: z.int().nullable(),
   sampled_since: z.string().nullable(),
   /** Why there is none for this date. */
@@ -30,7 +30,7 @@ export function shareIndexed(
   return counts?.share_estimated ?? shareOf(counts?.indexed ?? null, counts?.pages ?? null);
 }
 
-/** `Between 61.0% and 66.0% of the site is indexed, by 5,600 pages inspected at random since Nov 3; 8,120 pages …`. */
+/** `Between 61.0% and 66.0% of the site is indexed, by 5,600 random inspections since Nov 3; 8,120 pages …`. */
 export function estimateSentence(estimate: Estimate, notInspected: number | null): string | null {
   const { share_low: low, share_high: high, sampled, sampled_since: since, no_estimate: why } = estimate;
   const left = notInspected ? `${counted(notInspected, 'page is', 'pages are')} not inspected yet` : null;
@@ -38,7 +38,7 @@ export function estimateSentence(estimate: Estimate, notInspected: number | null
   const [from, to] = [percent(low), percent(high)];
   if (low === null || high === null || sampled === null || since === null) return left && `${left}.`;
   if (from === to) return left && `About ${from} of the site is indexed; ${left}.`;
-  const by = `by ${counted(sampled, 'page')} inspected at random since ${dayOfMonth(since)}`;
+  const by = `by ${counted(sampled, 'random inspection')} since ${dayOfMonth(since)}`;
   return `Between ${from} and ${to} of the site is indexed, ${by}${left ? `; ${left}` : ''}.`;
 }
 
