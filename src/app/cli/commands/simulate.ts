@@ -36,7 +36,7 @@ export function run(flags: Flags, io: Io): Promise<number> {
   return stoppable(io, async (signal) => {
     const file = flags.writeConfig === undefined ? null : resolve(io.cwd, flags.writeConfig);
     if (file !== null) await checkReplaceable(file);
-    const started = await start(flags);
+    const started = await start(flags, io);
     if (file !== null) await writeConfig(file, started);
     const { simulation, summary } = started;
     const { night, now, websites } = simulation.world;
@@ -49,7 +49,7 @@ export function run(flags: Flags, io: Io): Promise<number> {
   });
 }
 
-async function start(flags: Flags) {
+async function start(flags: Flags, io: Io) {
   const { website, pages, token, start: given, writeConfig, ...options } = flags;
   const hasOwnDates = writeConfig !== undefined;
   let world: World | undefined;
@@ -63,7 +63,7 @@ async function start(flags: Flags) {
   try {
     const started =
       flags.source === 'google'
-        ? await startedGoogle(await startSearchConsole({ ...shared, token, latencyMs: flags.latency }), flags)
+        ? await startedGoogle(await startSearchConsole({ ...shared, token, latencyMs: flags.latency }), flags, io)
         : startedApi(
             await startSimulator({ ...shared, keys: [{ token, label: 'simulator', websites: 'all' }] }),
             flags,
@@ -114,7 +114,7 @@ function startedApi(simulation: Simulator, { token, rateLimit }: Flags) {
   return { simulation, summary: { base_url: url }, title: 'service', access: `Token: ${token}`, path, config };
 }
 
-async function startedGoogle(simulation: SearchConsole, { inspectionsPerDay }: Flags) {
+async function startedGoogle(simulation: SearchConsole, { inspectionsPerDay }: Flags, { program }: Io) {
   const credentials = await simulation.credentials();
   const client = await simulation.client();
   const access = `Credentials, until this ends: ${credentials}
@@ -122,7 +122,8 @@ OAuth client of the same:     ${client}
 
 Sign in there as at Google:
   export INDEXHOUSE_GOOGLE_ENDPOINT=${simulation.url}
-  indexhouse login --client ${client}`;
+  ${program} login --client ${client}
+  ${program} init --source google`;
   const config = googleSections(simulation, credentials, inspectionsPerDay);
   const summary = { endpoint: simulation.url, credentials, client };
   return { simulation, summary, title: 'Search Console', access, path: '/webmasters/v3/sites', config };
