@@ -301,6 +301,12 @@ describe('--out', () => {
     expect(await query(['--sql', 'select 1 as n', '--format', 'csv', '--out', '-'])).toBe('n\r\n1\r\n');
   });
 
+  once('says why there are no rows in it', async () => {
+    const out = join(temporaryFolder(), 'lost.xlsx');
+    const { stderr } = await run(['query', 'deindexed_pages', '--out', out, '--warehouse', warehouse.path]);
+    expect(stderr).toMatch(/^indexhouse: no rows to .*\nindexhouse: There is one snapshot, and two are needed/m);
+  });
+
   once('is never a file of the warehouse, even where it is forced', async () => {
     const out = join(warehouse.path, 'own.csv');
     expect(await refusal(['--sql', 'select 1 as n', '--out', out, '--force'])).toBe(

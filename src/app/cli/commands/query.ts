@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { questionOf } from '../../../answers/query/ask-rows.js';
 import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../../../answers/query/catalog.js';
+import { whyNoRows } from '../../../answers/query/filters.js';
 import type { OwnTable } from '../../../answers/query/own-tables.js';
 import { describe } from '../../../answers/query/parameters.js';
 import type { Reader } from '../../../answers/query/reader.js';
@@ -57,7 +58,8 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
       const covered = await reader.newest(question.question.website ?? null);
       writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
       const rows = await writeAnswer(reader, question, sink);
-      if (sink.out !== undefined) await writeWritten(rows, sink.out, flags, io);
+      const why = rows === 0 && question.analysis ? await whyNoRows(reader, question.question) : [];
+      if (sink.out !== undefined) await writeWritten({ rows, why, file: sink.out }, flags, io);
       await writeLacks(reader, io);
     });
     return exitFor(options.cache, io);
@@ -65,10 +67,15 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
 }
 
 /** Says on stderr what a file holds, unless `--log-level` asks for warnings only. */
-async function writeWritten(rows: number, file: string, { out, logLevel = 'info' }: Flags, { stderr }: Io) {
+async function writeWritten(
+  { rows, why, file }: { rows: number; why: readonly string[]; file: string },
+  { out, logLevel = 'info' }: Flags,
+  { stderr }: Io,
+) {
   if (!['trace', 'debug', 'info'].includes(logLevel)) return;
   const { size: bytes } = await stat(file);
-  stderr.write(`${safe(`indexhouse: ${counted(rows, 'row')} to ${out} (${size(bytes)})`)}\n`);
+  const written = `${rows === 0 ? 'no rows' : counted(rows, 'row')} to ${out} (${size(bytes)})`;
+  for (const said of [written, ...why]) stderr.write(`${safe(`indexhouse: ${said}`)}\n`);
 }
 
 /** A word without `=` is the name; the others are parameters. */
