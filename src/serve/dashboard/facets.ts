@@ -6,7 +6,8 @@ import { count } from '../../base/observe/format.js';
 import type { Parameters } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 
-const VALUES_LISTED = 12;
+/** As many as a website has states. */
+const VALUES_LISTED = 20;
 /** The value for unknown values, and for pages in no sitemap. */
 export const UNKNOWN_VALUE = '-';
 
