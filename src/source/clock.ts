@@ -26,7 +26,7 @@ export function judgeClock({ now, limit, services, latest }: ClockEvidence) {
   if (!worst || worst.by <= Math.min(limit, NOTABLE_MS)) return null;
   const { ahead, by, baseUrl } = worst;
   const whose = baseUrl ? `that of the service at ${baseUrl}` : `the newest snapshot, ${latest?.snapshotId}`;
-  const [here, there] = [now, now + ahead].map((at) => moment(new Date(at).toISOString()));
+  const [here, there] = [now, now + ahead].map((at) => moment(at));
   const otherwise = baseUrl
     ? 'or have that of the service set'
     : `or, if it ran ahead when that snapshot was taken, take it out: \`indexhouse remove --snapshot ${latest?.snapshotId}\``;

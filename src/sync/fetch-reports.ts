@@ -215,7 +215,7 @@ class ReportFetch {
   #endBecause(kind: 'service' | 'reports', message: string, since: number): void {
     const Cause = kind === 'reports' ? ReportsDown : SourceError;
     const cause = new Cause('server', message);
-    const stopped = `the reports stopped, because none was answered since ${moment(new Date(since).toISOString())}`;
+    const stopped = `the reports stopped, because none was answered since ${moment(since)}`;
     this.#end ??= { status: 'failed', message: `${stopped}: ${message}`, cause };
   }
 

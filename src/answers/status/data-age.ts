@@ -61,7 +61,7 @@ async function whyOld(reader: Reader, { id, snapshotAt, listedAt }: Newest): Pro
   const [run] = await reader.rows(runRow, sql('answers/status/last_run'), { website: id });
   if (run?.outcome === 'failed') return `the last run got no snapshot: ${run.error ?? 'no reason was recorded'}`;
   const unfinished = (await unfinishedJournals(warehouse)).find(({ websiteId }) => websiteId === id);
-  if (unfinished) return `the run of ${moment(new Date(timeOfId(unfinished.runId)).toISOString())} is not finished`;
+  if (unfinished) return `the run of ${moment(timeOfId(unfinished.runId))} is not finished`;
   return `no run since ${moment(run?.finished_at ?? snapshotAt)}; check that \`indexhouse sync\` runs`;
 }
 

@@ -127,18 +127,11 @@ function damagedFiles([first, ...more]: Found['damaged']): string {
 }
 
 /** A night without a run leaves no failed run: only the age of the last snapshot shows it. */
-function stale(
-  website: WebsiteStatus,
-  { unfinished, run_since }: Pick<Found, 'unfinished' | 'run_since'>,
-  maxAge: number,
-): string[] {
+function stale(website: WebsiteStatus, { unfinished, run_since }: Found, maxAge: number): string[] {
   const last = website.last_snapshot;
   if (last === null) {
-    const isKnown =
-      run_since !== null ||
-      website.last_run !== null ||
-      unfinished.some(({ website_id }) => website_id === website.website_id);
-    return isKnown ? [] : [`no snapshot yet; run \`indexhouse sync\``];
+    const known = run_since ?? website.last_run ?? unfinished.find((run) => run.website_id === website.website_id);
+    return known ? [] : [`no snapshot yet; run \`indexhouse sync\``];
   }
   if (last.age_seconds * 1000 < -CLOCK_TOLERANCE_MS) {
     const ahead = duration(-last.age_seconds * 1000);

@@ -21,19 +21,16 @@ export const UNREADABLE: LastNight = {
 };
 
 /** The verdict on the last night, which waits for the end of a run. */
-export function lastNightOf(
-  { websites, checked_at, run_since, unfinished }: Found,
-  findings: readonly Finding[],
-): LastNight {
+export function lastNightOf(found: Found, findings: readonly Finding[]): LastNight {
+  const { websites, checked_at, run_since, unfinished } = found;
   const configured = websites.filter(({ is_configured }) => is_configured);
   const runs = configured.flatMap(({ last_run }) => last_run ?? []);
   if (run_since === null && runs.length === 0 && findings.every(({ kind }) => kind === 'stale')) {
     return { is_good: null, sentence: 'No snapshots yet. `indexhouse sync` creates the first one.' };
   }
-  const newest = runs.reduce((last, { run_id }) => (run_id > last ? run_id : last), '');
-  const own = runs.filter(({ run_id, finished_at }) =>
-    run_since === null ? run_id === newest : Date.parse(finished_at) >= Date.parse(run_since),
-  );
+  const current = run_since === null ? latest(runs.map(({ run_id }) => run_id)) : unfinished.at(-1)?.run_id;
+  const since = Date.parse(run_since ?? '');
+  const own = runs.filter(({ run_id, finished_at }) => run_id === current || Date.parse(finished_at) >= since);
   const all = new Set([...configured, ...(run_since === null ? [] : unfinished)].map(({ website_id }) => website_id));
   const ofAll = (part: number) => `${part === 0 ? 'none' : count(part)} of ${counted(all.size, 'website')}`;
   const run = all.size === 0 ? 'A run is under way.' : `A run is under way, done so far: ${ofAll(own.length)}.`;
@@ -55,13 +52,13 @@ export function lastNightOf(
 /** When these runs began and ended, as `02:00–02:14 UTC`; with the date if that is more than a day ago. */
 function timesOf(runs: readonly { started_at: string; finished_at: string }[], checkedAt: string): string {
   const [begun = ''] = runs.map(({ started_at }) => started_at).sort();
-  const ended =
-    runs
-      .map(({ finished_at }) => finished_at)
-      .sort()
-      .at(-1) ?? '';
+  const ended = latest(runs.map(({ finished_at }) => finished_at));
   const isOld = Date.parse(checkedAt) - Date.parse(ended) > DAY_MS;
   return `${isOld ? `${begun.slice(0, 10)} ` : ''}${begun.slice(11, 16)}–${ended.slice(11, 16)} UTC`;
+}
+
+function latest(texts: readonly string[]): string {
+  return texts.toSorted().at(-1) ?? '';
 }
 
 /** Such as `2 failed, 1 partial listing`. */

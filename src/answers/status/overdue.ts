@@ -36,7 +36,7 @@ export function overdueText(
   const since = due.schedule ? scheduled(due.schedule, latest) : nextOf(nights);
   if (last === undefined || since === null || since <= last || since >= latest) return null;
   const from = due.schedule ? 'schedule.nightly-sync' : 'the rhythm of the last nights';
-  return `no run since ${moment(iso(last))}, though one was due at ${moment(iso(since))} by ${from}, ${duration(now - since)} ago; check that \`indexhouse sync\` runs`;
+  return `no run since ${moment(last)}, though one was due at ${moment(since)} by ${from}, ${duration(now - since)} ago; check that \`indexhouse sync\` runs`;
 }
 
 /** When each night began, in milliseconds since 1970, oldest first: those that committed something, and the last runs. */
@@ -61,8 +61,4 @@ function nextOf(all: readonly number[]): number | null {
   const [least, most] = [Math.min(...gaps), Math.max(...gaps)];
   const hasRhythm = nights.length >= LEAST_NIGHTS && least >= HOUR_MS && most <= least * MOST_UNEVEN;
   return hasRhythm ? (nights.at(-1) ?? 0) + most : null;
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -34,10 +34,6 @@ export function statusInputOf(config: Config): StatusInput {
   };
 }
 
-async function allIn(config: Config): Promise<string[]> {
-  return (await websitesIn(config.warehouse.path)).filter((id) => !isExcepted(config, id));
-}
-
 /** When nights are due: by the schedule, if the configuration has one or the daemon runs. */
 export function dueOf({ hasSchedule, schedule: { 'nightly-sync': cron, time_zone: timeZone }, status }: Config): Due {
   const schedule = cron ? { cron, timeZone } : null;
@@ -58,7 +54,8 @@ export function maxAgeOf({ status, schedule }: Config): number {
  */
 export async function agesIn(config: Config, now: number): Promise<{ stale: string[]; overdue: string | null }> {
   const { websites, warehouse } = config;
-  const ids = Array.isArray(websites) ? websites.map(({ id }) => id) : await allIn(config);
+  const known = Array.isArray(websites) ? websites.map(({ id }) => id) : await websitesIn(warehouse.path);
+  const ids = known.filter((id) => !isExcepted(config, id));
   const newest = (table: 'snapshots' | 'runs') => Promise.all(ids.map((id) => newestFile(warehouse.path, table, id)));
   const maxAge = maxAgeOf(config);
   const [snapshots, runs] = [await newest('snapshots'), await newest('runs')];

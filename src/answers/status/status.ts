@@ -3,12 +3,11 @@ import { withEngine } from '../../base/storage/engine.js';
 import { freeDisk, lowDiskText } from '../../base/storage/free-disk.js';
 import { probeLock } from '../../base/storage/locks.js';
 import { withTemporary } from '../../base/storage/temporary.js';
-import { timeOfId } from '../../base/time.js';
 import { readWriter } from '../../warehouse/bucket/lease.js';
 import { localFollowers } from '../../warehouse/copies/follow.js';
 import type { FollowerLag } from '../../warehouse/copies/follower.js';
 import { journalsSetAside } from '../../warehouse/journal/folder.js';
-import { type RunFileContent, readRunFile, unrecordedText } from '../../warehouse/journal/run-file.js';
+import { readRunFile, unrecordedText } from '../../warehouse/journal/run-file.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
 import { type Marker, newestMarkers } from '../../warehouse/log/markers.js';
 import { exitCodeOf } from '../../warehouse/log/verdict.js';
@@ -17,7 +16,7 @@ import { type Finding, findingsOf } from './findings.js';
 import type { Found, Limits, StatusInput } from './found.js';
 import { causesOf, type LastNight, lastNightOf, UNREADABLE } from './last-night.js';
 import { nightsOf, overdueText } from './overdue.js';
-import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
+import { unfinishedRuns } from './unfinished-runs.js';
 import { waitingNotices } from './waiting-notices.js';
 import { readWebsites, type WebsiteStatus } from './website-status.js';
 
@@ -61,7 +60,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       checked_at: new Date(input.now).toISOString(),
       websites,
       running,
-      run_since: running === null ? null : runSince(runFile, unfinished),
+      run_since: running && runFile && !runFile.has_ended ? runFile.started_at : null,
       waiting: running === null ? null : (runFile?.waiting ?? null),
       failed: runFile?.failed ?? {},
       clock: runFile?.clock ?? null,
@@ -104,14 +103,6 @@ export async function missedNight(
   const begun = Date.parse((await readRunFile(warehouseFolder(warehouse).run))?.started_at ?? '');
   if (begun > (nights.at(-1) ?? 0)) nights.push(begun);
   return overdueText(nights, { due: known, now });
-}
-
-/** When the run began that is not over, or that it resumes; null if the lock is held for something else. */
-function runSince(runFile: RunFileContent | null, unfinished: readonly UnfinishedRun[]): string | null {
-  if (runFile === null || runFile.has_ended) return null;
-  const resumed = unfinished.at(-1)?.run_id;
-  const began = Date.parse(runFile.started_at);
-  return new Date(resumed === undefined ? began : Math.min(began, timeOfId(resumed))).toISOString();
 }
 
 /** Says what needs attention of what was found. */

@@ -85,7 +85,7 @@ async function* filesOf(
   yield ['xl/worksheets/sheet2.xml', rowsSheet(parts, columns, written)];
   const links = [...written.links.values()].map((link) => ['hyperlink', link] as const);
   yield ['xl/worksheets/_rels/sheet2.xml.rels', [relations(...links)]];
-  const created = `${moment(new Date().toISOString())} by indexhouse ${await packageVersion()}`;
+  const created = `${moment(Date.now())} by indexhouse ${await packageVersion()}`;
   const rows: About = [['Rows', count(written.rows)]];
   const cut: About = written.isCut ? [['Links', `The first ${count(MOST_LINKS)} pages; a sheet holds no more.`]] : [];
   yield ['xl/worksheets/sheet1.xml', [aboutSheet([...about, ...rows, ...cut, ['Created', created]])]];

@@ -120,9 +120,10 @@ export function plainDates(since: string, until: string): string {
   return since === until ? since : `${since} to ${until}`;
 }
 
-/** A time of ISO 8601 as `2025-03-31 02:00 UTC`. */
-export function moment(time: string): string {
-  return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+/** A time, of ISO 8601 or in milliseconds since 1970, as `2025-03-31 02:00 UTC`. */
+export function moment(time: string | number): string {
+  const iso = typeof time === 'string' ? time : new Date(time).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 }
 
 /** A word for a shell: bare if possible, else in single quotes. */

@@ -18,7 +18,7 @@ export function signInAgain({ way, file, account }: Credentials): string {
 
 /** Which credentials are used, since when, and until when they last. */
 export function describe({ way, path, file, since }: Credentials): string {
-  const from = since === null ? '' : ` (${path}), since ${moment(new Date(since).toISOString())}`;
+  const from = since === null ? '' : ` (${path}), since ${moment(since)}`;
   const until = 'ends_at' in file && file.ends_at ? moment(file.ends_at) : 'it is revoked';
   const lasts: Partial<Record<typeof file.type, string>> = {
     service_account: 'until the key is deleted',

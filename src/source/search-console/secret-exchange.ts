@@ -138,7 +138,7 @@ export class SecretExchange {
     const { path } = this.options;
     const what = `signing in with ${path} failed, ${origin} answered ${status} (${excerpt(words, data && MOST_WORDS)})`;
     if (status === 429 || status >= 500) return new SourceError('server', `${what}; try again later`, { status });
-    const local = moment(new Date(this.options.effects.now()).toISOString());
+    const local = moment(this.options.effects.now());
     const clocks = `${local}${headers.date ? ` and Google's ${headers.date}` : ''}`;
     const isOfAddress = status < 400 || status === 404;
     const remedy = isOfAddress ? `check the addresses in ${path}` : this.options.remedyFor(words, clocks);

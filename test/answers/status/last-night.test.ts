@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../src/answers/status/findings.js';
@@ -9,6 +9,8 @@ import { readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import { createLogger } from '../../../src/base/observe/log.js';
 import { DAY_MS, HOUR_MS } from '../../../src/base/time.js';
+import { journalFolder } from '../../../src/warehouse/journal/folder.js';
+import { writeHeader } from '../../../src/warehouse/journal/header.js';
 import { RunFile } from '../../../src/warehouse/journal/run-file.js';
 import { warehouseFolder } from '../../../src/warehouse/log/folder/layout.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -127,6 +129,13 @@ describe('the verdict on the last night', () => {
         sentence: `${sentence} Needs attention: 1 of 2 websites (1 old snapshot).`,
       });
     }
+    // Of a run that is resumed, what was done before is done.
+    const { run_id = '', started_at = '' } = (await status()).websites[0]?.last_run ?? {};
+    const folder = journalFolder(built.path, run_id, 'v');
+    const header = { run_id, website_id: 'v', website_name: null, snapshot_id: run_id, started_at, version: '0' };
+    await writeHeader(folder, { ...header, resumed: 1 });
+    expect((await status()).last_night.sentence).toBe('A run is under way, done so far: 1 of 2 websites.');
+    rmSync(folder.path, { recursive: true });
     await (await RunFile.begin(run, logger, Date.now())).ends({}, {});
     // Something else holds the lock.
     expect((await status()).last_night.sentence).toBe('Last night needs attention: 1 of 2 websites (1 old snapshot).');

@@ -18,9 +18,10 @@ export interface Flags extends Globals {
 }
 
 /** `indexhouse init`: writes a commented `indexhouse.yaml`, never over an existing one, and says what to do next. */
-export async function run({ config, json, source, full, yes = false }: Flags, io: Io): Promise<number> {
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const { config, json, source, full } = flags;
   const file = configFile({ file: config, env: io.env, cwd: io.cwd });
-  const chosen = source === 'google' && !existsSync(file) ? await chosenProperties({ json, yes }, io) : [];
+  const chosen = source === 'google' && !existsSync(file) ? await chosenProperties(flags, io) : [];
   await writeStarterConfig(file, { source, full, properties: chosen });
   const flag = config === undefined ? '' : ` --config ${shellWord(config)}`;
   const next = nextSteps(file, { isGoogle: source === 'google', isWhole: chosen.length > 0, flag }, io);
@@ -44,10 +45,7 @@ function nextSteps(file: string, { isGoogle, isWhole, flag }: Steps, { env, prog
 }
 
 /** The properties that the account can read and the user chooses, without those that others cover; none without an account. */
-async function chosenProperties(
-  { json = false, yes }: { json: boolean | undefined; yes: boolean },
-  io: Io,
-): Promise<string[]> {
+async function chosenProperties({ json, yes }: Flags, io: Io): Promise<string[]> {
   const { readableSites } = await import('../../../source/search-console/account.js');
   const { widestOf } = await import('../../../source/search-console/property.js');
   const google = await googleSettings({}, io);

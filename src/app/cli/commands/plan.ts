@@ -1,9 +1,8 @@
 import { nextRun } from '../../../answers/plan/next-run.js';
 import { ConfigError } from '../../../base/config/errors.js';
 import type { Config } from '../../../base/config/schema.js';
-import { realEffects } from '../../../base/effects.js';
 import { chosenWebsites } from '../../../sync/choose-websites.js';
-import { configuredTime } from '../../../sync/context.js';
+import { configuredTime, realRunEffects } from '../../../sync/context.js';
 import type { Globals } from '../command.js';
 import { configOf, rebuiltLog } from '../configured.js';
 import { EXIT, type Io, widthOf } from '../io.js';
@@ -27,7 +26,7 @@ export async function run(flags: RunFlags, io: Io): Promise<number> {
     config,
     websites: await chosenWebsites(website, config, null),
     first: FIRST_PAGES,
-    now: (await configuredTime(config, realEffects)).now(),
+    now: (await configuredTime(config, realRunEffects)).now(),
     onRebuilt: rebuiltLog(flags, io),
   });
   io.stdout.write(json ? formatJson(planned) : planText(planned, config, widthOf(io.stdout)));

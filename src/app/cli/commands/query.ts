@@ -58,8 +58,8 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
       const covered = await reader.newest(question.question.website ?? null);
       writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
       const rows = await writeAnswer(reader, question, sink);
-      const why = rows === 0 && question.analysis ? await whyNoRows(reader, question.question) : [];
-      if (sink.out !== undefined) await writeWritten({ rows, why, file: sink.out }, flags, io);
+      const why = sink.out && rows === 0 && question.analysis ? await whyNoRows(reader, question.question) : [];
+      if (sink.out !== undefined) await writeWritten(rows, why, flags, io);
       await writeLacks(reader, io);
     });
     return exitFor(options.cache, io);
@@ -67,13 +67,9 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
 }
 
 /** Says on stderr what a file holds, unless `--log-level` asks for warnings only. */
-async function writeWritten(
-  { rows, why, file }: { rows: number; why: readonly string[]; file: string },
-  { out, logLevel = 'info' }: Flags,
-  { stderr }: Io,
-) {
+async function writeWritten(rows: number, why: string[], { out = '', logLevel = 'info' }: Flags, { stderr, cwd }: Io) {
   if (!['trace', 'debug', 'info'].includes(logLevel)) return;
-  const { size: bytes } = await stat(file);
+  const { size: bytes } = await stat(resolve(cwd, out));
   const written = `${rows === 0 ? 'no rows' : counted(rows, 'row')} to ${out} (${size(bytes)})`;
   for (const said of [written, ...why]) stderr.write(`${safe(`indexhouse: ${said}`)}\n`);
 }

@@ -7,7 +7,6 @@ import {
   notConfigured,
   type SourcesRead,
 } from '../../../answers/status/website-status.js';
-import { isBucketUrl } from '../../../base/config/bucket.js';
 import { namesText } from '../../../base/observe/causes.js';
 import { age, ago, count, counted, percent } from '../../../base/observe/format.js';
 import { safe, shownOn } from '../../../base/observe/terminal.js';
@@ -59,8 +58,6 @@ function printed(status: Status, { verbose = false }: Flags, width: number | und
   const lines = [
     ...all.map((warning) => `! ${warning}`),
     ...(running ? [`A run is in progress: ${running.holder}.`] : []),
-    // Who only reads a bucket does not know.
-    ...(verbose && !running && !isBucketUrl(warehouse) ? ['No run is in progress.'] : []),
     ...followers
       .filter(({ name, error, behind }) => name !== 'analytics' && error === null && (verbose || behind > 0))
       .map((follower) => followerLine(follower)),
