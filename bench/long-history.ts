@@ -89,8 +89,8 @@ function checkDisk(folder: string): void {
 
 async function generate(warehouse: string): Promise<void> {
   const history = { warehouse, pages: PAGES / WEBSITES, nights: NIGHTS, reportEvery: REPORT_EVERY };
-  if (WEBSITES === 1) return generateHistory(history);
-  for (let website = 1; website <= WEBSITES; website++) await generateHistory({ ...history, website });
+  if (WEBSITES === 1) await generateHistory(history);
+  else for (let website = 1; website <= WEBSITES; website++) await generateHistory({ ...history, website });
   // As the sync of a new date does.
   await updateIndex(warehouse, { memoryLimit: MEMORY_LIMIT, temporary: tmpdir() }, snapshotAt(NIGHTS).getTime());
 }
