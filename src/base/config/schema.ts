@@ -125,7 +125,7 @@ const iceberg = mapping({
 const retention = mapping({
   parquet_keep_daily: daysOrUnlimited()
     .prefault('unlimited')
-    .describe('`maintain` thins older Parquet files of coverage and url_reports; or "unlimited".'),
+    .describe('`maintain` thins older listings, reports and preliminary days of search analytics; or "unlimited".'),
   parquet_then: z
     .enum(['weekly', 'monthly'], period)
     .prefault('monthly')

@@ -27,9 +27,18 @@ export interface ThinningRule {
  *   one, the last.
  * - `newest_listing`: the website's newest complete listing.
  * - `last_listings`: pages that are monitored were not listed since.
- * - `newest_reports`: it holds the newest report of a page.
+ * - `newest_reports`: it holds the newest report of a page, or what its newest inspection found.
+ * - `newest_days`: it holds days of search analytics as they are known now.
  */
-const FATES = ['goes', 'recent', 'last_of_period', 'newest_listing', 'last_listings', 'newest_reports'] as const;
+const FATES = [
+  'goes',
+  'recent',
+  'last_of_period',
+  'newest_listing',
+  'last_listings',
+  'newest_reports',
+  'newest_days',
+] as const;
 export type Fate = (typeof FATES)[number];
 
 /**
@@ -107,15 +116,19 @@ export async function planFiles(input: PlanInput): Promise<PlannedFile[]> {
 const NEEDED = {
   coverage: { statement: 'warehouse/maintain/last_listings', fate: 'last_listings' },
   url_reports: { statement: 'warehouse/maintain/newest_reports', fate: 'newest_reports' },
+  search_fresh: { statement: 'warehouse/maintain/newest_days', fate: 'newest_days' },
+  rich_results: { statement: 'warehouse/maintain/newest_reports', fate: 'newest_reports' },
+  referring_urls: { statement: 'warehouse/maintain/newest_reports', fate: 'newest_reports' },
 } as const satisfies Record<ThinnedTable, { statement: string; fate: Fate }>;
 
 async function neededCommits(
-  { log, engine, state }: PlanInput,
+  { log, engine, markers, state }: PlanInput,
   table: ThinnedTable,
   candidates: Marker[],
 ): Promise<Set<string>> {
   if (candidates.length === 0) return new Set();
-  await engine.view(`candidates_${table}`, log.query(table, filesOf(log.path, candidates, table)));
+  await engine.view('candidates', log.query(table, filesOf(log.path, candidates, table)));
+  await engine.view('search_fetches', log.query('search_fetches', filesOf(log.path, markers, 'search_fetches')));
   await engine.view('page_state', log.query('page_state', [state]));
   const rows = await engine.rows(z.object({ snapshot_id: z.string() }), sql(NEEDED[table].statement));
   return new Set(rows.map(({ snapshot_id }) => snapshot_id));

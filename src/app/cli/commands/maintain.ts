@@ -9,7 +9,7 @@ import { figures, formatTable } from '../output/table.js';
 const NOT_CONFIGURED = `No retention configured; everything is kept. To change that, add to indexhouse.yaml, for example:
 
 retention:
-  parquet_keep_daily: 400d    # older files of coverage and url_reports are thinned
+  parquet_keep_daily: 400d    # older listings, reports and preliminary days are thinned
   parquet_then: monthly       # to the last complete snapshot of each month; or weekly
 `;
 
@@ -42,6 +42,7 @@ const BECAUSE: Record<MaintainReceipt['parquet'][number]['kept'][number]['reason
   newest_listing: 'newest complete listing',
   last_listings: 'last listing of a page',
   newest_reports: 'newest report of a page',
+  newest_days: 'newest days of search analytics',
 };
 
 function parquetText(

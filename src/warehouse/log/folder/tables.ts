@@ -30,7 +30,13 @@ export const SEARCH_TABLES = ['search_final', 'search_fresh', 'search_fetches'] 
 export type SearchTable = (typeof SEARCH_TABLES)[number];
 
 /** The tables whose old rows retention may drop. All others are kept for good. */
-export const THINNED_TABLES = ['coverage', 'url_reports'] as const satisfies DataTable[];
+export const THINNED_TABLES = [
+  'coverage',
+  'url_reports',
+  'search_fresh',
+  'rich_results',
+  'referring_urls',
+] as const satisfies DataTable[];
 export type ThinnedTable = (typeof THINNED_TABLES)[number];
 
 export function isThinned(table: Table): table is ThinnedTable {

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { withReader } from '../../../src/answers/query/reader.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { commitInspected } from '../../given/inspected.js';
+import { maintainAt } from '../../given/thinned.js';
+import { findingsOf } from '../../given/verified.js';
+
+const NIGHTS = [0, 1, 2, 3, 4, 5, 6, 7];
+/** On this night Google refused search analytics, so that nobody fetched again what the night before saw. */
+const REFUSED = 3;
+const NOW = Date.parse('2025-03-09T12:00:00Z');
+const HOUR_MS = 3_600_000;
+const QUESTIONS = {
+  days: 'select * from search_days order by all',
+  dates: 'select * from search_dates order by all',
+  found: `select rich_results.* from rich_results
+    join page_state using (website_id, url) where snapshot_id = report_snapshot_id order by all`,
+  linked: `select referring_urls.* from referring_urls
+    join page_state using (website_id, url) where snapshot_id = report_snapshot_id order by all`,
+};
+
+async function answers(warehouse: string) {
+  return withReader({ warehouse, memoryLimit: 256e6 }, async (reader) => {
+    const rows = (query: string) => reader.rows(z.record(z.string(), z.unknown()), query);
+    const datesOf = async (table: string) => {
+      const found = await rows(`select distinct snapshot_date::varchar as date from ${table} order by all`);
+      return found.map(({ date }) => Number(String(date).slice(-2)));
+    };
+    const known: Record<string, unknown> = {};
+    for (const [name, query] of Object.entries(QUESTIONS)) known[name] = await rows(query);
+    const tables = ['search_final', 'search_fresh', 'rich_results', 'referring_urls'];
+    return { known, dates: await Promise.all(tables.map(datesOf)) };
+  });
+}
+
+test('preliminary days and what older inspections found are thinned; what is known now stays as it was', async () => {
+  const warehouse = join(temporaryFolder(), 'warehouse');
+  const found = {
+    richResultsResult: { verdict: 'PASS', detectedItems: [{ richResultType: 'Products', items: [{ name: 'x' }] }] },
+    referringUrls: ['https://w.example/from'],
+  };
+  const nights = NIGHTS.map((night) => {
+    const inspected = night === 0 ? ['/a', '/b'] : ['/b'];
+    return {
+      lists: ['/a', '/b'],
+      inspects: Object.fromEntries(inspected.map((path) => [path, 'Submitted and indexed'])),
+      extra: Object.fromEntries(inspected.map((path) => [path, found])),
+      ...(night === REFUSED ? {} : { clicks: { '/a': night + 1 } }),
+    };
+  });
+  await commitInspected(warehouse, nights);
+  const before = await answers(warehouse);
+  const retention = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
+  for (const now of [NOW, NOW + HOUR_MS]) {
+    const { parquet } = await maintainAt(warehouse, { retention, now });
+    expect(parquet.find(({ table }) => table === 'search_fresh')?.kept).toMatchObject([
+      { reason: 'recent', files: 1 },
+      { reason: 'newest_days', files: 1 },
+    ]);
+  }
+  const after = await answers(warehouse);
+  expect(after.known).toEqual(before.known);
+  expect(after.dates).toEqual([before.dates[0], [3, 8], [1, 8], [1, 8]]);
+  expect(await findingsOf(warehouse)).toEqual([]);
+});
