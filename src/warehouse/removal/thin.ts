@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Engine } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
@@ -104,8 +103,7 @@ export async function planFiles(input: PlanInput): Promise<PlannedFile[]> {
     for (const [marker, fate] of fates) {
       const isNeeded = fate === 'goes' && needed.has(marker.snapshotId);
       const file = fileOf(input.log.path, marker, table);
-      const { size: bytes } = await stat(file);
-      const rows = marker.files[table]?.rows ?? 0;
+      const { rows = 0, bytes = 0 } = marker.files[table] ?? {};
       planned.push({ marker, table, file, rows, bytes, fate: isNeeded ? NEEDED[table].fate : fate });
     }
   }
@@ -127,10 +125,15 @@ async function neededCommits(
   candidates: Marker[],
 ): Promise<Set<string>> {
   if (candidates.length === 0) return new Set();
-  await engine.view('candidates', log.query(table, filesOf(log.path, candidates, table)));
-  await engine.view('search_fetches', log.query('search_fetches', filesOf(log.path, markers, 'search_fetches')));
-  await engine.view('page_state', log.query('page_state', [state]));
-  const rows = await engine.rows(z.object({ snapshot_id: z.string() }), sql(NEEDED[table].statement));
+  const files = filesOf(log.path, candidates, table);
+  const fetches = table === 'search_fresh' ? filesOf(log.path, markers, 'search_fetches') : [];
+  const find = async () => {
+    await engine.view('candidates', log.query(table, files));
+    await engine.view('search_fetches', log.query('search_fetches', fetches));
+    await engine.view('page_state', log.query('page_state', [state]));
+    return engine.rows(z.object({ snapshot_id: z.string() }), sql(NEEDED[table].statement));
+  };
+  const rows = await log.needing('search_fetches', fetches, () => log.needing(table, files, find));
   return new Set(rows.map(({ snapshot_id }) => snapshot_id));
 }
 

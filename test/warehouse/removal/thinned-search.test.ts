@@ -1,8 +1,11 @@
+import { rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../../src/answers/query/reader.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { DamageError } from '../../../src/warehouse/log/folder/damage.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { commitInspected } from '../../given/inspected.js';
 import { maintainAt } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
@@ -12,6 +15,7 @@ const NIGHTS = [0, 1, 2, 3, 4, 5, 6, 7];
 const REFUSED = 3;
 const NOW = Date.parse('2025-03-09T12:00:00Z');
 const HOUR_MS = 3_600_000;
+const retention = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
 const QUESTIONS = {
   days: 'select * from search_days order by all',
   dates: 'select * from search_dates order by all',
@@ -52,7 +56,6 @@ test('preliminary days and what older inspections found are thinned; what is kno
   });
   await commitInspected(warehouse, nights);
   const before = await answers(warehouse);
-  const retention = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
   for (const now of [NOW, NOW + HOUR_MS]) {
     const { parquet } = await maintainAt(warehouse, { retention, now });
     expect(parquet.find(({ table }) => table === 'search_fresh')?.kept).toMatchObject([
@@ -65,3 +68,23 @@ test('preliminary days and what older inspections found are thinned; what is kno
   expect(after.dates).toEqual([before.dates[0], [3, 8], [1, 8], [1, 8]]);
   expect(await findingsOf(warehouse)).toEqual([]);
 });
+
+test.each(['search_fetches', 'search_fresh'] as const)(
+  'a damaged file of %s is named, and nothing is removed',
+  async (table) => {
+    const built = join(temporaryFolder(), 'warehouse');
+    await commitInspected(
+      built,
+      NIGHTS.map((night) => ({ lists: ['/a'], clicks: { '/a': night + 1 } })),
+    );
+    for (const damage of [(file: string) => truncateSync(file, 20), (file: string) => rmSync(file)]) {
+      const warehouse = copyOf(built);
+      const [file = ''] = (await listTableFiles(warehouse, table)).sort();
+      damage(file);
+      const failed = await maintainAt(warehouse, { retention, now: NOW }).catch((error: unknown) => error);
+      expect(failed).toBeInstanceOf(DamageError);
+      expect(failed).toMatchObject({ damaged: [{ path: file, table }] });
+      expect(await listTableFiles(warehouse, 'tombstones')).toEqual([]);
+    }
+  },
+);
