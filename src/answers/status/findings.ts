@@ -14,6 +14,8 @@ import { nameOf, type WebsiteStatus } from './website-status.js';
 /** Clocks of two machines may differ by this much. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
+const NO_SNAPSHOT = 'no snapshot yet; run `indexhouse sync`';
+
 const SET_ASIDE =
   'is a damaged journal, whose run started over. Check the disk, then delete the folder or send it with a bug report';
 
@@ -37,6 +39,7 @@ export const FINDINGS = {
   quiet: ['with pages that nothing names any more', 'with pages that nothing names any more'],
   unfinished: ['unfinished run', 'unfinished runs'],
   overdue: ['missed night', 'missed nights'],
+  missing: ['missing snapshot', 'missing snapshots'],
   stale: ['old snapshot', 'old snapshots'],
   waiting: ['run that waits', 'runs that wait'],
   disk: ['full disk', 'full disks'],
@@ -77,7 +80,10 @@ export function findingsOf(status: Found, { maxRejectRatio, maxAge }: Limits): F
     ...(status.overdue ? [as('overdue')(status.overdue)] : []),
     ...(status.disk ? [as('disk')(status.disk)] : []),
     ...set_aside.map((folder) => `${folder} ${SET_ASIDE}`).map(as('damaged')),
-    ...websites.flatMap((website) => stale(website, status, maxAge).map(as('stale', website))),
+    ...websites.flatMap((website) => missing(website, status).map(as('missing', website))),
+    // So it looks, too, if the disk of the warehouse is not mounted.
+    ...(status.websites.length === 0 && status.run_since === null ? [as('missing')(NO_SNAPSHOT)] : []),
+    ...websites.flatMap((website) => stale(website, maxAge).map(as('stale', website))),
     ...(damaged.length > 0 ? [as('damaged')(damagedFiles(damaged))] : []),
     ...otherWriters(status).map(as('lagging')),
     ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)).map(as('lagging')),
@@ -126,13 +132,14 @@ function damagedFiles([first, ...more]: Found['damaged']): string {
   return `${first?.path} ${first?.reason}${rest}; restore damaged files from a backup: \`indexhouse verify\` lists them all`;
 }
 
+function missing({ website_id, last_snapshot, last_run }: WebsiteStatus, { unfinished, run_since }: Found): string[] {
+  const known = last_snapshot ?? run_since ?? last_run ?? unfinished.find((run) => run.website_id === website_id);
+  return known ? [] : [NO_SNAPSHOT];
+}
+
 /** A night without a run leaves no failed run: only the age of the last snapshot shows it. */
-function stale(website: WebsiteStatus, { unfinished, run_since }: Found, maxAge: number): string[] {
-  const last = website.last_snapshot;
-  if (last === null) {
-    const known = run_since ?? website.last_run ?? unfinished.find((run) => run.website_id === website.website_id);
-    return known ? [] : [`no snapshot yet; run \`indexhouse sync\``];
-  }
+function stale({ last_snapshot: last }: WebsiteStatus, maxAge: number): string[] {
+  if (last === null) return [];
   if (last.age_seconds * 1000 < -CLOCK_TOLERANCE_MS) {
     const ahead = duration(-last.age_seconds * 1000);
     return [`the last snapshot is ${ahead} ahead of this machine's clock; check the clock`];

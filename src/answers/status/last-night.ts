@@ -25,7 +25,7 @@ export function lastNightOf(found: Found, findings: readonly Finding[]): LastNig
   const { websites, checked_at, run_since, unfinished } = found;
   const configured = websites.filter(({ is_configured }) => is_configured);
   const runs = configured.flatMap(({ last_run }) => last_run ?? []);
-  if (run_since === null && runs.length === 0 && findings.every(({ kind }) => kind === 'stale')) {
+  if (run_since === null && runs.length === 0 && findings.every(({ kind }) => kind === 'missing')) {
     return { is_good: null, sentence: 'No snapshots yet. `indexhouse sync` creates the first one.' };
   }
   const current = run_since === null ? latest(runs.map(({ run_id }) => run_id)) : unfinished.at(-1)?.run_id;

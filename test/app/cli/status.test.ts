@@ -21,28 +21,28 @@ async function halfSynced() {
 }
 
 describe('indexhouse status', () => {
-  test('of a folder that does not exist exits with 2, of one without snapshots with 0', async () => {
+  test('of a folder that does not exist exits with 2, of one without snapshots with 3', async () => {
     const warehouse = join(temporaryFolder(), 'warehouse');
     const missing = await run(['status', '--warehouse', warehouse]);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('no warehouse at ') });
     mkdirSync(warehouse);
     const empty = await run(['status', '--warehouse', warehouse]);
-    expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining('No snapshots yet') });
+    expect(empty).toMatchObject({ code: 3, stdout: expect.stringContaining('No snapshots yet') });
   });
 
-  test.each([
-    { given: {}, code: 0 },
-    { given: { websites: ['site-a'] }, code: 3 },
-  ])('before the first sync answers as plan does, and makes no folder: $given', async ({ given, code }) => {
-    const folder = temporaryFolder();
-    const file = writeConfig(folder, given);
-    const status = await run(['status', '--config', file]);
-    const next = '`indexhouse sync` creates the first one';
-    expect(status).toMatchObject({ code, stdout: expect.stringContaining(`No snapshots yet. ${next}.`) });
-    const plan = await run(['plan', '--config', file]);
-    expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining(next) });
-    expect(readdirSync(folder)).toEqual(['indexhouse.yaml']);
-  });
+  test.each([{}, { websites: ['site-a'] }])(
+    'before the first sync, or without its disk, is not green, answers as plan does, and makes no folder: %j',
+    async (given) => {
+      const folder = temporaryFolder();
+      const file = writeConfig(folder, given);
+      const status = await run(['status', '--config', file]);
+      const next = '`indexhouse sync` creates the first one';
+      expect(status).toMatchObject({ code: 3, stdout: expect.stringContaining(`No snapshots yet. ${next}.`) });
+      const plan = await run(['plan', '--config', file]);
+      expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining(next) });
+      expect(readdirSync(folder)).toEqual(['indexhouse.yaml']);
+    },
+  );
 
   test.each([2040, 2440])('where the clock is behind %i, shows no negative age, and says so', async (year) => {
     const built = await buildWarehouse([
