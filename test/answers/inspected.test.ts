@@ -238,7 +238,11 @@ describe('rich results and referring URLs of inspections', () => {
         extra: { '/p/1': warned, '/p/2': types({ Product: [[brand]] }) },
       },
       // Not one of these nights inspects all pages.
-      { lists, inspects: seen('/p/1', '/p/3', '/p/odd'), extra: { '/p/1': plain, '/p/odd': plain } },
+      {
+        lists,
+        inspects: seen('/p/1', '/p/3', '/p/odd'),
+        extra: { '/p/1': { ...plain, referringUrls: [pageOf('/b'), pageOf('/c')] }, '/p/odd': plain },
+      },
     ]);
     reader = await openReader(warehouse);
   });
@@ -272,12 +276,26 @@ describe('rich results and referring URLs of inspections', () => {
       // In a form that nobody documented.
       '/p/odd 7 – 0 – – 0',
     ]);
-    expect(await rowsOf(reader, 'select url, referring_url from referring_urls')).toEqual([
+    const linked = "select url, referring_url from referring_urls where snapshot_date = '2025-03-01'";
+    expect(await rowsOf(reader, linked)).toEqual([
       { url: pageOf('/p/1'), referring_url: pageOf('/a') },
       { url: pageOf('/p/1'), referring_url: pageOf('/b') },
     ]);
     const extra = await rowsOf(reader, "select distinct extra from url_reports where extra <> '{}'");
     expect(extra).toEqual([{ extra: `{"siteUrl":"${SITE}"}` }]);
+  });
+
+  test('referring URLs are lost and gained between two inspections, and one without any has lost them', async () => {
+    const linked = async (parameters: Record<string, string>) =>
+      (await analysisRows(reader, 'referring_url_changes', parameters)).map(
+        ({ url, snapshot_date, referring, lost, gained }) =>
+          [url, snapshot_date, referring, `-${lost}`, `+${gained}`].join(' ').replaceAll(pageOf(''), ''),
+      );
+    const second = '/p/1 2025-03-02 0 -/a,/b +';
+    expect(await linked({ since: '2025-03-01' })).toEqual(['/p/1 2025-03-03 2 - +/b,/c', second]);
+    // The inspection before the period is compared with, too.
+    expect(await linked({ since: '2025-03-02', until: '2025-03-02', url_contains: '/P/1' })).toEqual([second]);
+    expect(await linked({ since: '2025-03-01', directory: '/q/' })).toEqual([]);
   });
 
   test('changes are what differs between two inspections of a page in the index', async () => {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { withReader } from '../../../src/answers/query/reader.js';
 import { DamageError } from '../../../src/warehouse/log/folder/damage.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { analysisRows, openReader } from '../../answers/query/given.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { commitInspected } from '../../given/inspected.js';
 import { maintainAt } from '../../given/thinned.js';
@@ -47,9 +48,11 @@ test('preliminary days and what older inspections found are thinned; what is kno
   };
   const nights = NIGHTS.map((night) => {
     const inspected = night === 0 ? ['/a', '/b'] : ['/b'];
+    // The newest inspection of a page to which nothing links keeps the reports of a night, but not its referring URLs.
+    const all = night === 2 ? [...inspected, '/c'] : inspected;
     return {
-      lists: ['/a', '/b'],
-      inspects: Object.fromEntries(inspected.map((path) => [path, 'Submitted and indexed'])),
+      lists: ['/a', '/b', '/c'],
+      inspects: Object.fromEntries(all.map((path) => [path, 'Submitted and indexed'])),
       extra: Object.fromEntries(inspected.map((path) => [path, found])),
       ...(night === REFUSED ? {} : { clicks: { '/a': night + 1 } }),
     };
@@ -65,7 +68,9 @@ test('preliminary days and what older inspections found are thinned; what is kno
   }
   const after = await answers(warehouse);
   expect(after.known).toEqual(before.known);
-  expect(after.dates).toEqual([before.dates[0], [3, 8], [1, 8], [1, 8]]);
+  expect(after.dates).toEqual([before.dates[0], [3, 8], [1, 3, 8], [1, 8]]);
+  const reader = await openReader(warehouse);
+  expect(await analysisRows(reader, 'referring_url_changes', { since: '2025-03-01' })).toEqual([]);
   expect(await findingsOf(warehouse)).toEqual([]);
 });
 
