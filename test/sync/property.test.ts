@@ -4,7 +4,7 @@ import { loadConfig } from '../../src/base/config/load.js';
 import { createLogger } from '../../src/base/observe/log.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
 import { realRunEffects } from '../../src/sync/context.js';
-import { openReader, rowsOf } from '../answers/query/given.js';
+import { analysisRows, openReader, rowsOf } from '../answers/query/given.js';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { startSimulator, sync } from '../given/client-clock.js';
@@ -75,6 +75,27 @@ describe('a night of Search Console that is interrupted', () => {
 });
 
 describe('a property', () => {
+  test('inspects again what search shows a week after it was found not indexed, and counts and reports it', async () => {
+    const quota = { entry: { inspections_per_day: 2000 }, inspectionsPerDay: 10_000 };
+    const { home, pass } = await givenProperty(onTestFinished, { pages: 1200, ...quota });
+    pass(14);
+    await home.syncOne();
+    pass(10);
+    await home.syncOne();
+    const again = await asked(home, "select index_summary from url_reports where reason = 'contradicted'");
+    expect(again.map((row) => row['index_summary'])).toContain('Not Indexed');
+    const [found] = await asked(
+      home,
+      `select count(*)::int as pages from url_reports
+      join (select url, max("date") as shown_on from search_final group by url) using (url)
+      where snapshot_date = '2026-01-15' and index_summary = 'Not Indexed' and shown_on >= snapshot_date + 7`,
+    );
+    const trend = await analysisRows(await openReader(home.warehouse), 'indexing_trend');
+    expect(trend.map((row) => row['contradicted'])).toEqual([0, found?.['pages']]);
+    const { stdout } = await run(['report', '--config', home.config, '--brief', '--out', '-']);
+    expect(stdout).toContain(`Search still shows ${found?.['pages']} pages that an inspection found not indexed.`);
+  });
+
   test('says nothing new on its first night, and its day of inspections is counted in the warehouse', async () => {
     const { home, pass } = await givenProperty(onTestFinished, { entry: { inspections_per_day: 40 } });
     expect(await home.syncOne()).toMatchObject({ reports_status: 'budget', reports: { fetched: 40, failed: 0 } });

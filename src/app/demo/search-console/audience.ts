@@ -14,8 +14,8 @@ const SHOWN: readonly (readonly [pages: number, mean: number])[] = [
   [0.1, 20],
   [0.1, 0.5],
 ];
-/** Impressions go on for fewer days than this after a page fell out of the index. */
-const AFTER_THE_FALL_DAYS = 3;
+/** Impressions go on for fewer days than this after a page fell out of the index; of one page of so many for longer. */
+const AFTER_THE_FALL = { days: 3, oneOf: 20, longerDays: 45 } as const;
 /** Share of the pages without any impressions. */
 const SILENT = 0.4;
 /** Mean impressions a day of the others: at least, at most, and the exponent of the tail between. */
@@ -94,11 +94,13 @@ export class Audience {
     const { seed } = this.website;
     const u = (salt: number): number => unit(seed, number, 0, salt);
     const rank = (1 - u(SALT.mean)) / (1 - SILENT);
+    const end = hash(seed, number, 0, SALT.end);
+    const { days, oneOf, longerDays } = AFTER_THE_FALL;
     const appeal = {
       mean: Math.min(TAIL.to, TAIL.from / rank ** TAIL.exponent),
       position: 1 + 60 * u(SALT.position) ** 2,
       isSporadic: hash(seed, number, 0, SALT.isSporadic) % SPORADIC.oneOf === 0,
-      daysAfterTheFall: hash(seed, number, 0, SALT.end) % AFTER_THE_FALL_DAYS,
+      daysAfterTheFall: end % oneOf === 0 ? longerDays : end % days,
       past: pastOf(this.website, number),
     };
     this.#appeals[number] = rank > 1 ? null : appeal;

@@ -178,15 +178,17 @@ describe('what is incomplete', () => {
 });
 
 describe('what pages have', () => {
-  it('impressions while they are in the index, until within two days of their fall', async () => {
+  it('impressions while they are in the index, until within two days of their fall but for a few', async () => {
     const website = google.world.website('w');
     const byUrl = new Map(website.allPages.map((page) => [website.urls.url(page.number), page]));
+    let lasting = 0;
     for (const night of [3, 6, 12, 17]) {
       const shown = pagesOf(await rows(addDays('2025-12-31', night))).map((url) => byUrl.get(url));
-      expect(
-        shown.filter((page) => !page || ![night, night - 1, night - 2].some((one) => wasIndexed(page, one))),
-      ).toEqual([]);
+      const fallen = shown.filter((page) => !page || ![0, 1, 2].some((ago) => wasIndexed(page, night - ago)));
+      expect(fallen.length).toBeLessThan(shown.length / 50);
+      lasting += fallen.length;
     }
+    expect(lasting).toBeGreaterThan(0);
     const shown = new Set(pagesOf(await rows('2025-11-01', FINAL)));
     expect(shown.size > 500 && shown.size < website.count / 1.5).toBe(true);
     expect([...byUrl.values()].some(({ inSitemap, number }) => !inSitemap && shown.has(website.urls.url(number)))).toBe(
