@@ -42,34 +42,29 @@ inspections as (
   group by website_id, url, snapshot_id
 ),
 pairs as (
+  -- What improved got worse from the later one to the earlier.
   select
     *,
     lag(inspected_at) over earlier as previous_inspected_at,
-    lag(types) over earlier as previous_types,
-    lag(errors) over earlier as previous_errors
+    lag({types: types, errors: errors}) over earlier as previous,
+    if($improved::boolean, {types: types, errors: errors}, previous) as better,
+    if($improved::boolean, previous, {types: types, errors: errors}) as worse
   from inspections
   window earlier as (partition by website_id, url order by snapshot_id)
 ),
 changes as (
   select
-    website_id,
-    url,
-    previous_inspected_at,
-    inspected_at,
-    snapshot_date,
-    unnest(if(
-      $improved::boolean,
-      [{change: 'found', type: one, issue: null::varchar} for one in types if not list_contains(previous_types, one)]
-      || [
-        {change: 'repaired', type: one.type, issue: one.issue}
-        for one in previous_errors
-        if list_contains(types, one.type) and not list_contains(errors, one)
-      ],
-      [{change: 'lost', type: one, issue: null::varchar} for one in previous_types if not list_contains(types, one)]
-      || [
-        {change: 'error', type: one.type, issue: one.issue} for one in errors if not list_contains(previous_errors, one)
+    * exclude (better, worse),
+    unnest(
+      [
+        {change: if($improved, 'found', 'lost'), type: one, issue: null::varchar}
+        for one in better.types if not list_contains(worse.types, one)
       ]
-    )) as made
+      || [
+        {change: if($improved, 'repaired', 'error'), type: one.type, issue: one.issue}
+        for one in worse.errors if list_contains(types, one.type) and not list_contains(better.errors, one)
+      ]
+    ) as made
   from pairs
   where previous_inspected_at is not null
 )

@@ -27,20 +27,13 @@ import {
 import { copyState } from '../../warehouse/log/state.js';
 import { keepOddRecords } from './journal-views.js';
 
+/** Tables that only a property has. */
+const OF_A_PROPERTY = [...SEARCH_TABLES, 'listing_sources', 'rich_results', 'referring_urls'] as const;
 /** Made from the journal alone; summary, versions and state compare these with the state before. */
 const FROM_THE_JOURNAL = [
-  'coverage',
-  'url_reports',
-  'report_failures',
-  'rejected_records',
-  'drift_observations',
-  ...SEARCH_TABLES,
-  'listing_sources',
-  'rich_results',
-  'referring_urls',
-] as const satisfies DataTable[];
-/** Those that only a property has. */
-const OF_A_PROPERTY: readonly DataTable[] = [...SEARCH_TABLES, 'listing_sources', 'rich_results', 'referring_urls'];
+  ...(['coverage', 'url_reports', 'report_failures', 'rejected_records', 'drift_observations'] as const),
+  ...OF_A_PROPERTY,
+];
 
 export interface StageInput {
   warehouse: string;
@@ -94,7 +87,7 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
 
 /** The statement that makes the rows of a table from a journal; null if the source has none. */
 export function journalQuery(table: (typeof FROM_THE_JOURNAL)[number], { byInspection }: CommitFacts): string | null {
-  if (OF_A_PROPERTY.includes(table) && !byInspection) return null;
+  if (OF_A_PROPERTY.some((one) => one === table) && !byInspection) return null;
   return sql(`sync/stage/${table === 'coverage' && byInspection ? 'inspected_coverage' : table}`);
 }
 
