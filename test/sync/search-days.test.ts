@@ -115,6 +115,24 @@ test('a day that may still change is replaced each night; with google.fresh: fal
   expect(await final.rows(`select max("date")::varchar as last from search_dates`)).toEqual([{ last: LAST_FINAL }]);
 });
 
+test('a day without impressions after a busy week is unknown, and asked for again for a week', async () => {
+  const { pass, rows } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const gap = addDays(LAST_FINAL, -1);
+  const usual = shown('2026-02-05');
+  const lacking = (date: string, type: string) => (date === gap && type === 'web' ? [] : usual(date, type));
+  const known = `select pages::int as pages from search_dates where "date" = '${gap}' and "type" = 'web'`;
+  for (let night = 0; night < 6; night++) await pass({ search: lacking });
+  expect(await rows(known)).toEqual([]);
+  const problem = `select count(*)::int as nights from listing_sources where remark like '%of ${gap} has no impressions%'`;
+  expect(await rows(problem)).toEqual([{ nights: 6 }]);
+  await pass({ search: usual });
+  expect(await rows(known)).toEqual([{ pages: 2 }]);
+  const gone = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const ended = (date: string, type: string) => (date >= gap ? [] : usual(date, type));
+  for (let night = 0; night < 8; night++) await gone.pass({ search: ended });
+  expect(await gone.rows(known)).toEqual([{ pages: 0 }]);
+});
+
 test('a refused day leaves the listing partial, if it is recent, and is fetched the next night', async () => {
   const { pass, calls, rows } = await scriptedProperty(onTestFinished, {}, { ...HISTORY, history: '200d' });
   const refusing = (refused: string) => (date: string, type: string) =>
