@@ -24,11 +24,11 @@ const WIDTH = 4;
 const LISTED_DAYS = 90;
 /** After so many failed days in a row, the others would fail, too. */
 const MOST_IN_A_ROW = 3;
-/** A day without impressions in web search after a week with so many is a gap of Google's, unless it is one a week later. */
+/** A day without impressions in web search is unknown for a week if the week before it had this many. */
 const GAP = {
   days: 7,
   impressions: 140,
-  why: 'has no impressions in web search, though the week before had many: it is asked for again',
+  why: 'has no impressions in web search, though the week before had many: `sync` reads it again',
 };
 
 const knownDay = z.object({ date: z.string(), type: z.string() });
@@ -98,8 +98,8 @@ class SearchFetch {
     const { today } = this.days;
     const totals = await this.#totals(addDays(today, -Math.round(history / DAY_MS)));
     const missing = missingDates(totals, final);
-    const gaps = missing.filter((date) => isGap(totals, date)).map((date) => ({ date, why: GAP.why }));
-    const open = missing.filter((date) => !gaps.some((gap) => gap.date === date));
+    const gaps = gapsIn(missing, totals);
+    const open = missing.filter((date) => !gaps.includes(date));
     const dates = new Set([...open.slice(0, most), ...(fresh ? preliminaryDates(totals, today) : [])]);
     const all = missing.length > 0 || dates.size > 0 ? wantedDays(totals, dates) : trialDay(totals);
     const wanted = all.filter((day) => !final.has(dayName(day)) && !journaled.has(dayName(day)));
@@ -107,7 +107,10 @@ class SearchFetch {
     const isListed = ({ date }: Failed) => date === null || date >= addDays(today, -LISTED_DAYS);
     return {
       error: failedText(this.#failed.filter(isListed)),
-      remark: failedText([...gaps, ...this.#failed.filter((one) => !isListed(one))]),
+      remark: failedText([
+        ...gaps.map((date) => ({ date, why: GAP.why })),
+        ...this.#failed.filter((one) => !isListed(one)),
+      ]),
       left:
         Math.max(0, open.length - most) + gaps.length + new Set(this.#failed.flatMap(({ date }) => date ?? [])).size,
     };
@@ -177,12 +180,16 @@ function missingDates(totals: AllTotals, final: ReadonlySet<string>): string[] {
   return missing;
 }
 
-function isGap(totals: AllTotals, date: string): boolean {
-  // Other types come and go.
-  const shownOn = (one: string) => totals.get('web')?.dates.get(one)?.impressions ?? 0;
-  const isRecent = date > addDays(rangeOf(totals).last, -GAP.days);
-  const week = Array.from({ length: GAP.days }, (_, at) => shownOn(addDays(date, -1 - at)));
-  return isRecent && shownOn(date) === 0 && week.reduce((all, one) => all + one, 0) >= GAP.impressions;
+/** Those of the last week that Google may have left out. */
+function gapsIn(missing: readonly string[], totals: AllTotals): string[] {
+  const { last } = rangeOf(totals);
+  // Other types of search often have days without impressions.
+  const shownOn = (date: string) => totals.get('web')?.dates.get(date)?.impressions ?? 0;
+  const shownBefore = (date: string) =>
+    Array.from({ length: GAP.days }, (_, at) => shownOn(addDays(date, -1 - at))).reduce((all, one) => all + one, 0);
+  return missing.filter(
+    (date) => addDays(date, GAP.days) > last && shownOn(date) === 0 && shownBefore(date) >= GAP.impressions,
+  );
 }
 
 /** The first date with data of any type, and the last that no longer changes. */

@@ -115,7 +115,7 @@ test('a day that may still change is replaced each night; with google.fresh: fal
   expect(await final.rows(`select max("date")::varchar as last from search_dates`)).toEqual([{ last: LAST_FINAL }]);
 });
 
-test('a day without impressions after a busy week is unknown, and asked for again for a week', async () => {
+test('a day without impressions after a busy week is unknown, and read again for a week', async () => {
   const { pass, rows } = await scriptedProperty(onTestFinished, {}, HISTORY);
   const gap = addDays(LAST_FINAL, -1);
   const usual = shown('2026-02-05');
