@@ -20,23 +20,21 @@ export const UNREADABLE: LastNight = {
   sentence: 'How the last night went cannot be read: `indexhouse status` says why.',
 };
 
-/** The verdict on the last night, which waits for the end of a run. */
+/** The verdict on the last night. During a run there is none, only how far it is and what needs attention. */
 export function lastNightOf(found: Found, findings: readonly Finding[]): LastNight {
-  const { websites, checked_at, run_since, unfinished } = found;
-  const configured = websites.filter(({ is_configured }) => is_configured);
-  const runs = configured.flatMap(({ last_run }) => last_run ?? []);
-  if (run_since === null && runs.length === 0 && findings.every(({ kind }) => kind === 'missing')) {
+  const isRunning = found.run_since !== null;
+  const { runs, websites } = nightOf(found);
+  if (!isRunning && runs.length === 0 && findings.every(({ kind }) => kind === 'missing')) {
     return { is_good: null, sentence: 'No snapshots yet. `indexhouse sync` creates the first one.' };
   }
-  const current = run_since === null ? latest(runs.map(({ run_id }) => run_id)) : unfinished.at(-1)?.run_id;
-  const since = Date.parse(run_since ?? '');
-  const own = runs.filter(({ run_id, finished_at }) => run_id === current || Date.parse(finished_at) >= since);
-  const all = new Set([...configured, ...(run_since === null ? [] : unfinished)].map(({ website_id }) => website_id));
-  const ofAll = (part: number) => `${part === 0 ? 'none' : count(part)} of ${counted(all.size, 'website')}`;
-  const run = all.size === 0 ? 'A run is under way.' : `A run is under way, done so far: ${ofAll(own.length)}.`;
+  const ofAll = (part: number) => `${part === 0 ? 'none' : count(part)} of ${counted(websites, 'website')}`;
+  const run = websites === 0 ? 'A run is in progress.' : `A run is in progress, done so far: ${ofAll(runs.length)}.`;
   if (findings.length === 0) {
-    if (run_since !== null) return { is_good: null, sentence: run };
-    return { is_good: true, sentence: `Last night was good: ${ofAll(own.length)}, ${timesOf(own, checked_at)}.` };
+    if (isRunning) return { is_good: null, sentence: run };
+    return {
+      is_good: true,
+      sentence: `Last night was good: ${ofAll(runs.length)}, ${timesOf(runs, found.checked_at)}.`,
+    };
   }
   const ofWebsites = findings.filter(({ website }) => website !== null);
   const others = findings.filter(({ website }) => website === null);
@@ -45,8 +43,24 @@ export function lastNightOf(found: Found, findings: readonly Finding[]): LastNig
     ...(affected > 0 ? [`${ofAll(affected)} (${kindsOf(ofWebsites)})`] : []),
     ...(others.length > 0 ? [kindsOf(others)] : []),
   ];
-  const needs = run_since === null ? 'Last night needs' : `${run} Needs`;
+  const needs = isRunning ? `${run} Needs` : 'Last night needs';
   return { is_good: false, sentence: `${needs} attention: ${parts.join('; ')}.` };
+}
+
+/** What the run in progress has done so far, or else the newest run; and how many websites it has. */
+function nightOf({ websites, run_since: since, unfinished }: Found) {
+  const configured = websites.filter(({ is_configured }) => is_configured);
+  const runs = configured.flatMap(({ last_run }) => last_run ?? []);
+  if (since === null) {
+    const newest = latest(runs.map(({ run_id }) => run_id));
+    return { runs: runs.filter(({ run_id }) => run_id === newest), websites: configured.length };
+  }
+  // With `websites: all`, a website of the first run is known by its journal only.
+  const known = new Set([...configured, ...unfinished].map(({ website_id }) => website_id));
+  const current = unfinished.at(-1)?.run_id;
+  const isOfIt = ({ run_id, finished_at }: (typeof runs)[number]) =>
+    run_id === current || Date.parse(finished_at) >= Date.parse(since);
+  return { runs: runs.filter(isOfIt), websites: known.size };
 }
 
 /** When these runs began and ended, as `02:00–02:14 UTC`; with the date if that is more than a day ago. */

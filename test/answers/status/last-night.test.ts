@@ -119,7 +119,7 @@ describe('the verdict on the last night', () => {
     ]) {
       await RunFile.begin(run, logger, Date.parse(began ?? ''));
       const found = await status();
-      const sentence = `A run is under way, done so far: ${done} of 2 websites.`;
+      const sentence = `A run is in progress, done so far: ${done} of 2 websites.`;
       expect(found).toMatchObject({ exit_code: 0, warnings: [], last_night: { is_good: null, sentence } });
       const figures = await metricsOf(found);
       expect(figures).toContain('indexhouse_exit_code 0\n');
@@ -134,7 +134,7 @@ describe('the verdict on the last night', () => {
     const folder = journalFolder(built.path, run_id, 'v');
     const header = { run_id, website_id: 'v', website_name: null, snapshot_id: run_id, started_at, version: '0' };
     await writeHeader(folder, { ...header, resumed: 1 });
-    expect((await status()).last_night.sentence).toBe('A run is under way, done so far: 1 of 2 websites.');
+    expect((await status()).last_night.sentence).toBe('A run is in progress, done so far: 1 of 2 websites.');
     rmSync(folder.path, { recursive: true });
     await (await RunFile.begin(run, logger, Date.now())).ends({}, {});
     // Something else holds the lock.
