@@ -50,7 +50,7 @@ async function stopped(child: ChildProcess): Promise<void> {
  *
  * @param hooks arguments of Node itself, such as `--require`
  * @returns what it printed on stdout
- * @throws Error if it does not end with 0
+ * @throws Error if it ends with another code than `codes`
  */
 export function runProgram(args: string[], options: ScriptOptions): Promise<string> {
   return runScript([PROGRAM, ...args], options);
@@ -60,10 +60,15 @@ export interface ScriptOptions {
   cwd: string;
   env?: Record<string, string>;
   hooks?: string[];
+  /** The exit codes that are no failure; by default 0. */
+  codes?: readonly number[];
 }
 
 /** The same of any script, or of Node's own flags. */
-export async function runScript(args: string[], { cwd, env = {}, hooks = [] }: ScriptOptions): Promise<string> {
+export async function runScript(
+  args: string[],
+  { cwd, env = {}, hooks = [], codes = [0] }: ScriptOptions,
+): Promise<string> {
   const child = spawn(process.execPath, [...hooks, ...args], {
     cwd,
     env: { ...process.env, ...env },
@@ -71,8 +76,7 @@ export async function runScript(args: string[], { cwd, env = {}, hooks = [] }: S
   });
   const pieces: Buffer[] = [];
   child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
-  const code = await new Promise((resolve) => child.on('close', resolve));
-  // `status` of a generated warehouse, which has no copies, ends with 3.
-  if (code !== 0 && !(code === 3 && args.includes('status'))) throw new Error(`${args.join(' ')} ended with ${code}`);
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  if (code === null || !codes.includes(code)) throw new Error(`${args.join(' ')} ended with ${code}`);
   return Buffer.concat(pieces).toString('utf8');
 }
