@@ -41,7 +41,7 @@ export function kindOf(status: number): FailureKind {
 function remediesOf({ baseUrl, token }: Places): Partial<Record<FailureKind, string>> {
   return {
     unauthorized: `the token is missing, wrong or expired: check ${token} (and the environment variable that it reads)`,
-    forbidden: 'grant the key access, or remove what it cannot read from the configuration',
+    forbidden: 'grant the key access, or remove from the configuration what it cannot read',
     redirect: `redirects are refused, because the token would travel with them: set ${baseUrl} to the final address`,
     throttled:
       'the service keeps throttling this key: lower api.requests_per_minute, or find out who else uses the key',

@@ -15,6 +15,7 @@ with page as (
       as without_verdict
   from pages
   where
+    -- A subquery, because DuckDB skips files by the bounds of a join, not by an `in` list.
     pages.url in (select unnest([$url::varchar, url_key($url::varchar)]))
     and is_website(pages.website_id, $website::varchar)
 ),

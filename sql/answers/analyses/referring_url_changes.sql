@@ -1,5 +1,5 @@
 -- title: Referring URLs that changed
--- description: With Search Console, the pages of which an inspection named other referring URLs than the one before, newest first. `lost` are no longer named, `gained` were not before; `referring` counts those that are named now. The change happened between `previous_inspected_at` and `inspected_at`. Google names only some of the pages that link to a page, so a lost one may still link there. A first inspection is no change.
+-- description: With Search Console, the pages whose referring URLs differ between two inspections, newest first: the later one no longer names `lost`, and newly names `gained`; `referring` counts all that it names. The change happened between `previous_inspected_at` and `inspected_at`. Google names only some of the pages that link to a page, so a lost one may still link to it. A first inspection is no change.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date of the later inspection; by default the last seven dates are covered
@@ -38,7 +38,7 @@ inspections as (
   where
     snapshot_id >= coalesce(first_id, '')
     and url_reports.snapshot_date <= $until::date
-    -- What retention removed was not empty.
+    -- If retention removed the referring URLs of an inspection, they are unknown, not empty.
     and snapshot_id not in (select snapshot_id from tombstones where table_name = 'referring_urls')
   group by website_id, url, snapshot_id
 ),

@@ -42,7 +42,7 @@ inspections as (
   group by website_id, url, snapshot_id
 ),
 pairs as (
-  -- What improved got worse from the later one to the earlier.
+  -- An improvement is a loss read backwards: from the later inspection to the earlier one.
   select
     *,
     lag(inspected_at) over earlier as previous_inspected_at,

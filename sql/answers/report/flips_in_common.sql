@@ -22,7 +22,7 @@ population as (
     and (pages.is_listed or flipped.url is not null)
     and target is not null
 ),
--- Pages that are alike in all of it count together.
+-- Pages with the same values are counted once, before they are unpivoted.
 alike as (
   select
     website_id,

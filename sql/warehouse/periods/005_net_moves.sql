@@ -2,7 +2,7 @@
 -- `website_id`, `before_id` and `listing_id`. `move` as in `index_moves`; `step` is 1 for a page that entered, -1 for one that
 -- fell out, and 0 for one that did both; `falls` is how often it fell, which a page that is retired did not. `made` is the version
 -- that counts: the last one that did so, or of a page that came back, its last fall; `is_uncrawled` is true of one that was not
--- crawled since. The statuses of the last one are columns of their own, because `made` takes as long as all the rest.
+-- crawled since. The statuses of the last one are columns of their own, because `made` takes as long as all other columns.
 create or replace macro net_moves(pairs) as table
 select
   *,

@@ -34,7 +34,7 @@ export function valuesOf(analysis: Asked, given: ReadonlyMap<string, string>, to
   if (unknown !== undefined) throw refuse(unknownName(unknown, parameters));
   return Object.fromEntries(
     parameters.map((parameter) => {
-      // A line of a file may end in a carriage return.
+      // Values copied from a Windows file may end in a carriage return.
       const text = given.get(parameter.name)?.trim() ?? parameter.default;
       if (text === null) throw refuse(`parameter ${parameter.name} is required: ${parameter.name}=…`);
       const value = readValue(parameter, text, today);

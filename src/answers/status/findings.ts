@@ -81,7 +81,7 @@ export function findingsOf(status: Found, { maxRejectRatio, maxAge }: Limits): F
     ...(status.disk ? [as('disk')(status.disk)] : []),
     ...set_aside.map((folder) => `${folder} ${SET_ASIDE}`).map(as('damaged')),
     ...websites.flatMap((website) => missing(website, status).map(as('missing', website))),
-    // So it looks, too, if the disk of the warehouse is not mounted.
+    // An unmounted disk looks the same.
     ...(status.websites.length === 0 && status.run_since === null ? [as('missing')(NO_SNAPSHOT)] : []),
     ...websites.flatMap((website) => stale(website, maxAge).map(as('stale', website))),
     ...(damaged.length > 0 ? [as('damaged')(damagedFiles(damaged))] : []),

@@ -14,7 +14,7 @@ export interface Found {
   websites: WebsiteStatus[];
   /** The process that holds the run lock: a sync or another writing command is running. */
   running: LockHolder | null;
-  /** When the run in progress began, or was resumed; null if there is none. */
+  /** When the run in progress started or was resumed; null if there is none. */
   run_since: string | null;
   /** What the run in progress waits for; null if it does not wait. */
   waiting: Waiting | null;

@@ -6,7 +6,7 @@ import { count } from '../../base/observe/format.js';
 import type { Parameters } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 
-/** As many as a website has states. */
+/** Enough for every coverage state of a website. */
 const VALUES_LISTED = 20;
 /** The value for unknown values, and for pages in no sitemap. */
 export const UNKNOWN_VALUE = '-';

@@ -27,7 +27,7 @@ export interface ThinningRule {
  * - `newest_listing`: the website's newest complete listing.
  * - `last_listings`: pages that are monitored were not listed since.
  * - `newest_reports`: it holds the newest report of a page, or what its newest inspection found.
- * - `newest_days`: it holds days of search analytics as they are known now.
+ * - `newest_days`: it holds days of search analytics that were not fetched again.
  */
 const FATES = [
   'goes',

@@ -52,7 +52,7 @@ async function chosenProperties({ json, yes }: Flags, io: Io): Promise<string[]>
   const readable = async (signal: AbortSignal) => widestOf(await readableSites({ google, signal }));
   const widest = await stoppable(io, readable).catch((error) => {
     if (!(error instanceof SourceError)) throw error;
-    // An example serves who has no account yet, and would be in the way of who tries again.
+    // Without an account, an example helps. After a failed request, it would block the next `init`.
     if (error.kind !== 'unauthorized' || error.status !== null)
       throw new Failure(`the properties cannot be listed, so nothing was written: ${error.message}`);
     io.stderr.write(`${safe(`indexhouse: the file names no property of yours: ${messageOf(error)}`)}\n`);

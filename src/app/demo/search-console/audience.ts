@@ -14,7 +14,7 @@ const SHOWN: readonly (readonly [pages: number, mean: number])[] = [
   [0.1, 20],
   [0.1, 0.5],
 ];
-/** Impressions go on for fewer days than this after a page fell out of the index; of one page of so many for longer. */
+/** A page keeps impressions for fewer than `days` after it fell out of the index; one page in `oneOf` for `longerDays`. */
 const AFTER_THE_FALL = { days: 3, oneOf: 20, longerDays: 45 } as const;
 /** Share of the pages without any impressions. */
 const SILENT = 0.4;
