@@ -1,5 +1,5 @@
 -- title: Coverage by sitemap
--- description: How much of each sitemap is indexed: the monitored pages whose last report names it, and how their last listing has them. A page counts in each of its sitemaps; `(none)` are pages in no sitemap, `(no report)` those without a report yet. Which sitemaps a page is in is as old as its report, counted from the newest snapshot: `median_report_age_days`. The shares of two sitemaps are not comparable: pages are put into sitemaps for what they are, so a share says nothing of what the sitemap did; see `sitemap_effect`.
+-- description: How much of each sitemap is indexed: the monitored pages whose last report names it, and how their last listing has them. A page counts in each of its sitemaps; `(none)` are pages in no sitemap, `(no report)` those without a report yet. Which sitemaps a page is in is as old as its report, counted from the newest snapshot: `median_report_age_days`. The shares of two sitemaps are not comparable: pages are put into sitemaps for what they are, so a share says nothing of what the sitemap did.
 -- question: Sitemaps
 -- param website (text, default all): id or name of one website
 -- param limit (integer, default 50): at most this many rows, or none for all

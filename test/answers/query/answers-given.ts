@@ -117,26 +117,6 @@ function pagesOn(night: number): GivenPage[] {
 }
 
 /**
- * Of the website `maps`: 40 pages join a sitemap on the third night, 60 never do, and m was in it from its first report
- * on. Until the fourth night 10 and 20 of them are indexed, then 16 and 22, and in the last one 20 and 24.
- */
-function mapsOn(night: number): GivenPage[] {
-  const [joined = 0, others = 0] = [[], [10, 20], [10, 20], [10, 20], [16, 22], [20, 24]][night] ?? [];
-  const page = (name: string, isIndexed: boolean, sitemaps: string[]): GivenPage => ({
-    url: `https://maps.example/${name}`,
-    entry: { index_summary: isIndexed ? 'Indexed' : 'Not Indexed' },
-    report: { sitemaps },
-  });
-  const pages = (letter: string, all: number, indexed: number, sitemaps: string[]) =>
-    Array.from({ length: all }, (_, at) => page(`${letter}${at}`, at < indexed, sitemaps));
-  return [
-    ...pages('j', 40, joined, night < 3 ? [] : [BLOG_MAP]),
-    ...pages('o', 60, others, []),
-    page('m', true, [BLOG_MAP]),
-  ];
-}
-
-/**
  * Canonicals of the website `forum` in the first three nights: a's mismatch has a break, b declares one from the second
  * night on, and c is gone.
  */
@@ -176,7 +156,7 @@ function kindsOn(night: number): GivenPage[] {
 }
 
 /**
- * Websites with known answers: `shop` with these stories, `maps`, `forum`, `kinds`, and `wiki`, whose only page falls out of the
+ * Websites with known answers: `shop` with these stories, `forum`, `kinds`, and `wiki`, whose only page falls out of the
  * index on the last night.
  */
 export function storiesWarehouse(): Promise<BuiltWarehouse> {
@@ -186,7 +166,6 @@ export function storiesWarehouse(): Promise<BuiltWarehouse> {
       at: AT[night] ?? '',
       lists: {
         shop: pagesOn(night),
-        maps: mapsOn(night),
         ...(night <= 3 ? { forum: forumOn(night) } : {}),
         ...(night === 1 ? { wiki: wiki({ index_summary: 'Indexed' }), kinds: kindsOn(night) } : {}),
         ...(night === 5 ? { wiki: wiki({ index_summary: 'Not Indexed' }), kinds: kindsOn(night) } : {}),

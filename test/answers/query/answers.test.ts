@@ -70,7 +70,7 @@ describe('answers', () => {
 
   test('about all websites are those about each', async () => {
     for (const [name, ids] of [
-      ['coverage_by_state', ['forum', 'kinds', 'maps', 'shop', 'wiki']],
+      ['coverage_by_state', ['forum', 'kinds', 'shop', 'wiki']],
       ['deindexed_by_directory', ['kinds', 'shop', 'wiki']],
     ] as const) {
       const all = await analysisRows(reader, name);

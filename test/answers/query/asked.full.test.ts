@@ -50,7 +50,7 @@ const numberOf = async (from: Reader, name: string, given: Record<string, string
 
 describe('the website that an analysis is asked about', () => {
   test('must be one of the warehouse, whose websites the error lists', async () => {
-    const known = ['forum', 'kinds', 'maps', 'wiki'].map((id) => `  ${id}  https://${id}.example`).join('\n');
+    const known = ['forum', 'kinds', 'wiki'].map((id) => `  ${id}  https://${id}.example`).join('\n');
     for (const analysis of taking('website')) {
       const given = givenTo(analysis, { website: 'typo.example' });
       const refused = askAnalysis(reader, analysis.name, given);

@@ -12,7 +12,7 @@ const PLURAL_OF_ONE = new RegExp(
   `(?<![\\d.,:-])1 (?:\\w+ )?(?:(?:${THINGS.replaceAll('s?', 's')}|entries)\\b|\\w+ (?:are|were|have)\\b)`,
 );
 const ZERO = new RegExp(`(?<![\\d.,:-])0 (?:of|${THINGS})\\b`);
-const ASKED = ['compare', 'events', 'index_balance', 'sitemap_effect'];
+const ASKED = ['compare', 'events', 'index_balance'];
 
 /** All that people read of a warehouse after two nights of websites with so many pages, and one without data. */
 async function textsOf(pages: number, websites: string[]): Promise<string> {

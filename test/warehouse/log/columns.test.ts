@@ -13,7 +13,7 @@ const FILE = join(packageFolder(), 'sql', 'warehouse', 'columns.json');
 
 it.each(['tables', 'macros'])('numbers the statements of sql/warehouse/%s in their order, each once', (folder) => {
   const numbers = sqlNames(`warehouse/${folder}`).map((name) => Number(basename(name).slice(0, 3)));
-  expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+  expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
 });
 
 it('holds the columns that the statements make; UPDATE_GENERATED=1 rewrites it', async () => {
