@@ -194,14 +194,14 @@ function nightsUntilFresh(wanted: number, reached: number, dueANight: number): n
 }
 
 /** What all keys spend together. They run side by side, so the slowest one decides when the run ends. */
-function totalsOf(plans: readonly ReturnType<typeof planOfKey>[], { schedule }: Config, now: number) {
+function totalsOf(plans: readonly ReturnType<typeof planOfKey>[], { schedule, warehouse }: Config, now: number) {
   const websites = plans.flatMap((plan) => plan.websites);
   const seconds = largest(plans.map((plan) => plan.seconds));
   const nights = largest(websites.map((website) => website.nights_until_fresh));
   const cron = schedule['nightly-sync'];
   const starts =
     cron && nights !== null && nights > 0 && nights <= MOST_NIGHTS_DATED
-      ? nextTimes(cron, schedule.time_zone, nights, new Date(now)).at(-1)
+      ? nextTimes(cron, warehouse.time_zone, nights, new Date(now)).at(-1)
       : undefined;
   return {
     pages: sum(websites.map((website) => website.pages)),

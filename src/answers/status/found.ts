@@ -53,8 +53,8 @@ export interface StatusInput extends WebsitesInput {
   maxRejectRatio: number;
   /** Milliseconds: a newest snapshot that is older is stale. */
   maxAge: number;
-  /** When the next night is due, by a schedule or the rhythm of the last ones, and how late it may be, in milliseconds. */
-  due?: Due;
+  /** When the next night is due, by a schedule or the rhythm of the last ones. */
+  due?: Due | undefined;
   /** Bytes that the disk must have free for a run; not looked at if left out. */
   minFreeDisk?: number;
   /** What follows the log; only the DuckDB files if left out. */

@@ -10,10 +10,10 @@ export interface Due {
   schedule: { cron: string; timeZone: string } | null;
   /** When they begin while the daemon runs, if `schedule` is null. */
   ofDaemon?: Due['schedule'];
-  /** How late one may be, in milliseconds. */
-  overdue: number;
 }
 
+/** How late a night may be: a run before it may hold the lock for a while, and cron may start it late. */
+const MOST_LATE_MS = 2 * HOUR_MS;
 /** So many of the last nights show a rhythm, if they are at least three and no gap is a quarter longer than another. */
 const NIGHTS = 6;
 const LEAST_NIGHTS = 3;
@@ -32,7 +32,7 @@ export function overdueText(
 ): string | null {
   if (!due) return null;
   const last = nights.at(-1);
-  const latest = now - due.overdue;
+  const latest = now - MOST_LATE_MS;
   const since = due.schedule ? scheduled(due.schedule, latest) : nextOf(nights);
   if (last === undefined || since === null || since <= last || since >= latest) return null;
   const from = due.schedule ? 'schedule.nightly-sync' : 'the rhythm of the last nights';

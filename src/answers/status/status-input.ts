@@ -34,18 +34,19 @@ export function statusInputOf(config: Config): StatusInput {
   };
 }
 
-/** When nights are due: by the schedule, if the configuration has one or the daemon runs. */
-export function dueOf({ hasSchedule, schedule: { 'nightly-sync': cron, time_zone: timeZone }, status }: Config): Due {
-  const schedule = cron ? { cron, timeZone } : null;
-  const { overdue } = status;
-  return hasSchedule ? { schedule, overdue } : { schedule: null, ofDaemon: schedule, overdue };
+/** When nights are due: by the schedule, if the configuration has one or the daemon runs; undefined if never. */
+export function dueOf({ hasSchedule, schedule: { 'nightly-sync': cron }, sync, warehouse }: Config): Due | undefined {
+  // The nights of a simulator come when somebody advances it.
+  if (sync.clock === 'service') return undefined;
+  const schedule = cron ? { cron, timeZone: warehouse.time_zone } : null;
+  return hasSchedule ? { schedule } : { schedule: null, ofDaemon: schedule };
 }
 
 /** The age above which a snapshot is stale, in milliseconds. If the nightly sync is switched off, one a day is assumed. */
-export function maxAgeOf({ status, schedule }: Config): number {
+export function maxAgeOf({ status, schedule, warehouse }: Config): number {
   if (status.max_age !== 'auto') return status.max_age;
   const cron = schedule['nightly-sync'];
-  return (cron && 2 * (longestGap(cron, schedule.time_zone) ?? 0)) || STATUS_DEFAULTS.maxAge;
+  return (cron && 2 * (longestGap(cron, warehouse.time_zone) ?? 0)) || STATUS_DEFAULTS.maxAge;
 }
 
 /**

@@ -8,6 +8,8 @@ import type { TimedJob } from './timetable.js';
 
 /** How often to check the clock, because timers stand still while a machine sleeps. */
 const LOOK_MS = 10 * MINUTE_MS;
+/** A job that was missed by less still runs: a night by noon is worth having, a later one would disturb the next. */
+const CATCH_UP_MS = 12 * HOUR_MS;
 
 export interface DaemonOptions extends JobContext {
   jobs: readonly TimedJob[];
@@ -20,10 +22,10 @@ export interface DaemonOptions extends JobContext {
  * Runs each job at its times until the signal fires; then asks running jobs to stop, and waits for them.
  * A job never runs twice at once, and one that fails does not end the daemon.
  *
- * | state of a job | left when                                                                                      |
- * |----------------|------------------------------------------------------------------------------------------------|
- * | `waiting`      | its time has come, was missed by less than `catch_up`, or a run was left unfinished: `running` |
- * | `running`      | it ends, however: `waiting` for the next time; times that pass meanwhile are skipped           |
+ * | state of a job | left when                                                                                        |
+ * |----------------|--------------------------------------------------------------------------------------------------|
+ * | `waiting`      | its time has come, was missed by less than 12 hours, or a run was left unfinished: `running` |
+ * | `running`      | it ends, however: `waiting` for the next time; times that pass meanwhile are skipped             |
  *
  * Of jobs that take the run lock, one whose time comes during another one runs after it.
  */
@@ -85,29 +87,27 @@ class Timed {
     const { last } = board.figuresOf(name);
     const recorded = last && Date.parse(last.begun_at);
     const lastBegun = job.lastBegun ? await job.lastBegun(config) : recorded;
-    const due = lastBegun === null ? null : this.#last(now, Math.max(now - config.schedule.catch_up, lastBegun + 1));
+    const due = lastBegun === null ? null : this.#last(now, Math.max(now - CATCH_UP_MS, lastBegun + 1));
     if (due !== null) this.#logger.info({ due: new Date(due) }, 'catching up: no process was running at that time');
     else if (await job.isUnfinished?.(config)) this.#logger.info('resuming what another process left unfinished');
     else return;
-    this.#start(0);
+    this.#start();
   }
 
   /** Starts the job if its time has come: once, however many of its times have passed since the last check. */
   look(now: number): void {
-    const { catch_up, jitter } = this.options.config.schedule;
     if (now < this.next) return;
     const due = this.#last(now, this.next) ?? this.next;
     this.#setNext(now);
     if (this.running) this.#logger.warn('skipped: the job is still running');
-    else if (now - due > Math.max(catch_up, MINUTE_MS)) {
+    else if (now - due > CATCH_UP_MS) {
       this.#logger.warn({ due: new Date(due) }, 'missed: the process was not running at that time');
-    } else this.#start(Math.floor(Math.random() * jitter));
+    } else this.#start();
   }
 
-  #start(delay: number): void {
+  #start(): void {
     const { signal } = this.options;
     const run = async () => {
-      await passing(delay, signal);
       if (signal.aborted) return;
       await runJob(this.timed, { ...this.options, logger: this.#logger });
       if (!signal.aborted) this.#logNext();
@@ -118,11 +118,11 @@ class Timed {
   }
 
   #last(now: number, since: number): number | null {
-    return lastTime(this.timed.cron, this.options.config.schedule.time_zone, { now, since });
+    return lastTime(this.timed.cron, this.options.config.warehouse.time_zone, { now, since });
   }
 
   #setNext(now: number): void {
-    const [next] = nextTimes(this.timed.cron, this.options.config.schedule.time_zone, 1, new Date(now));
+    const [next] = nextTimes(this.timed.cron, this.options.config.warehouse.time_zone, 1, new Date(now));
     this.next = next?.getTime() ?? Number.POSITIVE_INFINITY;
     this.options.board.setNext(this.timed.name, next ?? null);
   }

@@ -50,7 +50,6 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
     ...config,
     google: googleResolved(google, dirname(path)),
     warehouse: resolved(config.warehouse, dirname(path)),
-    report: { ...config.report, folder: resolve(dirname(path), config.report.folder) },
     pages_from: own && { ...own, file: resolve(dirname(path), own.file) },
     file: path,
     hasSchedule: Object.hasOwn(document.value, 'schedule'),

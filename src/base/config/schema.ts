@@ -79,7 +79,9 @@ const warehouse = mapping({
     .describe(
       'Folder of the warehouse; a relative one counts from the folder of this file. Readers take s3://name/prefix, too.',
     ),
-  time_zone: timeZone().prefault('UTC').describe("Decides a snapshot's calendar date; fixed once there is data."),
+  time_zone: timeZone()
+    .prefault('UTC')
+    .describe("Decides a snapshot's calendar date, and when `schedule` runs; fixed once there is data."),
   parquet_compression: z
     .enum(['zstd', 'snappy', 'gzip'], codec)
     .prefault('zstd')
@@ -150,24 +152,14 @@ const status = mapping({
     )
     .prefault('auto')
     .describe('Age of a snapshot above which data is called old; "auto": twice the time between two nightly syncs.'),
-  overdue: duration().prefault('2h').describe('How late a night may begin before it counts as missed.'),
 });
 
-/** `schedule`: its time zone, durations in milliseconds, and for each job a cron expression or false. */
+/** `schedule`: for each job a cron expression or false. */
 const schedule = mapping({
-  time_zone: timeZone().prefault('UTC').describe('Time zone of the cron expressions.'),
-  catch_up: duration().prefault('12h').describe('A job that was missed by less runs once the daemon is back.'),
-  jitter: duration(0, DAY_MS).prefault('0s').describe('Each job starts up to this much later, at random.'),
   'nightly-sync': cron().prefault('0 2 * * *').describe('When the nightly sync starts; false: never.'),
   maintain: cron().prefault(false).describe('When `maintain` runs; false: never.'),
   verify: cron().prefault(false).describe('When `verify` runs; false: never.'),
-  report: cron().prefault(false).describe('When a report is written; false: never.'),
-});
-
-/** `report`: a count of files. */
-const report = mapping({
-  folder: text('a path').prefault('./reports').describe('Where the job `report` writes; relative to this file.'),
-  keep: whole(1, 100_000).prefault(30).describe('How many reports stay there; older ones are deleted.'),
+  report: cron().prefault(false).describe('When a report is written to `reports` beside the warehouse; false: never.'),
 });
 
 /** `pages_from`: a path. */
@@ -216,7 +208,6 @@ export const SECTIONS = {
   status,
   notify,
   schedule,
-  report,
   pages_from: pagesFrom,
   service,
 } as const;
@@ -239,8 +230,7 @@ export const configSchema = mapping({
   status: status.prefault({}).describe('When `indexhouse status` warns.'),
   views,
   notify: notify.prefault({}).describe('Who is notified when something is wrong.'),
-  schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
-  report: report.prefault({}).describe('Where the scheduled reports go.'),
+  schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs, in `warehouse.time_zone`.'),
   pages_from: pagesFrom.optional().describe("A file of one's own whose columns are joined to pages; by default none."),
   service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
 })

@@ -26,7 +26,7 @@ async function statusesOf(times: readonly string[]) {
   const given = { ...STATUS_DEFAULTS, warehouse: built.path, websites, followers: [], maxAge: 365 * DAY_MS };
   return (now: number, cron?: string) => {
     const schedule = cron ? { cron, timeZone: 'Europe/Berlin' } : null;
-    return readStatus({ ...given, now, due: { schedule, overdue: 2 * HOUR_MS } });
+    return readStatus({ ...given, now, due: { schedule } });
   };
 }
 
@@ -62,7 +62,7 @@ describe('the verdict on the last night', () => {
     expect((await statusAt(HOUR('2026-03-04T02:00:00Z', 2.1), '0 3 * * 1')).overdue).toBeNull();
     // While the daemon runs, its schedule counts, also if the configuration has none.
     const { warehouse } = await statusAt(0);
-    const due = { schedule: null, ofDaemon: { cron: '0 3 * * *', timeZone: 'Europe/Berlin' }, overdue: 2 * HOUR_MS };
+    const due = { schedule: null, ofDaemon: { cron: '0 3 * * *', timeZone: 'Europe/Berlin' } };
     const input = { ...STATUS_DEFAULTS, warehouse, now: HOUR('2026-03-05T02:00:00Z', 2.1), due };
     expect((await readStatus(input)).overdue).toMatch(/by the rhythm/);
     const daemon = await holdOpen(warehouseFolder(warehouse).scheduleLock, 'READ_WRITE');

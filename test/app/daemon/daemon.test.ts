@@ -44,10 +44,9 @@ function daemon(run: Job['run'], { cron = NIGHTLY, ...given }: Given = {}) {
     isUnfinished: async () => isUnfinished,
     ...(lastBegun && { lastBegun: async () => Date.parse(lastBegun) }),
   };
-  const schedule = { time_zone: 'UTC', catch_up: 12 * HOUR_MS, jitter: 0 };
   const ended = runDaemon({
     jobs: [{ name: 'a-job', job, cron }],
-    config: { schedule } as Config,
+    config: { warehouse: { time_zone: 'UTC' } } as Config,
     version: '0.0.0',
     logger,
     board,
@@ -82,7 +81,7 @@ describe('the daemon', () => {
     const logger = createLogger({ destination: { write: () => {} }, pretty: false });
     const ended = runDaemon({
       jobs: [job('sync', 3, true), job('maintain', 1, true), job('report', 1)],
-      config: { schedule: { time_zone: 'UTC', catch_up: 12 * HOUR_MS, jitter: 0 } } as Config,
+      config: { warehouse: { time_zone: 'UTC' } } as Config,
       version: '0.0.0',
       logger,
       board: new JobBoard(null, logger),

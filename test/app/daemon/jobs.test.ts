@@ -18,7 +18,7 @@ const built = sharedWarehouse(() => {
 function given() {
   const warehouse = copyOf(built.path);
   const folder = dirname(warehouse);
-  const sections = { warehouse: { path: warehouse }, report: { keep: 2 } };
+  const sections = { warehouse: { path: warehouse } };
   const config = writeConfig(folder, { websites: ['shop'], sections });
   return { warehouse, folder, config, once: (job: string) => run(['schedule', '--once', job, '--config', config]) };
 }
@@ -27,15 +27,10 @@ test('the job report writes a dated file, and keeps the newest ones of its own',
   const { folder, once } = given();
   const reports = join(folder, 'reports');
   mkdirSync(reports);
-  for (const name of ['indexhouse-2025-02-01.html', 'indexhouse-2025-02-08.html', 'a-note.html']) {
-    writeFileSync(join(reports, name), '');
-  }
+  const older = Array.from({ length: 30 }, (_, day) => `indexhouse-2025-01-${String(day + 1).padStart(2, '0')}.html`);
+  for (const name of [...older, 'a-note.html']) writeFileSync(join(reports, name), '');
   expect(await once('report')).toMatchObject({ code: 0 });
-  expect(readdirSync(reports).sort()).toEqual([
-    'a-note.html',
-    'indexhouse-2025-02-08.html',
-    'indexhouse-2025-03-01.html',
-  ]);
+  expect(readdirSync(reports).sort()).toEqual(['a-note.html', ...older.slice(1), 'indexhouse-2025-03-01.html']);
   expect(readFileSync(join(reports, 'indexhouse-2025-03-01.html'), 'utf8')).toMatch(/^<!doctype html>/i);
 });
 

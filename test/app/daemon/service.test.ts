@@ -77,7 +77,7 @@ once('reports when it is ready, how the jobs do, and figures, read once until a 
 
 once('is not healthy while a run waits for the service, which is no reason to restart the daemon', async () => {
   const usual = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse: built.path });
-  const { board, get, warehouse } = await given({ config: { ...usual, status: { overdue: 0, max_age: 0 } } });
+  const { board, get, warehouse } = await given({ config: { ...usual, status: { max_age: 0 } } });
   const waiting = { for: 'the service', error: '503', since: '2026-01-01T02:00:00Z', until: '2026-01-01T02:05:00Z' };
   const content = { started_at: '2026-01-01T02:00:00Z', waiting, stopped: null, clock: null, failed: {} };
   writeFileSync(join(warehouse, 'run.json'), JSON.stringify(content));

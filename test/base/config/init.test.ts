@@ -20,10 +20,9 @@ test.each([true, false])('a new configuration gives exactly the defaults (full: 
   await starter(cwd, full);
   const { file, ...started } = await loadConfig({ env: { INDEXHOUSE_TOKEN: 'abc' }, cwd });
   const { file: _, ...minimal } = await load(MINIMAL);
-  const withoutFolders = ({ warehouse, report, ...rest }: typeof minimal) => ({
+  const withoutFolders = ({ warehouse, ...rest }: typeof minimal) => ({
     ...rest,
     warehouse: { ...warehouse, path: '' },
-    report: { ...report, folder: '' },
   });
   expect(withoutFolders(started)).toEqual(withoutFolders(minimal));
 });

@@ -97,7 +97,6 @@ sync:
   clock: service
 status:
   max_age: 400d
-  overdue: 400d
 `;
   try {
     await writeFile(file, text);

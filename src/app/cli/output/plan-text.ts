@@ -70,14 +70,14 @@ function unknownLines(plan: NextRun, config: Config) {
   ];
 }
 
-function costLine({ totals, websites }: NextRun, { api, schedule }: Config): string {
+function costLine({ totals, websites }: NextRun, { api, warehouse }: Config): string {
   const { requests, listing_requests: listing, reached, duration_seconds: takes, ends_at } = totals;
   const cost = `The next run takes ${counted(requests, 'request')}: ${count(listing)} for the listing${reached > 0 ? `, ${count(reached)} for reports` : ''}.`;
   if (takes === null || ends_at === null) {
     return `${cost} How long that takes is unknown, because the rate is unlimited.`;
   }
   const at = `At ${counted(api.requests_per_minute, 'request')} a minute${keysText(websites)}`;
-  return `${cost} ${at} that is ${duration(takes * 1000)}: started now, it ends at ${localTime(ends_at, schedule)}.`;
+  return `${cost} ${at} that is ${duration(takes * 1000)}: started now, it ends at ${localTime(ends_at, warehouse)}.`;
 }
 
 function keysText(websites: readonly NextRunOfWebsite[]): string {
@@ -86,7 +86,10 @@ function keysText(websites: readonly NextRunOfWebsite[]): string {
 }
 
 /** What is left out, and after how many nights everything is fetched. */
-function freshLines({ totals, websites, unknown_websites: unknown }: NextRun, { reports, schedule }: Config): string[] {
+function freshLines(
+  { totals, websites, unknown_websites: unknown }: NextRun,
+  { reports, warehouse }: Config,
+): string[] {
   const { wanted, reached, nights_until_fresh: nights, fresh_after: after } = totals;
   if (reports.max_per_run === 0) return ['No report is fetched: reports.max_per_run is 0.'];
   if (wanted === 0) return unknown.length > 0 ? [] : [`Everything is fresh: no report is due.`];
@@ -97,12 +100,12 @@ function freshLines({ totals, websites, unknown_websites: unknown }: NextRun, { 
   if (nights === null) {
     return [`${left} At this rate they are never all fetched, because more come due each night than it reaches.`];
   }
-  const date = after === null ? '' : `, that of ${localTime(after, schedule)}`;
+  const date = after === null ? '' : `, that of ${localTime(after, warehouse)}`;
   return [`${left} Everything is fresh after ${counted(nights, 'night')} like this one${date}. ${estimate}`];
 }
 
 /** `2026-11-22 05:47 (Europe/Berlin)` */
-function localTime(iso: string, { time_zone: timeZone }: Config['schedule']): string {
+function localTime(iso: string, { time_zone: timeZone }: Config['warehouse']): string {
   const fields = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
   return `${new Intl.DateTimeFormat('sv-SE', { timeZone, ...fields }).format(new Date(iso))} (${timeZone})`;
 }
