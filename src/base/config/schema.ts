@@ -168,30 +168,18 @@ const pagesFrom = mapping({
   group_by: text('the name of a column').optional().describe('Column by which reports group what fell out.'),
 });
 
-/** `service`: `requests_per_minute` Infinity is unlimited. */
+/** `service`: where `serve` listens, and for whom. */
 const service = mapping({
   host: text('an address')
     .prefault('127.0.0.1')
     .describe('Address that `indexhouse serve` listens on; beyond loopback only with a key.'),
   port: whole(0, 65_535).prefault(8090).describe('Port to listen on; 0 picks a free one.'),
-  requests_per_minute: orUnlimited((bad) => z.number(bad).int(bad).min(1, bad), 'a whole number from 1, or `unlimited`')
-    .prefault('unlimited')
-    .describe('Requests per minute and key, or "unlimited".'),
-  page_size: whole(1, 100_000).prefault(100).describe('Entries per window if a request has no limit.'),
-  max_page_size: whole(1, 100_000).prefault(1000).describe('Largest window; a larger limit gets this.'),
-  connections_per_address: whole(1, 100_000)
-    .prefault(256)
-    .describe('Open connections per client address; unlimited for a proxy in `trust_proxy`.'),
   trust_proxy: addressRanges()
     .prefault([])
     .describe('Addresses of proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted.'),
   allowed_hosts: hostNames()
     .prefault([])
     .describe('Host names to answer to. By default: on loopback localhost and IP addresses, elsewhere any name.'),
-  secure_cookies: yesOrNo()
-    .prefault(false)
-    .describe('Always mark cookies `Secure`, even if no trusted proxy reports HTTPS.'),
-  access_log: yesOrNo().prefault(false).describe('Log each request; never its token.'),
 });
 
 /** The sections. Flags and the environment can override their keys one by one if these are scalars. */

@@ -28,8 +28,6 @@ const DOCS_POLICY =
 export interface ServerOptions {
   /** Path in front of `/v1`, e.g. `/tenant/api`. Default: none. */
   prefix?: string;
-  /** Window size when a request names none (default 100, never above `maxLimit`). */
-  defaultLimit?: number;
   /** Largest window (default 1000), which a larger `limit` gets, too. */
   maxLimit?: number | undefined;
   /** Requests per minute for each key. Default: unlimited, without rate headers. */
@@ -106,7 +104,7 @@ function interfaceOf(store: Store, options: ServerOptions): Interface {
   const { prefix = '', maxLimit = DEFAULT_MAX_LIMIT_ENTRIES, rateLimit, clock, onKey } = options;
   if (!PREFIX_FORM.test(prefix)) throw new TypeError(`Unusable path prefix "${prefix}": write it like /tenant/api.`);
   if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
-  const defaultLimit = Math.min(options.defaultLimit ?? DEFAULT_LIMIT_ENTRIES, maxLimit);
+  const defaultLimit = Math.min(DEFAULT_LIMIT_ENTRIES, maxLimit);
   const limiter = options.limiter ?? (rateLimit === undefined ? null : limiterOf(rateLimit, clock));
   return { store, limits: { defaultLimit, maxLimit }, limiter, onKey };
 }

@@ -6,7 +6,6 @@ import type { ServerOptions } from './http.js';
 interface Log {
   isLevelEnabled(level: string): boolean;
   debug(line: object, message: string): void;
-  info(line: object, message: string): void;
 }
 
 interface ErrorLog {
@@ -19,18 +18,13 @@ const MAX_PATH_CHARACTERS = 2000;
 const SECRET_PARAMETERS = /([?&][\w.-]*(?:token|key|secret|password|authorization)=)[^&]*/gi;
 
 /**
- * Makes a server log each request: method, path, status, milliseconds, bytes of the body, the label of its key and the
+ * Makes a server log each request at `debug`: method, path, status, milliseconds, bytes of the body, the label of its key and the
  * address that it came from.
  *
  * @param tokens matches what looks like a token and is not logged, in case a path contains one
- * @param level of the log lines; where the logger leaves it out, this does nothing
  */
-export function requestLog(
-  log: Log,
-  tokens: RegExp,
-  level: 'debug' | 'info' = 'debug',
-): Pick<ServerOptions, 'onKey' | 'setup'> {
-  if (!log.isLevelEnabled(level)) return {};
+export function requestLog(log: Log, tokens: RegExp): Pick<ServerOptions, 'onKey' | 'setup'> {
+  if (!log.isLevelEnabled('debug')) return {};
   const labels = new WeakMap<FastifyRequest, string>();
   return {
     onKey: (request, key) => void labels.set(request, key.api_key_label),
@@ -41,7 +35,7 @@ export function requestLog(
         const ms = Math.round(reply.elapsedTime * 10) / 10;
         const key = labels.get(request) ?? null;
         const [status, bytes] = [reply.statusCode, bodyBytes(request, reply)];
-        log[level]({ method, path, status, ms, bytes, key, address }, 'answered');
+        log.debug({ method, path, status, ms, bytes, key, address }, 'answered');
       });
     },
   };

@@ -25,8 +25,6 @@ export interface AuthenticationOptions {
   now: () => number;
   /** Path of the dashboard: its cookies go nowhere else. */
   base: string;
-  /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. */
-  secureCookie: boolean;
 }
 
 const signInForm = z.object({ token: z.string().max(MOST_TOKEN_CHARACTERS), to: z.string().optional() });
@@ -97,10 +95,9 @@ export class Authentication {
 
   /** No script can read the cookies, and other sites send them only when one of their links is followed. */
   #setCookie(request: FastifyRequest, reply: FastifyReply, cookie: { name: string; value: string; maxAge: number }) {
-    const { base: path, secureCookie } = this.options;
-    const secure = secureCookie || request.protocol === 'https';
     const { name, value, maxAge } = cookie;
-    void reply.setCookie(name, value, { path, maxAge, httpOnly: true, sameSite: 'lax', secure });
+    const secure = request.protocol === 'https';
+    void reply.setCookie(name, value, { path: this.options.base, maxAge, httpOnly: true, sameSite: 'lax', secure });
   }
 }
 

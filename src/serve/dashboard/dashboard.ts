@@ -48,8 +48,6 @@ export interface DashboardOptions {
   now?: () => number;
   /** Path in front of `/dashboard`, the same as in front of `/v1`. Default: none. */
   prefix?: string;
-  /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. Default: no. */
-  secureCookie?: boolean;
   views?: readonly View[] | undefined;
   /** How these websites are doing; null if that cannot be read. Left out: unknown. */
   status?: (websites: readonly string[]) => Promise<Status | null>;
@@ -83,13 +81,13 @@ type Send = (context: DashboardContext, websiteId: string, reply: FastifyReply) 
  * read, for users who sign in with it. Call it before the server is ready.
  */
 export function addDashboard(app: FastifyInstance, options: DashboardOptions): void {
-  const { prefix = '', now = Date.now, findKey, secureCookie = false } = options;
+  const { prefix = '', now = Date.now, findKey } = options;
   const base = `${prefix}/dashboard`;
   app.get(`${prefix}/`, async (_request, reply) => reply.headers(PAGE_HEADERS).redirect(`${base}/`, 303));
   void app.register(
     async (scope) => {
       await scope.register(cookies);
-      const authentication = new Authentication({ findKey, now, base, secureCookie });
+      const authentication = new Authentication({ findKey, now, base });
       scope.addHook('onRequest', async (_request, reply) => void reply.headers(PAGE_HEADERS));
       acceptForms(scope);
       const site = { base, authentication, options };

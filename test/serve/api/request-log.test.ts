@@ -10,12 +10,11 @@ const TOKEN = `ih_${'x'.repeat(43)}`;
 function logged() {
   const lines: unknown[] = [];
   const log = {
-    isLevelEnabled: (each: string) => each === 'info',
-    info: (line: object) => void lines.push(line),
+    isLevelEnabled: (each: string) => each === 'debug',
     debug: (line: object) => void lines.push(line),
   };
   const trustProxy = addressesIn(['127.0.0.1']);
-  const options = requestLog(log, TOKENS, 'info');
+  const options = requestLog(log, TOKENS);
   const app = buildServer(storeOf(new Map([['w', [{ url: 'https://w.example/' }]]])), { ...options, trustProxy });
   onTestFinished(() => app.close());
   return { app, lines };

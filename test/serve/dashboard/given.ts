@@ -136,7 +136,7 @@ export async function startDashboard(
   {
     trustProxy,
     ...options
-  }: Partial<Pick<DashboardOptions, 'prefix' | 'secureCookie' | 'reader' | 'views' | 'findKey' | 'status'>> &
+  }: Partial<Pick<DashboardOptions, 'prefix' | 'reader' | 'views' | 'findKey' | 'status'>> &
     Pick<ServerOptions, 'trustProxy'> = {},
 ): Promise<Dashboard> {
   const reader = new LiveReader({ warehouse, memoryLimit: 256_000_000 });

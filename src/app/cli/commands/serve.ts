@@ -15,23 +15,24 @@ import { type RunningService, type ServiceOptions, startService } from '../servi
 export interface Flags extends ReadFlags {
   host?: string;
   port?: string;
-  rateLimit?: string;
+  rateLimit: number | 'unlimited';
   prefix: string;
 }
 
 /** `indexhouse serve`: serves the service's own HTTP API from the warehouse, until it is stopped. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const { host, port, rateLimit } = flags;
-  const settings = await settingsFor(flags, io, { service: { host, port, requests_per_minute: rateLimit } });
+  const { host, port, prefix } = flags;
+  const rateLimit = flags.rateLimit === 'unlimited' ? undefined : flags.rateLimit;
+  const settings = await settingsFor(flags, io, { service: { host, port } });
   return inFolder(
     settings,
     io,
     async (place) => {
       const keys = await keysOf(place.warehouse, settings, flags, io);
-      const options = { ...optionsOf(settings, place), prefix: flags.prefix, logger: loggerOf(flags, io) };
+      const options = { ...optionsOf(settings, place), prefix, rateLimit, logger: loggerOf(flags, io) };
       await serveUntilStopped(options, io, (service) => {
         const shown = { service, settings, keys, addCommand: addCommand(flags, io) };
-        io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));
+        io.stdout.write(flags.json ? summary(shown, flags) : greeting(shown, widthOf(io.stdout)));
       });
       return EXIT.done;
     },
@@ -84,11 +85,9 @@ interface Started {
 }
 
 /** One line, so that a parent process can read until its end. */
-function summary({ service: { url, websites }, settings, keys }: Started): string {
-  const perMinute = settings.service.requests_per_minute;
-  const requests_per_minute = Number.isFinite(perMinute) ? perMinute : 'unlimited';
-  const warehouse = settings.warehouse.path;
-  return `${escapedJson(JSON.stringify({ base_url: url, warehouse, websites, keys: keys.length, requests_per_minute }))}\n`;
+function summary({ service: { url, websites }, settings, keys }: Started, { rateLimit }: Flags): string {
+  const shown = { base_url: url, warehouse: settings.warehouse.path, websites, keys: keys.length };
+  return `${escapedJson(JSON.stringify({ ...shown, requests_per_minute: rateLimit }))}\n`;
 }
 
 function greeting(

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../command.js';
-import { columnNames, HISTORY, PLACE, prefix, repeated, WAREHOUSE } from './flag-values.js';
+import { columnNames, HISTORY, PLACE, prefix, repeated, requestRate, WAREHOUSE } from './flag-values.js';
 
 const FORMATS = ['table', 'json', 'csv', 'parquet', 'xlsx', 'md'];
 
@@ -111,7 +111,12 @@ export function answerCommands(define: Define): Command[] {
       .description("serve the warehouse over the service's own HTTP API, past states included")
       .option('--host <address>', 'address to listen on; beyond loopback only with a key (default: 127.0.0.1)')
       .option('--port <number>', 'port to listen on; 0 picks a free one (default: 8090)')
-      .option('--rate-limit <per minute>', 'requests per minute and key, or "unlimited" (default: unlimited)')
+      .option<number | 'unlimited'>(
+        '--rate-limit <per minute>',
+        'requests per minute and key, or "unlimited"',
+        requestRate,
+        'unlimited',
+      )
       .addOption(
         new Option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api').argParser(prefix).default('', 'none'),
       )

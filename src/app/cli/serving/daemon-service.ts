@@ -81,7 +81,6 @@ export async function startDaemonService(options: DaemonServiceOptions) {
   const ofWarehouse = remembered(MINUTE_MS, lastKnown(options), stamp);
   const lastNight = known(remembered(VERDICT_FOR_MS, async () => lastNightIn(await ofWarehouse()), stamp));
   const app = plainServer({
-    connections: { perAddress: config.service.connections_per_address },
     onError: errorLog(logger, TOKENS),
     setup: (server) => {
       refuseOtherHosts(server, { listensOn: host, allowed: config.service.allowed_hosts });

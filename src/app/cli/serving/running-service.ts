@@ -38,6 +38,8 @@ export interface ServiceOptions {
   timeZone: string;
   /** Path in front of `/v1`, or an empty text. */
   prefix: string;
+  /** Requests per minute and key; unlimited if left out. */
+  rateLimit?: number | undefined;
   service: Config['service'];
   /** The user's file about pages, for the dashboard alone. */
   pagesFrom?: PagesFrom | undefined;
@@ -73,7 +75,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const findKey = (token: string): Promise<KeyDetails | null> => keys.find(token);
   const store = new WarehouseStore({ ...options, reader, findKey, dashboard: `${options.prefix}/dashboard` });
   const { service, views, prefix, cache } = options;
-  const log = requestLog(options.logger, TOKENS, service.access_log ? 'info' : 'debug');
+  const log = requestLog(options.logger, TOKENS);
   const onError = errorLog(options.logger, TOKENS);
   const status = remembered(METRICS_FOR_MS, () => readStatus({ ...options.status, now: Date.now() }));
   const statusInput = options.status;
@@ -83,10 +85,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...log,
     prefix,
     representations: true,
-    defaultLimit: service.page_size,
-    maxLimit: service.max_page_size,
-    rateLimit: Number.isFinite(service.requests_per_minute) ? service.requests_per_minute : undefined,
-    connections: { perAddress: service.connections_per_address },
+    rateLimit: options.rateLimit,
     trustProxy: addressesIn(service.trust_proxy),
     onError,
     extend: (scope, api) => addAssistant(scope, api, { clients, onError }),
@@ -95,12 +94,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       addHealth(server, { reader, findKey, prefix, cache, verdict, statusInput });
       addMetrics(server, `${prefix}/metrics`, metricsOfKey(status, { reader, findKey, statusInput }));
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
-      const { secure_cookies: secureCookie } = service;
       const statusFor = async (websites: readonly string[]) => {
         const found = await verdict();
         return found && statusForKey(found, websites, statusInput);
       };
-      const dashboard = { reader, findKey, onKey: log.onKey, prefix, secureCookie, views, onError };
+      const dashboard = { reader, findKey, onKey: log.onKey, prefix, views, onError };
       addDashboard(server, { ...dashboard, status: statusFor });
     },
   });
