@@ -29,7 +29,7 @@ export function judgeClock({ now, limit, services, latest }: ClockEvidence) {
   const [here, there] = [now, now + ahead].map((at) => moment(at));
   const otherwise = baseUrl
     ? 'or have that of the service set'
-    : `or, if it ran ahead when that snapshot was taken, take it out: \`indexhouse remove --snapshot ${latest?.snapshotId}\``;
+    : 'or, if it ran ahead when that snapshot was taken, wait until then, or restore a backup that is older';
   return {
     level: by > limit ? ('error' as const) : ('warning' as const),
     message: `this machine's clock is ${duration(by)} ${ahead < 0 ? 'ahead of' : 'behind'} ${whose}: it is ${here} here, ${there} there`,

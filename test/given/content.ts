@@ -7,15 +7,12 @@ import { type Row, readParquet, readTable } from './parquet.js';
 const OWN_MOMENTS =
   /^(snapshot_at|snapshot_date|finished_at|started_at|listed_at|fetched_at|attempted_at|received_at|observed_at|(first|last)_seen_at|report_fetched_at|last_failure_at|disappeared_at|unlisted_since|first_data_at|first_indexed_at|index_since|fell_at)$/;
 const OF_THE_RUN = /^(run_id|requests_\w+|utilisation|resumed|version|files|error)$/;
-/** Why a report was asked for. */
-const PLANNED = /^(reason|reports_by_reason|reports_wanted)$/;
 
 const ID = /(^|_)snapshot_id$/;
 
 /**
  * What a warehouse holds, so that two warehouses that saw the same are equal: snapshots are named by their place in the
- * log instead of their ids, our own moments only by whether they are there. `onOneClock`: our moments are equal as well,
- * and only the plans may differ.
+ * log instead of their ids, our own moments only by whether they are there. `onOneClock`: our moments are equal as well.
  */
 export async function contentOf(warehouse: string, onOneClock = false): Promise<Record<string, string[]>> {
   const ids = (await readTable(warehouse, 'snapshots')).map(({ snapshot_id }) => String(snapshot_id)).sort();
@@ -39,7 +36,7 @@ async function newestState(warehouse: string, id: string): Promise<Row[]> {
 
 function comparableRow(row: Row, ids: string[], onOneClock: boolean): string {
   return JSON.stringify(row, (name, value) => {
-    if (OF_THE_RUN.test(name) || (onOneClock && PLANNED.test(name))) return undefined;
+    if (OF_THE_RUN.test(name)) return undefined;
     if (!onOneClock && OWN_MOMENTS.test(name)) return value !== null && value !== undefined;
     if (ID.test(name) && value) return ids.indexOf(String(value));
     return typeof value === 'bigint' ? Number(value) : (value ?? null);

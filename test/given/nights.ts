@@ -91,11 +91,6 @@ export class Nights {
     return { receipt, exitCode, asked: this.#asked, changes: await this.#changes(id), state: await this.#state(id) };
   }
 
-  /** A night without a run. */
-  skip(): void {
-    this.#snapshots.push('');
-  }
-
   /** When a night began. */
   at(night: number): Date {
     return new Date(FIRST_NIGHT_MS + (night - 1) * DAY_MS);

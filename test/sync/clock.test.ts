@@ -95,7 +95,9 @@ once('up to an hour behind the newest snapshot, snapshots and runs follow it; be
   const before = service.requests.attempted;
   right = RIGHT - 61 * MINUTE;
   const latest = String(snapshots.at(-1)?.['snapshot_id']);
-  const error = expect.stringMatching(`1h 1m behind the newest snapshot, ${latest}: .*remove --snapshot ${latest}`);
+  const error = expect.stringMatching(
+    `1h 1m behind the newest snapshot, ${latest}: .*wait until then, or restore a backup`,
+  );
   expect((await sync(right)).websites).toMatchObject([{ status: 'failed', error }]);
   expect([service.requests.attempted, await left()]).toMatchObject([before, { journals: 0, runs: 3 }]);
   expect((await home.wrong()).filter(({ level }) => level === 'difference')).toEqual([]);

@@ -1,4 +1,4 @@
--- remedy: the clock was wrong for one of the two: `indexhouse remove --snapshot <snapshot>` takes this one out
+-- remedy: the clock was wrong for this one: analyses over time show it in the wrong place, and only a backup is without it
 -- The dates of a website's snapshots rise in the order of the commits. Of two that do not, the one is named that is in the
 -- future or contradicts more of the others, or both.
 with contradictions as (

@@ -122,15 +122,10 @@ export interface NamedWebsite {
  * @throws UsageError for an unknown website, with the most similar ones, and for a name that several websites have
  */
 export function websiteIds(given: readonly string[], known: readonly NamedWebsite[], place: string): string[] {
-  return idsOf('website', given, known, place);
+  return [...new Set(given.map((text) => idOf(text, known, place)))];
 }
 
-/** The same of something else that has ids and names, such as snapshots. */
-export function idsOf(kind: string, given: readonly string[], known: readonly NamedWebsite[], place: string): string[] {
-  return [...new Set(given.map((text) => idOf(kind, text, known, place)))];
-}
-
-function idOf(kind: string, text: string, known: readonly NamedWebsite[], place: string): string {
+function idOf(text: string, known: readonly NamedWebsite[], place: string): string {
   const scope = scopeOf(text);
   const same = known.find(({ id }) => id === text) ?? known.find(({ id }) => scope !== null && scopeOf(id) === scope);
   if (same) return same.id;
@@ -138,11 +133,11 @@ function idOf(kind: string, text: string, known: readonly NamedWebsite[], place:
   const [id, second] = new Set(called.map((website) => website.id));
   if (id !== undefined && second === undefined) return id;
   if (id !== undefined) {
-    throw new UsageError(`several ${kind}s in ${place} are called "${text}"; give the id:\n${listOf(called)}`);
+    throw new UsageError(`several websites in ${place} are called "${text}"; give the id:\n${listOf(called)}`);
   }
   const alike = known.filter(({ id, name }) => isAlike(text, id) || (name !== null && isAlike(text, name)));
   const shown = alike.length > 0 ? `Did you mean:\n${listOf(alike)}` : `It has:\n${listOf(known)}`;
-  throw new UsageError(`no ${kind} "${text}" in ${place}. ${known.length === 0 ? 'It has none yet' : shown}`);
+  throw new UsageError(`no website "${text}" in ${place}. ${known.length === 0 ? 'It has none yet' : shown}`);
 }
 
 /** Whether a text is a typo or a part of the other: `example.com` of `https://www.example.com`. */

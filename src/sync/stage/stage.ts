@@ -9,7 +9,6 @@ import { writeSealed } from '../../warehouse/journal/seal.js';
 import { tableQuery } from '../../warehouse/log/folder/prepare.js';
 import { type DataTable, SEARCH_TABLES } from '../../warehouse/log/folder/tables.js';
 import {
-  copySummary,
   copyTable,
   copyVersions,
   factsOf,
@@ -80,7 +79,10 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   const state = stagedFile(folder, 'page_state');
   rows.set('page_state', await copyState(engine, state, bounds));
   await engine.view('now_page_state', tableQuery(warehouse, 'page_state', [state]));
-  rows.set('coverage_summary', await copySummary(engine, stagedFile(folder, 'coverage_summary'), compression));
+  await engine.run(sql('warehouse/macros/001_directory_of'));
+  const query = sql('warehouse/stage/coverage_summary');
+  const summary = { table: 'coverage_summary', query, file: stagedFile(folder, 'coverage_summary') } as const;
+  rows.set('coverage_summary', await copyTable(engine, summary, compression));
   crashPoint('staged page_state');
   return writeManifest(engine, input, rows);
 }

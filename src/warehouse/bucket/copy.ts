@@ -142,12 +142,8 @@ export class BucketCopy implements CheckedCopy {
   async #removeForGood(): Promise<void> {
     const { path: warehouse } = this.log;
     for (const path of await readBucketRemoval(warehouse)) {
-      const [file, key] = [join(warehouse, path), pathKey(path)];
       // A website that was removed may be back: its new files are sent as those of any commit.
-      if (!path.endsWith('.parquet'))
-        for (const each of await this.bucket.keys(`${key}/`)) await this.bucket.remove(each);
-      else if (await exists(file)) await this.bucket.put(key, { file }, { ifAbsent: false });
-      else await this.bucket.remove(key);
+      for (const key of await this.bucket.keys(`${pathKey(path)}/`)) await this.bucket.remove(key);
     }
     await rm(warehouseFolder(warehouse).bucketRemoval, { force: true });
   }

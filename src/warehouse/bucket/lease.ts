@@ -262,7 +262,7 @@ export async function checkLease({ config, warehouse, logger }: Asking, isStart 
 /** @throws LeaseError if the bucket has commits that the folder lacks: what is committed next would not follow them */
 async function checkCommits(bucket: Bucket, warehouse: string): Promise<void> {
   const removed = new Set((await readBucketRemoval(warehouse)).map(pathKey));
-  const isRemoved = (key: string) => removed.has(key) || removed.has(dirname(dirname(key)));
+  const isRemoved = (key: string) => removed.has(dirname(dirname(key)));
   const unknown = (await unknownMarkers(bucket, warehouse)).filter((key) => !isRemoved(key));
   if (unknown.length === 0) return;
   throw new LeaseError(

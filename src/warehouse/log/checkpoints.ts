@@ -14,9 +14,6 @@ export function checkpointFile(warehouse: string, { websiteId, date, snapshotId 
   return tableFile(warehouse, 'checkpoints', { websiteId, date, id: snapshotId });
 }
 
-/** What a state is built from. */
-export type StateBase = Awaited<ReturnType<typeof stateBase>>;
-
 /**
  * What a website's state is built from: its newest intact checkpoint, or null, and how many of the markers that
  * includes.

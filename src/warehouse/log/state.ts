@@ -4,7 +4,7 @@ import { makeFolder, publishFile } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { isWholeParquet, parquetFormat } from '../../base/storage/parquet-file.js';
 import { identifier } from '../../base/storage/sql.js';
-import { type StateBase, stateBase } from './checkpoints.js';
+import { stateBase } from './checkpoints.js';
 import { type DamagedFile, findDamaged, needing } from './folder/damage.js';
 import { withOwnScratch } from './folder/layout.js';
 import { listedQuery, listFiles, schemasOf, withEmpty } from './folder/prepare.js';
@@ -120,7 +120,6 @@ async function keepState(warehouse: string, made: string, target: string): Promi
  * last of these commits.
  *
  * @param markers all of this website, oldest first
- * @param base left out: the newest checkpoint
  * @throws DamageError if one of their files cannot be read; CheckpointError where the checkpoint that stands for deleted
  *   files is missing
  */
@@ -129,9 +128,9 @@ export async function rebuildState(
   markers: Marker[],
   options: EngineOptions,
   target: string,
-  { base, onCompared }: { base?: StateBase; onCompared?: OnCompared } = {},
+  onCompared?: OnCompared,
 ): Promise<void> {
-  const { checkpoint, included } = base ?? (await stateBase(warehouse, markers));
+  const { checkpoint, included } = await stateBase(warehouse, markers);
   await withEngine(options, async (engine) => {
     const rebuilding = new StateRebuild(engine, warehouse, options.temporary);
     await rebuilding.prepare();
@@ -150,7 +149,7 @@ export async function rebuildState(
   });
 }
 
-/** Called for each commit, while the engine's views compare it with the state before it, and have the one after it. */
+/** Called for each commit, while the engine's views compare it with the state before it. */
 export type OnCompared = (engine: Engine, marker: Marker, bounds: string[]) => Promise<void>;
 
 /** What a state is derived from: the views of `sql/warehouse/stage`, and the tables whose files they read. */
@@ -163,7 +162,6 @@ const FOLLOWED = {
 const VIEWS: Readonly<Record<string, Table>> = {
   ...FOLLOWED,
   previous_state: 'page_state',
-  now_page_state: 'page_state',
 };
 
 /** Builds one state after another: the views are created once, and read other files for each commit. */
@@ -203,7 +201,6 @@ class StateRebuild {
     const file = join(this.temporary, `state.${marker.snapshotId}`);
     const bounds = await rangeBounds(this.engine);
     await copyState(this.engine, file, bounds);
-    await this.#setFiles('now_page_state', 'page_state', [file]);
     await onCompared?.(this.engine, marker, bounds);
     return file;
   }

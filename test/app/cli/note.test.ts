@@ -185,7 +185,7 @@ describe('a note', () => {
     const lock = await RunLock.take(warehouse, 'sync');
     await note('2025-03-09', 'Before');
     lock.release();
-    await dyingAt('decided the removal', () => removeNow(warehouse, { website: 'other' }));
+    await dyingAt('decided the removal', () => removeNow(warehouse, 'other'));
     // What a file is that is removed while it is read.
     const [gone = ''] = await listTableFiles(warehouse, 'note_log', { websiteId: 'other' });
     writeFileSync(gone, '');

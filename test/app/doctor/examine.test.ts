@@ -137,7 +137,7 @@ describe('doctor', () => {
       level: 'error',
       message: expect.stringMatching(/2d behind the newest snapshot, /),
     });
-    expect(behind?.remedy).toMatch(/take it out: `indexhouse remove --snapshot [\da-f-]{36}`\.$/);
+    expect(behind?.remedy).toMatch(/wait until then, or restore a backup that is older\.$/);
   });
 
   once('says that a run is overdue', async () => {

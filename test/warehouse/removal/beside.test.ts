@@ -1,45 +1,41 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Reader, withReader } from '../../../src/answers/query/reader.js';
 import type { Difference, Follower } from '../../../src/warehouse/copies/follower.js';
 import { verifyWarehouse } from '../../../src/warehouse/upkeep/verify/verify.js';
 import { copyOf } from '../../given/folder.js';
 import { dyingAt } from '../../given/left-behind.js';
-import type { Nights } from '../../given/nights.js';
-import { removeNow, warehouseOf } from './removed.js';
+import { buildNights } from '../../given/thinned.js';
+import { sharedWarehouse } from '../../given/warehouse.js';
+import { removeNow } from './removed.js';
 
 const memoryLimit = 256e6;
-let built: Nights;
-
-beforeAll(async () => {
-  const lists = ['Indexed', 'Not Indexed', 'Indexed'].map((index_summary) => ({ list: { a: { index_summary } } }));
-  built = await warehouseOf(lists, []);
-});
+const built = sharedWarehouse(() => buildNights([1, 3]));
 
 test('what is removed while a question reads it is not called damaged', async () => {
   const ask = (reader: Reader) => reader.rows(z.unknown(), 'select * from coverage');
-  const removed = copyOf(built.warehouse);
+  const removed = copyOf(built.path);
   const afterwards = withReader({ warehouse: removed, memoryLimit }, async (reader) => {
-    await removeNow(removed, { snapshot: built.snapshot(2) });
+    await removeNow(removed, 'blog');
     return ask(reader);
   });
   await expect(afterwards).rejects.toMatchObject({ exitCode: 4, message: expect.stringContaining('try again') });
-  const half = copyOf(built.warehouse);
+  const half = copyOf(built.path);
   const meanwhile = withReader({ warehouse: half, memoryLimit }, async (reader) => {
-    await dyingAt('took step 9 of the removal', () => removeNow(half, { snapshot: built.snapshot(2) }));
+    await dyingAt('took step 9 of the removal', () => removeNow(half, 'blog'));
     return ask(reader);
   });
-  const said = expect.stringMatching(/^the removal of snapshot .* is not finished: try again soon/);
+  const said = expect.stringMatching(/^the removal of website blog is not finished: try again soon/);
   await expect(meanwhile).rejects.toMatchObject({ exitCode: 4, message: said });
 });
 
 test('verify looks again at a log that changed, and calls no difference what is gone then', async () => {
-  const warehouse = copyOf(built.warehouse);
+  const warehouse = copyOf(built.path);
   const found: Difference = { level: 'difference', message: 'it differs', remedy: 'none' };
   let looks = 0;
   const compare = async () => {
     looks += 1;
-    if (looks === 1) await removeNow(warehouse, { snapshot: built.snapshot(2) });
+    if (looks === 1) await removeNow(warehouse, 'blog');
     return { differences: looks === 1 ? [found] : [], repaired: [] };
   };
   const follower: Follower = {

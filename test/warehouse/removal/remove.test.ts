@@ -1,52 +1,34 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
-import { atLength, describeAtLength, seeds } from '../../given/at-length.js';
+import { describeAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { contentOf } from '../../given/content.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
-import { type Nights, urlOf } from '../../given/nights.js';
-import { seededRandom } from '../../given/random.js';
-import { startService } from '../../given/service.js';
-import { buildNights, filesBelow, maintainAt } from '../../given/thinned.js';
+import { buildNights, filesBelow } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
-import { sharedWarehouse, syncAt } from '../../given/warehouse.js';
-import { randomNight, removeNow, warehouseOf } from './removed.js';
+import { sharedWarehouse } from '../../given/warehouse.js';
+import { removeNow } from './removed.js';
 
 const BASE_URL = 'http://127.0.0.1:1';
-const NIGHTS = atLength(3, 4);
-/** One between others, two in a row, the first, the newest; then at random. */
-const GONE = [[2], [2, 3], [1], [NIGHTS]];
+const DAYS = [1, 3, 5, 18];
 
 const ofBlog = (warehouse: string) =>
   readdirSync(warehouse, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes('blog'));
 
-async function snapshotOf(warehouse: string, website: string, date: string): Promise<string> {
-  const [file = ''] = readdirSync(join(warehouse, 'parquet', 'snapshots', `website=${website}`, `date=${date}`));
-  return file.replace('.parquet', '');
-}
-
-test.for(seeds(1, 0.16))('a removed snapshot leaves the warehouse as if it had never been (seed %i)', async (seed) => {
-  const random = seededRandom(seed);
-  const nights = Array.from({ length: NIGHTS }, () => randomNight(random));
-  const gone = GONE[seed - 1] ?? [1 + Math.floor(random() * NIGHTS)];
-  const whole = await warehouseOf(nights, [], onTestFinished);
-  for (const night of gone) await removeNow(whole.warehouse, { snapshot: whole.snapshot(night) });
-  expect(await findingsOf(whole.warehouse)).toEqual([]);
-  const never = await warehouseOf(nights, gone, onTestFinished);
-  expect(await contentOf(whole.warehouse, true)).toEqual(await contentOf(never.warehouse, true));
-  const ask = ({ warehouse }: Nights) => run(['query', 'index_balance', '--json', '--warehouse', warehouse]);
-  expect(await ask(whole)).toEqual(await ask(never));
+test('a removed website leaves the warehouse as if it had never been', async () => {
+  const given = await buildNights(DAYS, { followed: 'followed' });
+  await removeNow(given.path, 'blog');
+  expect([ofBlog(given.path), await findingsOf(given.path)]).toEqual([[], []]);
+  const never = await buildNights(DAYS, { withBlog: false });
+  expect(await contentOf(given.path, true)).toEqual(await contentOf(never.path, true));
 });
 
 describeAtLength('with two websites, `shop` and `blog`,', () => {
-  /** Two websites, `shop` and `blog`. */
-
-  const built = sharedWarehouse(() => buildNights([1, 3, 5, 18], { followed: 'followed' }));
+  const built = sharedWarehouse(() => buildNights(DAYS, { followed: 'followed' }));
 
   /** A copy of the two websites, and the command with a configuration for it. */
   function given(websites = ['shop'], sections = {}) {
@@ -59,7 +41,7 @@ describeAtLength('with two websites, `shop` and `blog`,', () => {
     };
   }
 
-  test('a removed snapshot does not leave a running service degraded that was just reading it', async () => {
+  test('a removed website does not leave a running service degraded that was just reading it', async () => {
     const { warehouse } = given();
     let now = 0;
     const reader = new LiveReader({ warehouse, memoryLimit: 256e6 }, () => now);
@@ -67,37 +49,12 @@ describeAtLength('with two websites, `shop` and `blog`,', () => {
     const context = { keyId: 'key', signal: new AbortController().signal };
     const coverage = () => reader.ask(context, 'quick', (one) => one.rows(z.unknown(), 'select * from coverage'));
     const before = await coverage();
-    await removeNow(warehouse, { snapshot: await snapshotOf(warehouse, 'shop', '2025-03-05') });
+    await removeNow(warehouse, 'blog');
     await expect(coverage()).rejects.toThrow('cannot be read');
     expect(reader.unreadable()).toBe(1);
     now += 60_000;
     expect((await coverage()).length).toBeLessThan(before.length);
     expect(reader.unreadable()).toBe(0);
-  });
-
-  test('a removed snapshot stays if retention removed what its followers would be derived from', async () => {
-    const { warehouse } = given();
-    await maintainAt(warehouse);
-    const before = filesBelow(warehouse);
-    for (const date of ['2025-03-01', '2025-03-18']) {
-      const removal = removeNow(warehouse, { snapshot: await snapshotOf(warehouse, 'shop', date) });
-      await expect(removal).rejects.toMatchObject({
-        exitCode: 2,
-        message: expect.stringContaining('that retention removed'),
-      });
-    }
-    expect(filesBelow(warehouse)).toEqual(before);
-    const service = await startService();
-    service.list('shop', [{ url: urlOf('a') }]);
-    await syncAt({
-      baseUrl: service.url,
-      warehouse,
-      at: '2025-03-21T02:00:00Z',
-      websites: ['shop'],
-      followed: 'followed',
-    });
-    await removeNow(warehouse, { snapshot: await snapshotOf(warehouse, 'shop', '2025-03-21') });
-    expect(await findingsOf(warehouse)).toEqual([]);
   });
 
   test('`indexhouse remove` changes nothing unless confirmed', async () => {
@@ -108,11 +65,7 @@ describeAtLength('with two websites, `shop` and `blog`,', () => {
       ['remove --website blog --json', /nothing was removed; --yes/],
       ['remove --website blog', /nothing was removed; --yes/, ['no']],
       ['remove --website blogg --yes', /no website "blogg" in the warehouse. Did you mean:\n {2}blog {2}/],
-      [
-        'remove --snapshot 2025-03-05 --yes',
-        /no snapshot "2025-03-05" .* Did you mean:\n( {2}\S+ {2}2025-03-05 {2}\w+\n){2}$/,
-      ],
-      ['remove --yes', /one of --website and --snapshot/],
+      ['remove --yes', /required option '-w, --website <id>' not specified/],
     ];
     for (const [line, message, typed] of refused) {
       expect(await indexhouse(line, typed)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });

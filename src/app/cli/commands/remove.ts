@@ -14,20 +14,17 @@ import { EXIT, type Io } from '../io.js';
 import { formatJson, recordTable } from '../output/output.js';
 
 export interface Flags extends Globals {
-  website?: string;
-  snapshot?: string;
+  website: string;
   yes?: boolean;
 }
 
-/** `indexhouse remove`: removes a website, or one snapshot. */
-export async function run({ website, snapshot, yes, ...flags }: Flags, io: Io): Promise<number> {
-  if ((website === undefined) === (snapshot === undefined))
-    throw new UsageError('name one of --website and --snapshot');
+/** `indexhouse remove`: removes a website. */
+export async function run({ website, yes, ...flags }: Flags, io: Io): Promise<number> {
   const config = await configOf(flags, io, { withoutTokens: true });
   const keys: string[] = [];
   const confirm = async (removal: Removal) => {
     // They stay: a key may name a website before its first sync.
-    const all = removal.snapshot_id === null ? await readKeys(config.warehouse.path) : [];
+    const all = await readKeys(config.warehouse.path);
     keys.push(...all.filter(({ websites }) => websites.includes(removal.website_id)).map(({ label }) => label));
     if (!flags.json)
       io.stdout.write(
@@ -37,7 +34,7 @@ export async function run({ website, snapshot, yes, ...flags }: Flags, io: Io): 
     if (flags.json) io.stdout.write(formatJson({ ...removal, keys, removed: false }));
     throw new UsageError('nothing was removed; --yes removes it without a question');
   };
-  const receipt = await remove({ config, target: { website, snapshot }, confirm, logger: loggerOf(flags, io) });
+  const receipt = await remove({ config, website, confirm, logger: loggerOf(flags, io) });
   io.stdout.write(flags.json ? formatJson({ ...receipt, keys }) : 'Removed.\n');
   return receipt.followers.some(({ behind }) => behind > 0) ? EXIT.warnings : EXIT.done;
 }
@@ -52,9 +49,9 @@ async function isConfirmed({ stdin, stdout }: Io): Promise<boolean> {
 }
 
 /** That the next sync brings a website back, and what to do about it. */
-function againText({ website_id: id, snapshot_id }: Removal, config: Config): string[] {
+function againText({ website_id: id }: Removal, config: Config): string[] {
   const named = namedWebsites(config);
-  if (snapshot_id !== null || isExcepted(config, id) || named?.every((website) => website.id !== id)) return [];
+  if (isExcepted(config, id) || named?.every((website) => website.id !== id)) return [];
   const source = allFrom(config) === 'google' ? ', source: google' : '';
   const remedy = named
     ? 'delete its entry under `websites`'
@@ -66,14 +63,14 @@ function planText(
   removal: Removal,
   { followers, keys, again }: Record<'followers' | 'keys' | 'again', string[]>,
 ): string {
-  const { website_id, snapshot_id, snapshots, first_date, last_date, tables, derived_again } = removal;
-  const what = snapshot_id ? `Snapshot ${snapshot_id} of ${website_id}` : `Website ${website_id}`;
+  const { website_id, snapshots, first_date, last_date, tables } = removal;
   const lines = [
     `It goes from the Parquet files, ${followers.join(', ')}.`,
-    ...(derived_again > 0 ? [`The changes of ${counted(derived_again, 'later commit')} are derived again.`] : []),
     ...keys.map((label) => `The key "${label}" of \`indexhouse serve\` names it, and stays.`),
     ...again,
   ].map((line) => `${safe(line)}\n`);
-  const title = safe(`${what}: ${counted(snapshots, 'snapshot')}, ${first_date ?? 'none'} to ${last_date ?? 'none'}`);
+  const title = safe(
+    `Website ${website_id}: ${counted(snapshots, 'snapshot')}, ${first_date ?? 'none'} to ${last_date ?? 'none'}`,
+  );
   return `${title}\n\n${recordTable(tables)}\n${lines.join('')}`;
 }

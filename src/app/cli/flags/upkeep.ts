@@ -23,12 +23,12 @@ Examples:
   indexhouse maintain                best once a day, after the sync`;
 
 const REMOVE_HELP = `
-Shows what would go, and asks. The warehouse is then as if it had never been there: the changes of later snapshots are
-derived again. Exit codes: 0 done; 2 nothing was removed; 3 done, but a follower lags, and the next sync catches up.
+Shows what would go, and asks. The warehouse is then as if the website had never been there.
 
-Examples:
-  indexhouse remove --website old.example      such as one that is no longer configured
-  indexhouse remove --snapshot 2026-03-05      lists the snapshots of that date, with their ids`;
+Exit codes: 0 done; 2 nothing was removed; 3 done, but a follower lags, and the next sync catches up.
+
+Example:
+  indexhouse remove --website old.example      such as one that is no longer configured`;
 
 const NOTE_HELP = `
 Charts mark what you did, and the report and the analysis \`events\` put it beside what changed in the three days after it.
@@ -97,9 +97,8 @@ export function upkeepCommands(define: Define): Command[] {
       .addOption(new Option('--remove <id>', 'remove a note').conflicts(['website', 'directory']))
       .addHelpText('after', NOTE_HELP),
     define('remove', () => import('../commands/remove.js'))
-      .description('remove a website, or one snapshot, for good')
-      .option('-w, --website <id>', 'a website, by id or name')
-      .option('--snapshot <id>', 'a snapshot')
+      .description('remove a website for good')
+      .requiredOption('-w, --website <id>', 'the website, by id or name')
       .option('--yes', 'remove it without a question')
       .addHelpText('after', REMOVE_HELP),
     define('backup', () => import('../commands/backup.js'))

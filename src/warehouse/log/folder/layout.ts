@@ -22,7 +22,7 @@ export function warehouseFolder(path: string) {
     /** The rows of old markers in one file, for readers; derived. */
     index: join(path, 'index'),
     /** What an interrupted `remove` still has to do. */
-    removal: join(path, 'removal'),
+    removal: join(path, 'removal.json'),
     /** What `remove` took out that the bucket still has. */
     bucketRemoval: join(path, 'bucket-removal.json'),
     /** What was left in the bucket when the warehouse was restored from it. */

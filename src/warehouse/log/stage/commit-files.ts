@@ -66,13 +66,6 @@ export async function copyVersions(
   return rows;
 }
 
-/** Writes the summary of a commit's listing, from `now_page_state`, the state after it; without pages there is no file. */
-export async function copySummary(engine: Engine, file: string, compression: string): Promise<number> {
-  await engine.run(sql('warehouse/macros/001_directory_of'));
-  const query = sql('warehouse/stage/coverage_summary');
-  return copyTable(engine, { table: 'coverage_summary', query, file }, compression);
-}
-
 /** Writes a table of a commit, sorted; without rows there is no file. @returns the number of rows */
 export async function copyTable(
   engine: Engine,

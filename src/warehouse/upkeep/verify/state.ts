@@ -39,7 +39,7 @@ export async function checkStates(engine: Engine, log: Log, options: EngineOptio
       const message = `${written[0] ?? marker.path}: page_versions differs from the log: ${differs}`;
       if (differs) wrong.push({ websiteId, file, kind: 'written', message });
     };
-    await rebuildState(warehouse, markersOf(markers, websiteId), options, rebuilt, { onCompared });
+    await rebuildState(warehouse, markersOf(markers, websiteId), options, rebuilt, onCompared);
     const torn = await whyNotParquet(file);
     const differs = torn ? `it ${torn}` : await filesDiffer(engine, log, 'page_state', [file], [rebuilt]);
     if (differs)

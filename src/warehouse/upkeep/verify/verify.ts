@@ -143,7 +143,7 @@ async function checkRows(engine: Engine, log: Log, whole: readonly Marker[], run
     const usual = level === 'note' ? 'nothing to do' : A_BUG;
     for (const row of await engine.rows(problemRow, `select * from (${sql(name)}\n) limit ${MAX_PROBLEMS}`)) {
       const message = `${row.website_id}, snapshot ${row.snapshot_id}: ${row.problem}`;
-      findings.push({ check, level, message, remedy: written?.replace('<snapshot>', row.snapshot_id) ?? usual });
+      findings.push({ check, level, message, remedy: written ?? usual });
     }
   }
   return findings;
