@@ -30,7 +30,6 @@ const bare = Fastify();
 bare.get('/', async (_, reply) => reply.type('application/json; charset=utf-8').send(prepared));
 const bareUrl = await bare.listen({ host: '127.0.0.1', port: 0 });
 const app = buildServer(store, {
-  representations: true,
   setup: (told) => {
     told.get('/bare-url', async () => ({ url: bareUrl }));
     told.get('/cpu', async () => {

@@ -152,19 +152,4 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
     // Fails if the pointer would not meet it.
     await area.nth(1).hover();
   });
-
-  it('shows the page of the interface from its own files alone, and sends a request with a key', async () => {
-    const { page, noise } = await open();
-    await page.goto('/docs');
-    await page.getByText('Index coverage').waitFor();
-    expect(noise).toEqual([]);
-    await page.getByRole('button', { name: 'Authorize' }).click();
-    await page.locator('.auth-container input').fill('wrong');
-    await page.locator('.auth-btn-wrapper .authorize').click();
-    await page.locator('.btn-done').click();
-    await page.locator('.opblock-summary').first().click();
-    await page.locator('.try-out__btn').click();
-    await page.locator('.execute').click();
-    await page.locator('.live-responses-table', { hasText: 'A valid API key is required.' }).waitFor();
-  });
 });

@@ -13,7 +13,7 @@ const WEBSITE = '645f2e5cd8cd9b7bd8b55ab1';
 const CURL = 'curl() { printf "%s\\0" "$@"; printf "\\n"; }\n';
 
 /** What each `curl` of the guide asks. */
-function commands(): { url: string; headers: Record<string, string>; body: string | undefined }[] {
+function commands(): { url: string; headers: Record<string, string> }[] {
   const blocks = [...readFileSync(GUIDE, 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
   const asked = blocks.join('\n').match(/^curl (?:.*\\\n)*.*$/gm) ?? [];
   const { stdout } = spawnSync('sh', ['-c', CURL + asked.join('\n')], {
@@ -29,13 +29,10 @@ function commands(): { url: string; headers: Record<string, string>; body: strin
 function asRequest(args: string[]): ReturnType<typeof commands>[number] {
   const options = {
     header: { type: 'string', short: 'H', multiple: true },
-    data: { type: 'string', short: 'd' },
-    output: { type: 'string', short: 'o' },
-    compressed: { type: 'boolean' },
   } as const;
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const headers = (values.header ?? []).map((each) => each.split(': '));
-  return { url: positionals[0] ?? '', headers: Object.fromEntries(headers), body: values.data };
+  return { url: positionals[0] ?? '', headers: Object.fromEntries(headers) };
 }
 
 it('every curl of the guide to the service is answered as the OpenAPI document says', async () => {
@@ -48,13 +45,11 @@ it('every curl of the guide to the service is answered as the OpenAPI document s
   });
   const documented = await Documented.of(served.baseUrl);
   const asked = commands();
-  expect(asked.length).toBeGreaterThan(5);
-  for (const { url, headers, body } of asked) {
+  expect(asked.length).toBeGreaterThan(1);
+  for (const { url, headers } of asked) {
     const path = url.replace(ADDRESS, '');
-    const method = body === undefined ? 'GET' : 'POST';
-    const answer = await fetch(served.baseUrl + path, { method, headers, ...(body === undefined ? {} : { body }) });
+    const answer = await fetch(served.baseUrl + path, { headers });
     expect([path, answer.status]).toEqual([path, 200]);
-    const isJson = answer.headers.get('content-type')?.startsWith('application/json');
-    documented.check(method, path, answer, isJson ? await answer.json() : await answer.text());
+    documented.check(path, answer, await answer.json());
   }
 });

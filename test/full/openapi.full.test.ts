@@ -15,7 +15,6 @@ const TOKEN = 'reader';
 
 const CLIENT = `
 import type { paths, components } from './api.js';
-import { NASTY_PATHS } from '../given/nasty-paths.js';
 type Answer<P extends keyof paths> = paths[P] extends { get: { responses: { 200: { content: { 'application/json': infer T } } } } } ? T : never;
 declare const window: Answer<'/v1/urls/{website_id}'>;
 declare const report: Answer<'/v1/url-report'>;

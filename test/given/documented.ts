@@ -3,25 +3,13 @@ import * as formats from 'ajv-formats';
 import { expect } from 'vitest';
 import { z } from 'zod';
 
-const answerSchema = z.looseObject({
-  $ref: z.string().optional(),
-  headers: z.record(z.string(), z.unknown()).default({}),
-  content: z.record(z.string(), z.unknown()).default({}),
-});
+const answerSchema = z.looseObject({ content: z.record(z.string(), z.unknown()) });
 const documentSchema = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), z.looseObject({ responses: z.record(z.string(), answerSchema) }))),
-  components: z.looseObject({ responses: z.record(z.string(), answerSchema) }),
 });
 type Document = z.infer<typeof documentSchema>;
 
-/** Headers that a document need not name: they are those of every message, or stand for themselves. */
-const HEADERS_OF_ANY = new Set(
-  'connection content-encoding content-length content-type date keep-alive transfer-encoding x-content-type-options'.split(
-    ' ',
-  ),
-);
-
-/** Holds answers against an OpenAPI document: status, headers, content type and the body's schema. */
+/** Holds answers against an OpenAPI document: status, content type and the body's schema. */
 export class Documented {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
@@ -36,25 +24,19 @@ export class Documented {
   }
 
   /** @param path below the base address, with its query */
-  check(method: string, path: string, answer: Response, body: unknown): void {
+  check(path: string, answer: Response, body: unknown): void {
     const name = this.#nameOf(path);
     // What there is no operation for has no description either.
     if (name === undefined) {
       expect(answer.status).toBe(404);
       return;
     }
-    const described = this.document.paths[name]?.[method.toLowerCase()]?.responses[answer.status];
-    expect(described, `${method} ${name} may answer ${answer.status}`).toBeDefined();
-    const shared = described?.$ref?.split('/').at(-1);
-    const { headers = {}, content = {} } = (shared ? this.document.components.responses[shared] : described) ?? {};
-    const own = ['paths', name, method.toLowerCase(), 'responses', String(answer.status)];
-    const pointer = shared ? ['components', 'responses', shared] : own;
-    const known = new Set([...Object.keys(headers).map((each) => each.toLowerCase()), ...HEADERS_OF_ANY]);
-    expect([...answer.headers.keys()].filter((each) => !known.has(each))).toEqual([]);
+    const responses = this.document.paths[name]?.['get']?.responses ?? {};
+    const status = answer.status === 200 ? '200' : `${Math.floor(answer.status / 100)}XX`;
     const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
-    if (answer.status !== 304) expect(Object.keys(content)).toContain(type);
-    if (type !== 'application/json') return;
-    const validate = this.#validator(`api#/${[...pointer, 'content', type, 'schema'].map(escaped).join('/')}`);
+    expect(Object.keys(responses[status]?.content ?? {}), `${name} may answer ${answer.status}`).toEqual([type]);
+    const pointer = ['paths', name, 'get', 'responses', status, 'content', type, 'schema'];
+    const validate = this.#validator(`api#/${pointer.map(escaped).join('/')}`);
     expect([validate(body), validate.errors]).toEqual([true, null]);
   }
 

@@ -34,8 +34,6 @@ interface ServeGiven {
   /** Milliseconds that never go back: when the warehouse is looked at again. */
   clock?: () => number;
   options?: ServerOptions;
-  /** Entries of a streamed listing that are read at a time. */
-  batchEntries?: number;
 }
 
 /** Serves a warehouse on loopback as `indexhouse serve` does, until the end. */
@@ -51,21 +49,14 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
     const access = websites.map((_id) => ({ _id, url: `${_id}.example` }));
     return { _id: token, api_key_label: token, account, websites_access: access };
   };
-  const store = new WarehouseStore({
-    warehouse,
-    reader,
-    timeZone: 'UTC',
-    now,
-    findKey,
-    ...(given.batchEntries ? { batchEntries: given.batchEntries } : {}),
-  });
+  const store = new WarehouseStore({ warehouse, reader, timeZone: 'UTC', now, findKey });
   const setup: ServerOptions['setup'] = (server) => {
     const statusInput = { ...STATUS_DEFAULTS, warehouse, now: now?.() ?? Date.now() };
     const verdict = () => readStatus(statusInput);
     addHealth(server, { reader, findKey, prefix: options.prefix ?? '', verdict, statusInput });
     options.setup?.(server);
   };
-  const app = buildServer(store, { representations: true, ...options, setup });
+  const app = buildServer(store, { ...options, setup });
   const baseUrl = `${await app.listen({ host: '127.0.0.1', port: 0 })}${options.prefix ?? ''}`;
   atEnd(async () => {
     await app.close();

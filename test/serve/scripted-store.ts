@@ -10,12 +10,10 @@ export function storeOf(websites: Map<string, GivenPage[]>): Store {
       const pages = websites.get(websiteId) ?? [];
       return { entries: pages.slice(skip, skip + limit).map(entryOf), count: pages.length };
     },
-    findReports: async (urls, websiteIds) => {
+    findReport: async (asked, websiteIds) => {
       const pages = websiteIds.flatMap((id) => websites.get(id) ?? []);
-      const asked = pages.filter(({ url, report }) => urls.includes(url) && report !== null);
-      // The first website that monitors it counts.
-      const reports = new Map(asked.reverse().map((page) => [page.url, givenReport(page)]));
-      return { reports, elsewhere: new Set() };
+      const page = pages.find(({ url, report }) => url === asked && report !== null);
+      return page ? { report: givenReport(page) } : null;
     },
   };
 }

@@ -1,29 +1,21 @@
 import { Readable } from 'node:stream';
-import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { PREFIX_FORM } from './addresses.js';
 import type { Interface, OnError } from './admission.js';
-import { AGE_HEADERS, RATE_HEADERS } from './answers.js';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitedServer } from './connections.js';
 import { errorBody, publicError } from './errors.js';
-import { addHistoryOperations } from './history-operations.js';
-import { type Described, describeRoutes } from './openapi.js';
+import { describeRoutes } from './openapi.js';
 import { addOperations } from './operations.js';
 import { DEFAULT_LIMIT_ENTRIES, DEFAULT_MAX_LIMIT_ENTRIES } from './pagination.js';
 import { type Limiter, limiterOf } from './rate-limit.js';
 import { refuseAmbiguous, refuseUnknown } from './refusals.js';
-import { addRepresentations } from './representation.js';
 import type { Store } from './store.js';
 
 const MAX_WEBSITE_ID_CHARACTERS = 4000;
-const COMMON_HEADERS = { 'x-content-type-options': 'nosniff' };
-
-/** Lets the page of the interface load its own files and ask this service, and nothing else. */
-const DOCS_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Answers are for one key, and say how old the data is now. */
+const COMMON_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 export interface ServerOptions {
   /** Path in front of `/v1`, e.g. `/tenant/api`. Default: none. */
@@ -34,8 +26,6 @@ export interface ServerOptions {
   rateLimit?: number | undefined;
   /** Instead of `rateLimit`: a limiter of another kind. */
   limiter?: Limiter | undefined;
-  /** Whether answers carry an `ETag` and are compressed for clients that accept that. */
-  representations?: boolean;
   /** Milliseconds since 1970, for the rate limit. */
   clock?: (() => number) | undefined;
   /** Called with the key of a request. */
@@ -59,15 +49,8 @@ export interface ServerOptions {
 export function buildServer(store: Store, options: ServerOptions = {}): FastifyInstance {
   const service = interfaceOf(store, options);
   const app = plainServer(options);
-  if (options.representations) addRepresentations(app);
-  const described = {
-    prefix: options.prefix ?? '',
-    isRateLimited: service.limiter !== null,
-    keyHeaders: [...(store.dataAge ? AGE_HEADERS : []), ...(service.limiter ? RATE_HEADERS : [])],
-    isCacheable: options.representations ?? false,
-  };
-  const { prefix } = described;
-  void app.register((scope) => addInterface(scope, service, described), { prefix });
+  const { prefix = '' } = options;
+  void app.register((scope) => addInterface(scope, service, prefix), { prefix });
   void app.register(async (scope) => options.extend?.(scope, service), { prefix });
   return app;
 }
@@ -131,32 +114,20 @@ function reportBroken(app: FastifyInstance, onError?: OnError): void {
 }
 
 /** Adds the operations and their description, in a scope without whatever else is served. */
-async function addInterface(app: FastifyInstance, service: Interface, described: Described): Promise<void> {
+async function addInterface(app: FastifyInstance, service: Interface, prefix: string): Promise<void> {
   app.setValidatorCompiler(validatorCompiler);
   // The schemas of answers only describe them; a test checks that answers match.
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
-  await describeRoutes(app, described);
+  await describeRoutes(app, prefix);
   addOperations(app, service);
-  if (service.store.hasHistory) addHistoryOperations(app, service);
-  await addDescription(app, described.prefix);
-}
-
-/** Adds the API's description for people and for programs. It contains no secret, so it needs no key. */
-async function addDescription(app: FastifyInstance, indexPrefix: string): Promise<void> {
+  // It contains no secret, so it needs no key.
   app.get('/openapi.json', { schema: { hide: true } }, async (_, reply) => {
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger(), null, 2));
-  });
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    indexPrefix,
-    staticCSP: DOCS_POLICY,
-    theme: { title: 'indexhouse: the interface' },
-    uiConfig: { layout: 'BaseLayout', docExpansion: 'list', displayRequestDuration: true },
   });
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, onError?: OnError): FastifyReply {
   const { status, message, headers } = publicError(error);
   if (status === 500) onError?.(error, request);
-  return reply.code(status).headers(headers).removeHeader('content-encoding').send(errorBody(status, message));
+  return reply.code(status).headers(headers).send(errorBody(status, message));
 }

@@ -1,22 +1,9 @@
-import { STATUS_CODES } from 'node:http';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { timestamp } from '../../source/contract/fields.js';
-import { ANSWERS, CACHE_HEADERS, ERRORS_ANYWHERE, HEADERS, type HeaderName } from './answers.js';
-import { servedSchemas } from './served.js';
-
-/** What decides which headers answers have. */
-export interface Described {
-  /** Path in front of `/v1`, or nothing. */
-  prefix: string;
-  isRateLimited: boolean;
-  /** Headers of every answer to a known key. */
-  keyHeaders: readonly HeaderName[];
-  /** Whether answers carry an `ETag` and the like. */
-  isCacheable: boolean;
-}
+import { servedError, servedSchemas } from './served.js';
 
 const INFO = {
   title: 'indexhouse',
@@ -35,20 +22,26 @@ const TAGS = [
  * Makes `app.swagger()` the OpenAPI 3.1 document of the routes that are added to this scope from now on, with
  * parameters and payloads generated from the Zod schemas that parse and describe them.
  */
-export async function describeRoutes(app: FastifyInstance, described: Described): Promise<void> {
+export async function describeRoutes(app: FastifyInstance, prefix: string): Promise<void> {
   const options = { schemaRegistry: servedSchemas, zodToJsonConfig: { override: withDescription } };
   const withComponents = createJsonSchemaTransformObject(options);
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: INFO,
-      servers: [{ url: described.prefix === '' ? '/' : described.prefix }],
+      servers: [{ url: prefix === '' ? '/' : prefix }],
       security: [{ key: [] }],
       tags: TAGS,
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
     },
     transform: createJsonSchemaTransform(options),
-    transformObject: (document) => completed(withComponents(document), described),
+    transformObject: (document) => {
+      const described = withComponents(document);
+      const { schemas = {} } = ('components' in described && described.components) || {};
+      // The library makes one of every named schema, but no request has a body.
+      for (const name of Object.keys(schemas)) if (name.endsWith('Input')) delete schemas[name];
+      return described;
+    },
   });
 }
 
@@ -63,82 +56,15 @@ function withDescription({ zodSchema, jsonSchema }: Converted): void {
   delete jsonSchema.allOf;
 }
 
-const headerName = z.custom<HeaderName>((name) => typeof name === 'string' && Object.hasOwn(HEADERS, name));
-const operationSchema = z.looseObject({
-  responses: z.record(z.string(), z.looseObject({})),
-  /** Headers of its answer, besides those of every answer. */
-  'x-headers': z.array(headerName).default([]),
-});
-type DescribedOperation = z.infer<typeof operationSchema>;
-const documentSchema = z.looseObject({
-  paths: z.record(z.string(), z.record(z.string(), operationSchema)),
-  components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
-});
-
-/** Adds what is the same for every operation: errors, headers, and the 304. */
-function completed(generated: object, described: Described) {
-  const { paths, components, ...rest } = documentSchema.parse(generated);
-  const finished = Object.entries(paths).map(([path, methods]) => {
-    const operations = Object.entries(methods).map(([method, each]) => [method, operation(method, each, described)]);
-    return [path, Object.fromEntries(operations)] as const;
+/** The answers of an operation, for Fastify. They only describe: no answer is checked against them when it is sent. */
+export function answersOf(schema: z.ZodType<unknown>) {
+  const answer = (description: string, body: z.ZodType<unknown>) => ({
+    description,
+    content: { 'application/json': { schema: body } },
   });
-  const all = shared(described);
-  const responses = referred('responses', finished, all.responses);
-  const headers = referred('headers', [finished, responses], all.headers);
-  const schemas = referred('schemas', [finished, responses], components.schemas);
-  return { ...rest, paths: Object.fromEntries(finished), components: { ...components, headers, responses, schemas } };
-}
-
-/** The components of a kind that something refers to: the library makes one of every named schema. */
-function referred<Part>(kind: string, from: unknown, parts: Readonly<Record<string, Part>>): Record<string, Part> {
-  const names = new Set<string>();
-  const collect = (part: unknown): void => {
-    for (const [, name = ''] of JSON.stringify(part).matchAll(new RegExp(`"#/components/${kind}/([\\w-]+)"`, 'g'))) {
-      if (names.has(name)) continue;
-      names.add(name);
-      collect(parts[name]);
-    }
-  };
-  collect(from);
-  return Object.fromEntries(Object.entries(parts).filter(([name]) => names.has(name)));
-}
-
-function operation(method: string, { 'x-headers': own, ...rest }: DescribedOperation, described: Described): object {
-  const { 200: answer, ...errors } = rest.responses;
-  const isKept = described.isCacheable && method === 'get';
-  const headers = [...own, ...(isKept ? CACHE_HEADERS : []), ...described.keyHeaders];
-  const statuses = [...Object.keys(errors).map(Number), ...ERRORS_ANYWHERE, ...(described.isRateLimited ? [429] : [])];
-  const others = [...(isKept ? [304] : []), ...statuses];
-  const shared = others.map((status) => [status, reference('responses', componentName(status))]);
   return {
-    ...rest,
-    responses: { 200: { ...answer, headers: headerRefs(headers) }, ...Object.fromEntries(shared) },
+    200: answer('The answer.', schema),
+    '4xx': answer('The request is refused, and the message says why.', servedError),
+    '5xx': answer('The service cannot answer; `Retry-After` says when to retry.', servedError),
   };
-}
-
-function headerRefs(names: readonly HeaderName[]): object {
-  return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
-}
-
-function reference(kind: string, name: string): { $ref: string } {
-  return { $ref: `#/components/${kind}/${name}` };
-}
-
-/** A status as the name of a component, e.g. `NotFound`. */
-function componentName(status: number): string {
-  return (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
-}
-
-const ERROR_CONTENT = { 'application/json': { schema: reference('schemas', 'Error') } };
-
-/** Errors of checks that come before the key. */
-const BEFORE_KEYS: ReadonlySet<string> = new Set(['401', '405', '408', '414', '421', '431']);
-
-function shared({ keyHeaders }: Described) {
-  const responses = Object.entries(ANSWERS).map(([status, { description, headers = [] }]) => {
-    const named = headerRefs([...headers, ...(BEFORE_KEYS.has(status) ? [] : keyHeaders)]);
-    const content = status === '304' ? {} : { content: ERROR_CONTENT };
-    return [componentName(Number(status)), { description, headers: named, ...content }];
-  });
-  return { headers: HEADERS, responses: Object.fromEntries(responses) };
 }

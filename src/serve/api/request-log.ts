@@ -56,7 +56,7 @@ function loggedPath({ url }: FastifyRequest, tokens: RegExp): string {
 
 /** Length of the body that was sent; null for a stream, whose length is not counted. */
 function bodyBytes({ method }: FastifyRequest, reply: FastifyReply): number | null {
-  if (method === 'HEAD' || reply.statusCode === 304) return 0;
+  if (method === 'HEAD') return 0;
   const length = reply.getHeader('content-length');
   return length === undefined ? null : Number(length);
 }

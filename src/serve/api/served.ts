@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { coverageEntrySchema, coverageWindowSchema } from '../../source/contract/coverage.js';
-import { integer, text, timestamp, truth } from '../../source/contract/fields.js';
+import { integer, text, truth } from '../../source/contract/fields.js';
 import { errorBodySchema, keyDetailsSchema } from '../../source/contract/key.js';
 import { urlReportSchema } from '../../source/contract/report.js';
 
@@ -10,7 +10,7 @@ const count = integer.nonnegative();
  * What our own services answer. The contract tolerates what a foreign service leaves out or adds; these schemas are
  * derived from it and state what a client can rely on: every field is there, and no other one is.
  */
-export const servedSchemas = z.registry<{ id: string; description?: string }>();
+export const servedSchemas = z.registry<{ id: string }>();
 
 /** Only this is omitted if nothing is known about a page (specification, 2.1). */
 const { canonicals_match } = coverageEntrySchema.shape;
@@ -44,38 +44,6 @@ export const servedKey = named(
 );
 
 export const servedError = named('Error', z.strictObject(errorBodySchema.shape));
-
-const servedSnapshot = named(
-  'Snapshot',
-  z.strictObject({
-    id: z.uuid(),
-    time: timestamp.describe('When its walk began.'),
-    date: z.iso.date().describe('The same as a date in the time zone of the warehouse.'),
-    listing_status: text.describe('`complete`, or `partial` where the walk missed pages.'),
-    reports_status: text.describe('`complete`, or why not all reports that were planned are there.'),
-    pages: count.describe('Pages that its listing holds.'),
-    reports: count.describe('Reports that were fetched with it.'),
-  }),
-);
-export type ServedSnapshot = z.infer<typeof servedSnapshot>;
-
-export const servedSnapshots = named(
-  'Snapshots',
-  z.strictObject({ snapshots: z.array(servedSnapshot), pagination: servedPagination }),
-);
-
-/** The result for one of several pages. */
-const servedResult = named(
-  'UrlReportResult',
-  z.strictObject({
-    url: text.describe('As it was asked for.'),
-    status: z.int().describe('200, or what the URL report would have been refused with.'),
-    report: servedReport.nullable(),
-    error: servedError.nullable(),
-  }),
-);
-
-export const servedResults = named('UrlReportResults', z.strictObject({ reports: z.array(servedResult) }));
 
 /** Gives a schema the name that it has in the OpenAPI document. */
 function named<T extends z.ZodType>(id: string, schema: T): T {

@@ -3,7 +3,6 @@ import type { KeyDetails } from '../../source/contract/key.js';
 import type { UrlReport } from '../../source/contract/report.js';
 import type { ListingQuery, Moment } from './listing-query.js';
 import type { WindowBounds } from './pagination.js';
-import type { ServedSnapshot } from './served.js';
 
 /** Whose request it is, and whether the client still waits for the answer. */
 export interface RequestContext {
@@ -30,25 +29,9 @@ export interface ListingWindow extends ShownState {
   count: number;
 }
 
-/** A whole listing, in batches of some thousand entries: memory does not grow with the number of pages. */
-export interface ListingStream extends Omit<ListingWindow, 'entries'> {
-  /** Read it to its end or leave it by `return()`; it throws the signal's reason once the client is gone. */
-  batches: AsyncIterable<CoverageEntry[]>;
-}
-
-/** A window of the snapshots that `as_of` and `snapshot` can show, newest first. */
-export interface SnapshotWindow {
-  snapshots: ServedSnapshot[];
-  /** All that the website has. */
-  count: number;
-}
-
-/** What is known of some pages, and which state that is if all of it is of one website. */
-export interface FoundReports extends ShownState {
-  /** Each from the first of the websites that monitors the page, or did then. */
-  reports: ReadonlyMap<string, UrlReport>;
-  /** Those of the pages that another website monitors now. */
-  elsewhere: ReadonlySet<string>;
+/** What is known of a page. */
+export interface FoundReport extends ShownState {
+  report: UrlReport;
 }
 
 /**
@@ -57,8 +40,8 @@ export interface FoundReports extends ShownState {
  */
 export interface Store {
   /**
-   * Whether it keeps history and can filter and sort. If so, it gets the query beyond the specification, and has
-   * `streamListing` and `listSnapshots`. If not, those parameters are ignored, like any that a service does not know.
+   * Whether it keeps history and can filter and sort. If so, it gets the query beyond the specification. If not, those
+   * parameters are ignored, like any that a service does not know.
    */
   readonly hasHistory?: boolean;
   /** The key that a bearer token belongs to, or null. `websites_access` says what it may read. */
@@ -77,15 +60,14 @@ export interface Store {
     query: ListingQuery,
     context: RequestContext,
   ): Promise<ListingWindow>;
-  /** The same as one stream from the first entry to the last. Throws as `listCoverage` does. */
-  streamListing?(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream>;
-  /** Some of the snapshots of a website whose listings are kept. */
-  listSnapshots?(websiteId: string, window: WindowBounds, context: RequestContext): Promise<SnapshotWindow>;
-  /** The reports of pages of some websites. */
-  findReports(
-    urls: readonly string[],
+  /**
+   * The report of a page from the first of some websites that monitors it, or did then; `elsewhere` if only others
+   * monitor it now, null if none does.
+   */
+  findReport(
+    url: string,
     websiteIds: readonly string[],
     moment: Moment,
     context: RequestContext,
-  ): Promise<FoundReports>;
+  ): Promise<FoundReport | 'elsewhere' | null>;
 }

@@ -2,29 +2,18 @@ import { z } from 'zod';
 import type { Reader } from '../../answers/query/reader.js';
 import { ageText } from '../../answers/status/data-age.js';
 import { sql } from '../../base/storage/sql.js';
-import type { CoverageEntry } from '../../source/contract/coverage.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import type { UrlReport } from '../../source/contract/report.js';
 import { filesOf, type Marker } from '../../warehouse/log/markers.js';
 import { ServiceError } from '../api/errors.js';
 import type { ListingQuery, Moment } from '../api/listing-query.js';
 import type { WindowBounds } from '../api/pagination.js';
-import type {
-  FoundReports,
-  ListingStream,
-  ListingWindow,
-  RequestContext,
-  ShownState,
-  SnapshotWindow,
-  Store,
-} from '../api/store.js';
+import type { ListingWindow, RequestContext, ShownState, Store } from '../api/store.js';
 import { commitsAt, type ServedCommits } from './commits.js';
 import { Listings } from './listing.js';
 import type { LiveReader } from './live-reader.js';
-import { type KnownPage, knownPages, reportsOf, withHistory } from './reports.js';
+import { type KnownPage, reportOf, websitesOf, withHistory } from './report.js';
 import { explained, UnreadableError } from './unreadable.js';
-
-const BATCH_ENTRIES = 5_000;
 
 export interface WarehouseStoreOptions {
   warehouse: string;
@@ -37,11 +26,8 @@ export interface WarehouseStoreOptions {
   dashboard?: string;
   /** Milliseconds since 1970: what ages are counted to. */
   now?: () => number;
-  /** How many entries of a streamed listing to hold in memory. Default: 5,000. */
-  batchEntries?: number;
 }
 
-const statusRow = z.object({ snapshot_id: z.string(), listing_status: z.string(), reports_status: z.string() });
 const listedRow = z.object({ listed_at: z.coerce.number().nullable() });
 const endRow = z.object({ ends_at: z.coerce.number() });
 
@@ -95,8 +81,8 @@ export class WarehouseStore implements Store {
         const answer = selection
           ? await this.#listings.selected(reader, commits, { selection, window, now })
           : await this.#listings.window(reader, commits, window, now);
-        const linked = this.#linked(markers, answer.entries, context);
-        return { ...answer, entries: linked, ...shownState(commits) };
+        const entries = answer.entries.map((entry) => this.#linked(markers, entry, context));
+        return { ...answer, entries, ...shownState(commits) };
       } catch (cause) {
         const error = explained(cause);
         // The walk took longer than files stay after retention has dropped them: nothing is damaged.
@@ -105,48 +91,22 @@ export class WarehouseStore implements Store {
     });
   }
 
-  /** Reads window by window, so that other keys' questions run in between and a slow client holds nothing. */
-  async streamListing(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream> {
-    const limit = this.options.batchEntries ?? BATCH_ENTRIES;
-    const read = (skip: number, version: string | null) =>
-      this.listCoverage(websiteId, { skip, limit }, { ...query, version }, context);
-    const { entries, ...facts } = await read(0, query.version);
-    async function* batches(): AsyncGenerator<CoverageEntry[]> {
-      yield entries;
-      for (let skip = limit; skip < facts.count; skip += limit) {
-        yield (await read(skip, facts.version ?? null)).entries;
-      }
-    }
-    return { ...facts, batches: batches() };
-  }
-
-  async listSnapshots(websiteId: string, window: WindowBounds, context: RequestContext): Promise<SnapshotWindow> {
-    const markers = await this.options.reader.markersOf(websiteId);
-    return this.options.reader.ask(context, 'quick', (reader) => snapshotsIn(reader, markers, window));
-  }
-
-  async findReports(
-    urls: readonly string[],
+  async findReport(
+    url: string,
     websiteIds: readonly string[],
     moment: Moment,
     context: RequestContext,
-  ): Promise<FoundReports> {
+  ): ReturnType<Store['findReport']> {
     return this.options.reader.ask(context, moment === null ? 'quick' : 'slow', async (reader) => {
-      const known = await knownPages(reader, urls, websiteIds);
-      const reports = new Map<string, UrlReport>();
-      const shown: ShownState[] = [];
-      for (const websiteId of websiteIds) {
-        const pages = known.filter((page) => page.website_id === websiteId && !reports.has(page.url));
-        if (pages.length === 0) continue;
-        const markers = reader.markersOf(websiteId);
+      const known = await websitesOf(reader, url, websiteIds);
+      for (const page of websiteIds.flatMap((id) => known.find(({ website_id }) => website_id === id) ?? [])) {
+        const markers = reader.markersOf(page.website_id);
         const seen = await this.#seen(reader, markers, { moment, version: null });
-        const found = seen ? await this.#reports(reader, seen, markers, pages) : [];
-        for (const report of this.#linked(markers, found, context)) reports.set(report.url, report);
-        if (seen && found.length > 0) shown.push(shownState(seen.commits));
+        const report = seen && (await this.#report(reader, seen, markers, { ...page, url }));
+        if (report) return { report: this.#linked(markers, report, context), ...shownState(seen.commits) };
       }
-      const elsewhere = known.filter((page) => page.is_listed && !websiteIds.includes(page.website_id));
-      // Only the state of a single website has a name.
-      return { reports, elsewhere: new Set(elsewhere.map(({ url }) => url)), ...(shown.length === 1 ? shown[0] : {}) };
+      const isElsewhere = known.some(({ website_id, is_listed }) => is_listed && !websiteIds.includes(website_id));
+      return isElsewhere ? 'elsewhere' : null;
     });
   }
 
@@ -172,32 +132,34 @@ export class WarehouseStore implements Store {
     return { commits, now: until ?? now, until };
   }
 
-  async #reports(reader: Reader, seen: Seen, markers: readonly Marker[], pages: readonly KnownPage[]) {
+  async #report(
+    reader: Reader,
+    seen: Seen,
+    markers: readonly Marker[],
+    { url, report_snapshot_id }: KnownPage & { url: string },
+  ): Promise<UrlReport | null> {
     const { commits, now, until } = seen;
-    const urls = pages.map(({ url }) => url);
-    const entries = await this.#listings.of(reader, commits, urls, now);
-    if (entries.length === 0) return [];
-    // The newest reports are in the snapshots that the state names, so that no other file is opened.
-    const named = new Set(pages.map(({ report_snapshot_id }) => report_snapshot_id));
-    const held = markers.filter((marker) =>
-      until === null ? named.has(marker.snapshotId) : Date.parse(marker.snapshotAt) <= until,
-    );
-    const reports = await reportsOf(reader, entries, filesOf(this.options.warehouse, held, 'url_reports'), seen);
-    if (!markers.at(-1)?.byInspection) return reports;
+    const { warehouse } = this.options;
+    const [entry] = await this.#listings.of(reader, commits, [url], now);
+    if (!entry) return null;
     const past = markers.filter(({ snapshotAt }) => until === null || Date.parse(snapshotAt) <= until);
-    return withHistory(reader, reports, filesOf(this.options.warehouse, past, 'page_versions'));
+    // The state names the snapshot with the newest report, so that no other file is opened.
+    const held = until === null ? markers.filter(({ snapshotId }) => snapshotId === report_snapshot_id) : past;
+    const report = await reportOf(reader, entry, filesOf(warehouse, held, 'url_reports'), seen);
+    if (!markers.at(-1)?.byInspection) return report;
+    return withHistory(reader, report, filesOf(warehouse, past, 'page_versions'));
   }
 
-  /** Pages whose source has no record of them to link to have one in the dashboard. */
+  /** A page whose source has no record of it to link to has one in the dashboard. */
   #linked<T extends { url: string; service_link?: string | null | undefined }>(
     markers: readonly Marker[],
-    pages: T[],
+    page: T,
     { origin = '' }: RequestContext,
-  ): T[] {
+  ): T {
     const newest = markers.at(-1);
-    if (!newest?.byInspection || origin === '') return pages;
-    const page = `${origin}${this.options.dashboard ?? '/dashboard'}/websites/${encodeURIComponent(newest.websiteId)}/page`;
-    return pages.map((one) => ({ ...one, service_link: `${page}?url=${encodeURIComponent(one.url)}` }));
+    if (!newest?.byInspection || origin === '') return page;
+    const website = `${origin}${this.options.dashboard ?? '/dashboard'}/websites/${encodeURIComponent(newest.websiteId)}`;
+    return { ...page, service_link: `${website}/page?url=${encodeURIComponent(page.url)}` };
   }
 
   async #endOf(reader: Reader, moment: NonNullable<Moment>): Promise<number> {
@@ -220,32 +182,4 @@ function noSuchState(): ServiceError {
 function nothingThen({ moment }: StateQuery): ServiceError {
   const when = moment === null ? 'yet' : 'then';
   return new ServiceError(404, `Nothing had been observed of this website ${when}.`);
-}
-
-/**
- * Some of a website's snapshots, newest first, without those whose listing retention dropped.
- *
- * @param markers of the website, oldest first; the files of those outside the window are not read
- */
-async function snapshotsIn(
-  reader: Reader,
-  markers: readonly Marker[],
-  { skip, limit }: WindowBounds,
-): Promise<SnapshotWindow> {
-  const kept = markers.filter(({ dropped }) => !Object.hasOwn(dropped, 'coverage'));
-  const shown = kept.toReversed().slice(skip, skip + limit);
-  const paths = shown.map(({ path }) => path);
-  const files = reader.filled('snapshots', paths);
-  const rows = await reader.engine.rows(statusRow, sql('serve/store/snapshot_statuses'), { files });
-  const statusOf = new Map(rows.map(({ snapshot_id, ...status }) => [snapshot_id, status]));
-  const snapshots = shown.map(({ snapshotId, snapshotAt, date, files }) => ({
-    id: snapshotId,
-    time: snapshotAt,
-    date,
-    listing_status: statusOf.get(snapshotId)?.listing_status ?? '',
-    reports_status: statusOf.get(snapshotId)?.reports_status ?? '',
-    pages: files['coverage']?.rows ?? 0,
-    reports: files['url_reports']?.rows ?? 0,
-  }));
-  return { snapshots, count: kept.length };
 }

@@ -6,7 +6,6 @@ import { storeOf } from '../scripted-store.js';
 
 function server(setup: ServerOptions['setup'], options: ServerOptions = {}) {
   const app = buildServer(storeOf(new Map([['w', []]])), {
-    representations: true,
     ...(setup ? { setup } : {}),
     ...options,
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { worldStore } from '../../../src/app/demo/simulator/store.js';
 import { World } from '../../../src/app/demo/simulator/world.js';
-import { buildServer, type ServerOptions } from '../../../src/serve/api/http.js';
+import { buildServer } from '../../../src/serve/api/http.js';
 import { paginationSchema } from '../../../src/source/contract/coverage.js';
 import { keyDetailsSchema } from '../../../src/source/contract/key.js';
 import { urlReportSchema } from '../../../src/source/contract/report.js';
@@ -13,24 +13,15 @@ const schemaSchema = z.looseObject({
   additionalProperties: z.literal(false),
   properties: z.record(z.string(), z.unknown()),
 });
-const parameterSchema = z.looseObject({ name: z.string(), required: z.boolean(), schema: z.looseObject({}) });
-const answersSchema = z.record(z.string(), z.looseObject({ headers: z.record(z.string(), z.unknown()).default({}) }));
 const documentSchema = z.looseObject({
   servers: z.array(z.object({ url: z.string() })),
-  paths: z.record(
-    z.string(),
-    z.record(z.string(), z.looseObject({ parameters: z.array(parameterSchema).default([]), responses: answersSchema })),
-  ),
-  components: z.looseObject({
-    schemas: z.record(z.string(), schemaSchema),
-    responses: answersSchema,
-    headers: z.record(z.string(), z.unknown()).default({}),
-  }),
+  paths: z.record(z.string(), z.record(z.string(), z.object({ responses: z.record(z.string(), z.unknown()) }))),
+  components: z.object({ schemas: z.record(z.string(), schemaSchema) }),
 });
 
-async function documentOf(options: ServerOptions = {}) {
-  const app = buildServer(worldStore(new World({ websites: [{ id: 'w', pages: 1 }] }), []), options);
-  const answer = await app.inject(`${options.prefix ?? ''}/openapi.json`);
+async function documentOf() {
+  const app = buildServer(worldStore(new World({ websites: [{ id: 'w', pages: 1 }] }), []));
+  const answer = await app.inject('/openapi.json');
   await app.close();
   return documentSchema.parse(answer.json());
 }
@@ -62,21 +53,12 @@ describe('the OpenAPI document says what is answered', () => {
     expect('HTTPS://A.example/').toMatch(new RegExp(pattern, 'u'));
   });
 
-  it('errors and headers of each operation', async () => {
-    const { paths, components } = await documentOf({ rateLimit: 60, representations: true });
+  it('that each operation may fail, and how', async () => {
+    const { paths } = await documentOf();
     const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-    expect(operations.length).toBeGreaterThan(2);
-    for (const { responses } of operations) {
-      for (const status of [401, 405, 408, 414, 421, 429, 431, 500, 503])
-        expect(Object.keys(responses)).toContain(`${status}`);
-      const named = Object.keys(responses['200']?.headers ?? {});
-      expect(named).toEqual(
-        expect.arrayContaining(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'ETag']),
-      );
-    }
-    expect(Object.keys(components.responses['TooManyRequests']?.headers ?? {})).toContain('Retry-After');
-    expect(Object.keys(components.responses['Unauthorized']?.headers ?? {})).toEqual(['WWW-Authenticate']);
-    expect(components.responses['MethodNotAllowed']?.headers).toHaveProperty('Allow');
+    expect(operations.map(({ responses }) => Object.keys(responses))).toEqual(
+      Array.from({ length: 3 }, () => ['200', '4XX', '5XX']),
+    );
   });
 
   it('nothing that this service does not have', async () => {
@@ -85,29 +67,13 @@ describe('the OpenAPI document says what is answered', () => {
     const names = ['CoverageEntry', 'CoverageWindow', 'Error', 'KeyDetails', 'Pagination', 'UrlReport'];
     expect(Object.keys(components.schemas).sort()).toEqual(names);
   });
-
-  it('no rate headers where there is no rate', async () => {
-    const { paths } = await documentOf();
-    expect(JSON.stringify(paths)).not.toMatch(/X-RateLimit|ETag|TooManyRequests/);
-  });
 });
 
 const A_TIME = { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] };
 
-it('simulate is described below its prefix, with a page that loads its own files only, without a key', async () => {
+it('simulate is described below its prefix, without a key', async () => {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 3 }], prefix: '/tenant/api' });
-  const get = (path: string) => fetch(simulator.url + path);
-  const { servers, paths } = documentSchema.parse(await (await get('/openapi.json')).json());
+  const { servers, paths } = documentSchema.parse(await (await fetch(`${simulator.url}/openapi.json`)).json());
   expect(servers).toEqual([{ url: '/tenant/api' }]);
   expect(Object.keys(paths)).toEqual(['/v1', '/v1/urls/{website_id}', '/v1/url-report']);
-  const page = await get('/docs');
-  expect(page.headers.get('content-security-policy')).toMatch(
-    /^default-src 'none'; script-src 'self'; style-src 'self';/,
-  );
-  const files = [...(await page.text()).matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, file = '']) => file);
-  expect(files.length).toBeGreaterThan(4);
-  for (const file of files) {
-    expect(file).toMatch(/^\/tenant\/api\/docs\/static\//);
-    expect([file, (await fetch(new URL(file, simulator.url))).status]).toEqual([file, 200]);
-  }
 });

@@ -70,7 +70,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
     const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
     const answer = await fetch(its().baseUrl + path, { headers });
     const body: unknown = await answer.json();
-    its().documented.check('GET', path, answer, body);
+    its().documented.check(path, answer, body);
     return { answer, body };
   }
 

@@ -1,14 +1,13 @@
 import { rmSync } from 'node:fs';
-import { get, type IncomingMessage } from 'node:http';
 import { describe, expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { buildServer } from '../../../src/serve/api/http.js';
 import type { RequestContext } from '../../../src/serve/api/store.js';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { QuestionQueue } from '../../../src/serve/store/question-queue.js';
-import { once, testAtLength } from '../../given/at-length.js';
-import { MEMORY_LIMIT, serveNights } from '../../given/served.js';
-import { type GivenPage, keyTo } from '../../given/service.js';
+import { once } from '../../given/at-length.js';
+import { MEMORY_LIMIT } from '../../given/served.js';
+import { keyTo } from '../../given/service.js';
 import { buildWarehouse } from '../../given/warehouse.js';
 import { storeOf } from '../scripted-store.js';
 
@@ -16,9 +15,6 @@ const NIGHT = '2025-03-01T02:00:00Z';
 /** It would compute for days. */
 const ENDLESS = 'select count(*) as n from range(1000000000000) as numbers(n) where hash(n) = 1';
 const countRow = z.object({ n: z.coerce.number() });
-/** A listing of 10 MB: more than sockets of a machine keep for a client that does not read. */
-const LONG_PAGES = 40;
-const LONG_TEXT_CHARACTERS = 250_000;
 
 function client(keyId: string): RequestContext & { leave: () => void } {
   const controller = new AbortController();
@@ -185,27 +181,5 @@ describe('a client of a served warehouse', () => {
     expect(await reader.markers()).toHaveLength(1);
     clock.now += 1000;
     expect(await reader.markers()).toHaveLength(0);
-  });
-
-  testAtLength('holds no place in the line while it reads nothing of a streamed listing', async () => {
-    const page = (number: number): GivenPage => ({
-      url: `https://w.example/${number}`,
-      entry: { index_summary: 'Indexed', index_coverage_state: String(number).padEnd(LONG_TEXT_CHARACTERS, '.') },
-    });
-    const lists = { w: Array.from({ length: LONG_PAGES }, (_, number) => page(number)) };
-    const sections = { reports: { max_per_run: 0 } };
-    const served = await serveNights([{ at: NIGHT, lists, sections }], {
-      now: () => Date.parse(NIGHT),
-      keys: { k: ['w'] },
-      batchEntries: 4,
-    });
-    const [url, headers] = [`${served.baseUrl}/v1/urls/w`, { authorization: 'Bearer k' }];
-    // More than there are places for all keys together.
-    for (let client = 0; client < 5; client++) {
-      const answer = await new Promise<IncomingMessage>((resolve) => get(`${url}?format=ndjson`, { headers }, resolve));
-      onTestFinished(() => void answer.destroy());
-      expect(answer.statusCode).toBe(200);
-    }
-    expect((await served.get('/v1/urls/w?limit=1&sort=-url')).status).toBe(200);
   });
 });

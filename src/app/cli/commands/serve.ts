@@ -102,7 +102,7 @@ function greeting(
   const noKey = `No keys yet, so every request gets a 401. Add one:\n  ${addCommand}\n\n`;
   return `Serving ${safe(settings.warehouse.path)} at ${url}
 Dashboard: ${url}/
-API docs:  ${url}/docs
+API:       ${url}/openapi.json
 
 ${websites.length === 0 ? none : table}
 ${keys.length === 0 ? noKey : ''}Try, with the token of a key in INDEXHOUSE_KEY:

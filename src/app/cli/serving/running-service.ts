@@ -84,7 +84,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const app = buildServer(store, {
     ...log,
     prefix,
-    representations: true,
     rateLimit: options.rateLimit,
     trustProxy: addressesIn(service.trust_proxy),
     onError,

@@ -1,6 +1,5 @@
 import type { Store } from '../../../serve/api/store.js';
 import type { KeyDetails } from '../../../source/contract/key.js';
-import type { UrlReport } from '../../../source/contract/report.js';
 import { hashText } from './random.js';
 import type { World } from './world.js';
 
@@ -18,15 +17,10 @@ export function worldStore(world: World, keys: readonly SimulatedKey[]): Store {
     findKey: async (token) => byToken.get(token) ?? null,
     hasWebsite: async (websiteId) => world.websites.some(({ id }) => id === websiteId),
     listCoverage: async (websiteId, { skip, limit }) => world.listing(websiteId, skip, limit),
-    findReports: async (urls, websiteIds) => {
-      const reports = new Map<string, UrlReport>();
-      for (const url of urls) {
-        const report = websiteIds.map((id) => world.report(id, url)).find((found) => found !== null);
-        if (report) reports.set(url, report);
-      }
-      const others = world.websites.filter(({ id }) => !websiteIds.includes(id));
-      const isElsewhere = (url: string) => others.some(({ id }) => world.report(id, url) !== null);
-      return { reports, elsewhere: new Set(urls.filter(isElsewhere)) };
+    findReport: async (url, websiteIds) => {
+      const report = websiteIds.map((id) => world.report(id, url)).find((found) => found !== null);
+      if (report) return { report };
+      return world.websites.some(({ id }) => world.report(id, url) !== null) ? 'elsewhere' : null;
     },
   };
 }

@@ -1,6 +1,5 @@
--- The newest report of each of the given pages, which are all in one range of URLs, among the reports fetched until a
--- time (milliseconds since 1970). Its times are as the interface writes them; `crawled_at` is the last crawl in
--- milliseconds since 1970.
+-- The newest report of a page among those fetched until a time (milliseconds since 1970). Its times are as the interface
+-- writes them; `crawled_at` is the last crawl in milliseconds since 1970.
 select
   * replace (
     iso_time(last_crawl_time) as last_crawl_time,
@@ -12,9 +11,6 @@ select
   ),
   epoch_ms(last_crawl_time) as crawled_at
 from read_parquet($reports, union_by_name = true, hive_partitioning = false)
-where
-  url >= $from_url::varchar
-  and url < $to_url::varchar
-  and url in (select unnest($urls))
-  and ($until::bigint is null or epoch_ms(fetched_at) <= $until::bigint)
-qualify row_number() over (partition by url order by fetched_at desc, snapshot_id desc) = 1
+where url = $url::varchar and ($until::bigint is null or epoch_ms(fetched_at) <= $until::bigint)
+order by fetched_at desc, snapshot_id desc
+limit 1

@@ -1,7 +1,5 @@
--- What the warehouse saw happen to each of the given pages, for a source that says only how pages are; the columns are
--- those of a report. Files `$versions` of table `page_versions`.
+-- What the warehouse saw happen to a page, for a source that says only how pages are; the columns are those of a report. Files `$versions` of table `page_versions`.
 select
-  url,
   bool_or(coalesce('Indexed' in (from_value, to_value), false)) as previously_indexed,
   iso_time(max(observed_at) filter (index_step(change, from_value, to_value) = 1)) as previously_indexed_timestamp,
   bool_or(is_flip(change, from_value, to_value)) as canonical_changed,
@@ -17,8 +15,5 @@ from (
   select url, unnest(changes) as change, unnest(change_details, recursive := true)
   from read_parquet($versions, union_by_name = true, hive_partitioning = false)
 )
-where
-  url >= $from_url::varchar
-  and url < $to_url::varchar
-  and url in (select unnest($urls))
-group by url
+where url = $url::varchar
+having count(*) > 0
