@@ -12,7 +12,15 @@ import { withTemporary } from '../../base/storage/temporary.js';
 import { commentOn } from '../log/folder/dictionary.js';
 import { hasTableFile, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
 import { checkPath, checkSchemas, checkWarehouseThere, timeZoneOf } from '../log/folder/prepare.js';
-import { columnsOf, createTables, DATA_TABLES, isThinned, type Table, viewStatements } from '../log/folder/tables.js';
+import {
+  columnsOf,
+  createTables,
+  DATA_TABLES,
+  type DataTable,
+  isThinned,
+  type Table,
+  viewStatements,
+} from '../log/folder/tables.js';
 import type { FollowerState } from './follower.js';
 
 /** The oldest format that DuckDB 1.5 still writes for every reader since 1.0. */
@@ -187,13 +195,49 @@ async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {
   for (const table of ['snapshots', 'runs', 'note_log', 'tombstones'] as const) {
     views.push(`create or replace view ${table} as select ${shownColumns(table)} from ${await source(place, table)}`);
   }
-  for (const table of DATA_TABLES) {
-    const dropped = `select snapshot_id from tombstones where table_name = ${literal(table)}`;
-    views.push(`create or replace view ${table} as
+  for (const table of [...DATA_TABLES, 'page_state'] as const) views.push(await committedView(place, table));
+  return [...views, ...viewStatements(await timeZoneOf(place.warehouse))];
+}
+
+/**
+ * The view of a table that commits have files of. It fails if one of these files is missing, because a pattern cannot
+ * miss any; a question about another website does not. The commits are listed before the files.
+ */
+async function committedView(place: AnalyticsPlace, table: DataTable | 'page_state'): Promise<string> {
+  const id = table === 'page_state' ? 'parse_filename(filename, true)' : 'snapshot_id';
+  const pattern = literal(patternOf(place.root, table));
+  const missing = `'${table} of website ' || website_id || ': the file ' || snapshot_id || '.parquet is missing; run \`indexhouse verify\`'`;
+  // The error needs both sides of the join: DuckDB 1.1 evaluates one that needs a single side before it joins.
+  return `create or replace view ${table} as
+with committed as materialized (${committedOf(table)})
 select ${shownColumns(table)} from ${await source(place, table)}
-where snapshot_id in (select snapshot_id from snapshots)${isThinned(table) ? `\n  and snapshot_id not in (${dropped})` : ''}`);
-  }
-  return [...views, await stateView(place), ...viewStatements(await timeZoneOf(place.warehouse))];
+where ${id} in (select snapshot_id from committed)
+union all
+select ${failingColumns(table)}
+from (
+  select website_id, snapshot_id, found, if(found is null, error(${missing}), null) as lost
+  from committed
+  left join (select parse_filename(file, true) as found from glob(${pattern})) on found = snapshot_id
+)
+where lost is null and found is null`;
+}
+
+/** The commits whose files of a table count. */
+function committedOf(table: DataTable | 'page_state'): string {
+  if (table === 'page_state')
+    return 'select website_id, max(snapshot_id) as snapshot_id from snapshots group by website_id';
+  const dropped = `select snapshot_id from tombstones where table_name = ${literal(table)}`;
+  return `select website_id, snapshot_id from snapshots
+where json_exists(files, '$.${table}')${isThinned(table) ? ` and snapshot_id not in (${dropped})` : ''}`;
+}
+
+/** Columns that fail when they are read, except those that tell whether a row is selected at all. */
+function failingColumns(table: Table): string {
+  const columns = columnsOf(table).map(({ name, type }) => {
+    const value = ['website_id', 'snapshot_id'].includes(name) ? name : `lost::${type}`;
+    return `${value} as ${identifier(name)}`;
+  });
+  return columns.join(', ');
 }
 
 /**
@@ -208,25 +252,17 @@ function shownColumns(table: Table): string {
   return columns.join(', ');
 }
 
-async function stateView({ warehouse, root }: AnalyticsPlace): Promise<string> {
-  const any = (await namesIn(join(warehouse, 'state'))).length > 0;
-  const files = [schemaFile(root, 'page_state'), ...(any ? [join(root, 'state', '*', '*.parquet')] : [])];
-  return `create or replace view page_state as
-select ${shownColumns('page_state')} from ${readParquet(files, ', filename = true')}
-where parse_filename(filename, true) in (
-  select max(snapshot_id)
-  from snapshots
-  group by website_id
-)`;
-}
-
 /** A pattern that matches no file is an error, so it is left out until there is one. */
 async function source({ warehouse, root }: AnalyticsPlace, table: Table): Promise<string> {
-  const any = await hasTableFile(warehouse, table);
-  const pattern = join(root, 'parquet', table, '*', '*', '*.parquet');
-  return readParquet([schemaFile(root, table), ...(any ? [pattern] : [])]);
+  const isState = table === 'page_state';
+  const any = isState ? (await namesIn(join(warehouse, 'state'))).length > 0 : await hasTableFile(warehouse, table);
+  const files = [schemaFile(root, table), ...(any ? [patternOf(root, table)] : [])];
+  const named = isState ? ', filename = true' : '';
+  return `read_parquet([${files.map(literal).join(', ')}], union_by_name = true, hive_partitioning = false${named})`;
 }
 
-function readParquet(files: string[], options = ''): string {
-  return `read_parquet([${files.map(literal).join(', ')}], union_by_name = true, hive_partitioning = false${options})`;
+function patternOf(root: string, table: Table): string {
+  return table === 'page_state'
+    ? join(root, 'state', '*', '*.parquet')
+    : join(root, 'parquet', table, '*', '*', '*.parquet');
 }

@@ -11,6 +11,7 @@ import { exists } from '../../base/storage/durable.js';
 import { Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { lockHolder, waitingForLock } from '../../base/storage/locks.js';
 import { checkAreFiles } from '../../base/storage/only-files.js';
+import { isWholeParquet } from '../../base/storage/parquet-file.js';
 import { literal } from '../../base/storage/sql.js';
 import { readReadable } from '../log/folder/damage.js';
 import { commentOn, descriptionsText } from '../log/folder/dictionary.js';
@@ -18,7 +19,7 @@ import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.
 import { timeZoneOf } from '../log/folder/prepare.js';
 import { createTables, LOOSE_TABLES, type Table, viewStatements } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
-import { dataFilesOf, type Marker } from '../log/markers.js';
+import { dataFilesOf, type Marker, stateFileOf } from '../log/markers.js';
 import { checkDuckdb, duckdbLag, isOutdated, knownCommits, lackingTombstones } from './duckdb-check.js';
 import { type Commit, type Compared, catchUp, type FollowerState, type LogCopy } from './follower.js';
 
@@ -244,8 +245,20 @@ class DuckdbFile implements LogCopy {
       });
       skipped.push(...damaged.map(({ path, reason }) => `${path} ${reason}`));
     }
+    await this.#insertStates(log);
     await engine.run('checkpoint');
     return skipped;
+  }
+
+  /** A website whose newest commit could not be taken has the pages of the last one that could. */
+  async #insertStates({ path, markers }: Log): Promise<void> {
+    const query =
+      'select max(snapshot_id) as id from snapshots anti join page_state using (website_id) group by website_id';
+    const newest = new Set((await this.engine.rows(z.object({ id: z.string() }), query)).map(({ id }) => id));
+    for (const marker of markers.filter(({ snapshotId }) => newest.has(snapshotId))) {
+      const state = stateFileOf(path, marker);
+      if (await isWholeParquet(state)) await insert(this.engine, 'page_state', state);
+    }
   }
 }
 

@@ -3,10 +3,14 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withEngine } from '../../../src/base/storage/engine.js';
+import { identifier } from '../../../src/base/storage/sql.js';
 import { exportAnalytics } from '../../../src/warehouse/copies/analytics.js';
+import { columnsOf } from '../../../src/warehouse/log/folder/tables.js';
+import { fileOf, stateFileOf } from '../../../src/warehouse/log/markers.js';
 import { countsIn } from '../../given/counts.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
+import { readMarkers } from '../../given/markers.js';
 import { givenNights } from '../../given/nights.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
@@ -82,6 +86,41 @@ test('answers the worked questions of the data dictionary, and explains its tabl
       expect(rows.map(({ comment }) => comment.slice(0, 12))).toEqual(['Start here. ', 'Whether comp', 'Why it faile']);
     });
   }
+});
+
+test('fails with the name of a committed file that is missing, whatever a question selects', async () => {
+  const page = (name: string, report: object) => ({ url: `https://shop.example/${name}`, report });
+  const { path } = await buildWarehouse(
+    [
+      { at: '2025-03-01T02:00:00Z', lists: { shop: [page('a', {})], blog: [page('x', { new_field: 1 })] } },
+      { at: '2025-03-02T02:00:00Z', lists: { shop: [page('b', { new_field: 1 })] } },
+    ],
+    'followed',
+  );
+  const options = { memoryLimit: MEMORY, temporary: temporaryFolder() };
+  const newest = await withEngine(options, async (engine) => (await readMarkers(engine, path)).at(-1));
+  if (!newest) throw new Error('there is no snapshot');
+  const tables = ['coverage', 'coverage_summary', 'url_reports', 'page_versions', 'page_state'] as const;
+  const views = { ...options, file: join(path, 'analytics.duckdb'), readOnly: true };
+  await withEngine(views, async (engine) => {
+    const ask = (query: string) => engine.rows(z.object({ n: z.int() }), `select count(*)::integer as n from ${query}`);
+    for (const table of tables) {
+      const file = table === 'page_state' ? stateFileOf(path, newest) : fileOf(path, newest, table);
+      const column = columnsOf(table).find(({ type }) => type === 'VARCHAR' || type === 'INTEGER')?.name ?? '';
+      const selected = `${table} where website_id = 'shop' and ${identifier(column)}::varchar <> 'none'`;
+      renameSync(file, `${file}.gone`);
+      for (const query of [table, selected]) {
+        await expect(ask(query), query).rejects.toThrow(
+          `${table} of website shop: the file ${newest.snapshotId}.parquet is missing`,
+        );
+      }
+      if (table === 'page_state')
+        await expect(ask("pages where url = 'none'")).rejects.toThrow('page_state of website');
+      expect(await ask(`${table} where website_id = 'blog'`), table).toMatchObject([{ n: expect.any(Number) }]);
+      renameSync(`${file}.gone`, file);
+      expect((await ask(table))[0]?.n, table).toBeGreaterThan(0);
+    }
+  });
 });
 
 describe('indexhouse analytics', () => {

@@ -185,6 +185,9 @@ testAtLength('indexhouse.duckdb takes what can be read, and names what cannot', 
     engine.rows(z.unknown(), 'from snapshots union all by name from runs'),
   );
   expect(taken).toHaveLength(4);
+  // Of `shop`, those of the last commit that it could take.
+  const pages = await onDuckdb(warehouse, (engine) => engine.rows(z.unknown(), 'select url from pages order by url'));
+  expect(pages).toEqual(['a', 'b', 'x'].map((name) => ({ url: `https://shop.example/${name}` })));
   const coverage = files.coverage.replace(built.path, warehouse);
   cpSync(files.snapshots, file);
   cpSync(files.runs, runs);
