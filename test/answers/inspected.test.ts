@@ -146,13 +146,18 @@ test('an inspection without a verdict leaves the last one, and is an inspection'
   expect((await findingsOf(warehouse)).filter(({ level }) => level !== 'lag')).toEqual([]);
 });
 
-test('what is inspected for the first time neither hides a loss nor looks like one', async () => {
+test.each(['the same night', 'a partial night before'])('first inspections of %s hide no loss', async (when) => {
   const warehouse = `${temporaryFolder()}/warehouse`;
   const names = Array.from({ length: 80 }, (_, at) => `/p/${at}`);
   const all = (found: string, pages: readonly string[]) => Object.fromEntries(pages.map((page) => [page, found]));
   await commitInspected(warehouse, [
     { lists: names, inspects: all(IN, names.slice(0, 40)), clicks: { '/p/0': 5 } },
-    { lists: names, inspects: { ...all(OUT, names.slice(0, 20)), ...all(IN, names.slice(40, 79)) } },
+    ...(when === 'the same night'
+      ? [{ lists: names, inspects: { ...all(OUT, names.slice(0, 20)), ...all(IN, names.slice(40, 79)) } }]
+      : [
+          { lists: names, inspects: all(IN, names.slice(40, 79)), partial: true },
+          { lists: names, inspects: all(OUT, names.slice(0, 20)) },
+        ]),
   ]);
   const reader = await openReader(warehouse);
   const states = await analysisRows(reader, 'coverage_by_state', { since: '2025-03-02' });

@@ -13,6 +13,7 @@ const DAY_MS = 86_400_000;
 /** One night of a website of Search Console; pages are named by their paths. */
 interface InspectedNight {
   lists: readonly string[];
+  partial?: boolean;
   /** The coverage state that the inspection of a page finds, with the reason for it behind a `|`: `oldest` by default. Empty: no verdict. */
   inspects?: Readonly<Record<string, string>>;
   /** What else the inspection of a page says, such as its rich results. */
@@ -62,13 +63,19 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
     folder,
     facts: {
       ...{ snapshotId: snapshot_id, websiteId: given.site, snapshotAt: at, date },
-      ...{ listingComplete: true, hadComplete: night > 0, byInspection: true },
+      ...{ listingComplete: !given.partial, hadComplete: night > 0, byInspection: true },
     },
     previousState: night > 0 ? stateFile(warehouse, given.site, idOf(night - 1, 2, given.site)) : null,
     compression: given.compression,
     snapshot: {
       ...{ ...ids, ...requests, ...times, snapshot_at: at.toISOString(), source: 'google', version: 'test' },
-      ...{ website_name: 'w.example', listing_status: 'complete', reports_status: 'budget', walks: 1, resumed: false },
+      ...{
+        website_name: 'w.example',
+        listing_status: given.partial ? 'partial' : 'complete',
+        reports_status: 'budget',
+        walks: 1,
+        resumed: false,
+      },
       ...{ pages_expected: null, utilisation: null, reports_wanted: null, quotas: null, evidence: evidenceOf(given) },
     },
     run: { ...ids, ...requests, ...times, started_at: at.toISOString(), outcome: 'committed', error: null },

@@ -1,6 +1,6 @@
 -- Indexed pages of each directory in a listing (`$now`) and in the one before it (`$before`). Pages that were inspected
 -- for the first time would hide a loss, and those that are retired would look like one: neither count. View
--- `coverage_summary`: one row per listing, directory and state; files `$versions` of table `page_versions`.
+-- `coverage_summary`: one row per listing, directory and state.
 with counted as (
   select
     website_id,
@@ -16,14 +16,9 @@ with counted as (
 unchanged as (
   select
     if(directory_of(url) in (select directory from counted), directory_of(url), '(other)') as directory,
-    sum(if(change = 'first_data', 1, -1)) as not_changed
-  from (
-    select snapshot_id, url, unnest(changes) as change, unnest(change_details, recursive := true)
-    from read_parquet($versions, union_by_name = true, hive_partitioning = false)
-  )
-  where
-    snapshot_id = $now
-    and ((change = 'first_data' and to_value = 'Indexed') or (change = 'retired' and from_value = 'Indexed'))
+    sum(if(move = 'first_inspected', 1, -1)) as not_changed
+  from net_moves([{website_id: $website::varchar, before_id: $before::varchar, listing_id: $now::varchar}])
+  where move in ('first_inspected', 'retired')
   group by 1
 ),
 named as (

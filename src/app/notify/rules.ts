@@ -93,8 +93,7 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date: since } = snapshot;
   if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
   if (rules.indexed_drop === false && rules.directory_drop === false) return [];
-  const versions = reader.filesOfSnapshot('page_versions', now);
-  const directories = await askRows(reader, 'app/notify/directories', directoryRow, { website, now, before, versions });
+  const directories = await askRows(reader, 'app/notify/directories', directoryRow, { website, now, before });
   const total = { directory: null, now: sum(directories, 'now'), before: sum(directories, 'before') };
   const lost = isDrop(total, rules.indexed_drop)
     ? [total]
