@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -49,16 +49,18 @@ export async function publishFile(from: string, to: string): Promise<void> {
   await publish(from, to);
 }
 
+/** The name of a temporary file that `writeDurably` leaves if the process dies. */
+export const TEMPORARY_FILE = /\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
+
 /**
- * Writes a small file whole or not at all: temporary name, write, fsync, rename, fsync of the folder.
+ * Writes a small file whole or not at all: temporary name, write, fsync, rename, fsync of the folder. Of several writers
+ * at once, the last one wins.
  *
  * @param mode of the file, if not everybody may read it
  */
 export async function writeDurably(file: string, text: string | Uint8Array, mode?: number): Promise<void> {
-  const temporary = `${file}.tmp`;
+  const temporary = `${file}.${randomUUID()}.tmp`;
   try {
-    // A link in its place must not be followed.
-    await rm(temporary, { recursive: true, force: true });
     await writeFile(temporary, text, { flag: 'wx', ...(mode === undefined ? {} : { mode }) });
     await syncFile(temporary);
     await publish(temporary, file);

@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLogger } from '../../../src/base/observe/log.js';
+import { writeDurably } from '../../../src/base/storage/durable.js';
 import { withRunLock } from '../../../src/warehouse/log/lock.js';
 import { addNote } from '../../../src/warehouse/upkeep/note.js';
 import { verifyWarehouse } from '../../../src/warehouse/upkeep/verify/verify.js';
@@ -49,10 +51,23 @@ test('whoever takes the lock deletes what its holders left, and what others left
   const left = (name: string) => join(warehouse, 'tmp', name);
   // Such as that of another container, in which every process has the id 1.
   for (const name of ['locked', 'of-today', '1', 'old']) mkdirSync(left(name), { recursive: true });
-  utimesSync(left('old'), new Date(), new Date(Date.now() - 3_600_000));
+  const small = ['run.json', 'jobs.json', 'schema/columns.json'].map((name) =>
+    join(warehouse, `${name}.${randomUUID()}.tmp`),
+  );
+  for (const file of small) writeFileSync(file, '');
+  for (const path of [left('old'), ...small.slice(1)]) utimesSync(path, new Date(), new Date(Date.now() - 3_600_000));
   await withRunLock(warehouse, 'sync', async () => {
     expect(readdirSync(join(warehouse, 'tmp'))).toEqual(['1', 'of-today']);
+    expect(small.filter((file) => existsSync(file))).toEqual(small.slice(0, 1));
   });
+});
+
+test('several writers of one small file each write it whole', async () => {
+  const file = join(temporaryFolder(), 'run.json');
+  const texts = Array.from({ length: 20 }, (_, at) => `${at}`.repeat(10_000));
+  await Promise.all(texts.map((text) => writeDurably(file, text)));
+  expect(texts).toContain(readFileSync(file, 'utf8'));
+  expect(readdirSync(dirname(file))).toEqual(['run.json']);
 });
 
 test('of several first syncs at once one runs, and the others say that it does', async () => {

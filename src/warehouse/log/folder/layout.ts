@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { codeOf } from '../../../base/storage/durable.js';
+import { codeOf, TEMPORARY_FILE } from '../../../base/storage/durable.js';
 import { decodeId, encodeId } from '../../../base/storage/names.js';
 import { HOUR_MS } from '../../../base/time.js';
 import { TABLES, type Table } from './tables.js';
 
 const WEBSITE_FOLDER = 'website=';
-const LOCKED = 'locked';
 
 /** The files and folders of a warehouse. */
 export function warehouseFolder(path: string) {
@@ -143,7 +142,7 @@ export function readableFolders(warehouse: string, websites: readonly string[] |
 
 /** Where work under the run lock spills and prepares files. Its holder has it alone, and finds it empty. */
 export function scratchFolder(warehouse: string): string {
-  return join(warehouse, 'tmp', LOCKED);
+  return join(warehouse, 'tmp', 'locked');
 }
 
 /** Hands a new folder to short work without the run lock, whose files are moved into the warehouse; and deletes it. */
@@ -161,14 +160,13 @@ export async function withOwnScratch<T>(warehouse: string, use: (folder: string)
  * caller holds the run lock, and work without it has an hour.
  */
 export async function dropScratch(warehouse: string): Promise<void> {
-  const root = join(warehouse, 'tmp');
-  for (const name of await namesIn(root)) {
-    const changedAt = await stat(join(root, name)).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => Number.POSITIVE_INFINITY,
-    );
-    if (name === LOCKED || Date.now() - changedAt >= HOUR_MS) {
-      await rm(join(root, name), { recursive: true, force: true });
+  const namesOf = async (folder: string) => (await namesIn(join(warehouse, folder))).map((name) => join(folder, name));
+  const files = await Promise.all(['', 'schema', 'index'].map(namesOf));
+  for (const name of [...(await namesOf('tmp')), ...files.flat().filter((name) => TEMPORARY_FILE.test(name))]) {
+    const path = join(warehouse, name);
+    const changedAt = (await stat(path).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (path === scratchFolder(warehouse) || Date.now() - changedAt >= HOUR_MS) {
+      await rm(path, { recursive: true, force: true });
     }
   }
 }
