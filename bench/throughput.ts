@@ -206,7 +206,7 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
     config,
     warehouse,
     runId: 'bench',
-    outage: new Outage({ ...told, retryFor: 0, long: null, onWaiting: () => {} }),
+    outage: new Outage({ ...told, retryFor: 0, onWaiting: () => {} }),
     clock: new RunClock({ ...told, config }),
     oneAtATime: pLimit(1),
     website,

@@ -3,12 +3,15 @@ import type { Effects } from '../base/effects.js';
 import { messageOf } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
 import { isDiskFull } from '../base/storage/disk-error.js';
-import { MINUTE_MS } from '../base/time.js';
+import { HOUR_MS, MINUTE_MS } from '../base/time.js';
 import { SourceError } from '../source/errors.js';
 import type { Waiting } from '../warehouse/journal/run-file.js';
 
 const FIRST_WAIT_MS = 5 * MINUTE_MS;
 const LONGEST_WAIT_MS = 30 * MINUTE_MS;
+
+/** From then on somebody should look: most outages are shorter, and need nobody. */
+const LONG_MS = HOUR_MS;
 
 /** An outage that lasts long, or is over after that. */
 export interface LongOutage {
@@ -26,8 +29,8 @@ export interface LongOutage {
 interface OutageOptions {
   /** How long to wait for one outage at most, in milliseconds; 0: not at all. */
   retryFor: number;
-  /** When an outage is long, in milliseconds, and what to call then: once while it lasts, once when it is over. */
-  long: { after: number; report: (outage: LongOutage) => Promise<unknown> } | null;
+  /** Called when an outage becomes a long one: once while it lasts, once when it is over. */
+  onLongOutage?: ((outage: LongOutage) => Promise<unknown>) | undefined;
   effects: Pick<Effects, 'now' | 'sleep'>;
   logger: Logger;
   /** Shows what the run waits for; null if it does not wait any more. */
@@ -170,9 +173,9 @@ export class Outage {
 
   /** Sleeps, and reports the outage on the way if it becomes a long one. */
   async #sleep({ told, until, error }: Known): Promise<void> {
-    const { effects, signal, long } = this.options;
-    const longAt = told.since + (long?.after ?? Number.POSITIVE_INFINITY);
-    if (told.long === 'no' && longAt < until) {
+    const { effects, signal, onLongOutage } = this.options;
+    const longAt = told.since + LONG_MS;
+    if (onLongOutage && told.long === 'no' && longAt < until) {
       told.long = 'due';
       await effects.sleep(Math.max(0, longAt - effects.now()), signal);
       if (this.#isOn(told)) {
@@ -185,7 +188,7 @@ export class Outage {
 
   #report({ kind, website, since }: Told, error: string, overAt: number | null): void {
     const outage = { website, of: WAITS_FOR[kind], error, since, overAt };
-    this.#reported = this.#reported.then(() => this.options.long?.report(outage));
+    this.#reported = this.#reported.then(() => this.options.onLongOutage?.(outage));
   }
 
   /** Resolves once all reports of long outages are done. */

@@ -112,8 +112,7 @@ class Sync {
       if (waiting) progress.waiting(waiting);
       void runFile.waits(waiting);
     };
-    const long = onLongOutage && config.notify.outage ? { after: config.notify.outage, report: onLongOutage } : null;
-    const outage = new Outage({ retryFor, long, effects, logger, onWaiting, signal });
+    const outage = new Outage({ retryFor, onLongOutage, effects, logger, onWaiting, signal });
     const clock = new RunClock({ config, effects, logger });
     const shared = { config, logger, progress, effects, outage, clock, signal };
     this.#context = { ...shared, warehouse: config.warehouse.path, oneAtATime: pLimit(1) };

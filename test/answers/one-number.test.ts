@@ -235,7 +235,7 @@ describe.each(
       if (!row || !before) continue;
       const night = moved(snapshots, before, listing);
       const rules = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse: warehouse.path });
-      const notify = { ...rules.notify, indexed_drop: { pages: 0 }, directory_drop: false as const };
+      const notify = { ...rules.notify, indexed_drop: { pages: 0 } };
       const notices = await ofSnapshot(reader, { ...row, website_name: 'shop' }, { ...rules, notify });
       const drop = notices.find(({ kind }) => kind === 'indexed_drop');
       const lost = night.indexedBefore.length - night.indexed.length;

@@ -261,7 +261,7 @@ test.each([
     const sleep = (ms: number) => new Promise<void>((go) => void waiting.push([now + ms, go]));
     const outage = new Outage({
       retryFor: 6 * HOUR_MS,
-      long: { after: HOUR_MS, report: async (one) => void long.push(one) },
+      onLongOutage: async (one) => void long.push(one),
       effects: { now: () => now, sleep },
       logger: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } }),
       onWaiting: () => {},

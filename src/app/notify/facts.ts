@@ -71,7 +71,7 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   });
   const unsynced = unsyncedSince(ids, known, input);
   const notices = [
-    ...(await failedRuns(reader, websites, input)),
+    ...(await failedRuns(reader, websites)),
     ...(await missedNights(reader, websites, input)),
     ...websites.flatMap((one) => stale(one, input)),
     ...Object.entries(unsynced).flatMap(([id, since]) => neverSynced(id, since, input)),
@@ -87,7 +87,7 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
 
 async function missedNights(reader: Reader, websites: WebsiteStatus[], { config, now }: FactsInput): Promise<Notice[]> {
   // Without all websites, the last night is not known.
-  if (!config.notify.stale || reader.options.websites) return [];
+  if (reader.options.websites) return [];
   const given = { warehouse: reader.options.warehouse, due: dueOf(config), now };
   const what = await missedNight(reader.markers, websites, given);
   const last = reader.markers.at(-1)?.snapshotId ?? '';
@@ -105,8 +105,7 @@ function configuredName({ website_id, website_name }: Website, { websites }: Pic
   return named ?? website_name;
 }
 
-async function failedRuns(reader: Reader, websites: WebsiteStatus[], { config }: FactsInput): Promise<Notice[]> {
-  if (!config.notify.failed) return [];
+async function failedRuns(reader: Reader, websites: WebsiteStatus[]): Promise<Notice[]> {
   const failed = await askRows(reader, 'app/notify/failed_runs', failedRow, {});
   // A run that could write no row of `runs`, such as on a full disk, has left why.
   const left = (await readRunFile(warehouseFolder(reader.options.warehouse).run))?.failed ?? {};
@@ -123,10 +122,10 @@ async function failedRuns(reader: Reader, websites: WebsiteStatus[], { config }:
 }
 
 /** Reported once after each run, because the notice's id contains that of the newest run. */
-function stale(website: WebsiteStatus, { config, maxAge }: FactsInput): Notice[] {
+function stale(website: WebsiteStatus, { maxAge }: FactsInput): Notice[] {
   const { last_snapshot: last, last_run } = website;
   const what = last && staleText(last.age_seconds * 1000, maxAge);
-  if (!config.notify.stale || !last || !what) return [];
+  if (!last || !what) return [];
   const given = { what, count: Math.floor(last.age_seconds / 86_400), since: last.snapshot_at };
   return [noticeOf(website, last_run?.run_id ?? last.snapshot_id, { kind: 'stale', ...given })];
 }
@@ -134,7 +133,7 @@ function stale(website: WebsiteStatus, { config, maxAge }: FactsInput): Notice[]
 /** A website that has been configured for longer than `maxAge`, without a snapshot. */
 function neverSynced(id: string, since: string, { config, maxAge, now }: FactsInput): Notice[] {
   const age = now - Date.parse(since);
-  if (!config.notify.stale || age <= maxAge) return [];
+  if (age <= maxAge) return [];
   const website = { website_id: id, website_name: configuredName({ website_id: id, website_name: null }, config) };
   const what = `no snapshot yet, and it has been configured for ${duration(age)}`;
   const given = { what, count: Math.floor(age / DAY_MS), since };

@@ -1,11 +1,16 @@
 import { z } from 'zod';
+import { NOTICE_KINDS } from '../../base/config/notify.js';
 import { causesIn, grouped, MOST_NAMED } from '../../base/observe/causes.js';
 import { counted } from '../../base/observe/format.js';
 
 const MOST_EXAMPLES = 5;
 
-/** The kinds of notices, worst first: their names in a message's title, and what to say once that is right again. */
-const ALL = {
+/** Worst first. */
+export const KINDS = [...NOTICE_KINDS, 'left_out'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Each kind of notice: its name in a message's title, and what to say once that is right again. */
+const ALL: Record<Kind, readonly [title: string, over: string | null]> = {
   failed: ['a run failed', 'the last run got a snapshot again'],
   unreadable: ['the warehouse cannot be read', 'the warehouse can be read again'],
   outage: ['a run waits for an outage to end', 'the outage is over'],
@@ -26,9 +31,7 @@ const ALL = {
   drift: ['the service sends something new', null],
   over: ['something is right again', null],
   left_out: ['older notices were left out', null],
-} as const satisfies Record<string, readonly [title: string, over: string | null]>;
-export type Kind = keyof typeof ALL;
-export const KINDS = Object.keys(ALL) as [Kind, ...Kind[]];
+};
 
 export function titleOf(kind: Kind): string {
   return ALL[kind][0];

@@ -80,7 +80,7 @@ export async function notifiedRun(
   } catch (error) {
     // Another process is running, or this run was stopped and will be resumed.
     if (!(error instanceof BusyError || error instanceof Stopped))
-      await ended(1, config.notify.failed ? [failureOf(startedAt, messageOf(error))] : []);
+      await ended(1, [failureOf(startedAt, messageOf(error))]);
     throw error;
   }
 }
@@ -125,8 +125,7 @@ export async function sendNotices(
     logger.warn(reason);
     // A full disk should still be reported. Only what this run found is, because nothing would keep the next check from
     // repeating others.
-    const mask = masker(secretsOf(config));
-    const own = notices.map((notice) => masked(notice, mask));
+    const own = wanted(notices, config);
     if (own.length > 0) return Promise.all(channels.map((channel) => sendTo(channel, own, [], options)));
     return channels.map((channel) => ({ channel: labelOf(channel), type: channel.type, notices: 0, error: reason }));
   }
@@ -144,9 +143,10 @@ async function sendUnderLock(options: Sending): Promise<Sent[]> {
   const { path } = config.warehouse;
   const before = await readJournal(path);
   const { trends, ...facts } = await findOut(options, before);
+  const notices = wanted(facts.notices, config);
   const mask = masker(secretsOf(config));
-  const notices = facts.notices.map((notice) => masked(notice, mask));
-  const over = [...facts.over, ...(options.over ?? [])];
+  const silent = config.notify.except.includes('over') ? { notice: null } : {};
+  const over = [...facts.over, ...(options.over ?? [])].map((one) => ({ ...one, ...silent }));
   let journal = withNotices(before, channels, { ...facts, notices, over });
   // Before anything is sent, so that after a kill the next process sends it.
   if (JSON.stringify(journal) !== JSON.stringify(before)) await writeJournal(path, journal);
@@ -197,7 +197,7 @@ async function findOut(
     logger.warn({ err: messageOf(error) }, 'cannot read the warehouse to check for problems');
     const damaged = error instanceof DamageError ? error.damaged.map(({ websiteId }) => websiteId) : [];
     const given = { config, now: now() };
-    const notices = config.notify.failed ? [unreadableNotice(damaged[0] ?? null, messageOf(error), given)] : [];
+    const notices = [unreadableNotice(damaged[0] ?? null, messageOf(error), given)];
     if (damaged.length === 0 || !damaged.every(isReadable)) {
       return { notices: [...own, ...notices], over: [], seen, unsynced, trends: [] };
     }
@@ -235,6 +235,13 @@ async function sendTo(
     logger.warn(about, `a channel did not accept its notices, which are sent again next time: ${messageOf(error)}`);
     return { ...about, error: messageOf(error) };
   }
+}
+
+/** The notices that are to be sent, without secrets. */
+function wanted(notices: readonly Notice[], config: Config): Notice[] {
+  const except: readonly string[] = config.notify.except;
+  const mask = masker(secretsOf(config));
+  return notices.filter(({ kind }) => !except.includes(kind)).map((notice) => masked(notice, mask));
 }
 
 /** A notice without secrets, cut to a length that keeps the journal small. */

@@ -15,6 +15,10 @@ import { type Notice, noticeOf, type Website } from './notice.js';
 /** A drop of fewer pages is noise, whatever its share. */
 const LEAST_DROP_PAGES = 10;
 const EXAMPLES = 5;
+/** A directory is smaller than its website, so that its share moves more from night to night. */
+const DIRECTORY_DROP: Drop = { share: 0.2 };
+/** Above so many pages that one night blocks or moves to another canonical, a change of the site caused it. */
+const MOST_CHANGED = { robots_blocked: 10, canonical_flips: 50 };
 /** What is watched without a pattern or a view. */
 const NONE: { pattern: string | null; directories: string[]; texts: string[] } = {
   pattern: null,
@@ -84,7 +88,7 @@ export async function ofSnapshot(
     ...(await changed(reader, snapshot, 'robots_blocked', config)),
     ...(await changed(reader, snapshot, 'canonical_flips', config)),
     ...ends(snapshot, config),
-    ...(notify.drift ? await drift(reader, snapshot) : []),
+    ...(await drift(reader, snapshot)),
   ];
 }
 
@@ -92,12 +96,9 @@ export async function ofSnapshot(
 async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']): Promise<Notice[]> {
   const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date: since } = snapshot;
   if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
-  if (rules.indexed_drop === false && rules.directory_drop === false) return [];
   const directories = await askRows(reader, 'app/notify/directories', directoryRow, { website, now, before });
   const total = { directory: null, now: sum(directories, 'now'), before: sum(directories, 'before') };
-  const lost = isDrop(total, rules.indexed_drop)
-    ? [total]
-    : directories.filter((one) => isDrop(one, rules.directory_drop));
+  const lost = isDrop(total, rules.indexed_drop) ? [total] : directories.filter((one) => isDrop(one, DIRECTORY_DROP));
   const [worst] = lost.toSorted((one, other) => lossOf(other) - lossOf(one));
   if (!worst) return [];
   const { directory } = worst;
@@ -136,7 +137,7 @@ function lossOf({ now, before }: Fall): number {
 
 function isDrop(fall: Fall, limit: Drop): boolean {
   const lost = lossOf(fall);
-  if (limit === false || lost <= 0) return false;
+  if (lost <= 0) return false;
   if ('pages' in limit) return lost > limit.pages;
   return lost >= LEAST_DROP_PAGES && lost > limit.share * fall.before;
 }
@@ -184,18 +185,20 @@ const CHANGES: Record<
   canonical_flips: { one: 'page', what: 'whose canonical changed', analysis: 'canonical_flips', since: 'since' },
 };
 
-/** Above how many pages a rule notifies, false if it is off; and which pages, if not all. */
+/** Above how many pages a rule notifies, and which pages, if not all; null if none is watched. */
 function limitOf(kind: keyof typeof CHANGES, website: Website, { notify, views }: Pick<Config, 'notify' | 'views'>) {
-  if (kind !== 'watched') return { above: notify[kind], among: NONE };
-  const { watch, watch_views: names } = notify;
+  if (kind !== 'watched') return { above: MOST_CHANGED[kind], among: NONE };
+  const { watch } = notify;
   const own = viewsOf(views, { id: website.website_id, name: website.website_name });
-  const pages = own.flatMap(({ name, pages }) => (names.includes(name) ? [pages] : []));
+  const pages = own.flatMap(({ name, pages }) => (watch.includes(name) ? [pages] : []));
+  const patterns = watch.filter((one) => !views.some(({ name }) => name === one));
+  if (patterns.length + pages.length === 0) return null;
   const among = {
-    pattern: globExpression(watch),
+    pattern: globExpression(patterns),
     directories: pages.map(({ directory = '' }) => directory),
     texts: pages.map(({ q = '' }) => q),
   };
-  return { above: watch.length + pages.length > 0 ? (0 as const) : (false as const), among };
+  return { above: 0, among };
 }
 
 /** Whether more of the pages that changed in a snapshot than the rule allows are not yet what they were. */
@@ -205,8 +208,10 @@ export async function stillChanged(
   kind: keyof typeof CHANGES,
   config: Pick<Config, 'notify' | 'views'>,
 ): Promise<boolean> {
-  const { above, among } = limitOf(kind, snapshot, config);
-  return above !== false && (await changedPages(reader, snapshot, { kind, among, is_still: true })).pages > above;
+  const limit = limitOf(kind, snapshot, config);
+  if (limit === null) return false;
+  const { above, among } = limit;
+  return (await changedPages(reader, snapshot, { kind, among, is_still: true })).pages > above;
 }
 
 function changedPages(
@@ -225,8 +230,9 @@ async function changed(
   kind: keyof typeof CHANGES,
   config: Pick<Config, 'notify' | 'views'>,
 ): Promise<Notice[]> {
-  const { above, among } = limitOf(kind, snapshot, config);
-  if (above === false) return [];
+  const limit = limitOf(kind, snapshot, config);
+  if (limit === null) return [];
+  const { above, among } = limit;
   const { website_id: website, snapshot_id, snapshot_date } = snapshot;
   const places = await changedPages(reader, snapshot, { kind, among, is_still: false });
   if (places.pages <= above) return [];
@@ -256,16 +262,13 @@ export function endsBadly(snapshot: Ended, kind: string, { quality }: Pick<Confi
 }
 
 /** What was wrong with the end of the run that committed the snapshot. */
-function ends(snapshot: Snapshot, { notify, quality }: Pick<Config, 'notify' | 'quality'>): Notice[] {
+function ends(snapshot: Snapshot, { quality }: Pick<Config, 'quality'>): Notice[] {
   const { snapshot_id, snapshot_at, partial_nights: nights, partial_since } = snapshot;
-  return problemsIn(snapshot, quality).flatMap(({ kind, message, count }) => {
+  return problemsIn(snapshot, quality).map(({ kind, message, count }) => {
     const given = { kind, what: message, count, since: snapshot_at };
-    if (kind === 'reports' || kind === 'rejects' || kind === 'quiet') {
-      return notify[kind] ? [noticeOf(snapshot, snapshot_id, given)] : [];
-    }
-    if (notify.partial_nights === false || nights < notify.partial_nights) return [];
+    if (kind !== 'partial') return noticeOf(snapshot, snapshot_id, given);
     const what = `${message} (${counted(nights, 'night')} in a row)`;
-    return [noticeOf(snapshot, snapshot_id, { ...given, what, count: nights, since: partial_since })];
+    return noticeOf(snapshot, snapshot_id, { ...given, kind, what, count: nights, since: partial_since });
   });
 }
 

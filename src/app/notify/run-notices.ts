@@ -12,8 +12,7 @@ import type { Over } from './over.js';
  *
  * @param startedAt ISO 8601
  */
-export function noticesOf(receipt: Receipt, config: Config, startedAt: string): Notice[] {
-  const { notify, quality } = config;
+export function noticesOf(receipt: Receipt, { quality }: Pick<Config, 'quality'>, startedAt: string): Notice[] {
   const fact = receipt.run_id ?? startedAt;
   const problems = problemsIn(receipt, quality.max_reject_ratio).flatMap(({ kind, website_id, message }) => {
     if (kind !== 'failed' && kind !== 'damaged' && kind !== 'clock') return [];
@@ -24,7 +23,7 @@ export function noticesOf(receipt: Receipt, config: Config, startedAt: string): 
   const lagging = behind.map((one) =>
     noticeOfNone(one.name, { kind: 'lagging', what: lagOf(one), count: one.behind, since: startedAt }),
   );
-  return [...(notify.failed ? problems : []), ...(notify.lagging ? lagging : [])];
+  return [...problems, ...lagging];
 }
 
 /** A failure of no website in particular. @param fact what it follows from, as `noticeOf` has it */

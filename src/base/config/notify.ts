@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { globs } from './globs.js';
-import { duration, mapping, says, smtpUrl, text, token, webhookUrl, whole, yesOrNo } from './scalars.js';
+import { mapping, says, smtpUrl, text, token, webhookUrl } from './scalars.js';
 
 const TYPES = 'webhook, slack, teams, email, command or ping';
 const MAX_CHANNELS = 100;
@@ -54,27 +54,42 @@ export type Channel = z.output<typeof channel>;
 /** The keys of all kinds of channels. */
 export const CHANNEL_KEYS = [...new Set(channel.options.flatMap(({ shape }) => Object.keys(shape)))];
 
-/** The drop above which a notice is sent; false: never. */
-export type Drop = false | { pages: number } | { share: number };
+/** The kinds of notices, worst first. */
+export const NOTICE_KINDS = [
+  'failed',
+  'unreadable',
+  'outage',
+  'overdue',
+  'stale',
+  'reports',
+  'damaged',
+  'clock',
+  'lagging',
+  'indexed_drop',
+  'directory_drop',
+  'watched',
+  'robots_blocked',
+  'canonical_flips',
+  'partial',
+  'rejects',
+  'quiet',
+  'drift',
+  'over',
+] as const;
+
+/** The drop above which a notice is sent. */
+export type Drop = { pages: number } | { share: number };
 
 const SHARE = /^(\d{1,2}(?:\.\d{1,3})?)%$/;
 
-/** A number of pages, or a share such as `5%`, or false. */
+/** A number of pages, or a share such as `5%`. */
 function drop() {
-  const bad = says('is not a drop', 'Write a share such as 5%, a number of pages, or false.');
+  const bad = says('is not a drop', 'Write a share such as 5%, or a number of pages.');
   return z
-    .union([z.literal(false), z.number(bad).int(bad).min(0, bad), z.string(bad).regex(SHARE, bad)], bad)
-    .transform((value): Drop => {
-      if (value === false) return false;
-      return typeof value === 'number' ? { pages: value } : { share: Number.parseFloat(value) / 100 };
-    });
-}
-
-function orFalse(least: number) {
-  return z.union(
-    [z.literal(false), whole(least, 1_000_000_000)],
-    says('is neither a whole number nor false', 'Write one.'),
-  );
+    .union([z.number(bad).int(bad).min(0, bad), z.string(bad).regex(SHARE, bad)], bad)
+    .transform(
+      (value): Drop => (typeof value === 'number' ? { pages: value } : { share: Number.parseFloat(value) / 100 }),
+    );
 }
 
 /** `notify`: which notices are sent, and where to. */
@@ -88,37 +103,17 @@ export const notify = mapping({
     )
     .prefault([])
     .describe(`Where messages go: ${TYPES}.`),
-  failed: yesOrNo().prefault(true).describe('Notify about a run without a snapshot.'),
-  stale: yesOrNo()
-    .prefault(true)
-    .describe('Notify about a website whose newest snapshot is older than `status.max_age`, and about a missed night.'),
-  partial_nights: orFalse(1)
-    .prefault(1)
-    .describe('Notify about listings that were partial for this many nights; or false.'),
-  reports: yesOrNo().prefault(true).describe('Notify about reports that failed or were interrupted.'),
-  lagging: yesOrNo().prefault(true).describe('Notify about a copy of the warehouse that lags.'),
-  outage: z
-    .union([z.literal(false), duration()], says('is neither a duration nor false', 'Write a duration such as 1h.'))
-    .prefault('1h')
-    .describe('Notify about an outage that a run has waited for so long, and when it is over; or false.'),
-  drift: yesOrNo()
-    .prefault(true)
-    .describe('Notify about what the service sends that the contract does not foresee, when it is new.'),
-  rejects: yesOrNo().prefault(true).describe('Notify about more rejected records than `quality.max_reject_ratio`.'),
-  quiet: yesOrNo()
-    .prefault(true)
-    .describe('Notify about a sitemap or search analytics half of whose pages nothing names any more.'),
+  except: z
+    .array(
+      z.enum(NOTICE_KINDS, says('is not a kind of notice', `Write one of: ${NOTICE_KINDS.join(', ')}.`)),
+      says('is not a list', 'Write ["drift"].'),
+    )
+    .prefault([])
+    .describe('Kinds of notices that are not sent.'),
   indexed_drop: drop()
     .prefault('5%')
     .describe('Notify if a website lost more indexed pages than this share or number since its last complete listing.'),
-  directory_drop: drop().prefault('20%').describe('The same for a directory, if the website as a whole lost fewer.'),
-  watch: globs().prefault([]).describe('URL patterns, * for any characters: notify if such pages leave the index.'),
-  watch_views: z
-    .array(text('the name of a view'), says('is not a list', 'Write ["Name of a view"].'))
+  watch: globs()
     .prefault([])
-    .describe('Views of `views`, by name: the same for their pages.'),
-  robots_blocked: orFalse(0).prefault(10).describe('Notify if robots.txt newly blocks more pages than this; or false.'),
-  canonical_flips: orFalse(0)
-    .prefault(50)
-    .describe('Notify if more canonicals than this changed to another page in one snapshot; or false.'),
+    .describe('URL patterns, * for any characters, or names of `views`: notify if such pages leave the index.'),
 });

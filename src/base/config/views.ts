@@ -68,21 +68,16 @@ export function viewsOf<V extends { website?: string | undefined }>(
 
 /** Notices take only patterns that can match, and views that a page still matches when it has left the index. */
 export function checkWatched(
-  { views, notify }: { views: readonly View[]; notify: Record<'watch' | 'watch_views', readonly string[]> },
+  { views, notify }: { views: readonly View[]; notify: { watch: readonly string[] } },
   context: z.RefinementCtx,
 ): void {
-  for (const [index, pattern] of notify.watch.entries()) {
-    if (LIKE_A_URL.test(pattern)) continue;
-    const remedy = 'Begin it with /, * or https://, or write the name of a view into `notify.watch_views`.';
-    context.addIssue({ code: 'custom', path: ['notify', 'watch', index], message: `matches no URL\n${remedy}` });
-  }
-  for (const [index, name] of notify.watch_views.entries()) {
-    const found = views.find((one) => one.name === name);
-    const other = Object.keys(found?.pages ?? {}).find((filter) => !OF_THE_URL.has(filter));
-    if (found && other === undefined) continue;
-    const message = found
+  for (const [index, watched] of notify.watch.entries()) {
+    const view = views.find(({ name }) => name === watched);
+    const other = Object.keys(view?.pages ?? {}).find((filter) => !OF_THE_URL.has(filter));
+    if (view ? other === undefined : LIKE_A_URL.test(watched)) continue;
+    const message = view
       ? `names a view that filters by ${other}\nName views that filter by q and directory only.`
-      : 'is not the name of a view\nWrite a name of `views`.';
-    context.addIssue({ code: 'custom', path: ['notify', 'watch_views', index], message });
+      : 'matches no URL, and is not the name of a view\nBegin a pattern with /, * or https://.';
+    context.addIssue({ code: 'custom', path: ['notify', 'watch', index], message });
   }
 }

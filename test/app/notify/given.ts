@@ -73,7 +73,7 @@ export async function startMailServer(options: MailServerOptions = {}) {
 export function withChannels(warehouse: string, channels: object[], rules: object = {}, others: object = {}) {
   const lines: Record<string, unknown>[] = [];
   // Entries and reports of tests lack fields, which is drift of the first night.
-  const sections = { ...others, notify: { channels, drift: false, ...rules } };
+  const sections = { ...others, notify: { channels, except: ['drift'], ...rules } };
   const config = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse, sections });
   const logger = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) }, pretty: false });
   const warnings = () => lines.filter(({ level }) => level === 'warn').map(({ msg }) => String(msg));

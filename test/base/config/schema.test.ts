@@ -78,9 +78,9 @@ const REFUSED: [section: string, line: string, words: string][] = [
   [
     'notify',
     'watch: ["/a", Shop]',
-    'notify.watch[1] matches no URL. Begin it with /, * or https://, or write the name',
+    'notify.watch[1] matches no URL, and is not the name of a view. Begin a pattern with /, * or https://',
   ],
-  ['notify', 'watch_views: [Shop]', 'is not the name of a view'],
+  ['notify', 'except: [dirft]', 'except[0] is not a kind of notice'],
   ['notify', 'channels: [{ type: pass-word }]', 'channels[0].type is not the type of a channel'],
   ['notify', 'channels: [{ url: "https://x.example" }]', 'channels[0].type is not the type of a channel'],
   ['notify', 'channels: [{ type: slack }]', 'channels[0].url is missing'],
@@ -163,7 +163,7 @@ test.each([
 describe('secrets', () => {
   const SLACK = 'https://hooks.slack.com/services/T0/B0/an-unguessable-path';
   const text = `${MINIMAL}notify:
-  drift: false
+  except: [drift]
   channels:
     - { type: slack, url: "\${SLACK}" }
     - { type: webhook, url: "http://localhost:1/x", secret: "\${SECRET}" }
@@ -186,7 +186,7 @@ bucket:
     const cwd = temporaryFolder();
     writeFileSync(join(cwd, 'indexhouse.yaml'), text);
     const { notify, bucket } = await loadConfig({ env: {}, cwd, withoutTokens: true });
-    expect([notify.channels, notify.drift, bucket?.url]).toEqual([[], false, 's3://lake/indexhouse']);
+    expect([notify.channels, notify.except, bucket?.url]).toEqual([[], ['drift'], 's3://lake/indexhouse']);
     expect(bucket).not.toHaveProperty('access_key_id');
   });
 
@@ -206,11 +206,11 @@ bucket:
   });
 });
 
-test('numbers, shares and false of a rule can come from the environment', async () => {
-  const env = { INDEXHOUSE_NOTIFY_INDEXED_DROP: 'false', INDEXHOUSE_NOTIFY_DIRECTORY_DROP: '7' };
-  const { notify } = await load(withKey('notify', 'robots_blocked: false\n  indexed_drop: 2.5%'));
-  expect(notify).toMatchObject({ indexed_drop: { share: 0.025 }, robots_blocked: false });
-  expect((await load(MINIMAL, env)).notify).toMatchObject({ indexed_drop: false, directory_drop: { pages: 7 } });
+test.each([
+  ['2.5%', { share: 0.025 }],
+  ['7', { pages: 7 }],
+])('a drop of %s is a share or a number of pages', async (given, drop) => {
+  expect((await load(withKey('notify', `indexed_drop: ${given}`))).notify.indexed_drop).toEqual(drop);
 });
 
 test('a section without keys counts as left out, and a job can be switched off', async () => {

@@ -23,6 +23,6 @@ test.each([
 });
 
 test('a view is watched only if a page that fell out still matches it', async () => {
-  const error = await failure(`${AT}indexed=no\nnotify:\n  watch_views: [Out]\n`);
-  expect(error.message).toContain('notify.watch_views[0] names a view that filters by indexed.');
+  const error = await failure(`${AT}indexed=no\nnotify:\n  watch: [Out]\n`);
+  expect(error.message).toContain('notify.watch[0] names a view that filters by indexed.');
 });
