@@ -33,10 +33,10 @@ sides as (
     website_id,
     side,
     directory,
-    arg_max(snapshots.snapshot_id, snapshot_at) as snapshot_id,
-    max(snapshot_at) as snapshot_at,
-    arg_max(source, snapshot_at) = 'google' as by_inspection,
-    if($other::varchar is null, max(snapshot_date)::varchar, coalesce(directory, '(all)')) as label
+    max(snapshots.snapshot_id) as snapshot_id,
+    arg_max(snapshot_at, snapshots.snapshot_id) as snapshot_at,
+    arg_max(source, snapshots.snapshot_id) = 'google' as by_inspection,
+    if($other::varchar is null, arg_max(snapshot_date, snapshots.snapshot_id)::varchar, coalesce(directory, '(all)')) as label
   from snapshots
   join asked on snapshots.snapshot_date <= asked.day
   where listing_status = 'complete' and is_website(website_id, $website::varchar)

@@ -15,7 +15,7 @@
 -- show without_data (count): no data
 -- show canonicals_differ (count): canonical not as declared
 with listings as (
-  select website_id, arg_max(daily_listings.snapshot_id, snapshot_date) as snapshot_id, any_value(period.before_id) as since_id
+  select website_id, max(daily_listings.snapshot_id) as snapshot_id, any_value(period.before_id) as since_id
   from daily_listings
   left join period_listings($since::date, $until::date) as period using (website_id)
   where daily_listings.snapshot_date <= $until::date and is_website(website_id, $website::varchar)

@@ -18,7 +18,7 @@ with nights as (
     snapshot_id,
     snapshot_date,
     snapshot_date > $until::date - 7 * $weeks::integer as in_trend,
-    snapshot_date = max(snapshot_date) over (partition by website_id) as is_now,
+    snapshot_id = max(snapshot_id) over (partition by website_id) as is_now,
     snapshot_id is not distinct from period.before_id as is_then,
     period.before_id is null
       or is_property(website_id)

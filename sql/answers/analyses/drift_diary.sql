@@ -26,7 +26,7 @@ select
   max(snapshot_at) as last_seen,
   count(distinct snapshot_id) as snapshots,
   sum(occurrences)::bigint as occurrences,
-  first(sample order by snapshot_at desc, sample) filter (sample is not null) as sample
+  first(sample order by snapshot_id desc, sample) filter (sample is not null) as sample
 from drift_observations
 where is_website(website_id, $website::varchar)
 group by website_id, source, kind, field, "value"

@@ -18,7 +18,7 @@ with listings as materialized (
   select
     *,
     snapshot_date - before_date as nights,
-    row_number() over (partition by website_id order by snapshot_date) as number
+    row_number() over (partition by website_id order by snapshot_id) as number
   from daily_listings
   where is_website(website_id, $website::varchar) and before_date is not null and snapshot_date <= $until::date
 ),

@@ -50,7 +50,7 @@ timed as (
     unlisted_since
   from discovered
   join reached using (website_id, url)
-  join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
+  join (select website_id, arg_max(snapshot_at, snapshot_id) as newest_at from snapshots group by website_id) using (website_id)
   left join page_state using (website_id, url)
 ),
 -- How long each page waited for each step, and whether it has taken it or still waited when it was last seen.

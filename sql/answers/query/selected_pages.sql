@@ -55,7 +55,7 @@ select
     when 'report' then iso_time(report_fetched_at)
   end as descending
 from listed_pages((filters->>'listed')::date)
-join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
+join (select website_id, arg_max(snapshot_at, snapshot_id) as newest_at from snapshots group by website_id) using (website_id)
 left join own.pages using (website_id, url)
 where
   is_website(website_id, (filters->>'website'))

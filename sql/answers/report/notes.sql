@@ -1,7 +1,7 @@
 -- The notes of a period, each once, oldest first; `names` of its websites, null if it is for all that are shown.
 -- `$website`: an id or null for all; `$since`, `$until`: dates.
 with named as (
-  select website_id, arg_max(website_name, snapshot_at) as name, count(*) over () as shown
+  select website_id, arg_max(website_name, snapshot_id) as name, count(*) over () as shown
   from snapshots
   where $website::varchar is null or website_id = $website::varchar
   group by website_id

@@ -4,4 +4,4 @@ from snapshots
 where
   ($website::varchar is null or website_id = $website::varchar)
   and snapshot_date between $from::date and $until::date
-order by website_id, snapshot_at, snapshot_id
+order by website_id, snapshot_id

@@ -2,9 +2,9 @@
 -- newest, and the one of `period_listings`; null if there is none, or if even the newest is from before the period.
 select
   website_id,
-  arg_max(website_name, snapshot_at) as website_name,
+  arg_max(website_name, snapshot_id) as website_name,
   min(snapshot_date) as first_date,
-  max(snapshot_date) filter (listing_status = 'complete') as now_date,
+  arg_max(snapshot_date, snapshot_id) filter (listing_status = 'complete') as now_date,
   any_value(before_date) as before_date,
   is_property(website_id) as by_inspection
 from snapshots

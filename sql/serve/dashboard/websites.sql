@@ -3,10 +3,10 @@
 with observed as (
   select
     website_id,
-    arg_max(website_name, snapshot_at) as website_name,
+    arg_max(website_name, snapshot_id) as website_name,
     max(snapshot_id) filter (listing_status = 'complete') as listing_id,
-    max(snapshot_date) filter (listing_status = 'complete') as listed_on,
-    arg_max(listing_status, snapshot_at) as listing_status
+    arg_max(snapshot_date, snapshot_id) filter (listing_status = 'complete') as listed_on,
+    arg_max(listing_status, snapshot_id) as listing_status
   from snapshots
   where list_contains($websites, website_id)
   group by website_id

@@ -9,6 +9,6 @@ select
   max(snapshot_at) as last_seen,
   sum(occurrences) as occurrences,
   count(distinct snapshot_id) as snapshots,
-  first(sample order by snapshot_at desc, sample) filter (sample is not null) as sample
+  first(sample order by snapshot_id desc, sample) filter (sample is not null) as sample
 from drift_observations
 group by source, kind, field, "value"

@@ -3,7 +3,7 @@ create or replace view coverage_daily as
 select coverage.*
 from coverage
 where snapshot_id in (
-  select arg_max(snapshot_id, snapshot_at)
+  select max(snapshot_id)
   from snapshots
   where listing_status = 'complete'
   group by website_id, snapshot_date

@@ -5,12 +5,12 @@ with dated as (
   select website_id, website_name, snapshot_id, snapshot_date, snapshot_at
   from snapshots
   where listing_status = 'complete'
-  qualify row_number() over (partition by website_id, snapshot_date order by snapshot_at desc, snapshot_id desc) = 1
+  qualify row_number() over (partition by website_id, snapshot_date order by snapshot_id desc) = 1
 ),
 between_them as (
-  select dated.snapshot_id, list(snapshots.snapshot_id order by snapshots.snapshot_at) as snapshot_ids
+  select dated.snapshot_id, list(snapshots.snapshot_id order by snapshots.snapshot_id) as snapshot_ids
   from snapshots
-  asof join dated on snapshots.website_id = dated.website_id and snapshots.snapshot_at <= dated.snapshot_at
+  asof join dated on snapshots.website_id = dated.website_id and snapshots.snapshot_id <= dated.snapshot_id
   group by dated.snapshot_id
 )
 select
@@ -25,4 +25,4 @@ select
   snapshot_ids
 from dated
 join between_them using (snapshot_id)
-window by_date as (partition by website_id order by snapshot_date)
+window by_date as (partition by website_id order by snapshot_id)

@@ -39,6 +39,6 @@ select
     status = 'not_indexed' and is_shown_later(last_impression_date, california_date(report_fetched_at)), false
   ) as is_contradicted
 from page_state
-join (select website_id, max(snapshot_at) as newest_at from snapshots group by website_id) using (website_id)
+join (select website_id, arg_max(snapshot_at, snapshot_id) as newest_at from snapshots group by website_id) using (website_id)
 left join search_ends using (website_id)
 left join page_search using (website_id, url)

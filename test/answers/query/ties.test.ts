@@ -20,13 +20,13 @@ it.each([
   const options = { memoryLimit: 64e6, temporary: temporaryFolder() };
   const shown = await withEngine(options, async (engine) => {
     await engine.run(sql('warehouse/tables/007_drift_observations'));
-    for (const [index, { at, sample }] of observed.entries()) {
+    for (const { at, sample } of observed) {
       await engine.run(
         `insert into drift_observations by name
-         select $index::varchar as snapshot_id, 'w' as website_id, $at::timestamptz as snapshot_at,
+         select $at::varchar as snapshot_id, 'w' as website_id, $at::timestamptz as snapshot_at,
            $at::date as snapshot_date, 'coverage' as source, 'absent_field' as kind, 'f' as field, 1 as occurrences,
            $sample::varchar as sample`,
-        { index, at, sample },
+        { at, sample },
       );
     }
     await engine.run(sql('warehouse/views/api_drift'));
