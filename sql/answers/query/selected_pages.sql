@@ -87,7 +87,7 @@ where
     coalesce((filters->>'changed'), (filters->>'from'), (filters->>'to')) is null
     or (website_id, url) in (
       select (website_id, url)
-      -- By default in the last seven dates.
+      -- By default in the last seven dates of what the question reads.
       from period_moves(
         coalesce((filters->>'from')::date, coalesce((filters->>'to')::date, (select max(snapshot_date) from snapshots)) - 6),
         coalesce((filters->>'to')::date, (select max(snapshot_date) from snapshots))

@@ -3,7 +3,7 @@ import { UsageError } from '../../base/exit.js';
 import type { Parameters } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 import type { Value } from '../../base/storage/values.js';
-import { DamageError } from '../../warehouse/log/folder/damage.js';
+import { DamageError, isOfDamage } from '../../warehouse/log/folder/damage.js';
 import { type Analysis, findAnalysis } from './catalog.js';
 import { checkPeriod, valuesOf } from './parameters.js';
 import { ask, type Question } from './question.js';
@@ -98,14 +98,14 @@ function websiteIn({ website }: Parameters): string | null {
 export async function askEach<T>(
   websites: readonly string[],
   ask: (website: string | null) => Promise<T[]>,
-): Promise<{ rows: T[]; errors: Map<string, DamageError> }> {
-  const errors = new Map<string, DamageError>();
+): Promise<{ rows: T[]; errors: Map<string, Error> }> {
+  const errors = new Map<string, Error>();
   const rows = await ask(null).catch(async (error) => {
-    if (!(error instanceof DamageError)) throw error;
+    if (!isDamaged(error)) throw error;
     const each: T[] = [];
     for (const website of websites) {
       const own = await ask(website).catch((cause) => {
-        if (!(cause instanceof DamageError)) throw cause;
+        if (!isDamaged(cause)) throw cause;
         errors.set(website, cause);
         return [];
       });
@@ -114,6 +114,10 @@ export async function askEach<T>(
     return each;
   });
   return { rows, errors };
+}
+
+function isDamaged(error: unknown): error is Error {
+  return error instanceof DamageError || isOfDamage(error);
 }
 
 /** Runs a built-in analysis for one website or for all (null), and validates each row. */
@@ -134,7 +138,7 @@ const countRow = z.object({ rows: z.int() });
 /** How many rows a statement of `sql/` selects. */
 export async function countSelected(reader: Reader, name: string, selection: Parameters): Promise<number> {
   const text = `select count(*)::integer as rows from (${sql(name)}\n)`;
-  const [counted] = await reader.rows(countRow, text, selection);
+  const [counted] = await reader.rows(countRow, text, selection, websiteIn(selection));
   return counted?.rows ?? 0;
 }
 
@@ -142,6 +146,8 @@ export async function countSelected(reader: Reader, name: string, selection: Par
 interface Selected {
   from: string;
   selection: Parameters;
+  /** The id of the only website that it reads. */
+  website: string;
   columns: readonly string[];
 }
 
@@ -157,10 +163,10 @@ export async function askSelected<T>(
 ): Promise<T[]> {
   const window = `${selectedText(selected)} limit $limit::bigint offset $skip::bigint`;
   const text = `with selected as materialized (${window})\n${body}`;
-  return reader.rows(schema, text, { ...selected.selection, limit, skip });
+  return reader.rows(schema, text, { ...selected.selection, limit, skip }, selected.website);
 }
 
 /** @param where which of the selected rows */
-export function selectedText({ from, columns }: Omit<Selected, 'selection'>, where = 'true'): string {
+export function selectedText({ from, columns }: Pick<Selected, 'from' | 'columns'>, where = 'true'): string {
   return `select ${columns.join(', ')} from ${from} where ${where} order by ascending nulls last, descending desc nulls last, url`;
 }

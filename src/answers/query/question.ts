@@ -3,7 +3,7 @@ import { nearest } from '../../base/config/suggest.js';
 import { messageOf, Stopped, UsageError } from '../../base/exit.js';
 import { escapedJson } from '../../base/observe/terminal.js';
 import { duckdb } from '../../base/storage/duckdb.js';
-import type { Scalar } from '../../base/storage/engine.js';
+import { EngineError, type Scalar } from '../../base/storage/engine.js';
 import { identifier, literal } from '../../base/storage/sql.js';
 import { toValue, type Value } from '../../base/storage/values.js';
 import type { Reader } from './reader.js';
@@ -205,7 +205,8 @@ async function explained<T>(question: Question, work: () => Promise<T>): Promise
     const message = messageOf(cause).replace(/^Invalid Input Error: /, '');
     if (/^INTERRUPT Error/i.test(message))
       throw new Stopped(`${question.name}: stopped before the answer was complete`);
-    if (NOT_OUR_SQL.test(message)) throw new Error(`${question.name}: ${message}`, { cause });
+    if (NOT_OUR_SQL.test(message))
+      throw new EngineError(`${question.name}: ${message}`, question.parameters, { cause });
     throw new UsageError(`${question.name}: ${message}`, { cause });
   }
 }

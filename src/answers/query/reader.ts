@@ -4,7 +4,13 @@ import { type NamedWebsite, websiteIds } from '../../base/config/websites.js';
 import { Engine, type Parameters } from '../../base/storage/engine.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import { calendarDate } from '../../base/time.js';
-import { type DamagedFile, DamageError, damagedFile, firstLine } from '../../warehouse/log/folder/damage.js';
+import {
+  type DamagedFile,
+  DamageError,
+  damagedFile,
+  firstLine,
+  isOfDamage,
+} from '../../warehouse/log/folder/damage.js';
 import { readableFolders, websitesIn } from '../../warehouse/log/folder/layout.js';
 import { checkWarehouseThere, listFiles, timeZoneOf, unlistedIn } from '../../warehouse/log/folder/prepare.js';
 import type { DataTable, Table } from '../../warehouse/log/folder/tables.js';
@@ -21,9 +27,6 @@ import { lockDown, viewSources } from './sources.js';
  * listing did (until there is one, the same), ISO 8601.
  */
 export interface Newest extends Record<'id' | 'name' | 'snapshotAt' | 'listedAt', string> {}
-
-/** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
-const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
 
 /**
  * A warehouse at one moment: every table and view, over the files of exactly the commits that are there when it opens.
@@ -268,7 +271,7 @@ async function using<T>(options: ReaderOptions, use: (reader: Reader) => Promise
   try {
     return await use(reader);
   } catch (error) {
-    if (!(error instanceof Error) || error instanceof DamageError || !OF_DAMAGE.test(error.message)) throw error;
+    if (!isOfDamage(error)) throw error;
     const damaged = await reader.findChanged();
     throw damaged.length > 0 ? new DamageError(damaged, { cause: error }) : error;
   } finally {

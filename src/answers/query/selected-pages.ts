@@ -46,10 +46,8 @@ export async function countPages(reader: Reader, website: string, filters: PageF
   const isKnown = Object.keys(filters).every((name) => OF_ANY_LISTING.has(name));
   const countOf = async (day: string | null) => {
     const { filters: asked } = selectionOf(website, filters);
-    const [row] = await reader.rows(countRow, sql('answers/query/count_pages'), {
-      filters: asked ?? null,
-      listed: day,
-    });
+    const given = { filters: asked ?? null, listed: day };
+    const [row] = await reader.rows(countRow, sql('answers/query/count_pages'), given, website);
     return row?.pages ?? 0;
   };
   return { now: await countOf(null), before: listed === null || !isKnown ? null : await countOf(listed) };

@@ -69,7 +69,8 @@ async function writePages(reader: Reader, format: FileFormat, download: Download
   );
   const columns = [...timed, ...ownReads(reader.own.columns)];
   const selected = { from: SELECTED_PAGES, columns };
-  const question = { name: 'pages', sql: selectedText(selected), parameters: selectionOf(website.id, query) };
+  const parameters = selectionOf(website.id, query);
+  const question = { name: 'pages', sql: selectedText(selected), parameters, website: website.id };
   if (format === 'parquet') return writeParquet(reader, question, file);
   const about = format === 'xlsx' ? await aboutPages(reader, question, download) : [];
   const found = await ask(reader, question);

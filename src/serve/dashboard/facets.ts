@@ -46,9 +46,9 @@ export function narrowedDown(filters: PageFilters): Chosen {
 export const OWN = 'own.';
 
 /** How many of the currently selected pages have which value. @param selection as `selectionOf` makes it */
-export async function readFacets(reader: Reader, { filters = null }: Parameters): Promise<FacetRow[]> {
+export async function readFacets(reader: Reader, website: string, { filters = null }: Parameters): Promise<FacetRow[]> {
   const asked = { filters, values: VALUES_LISTED, own_columns: [...reader.own.columns] };
-  return reader.rows(facetRow, sql('serve/dashboard/facets'), asked);
+  return reader.rows(facetRow, sql('serve/dashboard/facets'), asked, website);
 }
 
 /** Links that narrow a list of pages down, each with the number of pages left, and links that undo this. */

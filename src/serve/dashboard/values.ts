@@ -33,14 +33,15 @@ const MOVES: ReadonlySet<string | undefined> = new Set(['fell_out', 'entered', '
 /**
  * What a list of pages that fell out, entered or did both compares; null for one of other changes.
  *
- * @param asked by default the last seven dates
+ * @param asked by default the last seven dates of the website
  */
 export async function movesNote(
   reader: Reader,
   website: string,
   asked: { kind?: string | undefined; from?: string | undefined; to?: string | undefined },
 ): Promise<string | null> {
-  const { kind, to: until = reader.today, from: since = addDays(until, -6) } = asked;
+  const newest = reader.markersOf(website).at(-1)?.date ?? reader.today;
+  const { kind, to: until = newest, from: since = addDays(until, -6) } = asked;
   return MOVES.has(kind) ? comparedPeriod(reader, { since, until, website }, true) : null;
 }
 

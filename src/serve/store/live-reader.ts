@@ -104,14 +104,19 @@ export class LiveReader {
       opened.users++;
       try {
         const reader = opened.idle.pop() ?? (await opened.reader.connect());
+        let isWhole = false;
         try {
-          return await reader.engine.until(signal, () => ask(reader, signal));
+          const answer = await reader.engine.until(signal, () => ask(reader, signal));
+          isWhole = !signal.aborted;
+          return answer;
         } catch (error) {
           const meant = explained(error);
           if (meant instanceof UnreadableError) this.#note(meant.files, meant.reason);
           throw meant;
         } finally {
-          opened.idle.push(reader);
+          // A question that failed or was left may have changed only some of what the connection reads.
+          if (isWhole) opened.idle.push(reader);
+          else reader.close();
         }
       } finally {
         opened.users--;

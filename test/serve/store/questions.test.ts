@@ -14,6 +14,7 @@ import { storeOf } from '../scripted-store.js';
 const NIGHT = '2025-03-01T02:00:00Z';
 /** It would compute for days. */
 const ENDLESS = 'select count(*) as n from range(1000000000000) as numbers(n) where hash(n) = 1';
+const websiteRow = z.object({ website_id: z.string() });
 const countRow = z.object({ n: z.coerce.number() });
 
 function client(keyId: string): RequestContext & { leave: () => void } {
@@ -127,9 +128,9 @@ describe('questions of many keys', () => {
 });
 
 describe('a client of a served warehouse', () => {
-  /** Of a warehouse with one page. */
-  async function liveReader(clock?: () => number): Promise<LiveReader> {
-    const lists = { w: [{ url: 'https://w.example/' }] };
+  /** Of a warehouse whose websites have one page each. */
+  async function liveReader(clock?: () => number, websites = ['w']): Promise<LiveReader> {
+    const lists = Object.fromEntries(websites.map((id) => [id, [{ url: `https://${id}.example/` }]]));
     const { path: warehouse } = await buildWarehouse([{ at: NIGHT, lists }]);
     const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT }, clock);
     onTestFinished(() => reader.close());
@@ -164,8 +165,36 @@ describe('a client of a served warehouse', () => {
     expect((await reader.websites()).map(({ id }) => id)).toEqual(['w']);
     client.abort();
     await abandoned;
-    // The connection that it was asked on answers again: only one slow question of a key runs at a time.
+    // Only one slow question of a key runs at a time.
     expect(await read('a', 2)).toMatchObject({ pagination: { count: 1 } });
+  });
+
+  once('leaves at any moment, and everybody after it is answered', async () => {
+    const [reader, stays] = [await liveReader(undefined, ['w', 'v']), client('k')];
+    /** Of both websites, one after the other, as a connection is asked about. */
+    const ask = ({ keyId, signal }: RequestContext, onStatement = () => {}) =>
+      reader.ask({ keyId, signal }, 'slow', async (opened) => {
+        const run = opened.engine.run.bind(opened.engine);
+        opened.engine.run = (...asked) => run(...asked).finally(onStatement);
+        const websites: string[] = [];
+        for (const website of ['w', 'v', 'w']) {
+          const rows = await opened.rows(websiteRow, 'select website_id from pages', {}, website);
+          websites.push(...rows.map(({ website_id }) => website_id));
+        }
+        return websites;
+      });
+    let visitors = 0;
+    for (let hasLeft = true; hasLeft; visitors++) {
+      const leaves = client('k');
+      let statements = 0;
+      const leave = () => statements++ === visitors && leaves.leave();
+      hasLeft = await ask(leaves, leave).then(
+        () => false,
+        () => true,
+      );
+      expect(await ask(stays)).toEqual(['w', 'v', 'w']);
+    }
+    expect([visitors > 5, reader.unreadable()]).toEqual([true, 0]);
   });
 
   once('waits for a look at a long log at most a tenth of the time', async () => {

@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { addKey } from '../../../src/serve/keys/manage-keys.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../../src/warehouse/log/folder/tables.js';
 import { copyOf } from '../../given/folder.js';
-import { serveWarehouse } from '../../given/served.js';
+import { serveWarehouse, serviceOver } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
+import { Visitor } from '../dashboard/visitor.js';
 
 const built = sharedWarehouse(() => {
   const pages = (site: string): GivenPage[] =>
@@ -87,6 +89,23 @@ describe('a file that is no Parquet any more', () => {
 });
 
 describe('a file whose rows cannot be read', () => {
+  const TABLES = ['coverage', 'coverage_summary', 'page_versions', 'rejected_records', 'url_reports'] as const;
+  test.each(TABLES)('of %s stops no page of another website', async (table) => {
+    const warehouse = copyOf(built.path);
+    for (const file of await filesOf(warehouse, table)) rot(file);
+    const { token } = await addKey(warehouse, { label: 'team', websites: 'all' });
+    const service = await serviceOver(warehouse);
+    onTestFinished(() => service.close());
+    const visitor = new Visitor(service.url);
+    await visitor.signIn(token);
+    const page = `/page?url=${encodeURIComponent('https://well.example/7')}`;
+    const lists = ['/pages', '/pages?changed=any', '/pages?changed=fell_out', '/pages.csv', '/changes?kind=all'];
+    const paths = ['', ...lists, page, '/compare', '/runs'].map((path) => `/dashboard/websites/well${path}`);
+    const statuses: [string, number][] = [];
+    for (const path of ['/dashboard/', ...paths]) statuses.push([path, (await visitor.get(path)).status]);
+    expect(statuses.filter(([, status]) => status !== 200)).toEqual([]);
+  });
+
   test('costs the answers that need it, and nothing else', async () => {
     const { get, health, report, unreadable, warehouse } = await servedWith(async (path) => {
       for (const file of await filesOf(path, 'coverage')) if (file.includes('date=2025-03-02')) rot(file);

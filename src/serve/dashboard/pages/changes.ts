@@ -96,11 +96,13 @@ function isDated({ from, to }: ChangesQuery): boolean {
 }
 
 /** A window of the changes that `changes.sql` selects. @throws ServiceError 404 for a page after the last one */
-export async function askChanges(reader: Reader, selection: Parameters, paging: Paging) {
+export async function askChanges(reader: Reader, selection: Parameters & { website: string }, paging: Paging) {
   const name = 'serve/dashboard/changes';
   const found = await countSelected(reader, name, selection);
   checkPage(paging, found);
-  const selected = { from: `(${sql(name)}\n)`, selection, columns: ['snapshot_date', 'url', 'descending'] };
+  const { website } = selection;
+  const columns = ['snapshot_date', 'url', 'descending'];
+  const selected = { from: `(${sql(name)}\n)`, selection, website, columns };
   const window = { selected, skip: skipOf(paging), limit: paging.per };
   const rows = await askSelected(reader, sql('serve/dashboard/changes_in_words'), changeRow, window);
   return { count: found, rows };

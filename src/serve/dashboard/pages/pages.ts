@@ -97,7 +97,7 @@ function narrowedBy(facet: string, value: string | undefined, own: string | unde
 /** One window of the selected pages. @throws ServiceError 404 for a page after the last one */
 export async function readPages(reader: Reader, website: string, query: PagesQuery & Paging) {
   const selection = selectionOf(website, query);
-  const facets = await readFacets(reader, selection);
+  const facets = await readFacets(reader, website, selection);
   // Each page has exactly one value of this facet.
   const count = facets.reduce((sum, { facet, pages }) => sum + (facet === 'indexed' ? pages : 0), 0);
   checkPage(query, count);
@@ -107,7 +107,7 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
     'whole_url in (select whole_url from selected)',
   );
   const rows = await askSelected(reader, text, pageRow, {
-    selected: { from: SELECTED_PAGES, selection, columns: ['whole_url'] },
+    selected: { from: SELECTED_PAGES, selection, website, columns: ['whole_url'] },
     skip: skipOf(query),
     limit: query.per,
   });

@@ -30,6 +30,14 @@ export class DamageError extends Failure {
   }
 }
 
+/** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
+const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
+
+/** Whether DuckDB failed on the inside of a file. */
+export function isOfDamage(error: unknown): error is Error {
+  return error instanceof Error && !(error instanceof DamageError) && OF_DAMAGE.test(error.message);
+}
+
 export const REMEDY = 'Restore damaged files from a backup; `indexhouse verify` lists them all';
 
 /** The first damaged file and what is wrong with it, and how many more there are. */
