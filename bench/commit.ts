@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withEngine } from '../src/base/storage/engine.js';
-import { parquetFormat } from '../src/base/storage/parquet-file.js';
+import { PARQUET_FORMAT } from '../src/base/storage/parquet-file.js';
 import { JournalEngine, viewJournal } from '../src/sync/stage/journal-views.js';
 import { type StageInput, stageCommit } from '../src/sync/stage/stage.js';
 import { followDuckdb } from '../src/warehouse/copies/duckdb.js';
@@ -100,7 +100,7 @@ async function bareCopy(folder: JournalFolder, target: string): Promise<void> {
         table === 'coverage'
           ? "unnest(entry) from journal_listing where kind = 'entry'"
           : `unnest(report) from ${journal}`;
-      await engine.copy(`select * from (select ${rows}) order by url`, join(target, table), parquetFormat('zstd'));
+      await engine.copy(`select * from (select ${rows}) order by url`, join(target, table), PARQUET_FORMAT);
     }
   });
 }

@@ -78,7 +78,6 @@ export function stageInput({ warehouse, website = 0 }: GeneratedNights, night: n
       byInspection: false,
     },
     previousState: night > 0 ? stateFile(warehouse, websiteId, snapshotId(night - 1, website)) : null,
-    compression: 'zstd',
     snapshot: {
       ...ids,
       ...requests,

@@ -77,7 +77,6 @@ export async function stage(
     folder: run.folder,
     facts,
     previousState: before.state,
-    compression: run.config.warehouse.parquet_compression,
     snapshot: {
       ...ids,
       website_name: header.website_name,
@@ -203,7 +202,6 @@ async function writeRow(
     warehouse,
     folder,
     engine: journalEngine(run),
-    compression: config.warehouse.parquet_compression,
     date: calendarDate(new Date(header.started_at), config.warehouse.time_zone),
     row: {
       run_id: header.run_id,

@@ -190,7 +190,7 @@ test('first inspections in a small directory that another website names count as
   const lists = [...large, '/small/1'];
   await commitInspected(warehouse, [{ lists }, { lists, inspects: { '/small/1': IN } }]);
   const small = { lists: ['/small/1'] };
-  await commitInspected(warehouse, [small, small], { site: 'sc-domain:other.example' });
+  await commitInspected(warehouse, [small, small], 'sc-domain:other.example');
   const reader = await openReader(warehouse);
   const places = await analysisRows(reader, 'coverage_by_directory', { since: '2025-03-02', limit: 'none' });
   expect(places.filter(({ indexed, indexed_change }) => indexed !== 0 || indexed_change !== 0)).toMatchObject([

@@ -43,7 +43,7 @@ function byDay(engine: Engine, statement = ''): Promise<{ date: string; pages: n
 
 describe('the guides in docs/bi', () => {
   beforeAll(async () => {
-    warehouse = await givenEveryTable('zstd');
+    warehouse = await givenEveryTable();
     const file = join(warehouse, 'analytics.duckdb');
     views = await Engine.open({ file, readOnly: true, memoryLimit: 256e6, temporary: temporaryFolder() });
     atEnd(() => views.close());

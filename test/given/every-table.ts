@@ -11,8 +11,6 @@ import { givenNights, type Night, urlOf } from './nights.js';
 import { maintainAt } from './thinned.js';
 import { configFor } from './warehouse.js';
 
-type Codec = 'zstd' | 'snappy' | 'gzip';
-
 const MEMORY_BYTES = 256e6;
 
 /** Paths that are hard to write down, in a shell, in SQL, in CSV, and in JSON. */
@@ -61,11 +59,10 @@ function nightsOf(): Night[] {
   ];
 }
 
-/** A small warehouse in which every table of its sources has rows, with values that readers get wrong, its files compressed so. */
-export async function givenEveryTable(codec: Codec, sources: 'api' | 'both' = 'api'): Promise<string> {
+/** A small warehouse in which every table of its sources has rows, with values that readers get wrong. */
+export async function givenEveryTable(sources: 'api' | 'both' = 'api'): Promise<string> {
   const nights = await givenNights();
-  const sections = { warehouse: { parquet_compression: codec } };
-  for (const night of nightsOf()) await nights.night({ ...night, sections });
+  for (const night of nightsOf()) await nights.night(night);
   const { warehouse } = nights;
   if (sources === 'both') {
     const counts = { entries: 1, pages: 1, only_here: 1, pages_before: 0, pages_unnamed: 0 };
@@ -75,16 +72,15 @@ export async function givenEveryTable(codec: Codec, sources: 'api' | 'both' = 'a
     const extra = { '/ä': { richResultsResult, referringUrls: [urlOf("straße's")] } };
     const inspects = { '/ä': 'Submitted and indexed' };
     const night = { lists: ['/ä'], inspects, extra, clicks: { '/ä': 7 }, sources: [named] };
-    await commitInspected(warehouse, [night], { compression: codec });
+    await commitInspected(warehouse, [night]);
   }
   await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });
-  const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
+  const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse });
   const noted = { websites: ['w'], note_date: '2025-03-01', directory: '/straße/', note: HOSTILE_NAMES.join(' ') };
   const logger = createLogger({ level: 'silent' });
   const { note_id } = await addNote(config, { ...noted, removes: null }, logger);
   await addNote(config, { ...noted, directory: null, note: null, removes: note_id }, logger);
-  const retention = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
-  await maintainAt(warehouse, { retention, now: Date.now(), sections });
+  await maintainAt(warehouse, { retention: '1d', now: Date.now() });
   return warehouse;
 }
 

@@ -26,12 +26,6 @@ interface InspectedNight {
   sources?: readonly object[];
 }
 
-/** How nights are kept, and of which website. */
-interface Kept {
-  compression: 'zstd' | 'snappy' | 'gzip';
-  site: string;
-}
-
 export function pageOf(path: string): string {
   return `https://w.example${path}`;
 }
@@ -40,13 +34,13 @@ export function pageOf(path: string): string {
 export async function commitInspected(
   warehouse: string,
   nights: readonly InspectedNight[],
-  { compression = 'zstd', site = SITE }: Partial<Kept> = {},
+  site = SITE,
 ): Promise<void> {
   await givenSchemas(warehouse);
-  for (const [night, given] of nights.entries()) await commitNight(warehouse, night, { ...given, compression, site });
+  for (const [night, given] of nights.entries()) await commitNight(warehouse, night, { ...given, site });
 }
 
-async function commitNight(warehouse: string, night: number, given: InspectedNight & Kept): Promise<void> {
+async function commitNight(warehouse: string, night: number, given: InspectedNight & { site: string }): Promise<void> {
   const at = new Date(FIRST_NIGHT_MS + night * DAY_MS);
   const date = at.toISOString().slice(0, 10);
   const folder = journalFolder(warehouse, idOf(night, 1, given.site), given.site);
@@ -66,7 +60,6 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
       ...{ listingComplete: !given.partial, hadComplete: night > 0, byInspection: true },
     },
     previousState: night > 0 ? stateFile(warehouse, given.site, idOf(night - 1, 2, given.site)) : null,
-    compression: given.compression,
     snapshot: {
       ...{ ...ids, ...requests, ...times, snapshot_at: at.toISOString(), source: 'google', version: 'test' },
       ...{

@@ -11,19 +11,24 @@ import { type BuiltWarehouse, buildWarehouse, configFor } from './warehouse.js';
 /** Shortly after the last of the nights. */
 export const NOW = Date.parse('2025-03-20T12:00:00Z');
 export const HOUR_MS = 3_600_000;
-const WEEKLY = { parquet_keep_daily: '3d', parquet_then: 'weekly' };
-const SECTIONS = { reports: { refresh_after: '100d' }, quality: { max_reject_ratio: 0 } };
+const SECTIONS = { reports: { refresh_after: '3000d' } };
 
 export const at = (website: string, name: string) => `https://${website}.example/${name}`;
 const page = (website: string, name: string, state = 'Submitted and indexed'): GivenPage => ({
   url: at(website, name),
   entry: { index_summary: 'Indexed', index_coverage_state: state },
 });
-/** An entry that the contract refuses: with no reject allowed, it makes its listing partial. */
+/** An entry that the contract refuses: in so short a listing, it makes it partial. */
 const broken: GivenPage = { url: at('blog', 'broken'), entry: JSON.parse('{"index_summary": 5}') };
 
+/** The date of a night: the 1st and 2nd are in December 2024, up to the 9th in January, to the 16th in February, later in March. */
+export function dateOf(day: number): string {
+  const month = ['2024-12', '2025-01', '2025-02', '2025-03'][[2, 9, 16].filter((last) => day > last).length];
+  return `${month}-${String(day).padStart(2, '0')}`;
+}
+
 /**
- * Nights of March 2025 over four ISO weeks, which end on the 2nd, the 9th and the 16th.
+ * Nights of four months, by their days.
  *
  * - shop: `a` changes each night, so each has a new report of it; `e` only on the 3rd; `f` is gone after the 5th.
  * - blog: its newest complete listing is of the 3rd; after it `r` was listed on the 5th only.
@@ -47,7 +52,7 @@ export async function buildNights(
   };
   return buildWarehouse(
     days.map((day) => ({
-      at: `2025-03-${String(day).padStart(2, '0')}T02:00:00Z`,
+      at: `${dateOf(day)}T02:00:00Z`,
       lists: { shop: shop(day), ...(withBlog && blog[day] ? { blog: blog[day] } : {}) },
       sections: SECTIONS,
     })),
@@ -58,14 +63,14 @@ export async function buildNights(
 export function maintainAt(
   warehouse: string,
   options: {
-    retention?: Record<string, unknown>;
+    retention?: string;
     now?: number;
     dryRun?: boolean;
     lockTimeout?: string;
     sections?: Record<string, Record<string, unknown>>;
   } = {},
 ): Promise<MaintainReceipt> {
-  const { retention = WEEKLY, now = NOW, dryRun = false, lockTimeout = '0s' } = options;
+  const { retention = '3d', now = NOW, dryRun = false, lockTimeout = '0s' } = options;
   const own = { lock_timeout: lockTimeout, ...options.sections?.['warehouse'] };
   const sections = { ...options.sections, retention, warehouse: own };
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });

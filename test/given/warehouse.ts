@@ -81,6 +81,14 @@ export async function syncNights(path: string, nights: Night[]): Promise<void> {
   await service.close();
 }
 
+/** The keys of a configuration, as they stand in its file. */
+interface Sections {
+  [key: string]: object | string | undefined;
+  api?: object;
+  reports?: object;
+  warehouse?: object;
+}
+
 interface GivenSync {
   baseUrl: string;
   /** Folder of the warehouse. */
@@ -89,8 +97,7 @@ interface GivenSync {
   at: string | Clock;
   /** Ids; all that the service has if left out. */
   websites?: string[];
-  /** Sections of the configuration, as they stand in its file. */
-  sections?: Record<string, Record<string, unknown>>;
+  sections?: Sections;
   /** Whether the followers take it; else only the Parquet files are written. */
   followed?: 'followed' | null;
   /** Other followers. */

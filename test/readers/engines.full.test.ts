@@ -49,9 +49,9 @@ print(json.dumps([str(chdb.query(sql, "JSONCompactEachRow")) for sql in json.loa
 
 const ARE_THERE = mayInstallTools() && installPython('chdb', 'duckdb-1.1', 'newest');
 
-describe.runIf(ARE_THERE).each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec) => {
+describe.runIf(ARE_THERE)('the Parquet files', () => {
   test('ClickHouse and DuckDB 1.1 read every table as DuckDB of today does', async () => {
-    const warehouse = await givenEveryTable(codec, 'both');
+    const warehouse = await givenEveryTable('both');
     const texts: string[] = [];
     for (const [table, columns] of await documentedColumns()) {
       const files = await filesOfTable(warehouse, table);
@@ -70,7 +70,7 @@ describe.runIf(ARE_THERE)('the guides', () => {
   let every: string;
 
   beforeAll(async () => {
-    every = await givenEveryTable('zstd');
+    every = await givenEveryTable();
   });
 
   test('DuckDB 1.1 opens analytics.duckdb, and every view answers as in DuckDB of today', async () => {

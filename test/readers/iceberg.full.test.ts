@@ -87,8 +87,7 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
 
     beforeAll(async () => {
       const newest = icebergMetadata(built.path, 'snapshots').snapshots.at(-1)?.['timestamp-ms'] ?? 0;
-      const retention = { parquet_keep_daily: '10d', parquet_then: 'weekly' };
-      const { parquet } = await maintainAt(built.path, { retention, now: newest + DAY_MS });
+      const { parquet } = await maintainAt(built.path, { retention: '10d', now: newest + DAY_MS });
       expect(parquet.length).toBeGreaterThan(WEBSITES.length);
       await publishIceberg(built.path);
       reader = await openReader(built.path);

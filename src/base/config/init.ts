@@ -32,7 +32,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'bucket.access_key_id': `\${LAKE_KEY}`,
   'bucket.secret_access_key': `\${LAKE_SECRET}`,
   'bucket.session_token': `\${LAKE_SESSION}`,
-  'retention.parquet_keep_daily': '400d',
+  retention: '400d',
   'notify.channels': [
     { type: 'slack', url: `\${SLACK_WEBHOOK_URL}` },
     {

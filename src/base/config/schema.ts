@@ -28,9 +28,6 @@ import { checkAccess, checkAccounts, checkOrigins, tokenFile, websites } from '.
 
 const MIN_MEMORY_BYTES = 64e6;
 
-const codec = says('is not a compression', 'Write zstd, snappy or gzip.');
-const period = says('is not a period', 'Write weekly or monthly.');
-
 /** `api`: durations in milliseconds, rate in requests a minute (Infinity: unlimited). `checkAccess` says who needs it. */
 const api = mapping({
   base_url: baseUrl()
@@ -82,10 +79,6 @@ const warehouse = mapping({
   time_zone: timeZone()
     .prefault('UTC')
     .describe("Decides a snapshot's calendar date, and when `schedule` runs; fixed once there is data."),
-  parquet_compression: z
-    .enum(['zstd', 'snappy', 'gzip'], codec)
-    .prefault('zstd')
-    .describe('Compression of new Parquet files.'),
   memory_limit: size(MIN_MEMORY_BYTES)
     .prefault('1GB')
     .describe("DuckDB's memory for queries. A sync uses a quarter of it, or 256MB if that is more."),
@@ -121,17 +114,6 @@ const iceberg = mapping({
     .prefault(false)
     .describe('Publish the warehouse as Apache Iceberg tables in its folder `iceberg`, for Spark, Trino and others.'),
   history: duration().prefault('30d').describe('How far back readers of the Iceberg tables can travel in time.'),
-});
-
-/** `retention`: durations in milliseconds (Infinity: unlimited). */
-const retention = mapping({
-  parquet_keep_daily: daysOrUnlimited()
-    .prefault('unlimited')
-    .describe('`maintain` thins older listings, reports and preliminary days of search analytics; or "unlimited".'),
-  parquet_then: z
-    .enum(['weekly', 'monthly'], period)
-    .prefault('monthly')
-    .describe('Thinning keeps the last complete snapshot of each week or month.'),
 });
 
 const quality = mapping({
@@ -190,7 +172,6 @@ export const SECTIONS = {
   warehouse,
   bucket,
   iceberg,
-  retention,
   sync,
   quality,
   status,
@@ -212,7 +193,11 @@ export const configSchema = mapping({
   warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
   bucket: bucket.optional().describe('A bucket that gets a copy of every commit; by default none.'),
   iceberg: iceberg.prefault({}).describe('The warehouse as Apache Iceberg tables.'),
-  retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
+  retention: daysOrUnlimited()
+    .prefault('unlimited')
+    .describe(
+      'How long listings and reports are kept daily, such as 400d; `maintain` keeps one a month of older ones.',
+    ),
   sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
   quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
   status: status.prefault({}).describe('When `indexhouse status` warns.'),

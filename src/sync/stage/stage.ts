@@ -39,7 +39,6 @@ export interface StageInput {
   folder: JournalFolder;
   facts: CommitFacts;
   previousState: string | null;
-  compression: 'zstd' | 'snappy' | 'gzip';
   /** The rows of the marker and of `runs`, without the counts, which are taken from the staged files. */
   snapshot: Record<string, Scalar>;
   run: Record<string, Scalar>;
@@ -64,7 +63,7 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   for (const table of FROM_THE_JOURNAL) {
     const query = journalQuery(table, input.facts);
     const file = stagedFile(folder, table);
-    if (query !== null) rows.set(table, await copyTable(engine, { table, query, file }, input.compression));
+    if (query !== null) rows.set(table, await copyTable(engine, { table, query, file }));
     crashPoint(`staged ${table}`);
     const staged = rows.get(table) ? [file] : [];
     await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
@@ -73,16 +72,15 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   await engine.run('reset disabled_optimizers');
   await viewComparison(engine);
   const bounds = await rangeBounds(engine);
-  const { compression } = input;
   const versions = stagedFile(folder, 'page_versions');
-  rows.set('page_versions', await copyVersions(engine, versions, { bounds, compression }));
+  rows.set('page_versions', await copyVersions(engine, versions, bounds));
   const state = stagedFile(folder, 'page_state');
   rows.set('page_state', await copyState(engine, state, bounds));
   await engine.view('now_page_state', tableQuery(warehouse, 'page_state', [state]));
   await engine.run(sql('warehouse/macros/001_directory_of'));
   const query = sql('warehouse/stage/coverage_summary');
   const summary = { table: 'coverage_summary', query, file: stagedFile(folder, 'coverage_summary') } as const;
-  rows.set('coverage_summary', await copyTable(engine, summary, compression));
+  rows.set('coverage_summary', await copyTable(engine, summary));
   crashPoint('staged page_state');
   return writeManifest(engine, input, rows);
 }
@@ -104,8 +102,8 @@ async function writeManifest(
   }
   const { websiteId, date, snapshotId } = input.facts;
   const snapshot = { ...input.snapshot, ...(await countStaged(engine)), files: JSON.stringify(files) };
-  await stageRow(engine, 'snapshots', snapshot, input);
-  await stageRow(engine, 'runs', input.run, input);
+  await stageRow(engine, 'snapshots', snapshot, input.folder);
+  await stageRow(engine, 'runs', input.run, input.folder);
   // The manifest says that every file is complete, so the files reach the disk first.
   const others: Record<string, string> = {};
   for (const table of ['snapshots', 'runs']) {

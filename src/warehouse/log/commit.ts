@@ -77,7 +77,6 @@ export interface RunRow {
   warehouse: string;
   folder: JournalFolder;
   engine: EngineOptions;
-  compression: 'zstd' | 'snappy' | 'gzip';
   /** The calendar date that the run began on. */
   date: string;
   /** The columns of `runs` except the date. */
@@ -85,11 +84,9 @@ export interface RunRow {
 }
 
 /** Writes the row of a run for which nothing is staged. */
-export async function writeRunRow({ warehouse, folder, engine, compression, date, row }: RunRow): Promise<void> {
+export async function writeRunRow({ warehouse, folder, engine, date, row }: RunRow): Promise<void> {
   await makeFolder(folder.staged);
-  await withEngine(engine, (opened) =>
-    stageRow(opened, 'runs', { ...row, snapshot_date: date }, { folder, compression }),
-  );
+  await withEngine(engine, (opened) => stageRow(opened, 'runs', { ...row, snapshot_date: date }, folder));
   await syncFile(stagedFile(folder, 'runs'));
   await makeRoom(warehouse, date);
   const place = { websiteId: folder.websiteId, date, id: folder.runId };

@@ -2,7 +2,7 @@ import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, publishFile } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
-import { isWholeParquet, parquetFormat } from '../../base/storage/parquet-file.js';
+import { isWholeParquet, PARQUET_FORMAT } from '../../base/storage/parquet-file.js';
 import { identifier } from '../../base/storage/sql.js';
 import { stateBase } from './checkpoints.js';
 import { type DamagedFile, findDamaged, needing } from './folder/damage.js';
@@ -17,7 +17,7 @@ export function copyState(engine: Engine, file: string, bounds: string[]): Promi
   const columns = columnsOf('page_state').map(({ name }) => identifier(name));
   return copyComparison(engine, `select ${columns.join(', ')} from next_state`, {
     file,
-    format: parquetFormat('zstd'),
+    format: PARQUET_FORMAT,
     sortedBy: 'url',
     bounds,
   });

@@ -4,7 +4,7 @@ import { basename, join, relative } from 'node:path';
 import { grouped } from '../../base/observe/causes.js';
 import { makeFolder, publishFile, sha256Of } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
-import { parquetFormat } from '../../base/storage/parquet-file.js';
+import { PARQUET_FORMAT } from '../../base/storage/parquet-file.js';
 import { DAY_MS, HOUR_MS } from '../../base/time.js';
 import { listTableFiles, namesIn, warehouseFolder } from './folder/layout.js';
 import { tableQuery } from './folder/prepare.js';
@@ -137,7 +137,7 @@ async function gather(
     await engine.copy(tableQuery(warehouse, table, some), part, 'format parquet');
     parts.push(part);
   }
-  const format = hasRowPerFile(table) ? BY_WEBSITE : parquetFormat('zstd');
+  const format = hasRowPerFile(table) ? BY_WEBSITE : PARQUET_FORMAT;
   const query = `${tableQuery(warehouse, table, [...earlier, ...parts])} ${ORDER[table] ?? ''}`;
   await engine.copy(query, `${path}.tmp`, format);
   for (const part of parts) await rm(part);

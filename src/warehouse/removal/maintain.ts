@@ -13,7 +13,7 @@ import { withRunLock } from '../log/lock.js';
 import { type Log, openLog } from '../log/log.js';
 import { type Marker, markersOf, newestMarkers, stateFileOf } from '../log/markers.js';
 import { currentState, rebuildState } from '../log/state.js';
-import { type PlannedFile, planFiles, type ThinningRule, thinnedTables } from './thin.js';
+import { type PlannedFile, planFiles, thinnedTables } from './thin.js';
 import { dropOldCheckpoints, keepState, removeDue, writeTombstone } from './tombstone.js';
 
 export interface MaintainOptions {
@@ -65,8 +65,8 @@ function maintainIn(options: MaintainOptions, temporary: string) {
 class Maintenance {
   readonly #warehouse: string;
   readonly #now: number;
-  /** From `retention.parquet_keep_daily`; null if every file is kept. */
-  readonly #rule: ThinningRule | null;
+  /** `YYYY-MM-DD`: older files are thinned; null if every file is kept. */
+  readonly #dailyFrom: string | null;
 
   constructor(
     private readonly options: MaintainOptions,
@@ -78,9 +78,8 @@ class Maintenance {
     const { warehouse, retention } = options.config;
     this.#warehouse = warehouse.path;
     this.#now = (options.now ?? Date.now)();
-    const { parquet_keep_daily: keepDaily, parquet_then: period } = retention;
-    const dailyFrom = () => calendarDate(new Date(this.#now - keepDaily), warehouse.time_zone);
-    this.#rule = Number.isFinite(keepDaily) ? { dailyFrom: dailyFrom(), period } : null;
+    const dailyFrom = () => calendarDate(new Date(this.#now - retention), warehouse.time_zone);
+    this.#dailyFrom = Number.isFinite(retention) ? dailyFrom() : null;
   }
 
   async run() {
@@ -88,15 +87,14 @@ class Maintenance {
     const { markers } = this.log;
     const removed = await removeDue(this.log, { now: this.#now, dryRun });
     const parquet: ReturnType<typeof thinnedTables> = [];
-    for (const { websiteId } of this.#rule ? newestMarkers(markers) : []) {
+    for (const { websiteId } of this.#dailyFrom ? newestMarkers(markers) : []) {
       parquet.push(...thinnedTables(websiteId, await this.#thin(markersOf(markers, websiteId))));
     }
     return {
       dry_run: dryRun,
       /** Whether `retention` limits anything. */
-      configured: this.#rule !== null,
-      thinned_before: this.#rule?.dailyFrom ?? null,
-      thinned_to: this.#rule?.period ?? null,
+      configured: this.#dailyFrom !== null,
+      thinned_before: this.#dailyFrom,
       parquet,
       deleted: removed.deleted,
       waiting: {
@@ -111,12 +109,13 @@ class Maintenance {
   /** Writes a tombstone for the files of one website that are due, and returns what happens to each file. */
   async #thin(markers: Marker[]): Promise<PlannedFile[]> {
     const [newest] = markers.slice(-1);
-    if (!this.#rule || !newest) return [];
+    const dailyFrom = this.#dailyFrom;
+    if (dailyFrom === null || !newest) return [];
     const { websiteId } = newest;
     const [warehouse, now, log] = [this.#warehouse, this.#now, this.log];
     const [engine, options] = [this.engine, this.engineOptions];
     const state = await this.#stateOf(newest, markers);
-    const planned = await planFiles({ log, engine, markers, rule: this.#rule, state });
+    const planned = await planFiles({ log, engine, markers, dailyFrom, state });
     const files = planned.filter(({ fate }) => fate === 'goes');
     if (this.options.dryRun) return planned;
     if (files.length > 0) {
@@ -130,8 +129,7 @@ class Maintenance {
         kept,
         now,
         date: calendarDate(new Date(now), this.options.config.warehouse.time_zone),
-        reason: `thinned to ${this.#rule.period} before ${this.#rule.dailyFrom}`,
-        compression: this.options.config.warehouse.parquet_compression,
+        reason: `thinned to one a month before ${dailyFrom}`,
       });
     }
     await dropOldCheckpoints(warehouse, websiteId, now);

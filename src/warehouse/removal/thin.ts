@@ -1,29 +1,19 @@
 import { z } from 'zod';
 import type { Engine } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
-import { DAY_MS } from '../../base/time.js';
 import { THINNED_TABLES, type ThinnedTable } from '../log/folder/tables.js';
 import type { Log } from '../log/log.js';
 import { fileOf, filesOf, type Marker } from '../log/markers.js';
 
-const DATE_LENGTH = 10;
 const MONTH_LENGTH = 7;
-
-/** Which Parquet files stay whatever they hold. */
-export interface ThinningRule {
-  /** `YYYY-MM-DD`: snapshots of this date and later are all kept. */
-  dailyFrom: string;
-  /** Of earlier ones, the last complete snapshot of each calendar month or ISO week stays. */
-  period: 'weekly' | 'monthly';
-}
 
 /**
  * Why a file stays, or that it goes:
  *
  * - `goes`: nothing needs it.
  * - `recent`: it is not old enough.
- * - `last_of_period`: the last complete snapshot of its week or month that has rows of the table; without a complete
- *   one, the last.
+ * - `last_of_month`: the last complete snapshot of its calendar month that has rows of the table, as answers compare
+ *   months; without a complete one, the last.
  * - `newest_listing`: the website's newest complete listing.
  * - `last_listings`: pages that are monitored were not listed since.
  * - `newest_reports`: it holds the newest report of a page, or what its newest inspection found.
@@ -32,7 +22,7 @@ export interface ThinningRule {
 const FATES = [
   'goes',
   'recent',
-  'last_of_period',
+  'last_of_month',
   'newest_listing',
   'last_listings',
   'newest_reports',
@@ -41,39 +31,33 @@ const FATES = [
 export type Fate = (typeof FATES)[number];
 
 /**
- * What the rule decides for a website's files of one table. Those that go may still hold something that must stay.
+ * What the age of a website's files of one table decides. Those that go may still hold something that must stay.
  *
  * @param markers all of the website, oldest first
+ * @param dailyFrom `YYYY-MM-DD`: snapshots of this date and later are all kept
  */
-export function thin(markers: readonly Marker[], table: ThinnedTable, rule: ThinningRule): Map<Marker, Fate> {
+export function thin(markers: readonly Marker[], table: ThinnedTable, dailyFrom: string): Map<Marker, Fate> {
   const having = markers.filter((marker) => Object.hasOwn(marker.files, table));
   const newest = markers.findLast(({ listingComplete }) => listingComplete);
-  const last = lastOfEachPeriod(having, rule.period);
+  const last = lastOfEachMonth(having);
   const fateOf = (marker: Marker): Fate => {
-    if (marker.date >= rule.dailyFrom) return 'recent';
+    if (marker.date >= dailyFrom) return 'recent';
     if (table === 'coverage' && marker === newest) return 'newest_listing';
-    return last.has(marker) ? 'last_of_period' : 'goes';
+    return last.has(marker) ? 'last_of_month' : 'goes';
   };
   return new Map(having.map((marker) => [marker, fateOf(marker)]));
 }
 
-function lastOfEachPeriod(snapshots: readonly Marker[], period: ThinningRule['period']): Set<Marker> {
+function lastOfEachMonth(snapshots: readonly Marker[]): Set<Marker> {
   const last = new Map<string, Marker>();
   for (const marker of snapshots) {
-    const key = period === 'monthly' ? marker.date.slice(0, MONTH_LENGTH) : mondayOf(marker.date);
-    if (marker.listingComplete || !last.get(key)?.listingComplete) last.set(key, marker);
+    const month = marker.date.slice(0, MONTH_LENGTH);
+    if (marker.listingComplete || !last.get(month)?.listingComplete) last.set(month, marker);
   }
   return new Set(last.values());
 }
 
-/** The Monday of a date's ISO week, `YYYY-MM-DD`. */
-function mondayOf(date: string): string {
-  const at = new Date(`${date}T00:00:00Z`);
-  const sinceMonday = (at.getUTCDay() + 6) % 7;
-  return new Date(at.getTime() - sinceMonday * DAY_MS).toISOString().slice(0, DATE_LENGTH);
-}
-
-/** A Parquet file, and what the rule decides for it. */
+/** A Parquet file, and what is decided for it. */
 export interface PlannedFile {
   marker: Marker;
   table: ThinnedTable;
@@ -88,7 +72,7 @@ export interface PlanInput {
   engine: Engine;
   /** All of one website, oldest first. */
   markers: readonly Marker[];
-  rule: ThinningRule;
+  dailyFrom: string;
   /** The state after the newest of them. */
   state: string;
 }
@@ -97,7 +81,7 @@ export interface PlanInput {
 export async function planFiles(input: PlanInput): Promise<PlannedFile[]> {
   const planned: PlannedFile[] = [];
   for (const table of THINNED_TABLES) {
-    const fates = thin(input.markers, table, input.rule);
+    const fates = thin(input.markers, table, input.dailyFrom);
     const candidates = [...fates].flatMap(([marker, fate]) => (fate === 'goes' ? [marker] : []));
     const needed = await neededCommits(input, table, candidates);
     for (const [marker, fate] of fates) {

@@ -5,7 +5,7 @@ import { Failure } from '../../base/exit.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
 import { exists, publishFile, sha256Of } from '../../base/storage/durable.js';
 import type { Engine, EngineOptions } from '../../base/storage/engine.js';
-import { parquetFormat } from '../../base/storage/parquet-file.js';
+import { PARQUET_FORMAT } from '../../base/storage/parquet-file.js';
 import { rowsDiffer } from '../../base/storage/rows-differ.js';
 import { checkpointFile, stateBase } from '../log/checkpoints.js';
 import { dropSuperseded, GRACE_MS } from '../log/commit.js';
@@ -74,9 +74,8 @@ export interface TombstoneInput {
   /** Milliseconds since 1970, and the calendar date of that in the warehouse's time zone. */
   now: number;
   date: string;
-  /** Such as `thinned to monthly before 2025-01-10`. */
+  /** Such as `thinned to one a month before 2025-01-10`. */
   reason: string;
-  compression: 'zstd' | 'snappy' | 'gzip';
 }
 
 /** Puts files of a website out of use at once: as soon as this is renamed into place, readers ignore them. */
@@ -100,7 +99,7 @@ export async function writeTombstone(input: TombstoneInput): Promise<void> {
     checkpoint_sha256: input.kept.sha256,
   };
   const query = rowsQuery('tombstones', rows);
-  await copyRows(input.engine, query, { file: made, format: parquetFormat(input.compression) }, rows);
+  await copyRows(input.engine, query, { file: made, format: PARQUET_FORMAT }, rows);
   await publishFile(made, tableFile(warehouse, 'tombstones', { websiteId, date, id }));
   crashPoint('wrote the tombstone');
 }

@@ -5,7 +5,7 @@ import { BusyError } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
 import { publishFile } from '../../base/storage/durable.js';
 import { type Engine, withEngine } from '../../base/storage/engine.js';
-import { parquetFormat } from '../../base/storage/parquet-file.js';
+import { PARQUET_FORMAT } from '../../base/storage/parquet-file.js';
 import { checkLease } from '../bucket/lease.js';
 import { followAll } from '../copies/follow.js';
 import { tableFile, withOwnScratch } from '../log/folder/layout.js';
@@ -52,13 +52,13 @@ export async function addNote(config: Config, input: NoteInput, logger: Logger) 
 }
 
 async function writeRows({ warehouse }: Config, { websites, ...row }: NoteInput): Promise<string> {
-  const { path, memory_limit: memoryLimit, parquet_compression } = warehouse;
-  const [id, format] = [uuidv7(), parquetFormat(parquet_compression)];
+  const { path, memory_limit: memoryLimit } = warehouse;
+  const id = uuidv7();
   const write = async (engine: Engine, made: string) => {
     const noted_at = new Date().toISOString();
     for (const websiteId of websites) {
       const values = { note_id: id, website_id: websiteId, noted_at, ...row };
-      await copyRows(engine, rowsQuery('note_log', values), { file: made, format }, values);
+      await copyRows(engine, rowsQuery('note_log', values), { file: made, format: PARQUET_FORMAT }, values);
       await publishFile(made, tableFile(path, 'note_log', { websiteId, date: row.note_date, id }));
     }
   };

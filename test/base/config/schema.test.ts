@@ -10,12 +10,10 @@ const DAY_MS = 86_400_000;
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /** Lines of a section, and what they give. */
-const TAKEN: [section: 'api' | 'reports' | 'warehouse' | 'sync' | 'retention', line: string, value: unknown][] = [
+const TAKEN: [section: 'api' | 'reports' | 'warehouse' | 'sync', line: string, value: unknown][] = [
   ['sync', 'resume_within: 500ms', 500],
   ['sync', 'resume_within: 1.5h', 5_400_000],
   ['sync', 'resume_within: 30d', 30 * DAY_MS],
-  ['retention', 'parquet_keep_daily: 400d', 400 * DAY_MS],
-  ['retention', 'parquet_keep_daily: unlimited', UNLIMITED],
   ['warehouse', 'memory_limit: 256MB', 256e6],
   ['warehouse', 'memory_limit: 1GiB', 2 ** 30],
   ['warehouse', 'memory_limit: 1.5 gb', 1.5e9],
@@ -46,12 +44,10 @@ const REFUSED: [section: string, line: string, words: string][] = [
   ['reports', `priority: { first: [${'"/a",'.repeat(1001)}] }`, 'more than 1000 patterns'],
   ['reports', `priority: { first: ["/${'a'.repeat(50_000)}"] }`, 'more than 50000 characters'],
   ['reports', 'priority: { frist: [] }', 'Did you mean `first`?'],
-  ['retention', 'parquet_keep_daily: 30m', 'such as 400d'],
   ['warehouse', 'path: ""', 'not a path'],
   ['warehouse', 'path: ~/data', 'starts with ~'],
   ['warehouse', 'path: s3://Lake/x', 'not the address of a bucket'],
   ['warehouse', 'time_zone: Europe/Nowhere', 'not a time zone (found: Europe/Nowhere)'],
-  ['warehouse', 'parquet_compression: lz4', 'zstd, snappy or gzip'],
   ['warehouse', 'memory_limit: 1MB', 'too small'],
   ['warehouse', 'min_free_disk: 1PB', 'not a size'],
   ['quality', 'max_reject_ratio: 1.01', 'from 0 to 1'],
@@ -204,6 +200,12 @@ bucket:
     ];
     for (const [line, words] of refused) expect((await failure(`${start}  ${line}\n`)).message).toContain(words);
   });
+});
+
+test('retention is a number of days, or unlimited', async () => {
+  const of = async (value: string) => (await load(`${MINIMAL}retention: ${value}\n`)).retention;
+  expect([await of('400d'), await of('unlimited')]).toEqual([400 * DAY_MS, UNLIMITED]);
+  expect((await failure(`${MINIMAL}retention: 30m\n`)).message).toContain('such as 400d');
 });
 
 test.each([

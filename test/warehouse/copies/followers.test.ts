@@ -130,7 +130,7 @@ describe.each(
   testOlder('is not behind for a reader whose log was listed before the last night', async () => {
     const warehouse = copyOf(built.path);
     const newest = ['snapshots', 'runs'].map((table) => ({
-      there: join(warehouse, 'parquet', table, 'website=shop', 'date=2025-03-02'),
+      there: join(warehouse, 'parquet', table, 'website=shop', 'date=2024-12-02'),
       away: join(warehouse, `newest-${table}`),
     }));
     for (const { there, away } of newest) renameSync(there, away);

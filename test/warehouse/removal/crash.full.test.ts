@@ -18,11 +18,10 @@ const STEPS = [
   'built the new indexhouse.duckdb',
   'put the new indexhouse.duckdb in place',
 ];
-const RETENTION = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
 /** What an earlier run did, long enough ago, so that there is something to delete; then less is kept. */
-const EARLIER = { retention: { parquet_keep_daily: '14d' }, now: Date.parse('2025-03-20T12:00:00Z') };
+const EARLIER = { retention: '16d', now: Date.parse('2025-01-20T12:00:00Z') };
 
-const built = sharedWarehouse(() => buildNights([1, 9, 16], { withBlog: false, followed: 'followed' }));
+const built = sharedWarehouse(() => buildNights([3, 5, 9], { withBlog: false, followed: 'followed' }));
 beforeAll(async () => {
   await maintainAt(built.path, EARLIER);
 });
@@ -39,20 +38,20 @@ async function outcomeOf(warehouse: string) {
 }
 
 /** An hour later what is out of use goes. */
-const later = (warehouse: string) => maintainAt(warehouse, { retention: RETENTION, now: Date.now() + 2 * HOUR_MS });
+const later = (warehouse: string) => maintainAt(warehouse, { retention: '1d', now: Date.now() + 2 * HOUR_MS });
 
 test('a maintain that dies behind any step and is started again ends up as if it had not died', async () => {
   const warehouse = copyOf(built.path);
   const root = temporaryFolder();
   const left = (step: string) => join(root, step.replaceAll(' ', '-'));
-  await leftBehind(warehouse, STEPS, left, () => maintainAt(warehouse, { retention: RETENTION, now: Date.now() }));
+  await leftBehind(warehouse, STEPS, left, () => maintainAt(warehouse, { retention: '1d', now: Date.now() }));
   await later(warehouse);
   const unbroken = await outcomeOf(warehouse);
   expect(unbroken.files[0]).toBe(1);
   for (const step of STEPS) {
     const died = left(step);
     expect([step, (await findingsOf(died)).filter(({ level }) => level === 'difference')]).toEqual([step, []]);
-    await maintainAt(died, { retention: RETENTION, now: Date.now() });
+    await maintainAt(died, { retention: '1d', now: Date.now() });
     expect([step, await findingsOf(died)]).toEqual([step, []]);
     await later(died);
     expect([step, await outcomeOf(died)]).toEqual([step, unbroken]);

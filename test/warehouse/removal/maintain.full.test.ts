@@ -16,17 +16,17 @@ import { holdOpen } from '../../given/holder.js';
 import { readMarkers } from '../../given/markers.js';
 import { startService } from '../../given/service.js';
 import { newestFile, rewrite } from '../../given/tamper.js';
-import { answersOf, at, buildNights, filesBelow, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
+import { answersOf, at, buildNights, dateOf, filesBelow, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
 import { sharedWarehouse, syncAt } from '../../given/warehouse.js';
 
 const MEMORY = 256e6;
 /** Dates whose files stay, and why; see `buildNights`. */
 const STAYS = {
-  'shop coverage': ['2025-03-02', '2025-03-09', '2025-03-16', '2025-03-18'],
-  'shop url_reports': ['2025-03-01', '2025-03-02', '2025-03-03', '2025-03-09', '2025-03-16', '2025-03-18'],
-  'blog coverage': ['2025-03-01', '2025-03-03', '2025-03-05', '2025-03-18'],
-  'blog url_reports': ['2025-03-01', '2025-03-05'],
+  'shop coverage': ['2024-12-02', '2025-01-09', '2025-02-16', '2025-03-18'],
+  'shop url_reports': ['2024-12-01', '2024-12-02', '2025-01-03', '2025-01-09', '2025-02-16', '2025-03-18'],
+  'blog coverage': ['2024-12-01', '2025-01-03', '2025-01-05', '2025-03-18'],
+  'blog url_reports': ['2024-12-01', '2025-01-05'],
 };
 
 /** The same after one `maintain`. */
@@ -60,10 +60,9 @@ test('a change keeps what was before it, whose listing is thinned', async () => 
     where website_id = 'shop' and url like '%/a' and change = 'coverage_state' order by snapshot_date`;
   const changes = await withReader({ warehouse: thinned, memoryLimit: MEMORY }, (reader) => reader.rows(change, query));
   const days = [1, 2, 3, 5, 9, 11, 16, 18];
-  const dated = (day: number) => `2025-03-${String(day).padStart(2, '0')}`;
   expect(changes).toEqual(
     days.slice(1).map((day, at) => {
-      return { from_value: `as of the ${days[at]}`, to_value: `as of the ${day}`, date: dated(day) };
+      return { from_value: `as of the ${days[at]}`, to_value: `as of the ${day}`, date: dateOf(day) };
     }),
   );
 });
@@ -82,10 +81,10 @@ describe('thinning the Parquet files', () => {
     const dry = await maintainAt(warehouse, { dryRun: true });
     expect(dry).toMatchObject({ dry_run: true, thinned_before: '2025-03-17', waiting: { files: 7 } });
     const shop = dry.parquet.find(({ website_id, table }) => website_id === 'shop' && table === 'url_reports');
-    expect(shop).toMatchObject({ files: 2, rows: 2, first_date: '2025-03-05', last_date: '2025-03-11' });
+    expect(shop).toMatchObject({ files: 2, rows: 2, first_date: '2025-01-05', last_date: '2025-02-11' });
     expect(shop?.kept.map(({ reason, files }) => [reason, files])).toEqual([
       ['recent', 1],
-      ['last_of_period', 3],
+      ['last_of_month', 3],
       ['newest_reports', 2],
     ]);
     expect(filesBelow(warehouse)).toEqual(before);
@@ -128,12 +127,12 @@ describe('thinning the Parquet files', () => {
     const service = await startService();
     service.list('shop', [{ url: at('shop', 'a') }, { url: at('shop', 'f') }]);
     for (const warehouse of [thin, whole]) {
-      await syncAt({ baseUrl: service.url, warehouse, at: '2025-03-31T02:00:00Z', websites: ['shop'] });
+      await syncAt({ baseUrl: service.url, warehouse, at: '2025-04-02T02:00:00Z', websites: ['shop'] });
     }
     const changes = async (warehouse: string) =>
       withReader({ warehouse, memoryLimit: MEMORY }, (reader) => {
         const asked =
-          "select url, change, from_value from page_changes where snapshot_date = '2025-03-31' order by all";
+          "select url, change, from_value from page_changes where snapshot_date = '2025-04-02' order by all";
         return reader.rows(z.record(z.string(), z.string().nullable()), asked);
       });
     expect(await changes(thin)).toEqual(await changes(whole));
@@ -143,7 +142,7 @@ describe('thinning the Parquet files', () => {
     rmSync(join(thin, 'state'), { recursive: true });
     expect(await findingsOf(thin)).toEqual([]);
     expect(await datesSeen(thin)).toMatchObject({
-      'shop coverage': [...STAYS['shop coverage'], '2025-03-31'],
+      'shop coverage': [...STAYS['shop coverage'], '2025-04-02'],
     });
   });
 
@@ -154,16 +153,16 @@ describe('thinning the Parquet files', () => {
       const { stdout } = await run(['query', ...words, '--json', '--config', config]);
       return z.array(z.record(z.string(), z.unknown())).parse(JSON.parse(stdout));
     };
-    const trend = await ask('indexing_trend', '--param', 'website=shop');
+    const trend = await ask('indexing_trend', 'website=shop', 'since=2024-12-01');
     // The summary of a listing stays when its rows go.
     expect(trend.map(({ snapshot_date, pages }) => `${snapshot_date} ${pages}`)).toEqual([
-      '2025-03-01 4',
-      '2025-03-02 4',
-      '2025-03-03 4',
-      '2025-03-05 4',
-      '2025-03-09 3',
-      '2025-03-11 3',
-      '2025-03-16 3',
+      '2024-12-01 4',
+      '2024-12-02 4',
+      '2025-01-03 4',
+      '2025-01-05 4',
+      '2025-01-09 3',
+      '2025-02-11 3',
+      '2025-02-16 3',
       '2025-03-18 3',
     ]);
   });

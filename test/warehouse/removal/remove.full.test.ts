@@ -39,7 +39,7 @@ describe('a removal that dies', () => {
     for (const [at, step] of steps.entries()) {
       const folder = folderOf(step);
       if (at % 2 === 0) await removeNow(folder, 'blog');
-      else await maintainAt(folder, { retention: {}, now: Date.now() });
+      else await maintainAt(folder, { retention: 'unlimited', now: Date.now() });
       expect([step, await findingsOf(folder), readdirSync(folder).includes('removal.json')]).toEqual([step, [], false]);
       expect([step, await contentOf(folder)]).toEqual([step, after]);
     }

@@ -16,7 +16,6 @@ const NIGHTS = [0, 1, 2, 3, 4, 5, 6, 7];
 const REFUSED = 3;
 const NOW = Date.parse('2025-03-09T12:00:00Z');
 const HOUR_MS = 3_600_000;
-const retention = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
 const QUESTIONS = {
   days: 'select * from search_days order by all',
   dates: 'select * from search_dates order by all',
@@ -60,7 +59,7 @@ test('preliminary days and what older inspections found are thinned; what is kno
   await commitInspected(warehouse, nights);
   const before = await answers(warehouse);
   for (const now of [NOW, NOW + HOUR_MS]) {
-    const { parquet } = await maintainAt(warehouse, { retention, now });
+    const { parquet } = await maintainAt(warehouse, { retention: '1d', now });
     expect(parquet.find(({ table }) => table === 'search_fresh')?.kept).toMatchObject([
       { reason: 'recent', files: 1 },
       { reason: 'newest_days', files: 1 },
@@ -86,7 +85,7 @@ test.each(['search_fetches', 'search_fresh'] as const)(
       const warehouse = copyOf(built);
       const [file = ''] = (await listTableFiles(warehouse, table)).sort();
       damage(file);
-      const failed = await maintainAt(warehouse, { retention, now: NOW }).catch((error: unknown) => error);
+      const failed = await maintainAt(warehouse, { retention: '1d', now: NOW }).catch((error: unknown) => error);
       expect(failed).toBeInstanceOf(DamageError);
       expect(failed).toMatchObject({ damaged: [{ path: file, table }] });
       expect(await listTableFiles(warehouse, 'tombstones')).toEqual([]);

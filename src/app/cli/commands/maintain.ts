@@ -8,9 +8,7 @@ import { figures, formatTable } from '../output/table.js';
 
 const NOT_CONFIGURED = `No retention configured; everything is kept. To change that, add to indexhouse.yaml, for example:
 
-retention:
-  parquet_keep_daily: 400d    # older listings, reports and preliminary days are thinned
-  parquet_then: monthly       # to the last complete snapshot of each month; or weekly
+retention: 400d    # of older listings, reports and preliminary days the last complete snapshot of each month stays
 `;
 
 export interface Flags extends Globals {
@@ -38,18 +36,15 @@ function summary(receipt: MaintainReceipt, width: number | undefined): string {
 
 const BECAUSE: Record<MaintainReceipt['parquet'][number]['kept'][number]['reason'], string> = {
   recent: 'not old enough',
-  last_of_period: 'last of its week or month',
+  last_of_month: 'last of its month',
   newest_listing: 'newest complete listing',
   last_listings: 'last listing of a page',
   newest_reports: 'newest report of a page',
   newest_days: 'newest days of search analytics',
 };
 
-function parquetText(
-  { parquet, thinned_before, thinned_to, dry_run }: MaintainReceipt,
-  width: number | undefined,
-): string {
-  const title = `Parquet files before ${thinned_before}, thinned to ${thinned_to}${dry_run ? ' (dry run: nothing is changed)' : ''}\n`;
+function parquetText({ parquet, thinned_before, dry_run }: MaintainReceipt, width: number | undefined): string {
+  const title = `Parquet files before ${thinned_before}, thinned to one a month${dry_run ? ' (dry run: nothing is changed)' : ''}\n`;
   if (parquet.length === 0) return `${title}\nNone.\n`;
   const rows = parquet.map(({ website_id, table, files, rows, bytes, first_date, last_date, kept }) => {
     const stays = kept.map((one) => `${count(one.files)} ${BECAUSE[one.reason]}`).join(', ');

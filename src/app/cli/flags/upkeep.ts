@@ -12,7 +12,7 @@ Examples:
   indexhouse verify --repair      also repair what is safe to repair: state, indexhouse.duckdb, orphaned files`;
 
 const MAINTAIN_HELP = `
-The \`retention\` section of the configuration controls what is removed; without it everything is kept. Parquet files
+The key \`retention\` of the configuration controls what is removed; without it everything is kept. Parquet files
 are hidden from readers first, and deleted by a run an hour later, so that queries can finish. A file with a page's newest
 report, the last listing of a monitored page or the newest complete listing always stays. indexhouse.duckdb follows.
 

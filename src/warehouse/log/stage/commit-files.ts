@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { sha256Of, sizeOf } from '../../../base/storage/durable.js';
 import type { Engine, Scalar } from '../../../base/storage/engine.js';
-import { parquetFormat } from '../../../base/storage/parquet-file.js';
+import { PARQUET_FORMAT } from '../../../base/storage/parquet-file.js';
 import { sql } from '../../../base/storage/sql.js';
 import type { JournalFolder } from '../../journal/folder.js';
 import { readSealed } from '../../journal/seal.js';
@@ -54,14 +54,9 @@ export function stagedFile(folder: JournalFolder, table: string): string {
  * @param bounds from `rangeBounds`
  * @returns the number of rows
  */
-export async function copyVersions(
-  engine: Engine,
-  file: string,
-  { bounds, compression }: { bounds: string[]; compression: string },
-): Promise<number> {
-  const format = parquetFormat(compression);
+export async function copyVersions(engine: Engine, file: string, bounds: string[]): Promise<number> {
   const query = ofTheCommit(sql('warehouse/stage/page_versions'));
-  const rows = await copyComparison(engine, query, { file, format, sortedBy: 'url', bounds });
+  const rows = await copyComparison(engine, query, { file, format: PARQUET_FORMAT, sortedBy: 'url', bounds });
   if (rows === 0) await rm(file, { force: true });
   return rows;
 }
@@ -70,10 +65,9 @@ export async function copyVersions(
 export async function copyTable(
   engine: Engine,
   { table, query, file }: { table: keyof typeof SORTED_BY; query: string; file: string },
-  compression: string,
 ): Promise<number> {
   const sorted = `select * from (${query}\n) order by ${SORTED_BY[table]}`;
-  const rows = await engine.copy(ofTheCommit(sorted), file, parquetFormat(compression));
+  const rows = await engine.copy(ofTheCommit(sorted), file, PARQUET_FORMAT);
   if (rows === 0) await rm(file, { force: true });
   return rows;
 }
@@ -93,10 +87,10 @@ export async function stageRow(
   engine: Engine,
   table: 'snapshots' | 'runs',
   row: Record<string, Scalar>,
-  { folder, compression }: { folder: JournalFolder; compression: string },
+  folder: JournalFolder,
 ): Promise<void> {
   const file = stagedFile(folder, table);
-  await copyRows(engine, rowsQuery(table, row), { file, format: parquetFormat(compression) }, row);
+  await copyRows(engine, rowsQuery(table, row), { file, format: PARQUET_FORMAT }, row);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Engine } from '../../../base/storage/engine.js';
-import { parquetFormat } from '../../../base/storage/parquet-file.js';
+import { PARQUET_FORMAT } from '../../../base/storage/parquet-file.js';
 import { identifier, sql } from '../../../base/storage/sql.js';
 import { tableQuery } from '../folder/prepare.js';
 import { type Column, columnsOf, type DataTable } from '../folder/tables.js';
@@ -106,7 +106,7 @@ export async function copyComparison(
   const parts = bounds.map((_, at) => `${file}.part${at}`);
   for (const [at, part] of parts.entries()) {
     await engine.set({ range_from: at === 0 ? null : (bounds[at] ?? null), range_to: bounds[at + 1] ?? null });
-    await engine.copy(sorted, part, parquetFormat('zstd'));
+    await engine.copy(sorted, part, PARQUET_FORMAT);
   }
   await engine.set({ range_from: null, range_to: null });
   const rows = await engine.copyInOrder(parts, file, format);

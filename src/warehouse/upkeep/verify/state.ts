@@ -33,7 +33,7 @@ export async function checkStates(engine: Engine, log: Log, options: EngineOptio
     const rebuilt = join(options.temporary, 'state.rebuilt');
     const onCompared: OnCompared = async (comparing, marker, bounds) => {
       const made = join(options.temporary, 'versions.made');
-      const rows = await copyVersions(comparing, made, { bounds, compression: 'zstd' });
+      const rows = await copyVersions(comparing, made, bounds);
       const written = filesOf(warehouse, [marker], 'page_versions');
       const differs = await filesDiffer(engine, log, 'page_versions', written, rows > 0 ? [made] : []);
       const message = `${written[0] ?? marker.path}: page_versions differs from the log: ${differs}`;
