@@ -106,7 +106,6 @@ async function syncNight(folder: string, { passed }: CountingProxy, before: List
 function configOf(url: string): string {
   return JSON.stringify({
     api: { base_url: url, token: TOKEN, requests_per_minute: 'unlimited' },
-    warehouse: { min_free_disk: '1MB' },
   });
 }
 

@@ -73,7 +73,6 @@ async function inWorld<T>(pages: number, work: (folder: string) => Promise<T>): 
   const simulator = await startSimulator(['--pages', String(pages), '--rate-limit', 'unlimited']);
   const config = {
     api: { base_url: simulator.url, token: TOKEN, requests_per_minute: 'unlimited' },
-    warehouse: { min_free_disk: '1MB' },
   };
   try {
     writeFileSync(join(folder, 'indexhouse.yaml'), JSON.stringify(config));

@@ -48,7 +48,6 @@ function config(url: string): string {
   return JSON.stringify({
     api: { base_url: url, token: TOKEN, requests_per_minute: 'unlimited' },
     reports: { max_per_run: 0 },
-    warehouse: { min_free_disk: '1MB' },
   });
 }
 

@@ -20,7 +20,7 @@ export function measureProgram(warehouse: string, args: string[], url = NOBODY):
   // Its snapshots are old, and it has no copies, of which `status` warns.
   const status = { max_age: '3650d' };
   const codes = args[0] === 'status' ? [EXIT.done, EXIT.warnings] : [EXIT.done];
-  writeFileSync(config, JSON.stringify({ api, status, warehouse: { path: warehouse, min_free_disk: '1MB' } }));
+  writeFileSync(config, JSON.stringify({ api, status, warehouse: { path: warehouse } }));
   return measured((options) => runProgram([...args, '--config', config], { ...options, codes }));
 }
 

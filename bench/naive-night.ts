@@ -70,7 +70,6 @@ async function inFolder(service: Service, side: Side): Promise<number> {
 function indexhouse({ url }: Service, folder: string, options: Options): Promise<string> {
   const config = {
     api: { base_url: url, token: TOKEN, requests_per_minute: 'unlimited', concurrency: CONCURRENCY },
-    warehouse: { min_free_disk: '1MB' },
   };
   writeFileSync(join(folder, 'indexhouse.yaml'), JSON.stringify(config));
   return runProgram(['sync', '--log-level', 'warn'], options);

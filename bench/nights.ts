@@ -57,7 +57,7 @@ async function syncNights(recrawled: number) {
   const config = {
     ...configSchema.parse({
       api: { base_url: simulator.url, token: DEMO_TOKEN, requests_per_minute: 'unlimited' },
-      warehouse: { path: folder, min_free_disk: '1MB' },
+      warehouse: { path: folder },
     }),
     file: join(folder, 'indexhouse.yaml'),
   };

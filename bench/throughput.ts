@@ -188,7 +188,7 @@ function configOf({ service, concurrency }: Site, warehouse: string): Config {
   const parsed = configSchema.parse({
     api: { base_url: service.url, token: TOKEN, requests_per_minute: 'unlimited', concurrency },
     websites: [{ id: DEMO_WEBSITE_ID }],
-    warehouse: { path: warehouse, min_free_disk: '1MB' },
+    warehouse: { path: warehouse },
   });
   return { ...parsed, file: join(warehouse, 'indexhouse.yaml') };
 }

@@ -150,7 +150,7 @@ function configOf(url: string, { perMinute, told }: Kind, ids: string[]): string
   return JSON.stringify({
     api: { base_url: url, token: TOKEN, requests_per_minute, concurrency },
     websites: ids.map((id) => ({ id })),
-    warehouse: { memory_limit: '256MB', min_free_disk: '1MB' },
+    warehouse: { memory_limit: '256MB' },
   });
 }
 

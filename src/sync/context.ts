@@ -6,7 +6,7 @@ import { type Effects, realEffects } from '../base/effects.js';
 import { UsageError } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
 import type { EngineOptions } from '../base/storage/engine.js';
-import { freeDisk } from '../base/storage/free-disk.js';
+import { type Disk, diskOf } from '../base/storage/free-disk.js';
 import type { RequestCounts } from '../source/client.js';
 import type { Source } from '../source/source.js';
 import { type FollowInput, followAll } from '../warehouse/copies/follow.js';
@@ -24,15 +24,15 @@ import type { JournalEngine } from './stage/journal-views.js';
 
 /** What a run needs from the machine, passed in so that tests can replace it. */
 export interface RunEffects extends Effects {
-  /** Free bytes on the disk of a folder. */
-  freeDisk(folder: string): Promise<number>;
+  /** The space on the disk of a folder. */
+  diskOf(folder: string): Promise<Disk>;
   /** Lets the followers catch up. */
   follow(input: FollowInput): Promise<FollowerState[]>;
 }
 
 export const realRunEffects: RunEffects = {
   ...realEffects,
-  freeDisk,
+  diskOf,
   follow: followAll,
 };
 

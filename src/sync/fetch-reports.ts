@@ -251,7 +251,7 @@ class ReportFetch {
   }
 
   async #checkLimits(): Promise<void> {
-    const { effects, config, warehouse } = this.run;
+    const { effects, warehouse } = this.run;
     const now = effects.now();
     if (now >= this.#deadline) {
       // To a clock that is ahead, every deadline has passed.
@@ -260,10 +260,8 @@ class ReportFetch {
     }
     if (now - this.#diskCheckedAt < DISK_CHECK_INTERVAL_MS) return;
     this.#diskCheckedAt = now;
-    const free = await effects.freeDisk(warehouse);
-    if (free >= config.warehouse.min_free_disk) return;
-    const message = lowDiskText(free);
-    this.#end ??= { status: 'interrupted', message, cause: new Error(message) };
+    const message = lowDiskText(await effects.diskOf(warehouse));
+    if (message !== null) this.#end ??= { status: 'interrupted', message, cause: new Error(message) };
   }
 
   #countRejects(outcome: ReportOutcome): void {

@@ -37,7 +37,6 @@ describe.runIf(hasServer())('the commands of the guide, from a laptop to a clust
       INDEXHOUSE_TOKEN: 'demo-token',
       INDEXHOUSE_API_BASE_URL: simulator.url,
       INDEXHOUSE_API_REQUESTS_PER_MINUTE: 'unlimited',
-      INDEXHOUSE_WAREHOUSE_MIN_FREE_DISK: '1MB',
       ...environmentOf(config),
       SPARK_LOCAL_IP: '127.0.0.1',
       // Where Spark keeps the packages that it downloads.

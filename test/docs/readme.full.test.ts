@@ -60,7 +60,6 @@ test('every command of the README runs, one after the other, with the configurat
       if (config) writeFileSync(join(cwd, 'indexhouse.yaml'), config);
       env = {
         INDEXHOUSE_TOKEN: 'demo-token',
-        INDEXHOUSE_WAREHOUSE_MIN_FREE_DISK: '1MB',
         INDEXHOUSE_SERVICE_PORT: '0',
         XDG_CONFIG_HOME: cwd,
         BROWSER: browserIn(cwd),

@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
+import { realRunEffects } from '../../src/sync/context.js';
 import type { Receipt } from '../../src/sync/receipt.js';
 import { run } from '../given/cli.js';
 import { startSimulator } from '../given/client-clock.js';
@@ -15,6 +16,8 @@ const DISK_BYTES = 48e6;
 const probe = SmallDisk.mount(DISK_BYTES);
 probe?.unmount();
 const MAY_NOT_MOUNT = probe === null;
+/** The disk is full before anybody looks at it. */
+const EVER_ROOM = { ...realRunEffects, diskOf: async () => ({ free: 1, reserve: 0 }) };
 const SKIPPED = MAY_NOT_MOUNT ? ' (SKIPPED: this user may not mount a tmpfs)' : '';
 
 let simulator: Simulator;
@@ -26,7 +29,7 @@ let unbroken: Record<string, string[]>;
 beforeAll(async () => {
   root = temporaryFolder();
   simulator = await startSimulator({ seed: 3, nights: 5, websites: [{ id: 'w', pages: 80 }] });
-  fresh = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w'], { warehouse: { min_free_disk: '0MB' } });
+  fresh = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w'], {}, EVER_ROOM);
   first = fresh.copyTo(mkdtempSync(join(root, 'home-')));
   await first.sync();
   simulator.advance(4);
@@ -83,6 +86,8 @@ describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {
   test('makes the command exit with 1 and say what to do', async () => {
     const home = first.copyTo(mkdtempSync(join(disk.path, 'home-')));
     disk.fill(100 * KIB);
+    const look = vi.spyOn(realRunEffects, 'diskOf').mockImplementation(EVER_ROOM.diskOf);
+    onTestFinished(() => look.mockRestore());
     const { code, stdout } = await run(['sync', '--config', home.config]);
     expect([code, stdout]).toEqual([1, expect.stringContaining('The disk is full')]);
     expect(stdout).toContain('reports.ndjson');

@@ -22,7 +22,6 @@ export function writeConfig(
   const api = { base_url: baseUrl, token, requests_per_minute: 'unlimited', ...sections['api'] };
   const warehouse = {
     path: join(folder, 'warehouse'),
-    min_free_disk: '1MB',
     // So little that DuckDB takes one thread: a second one only costs where rows are few.
     memory_limit: '256MB',
     ...sections['warehouse'],

@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RunEffects } from '../../src/sync/context.js';
 import { unfinishedJournals } from '../../src/warehouse/journal/folder.js';
 import type { Ended } from './cli.js';
 import { holdOpen } from './holder.js';
 import type { Answer } from './service.js';
+import { unwaiting } from './warehouse.js';
 
 /** The pages of each ending's website. */
 export const PAGES = 9;
@@ -29,6 +31,8 @@ export interface Ending {
   before?: (world: World) => Promise<unknown>;
   listing?: (window: { skip: number }) => Answer | undefined;
   report?: (page: number) => Answer | undefined;
+  /** What is otherwise on the machine. */
+  effects?: Partial<RunEffects>;
   /** By how many milliseconds the service's clock is ahead. */
   clockAhead?: number;
 }
@@ -124,7 +128,7 @@ export const ENDINGS: readonly Ending[] = [
     exitCode: 3,
     notices: ['reports'],
     says: "the warehouse's disk has only",
-    sections: { warehouse: { min_free_disk: '9000000GB' } },
+    effects: { diskOf: async () => ({ free: 1e6, reserve: 1e9 }) },
   },
   {
     name: 'an interrupted run is too old to be resumed (`--recover`)',
@@ -157,7 +161,7 @@ export const ENDINGS: readonly Ending[] = [
     exitCode: 3,
     notices: ['lagging'],
     says: 'indexhouse.duckdb',
-    sections: { warehouse: { lock_timeout: '0s' } },
+    effects: { follow: unwaiting },
     before: ({ warehouse }) => holdOpen(join(warehouse, 'indexhouse.duckdb'), 'READ_WRITE'),
   },
   {

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { withReader } from '../../src/answers/query/reader.js';
 import { createLogger } from '../../src/base/observe/log.js';
+import { followersOf } from '../../src/warehouse/copies/follow.js';
 import type { MaintainReceipt } from '../../src/warehouse/removal/maintain.js';
 import { maintain } from '../../src/warehouse/removal/maintain.js';
 import type { GivenPage } from './service.js';
@@ -66,15 +67,14 @@ export function maintainAt(
     retention?: string;
     now?: number;
     dryRun?: boolean;
-    lockTimeout?: string;
     sections?: Record<string, Record<string, unknown>>;
   } = {},
 ): Promise<MaintainReceipt> {
-  const { retention = '3d', now = NOW, dryRun = false, lockTimeout = '0s' } = options;
-  const own = { lock_timeout: lockTimeout, ...options.sections?.['warehouse'] };
-  const sections = { ...options.sections, retention, warehouse: own };
+  const { retention = '3d', now = NOW, dryRun = false } = options;
+  const sections = { ...options.sections, retention };
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
-  return maintain({ config, dryRun, now: () => now, logger: createLogger({ level: 'silent' }) });
+  const followers = followersOf(config, 0);
+  return maintain({ config, dryRun, followers, now: () => now, logger: createLogger({ level: 'silent' }) });
 }
 
 /** Every file below a folder with its bytes. */

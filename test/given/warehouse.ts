@@ -7,6 +7,7 @@ import { type Config, configSchema } from '../../src/base/config/schema.js';
 import { createLogger, type Logger } from '../../src/base/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
 import { type Receipt, runExitCode, type WebsiteReceipt } from '../../src/sync/receipt.js';
+import { followAll } from '../../src/warehouse/copies/follow.js';
 import { prepareWarehouse } from '../../src/warehouse/log/folder/prepare.js';
 import { sync } from './client-clock.js';
 import { temporaryFolder } from './folder.js';
@@ -25,6 +26,8 @@ export interface BuiltWarehouse {
 
 /** Followers that do nothing: writing the Parquet files alone takes three quarters of the time. */
 export const noFollowers: RunEffects['follow'] = async () => [];
+/** Followers that do not wait for a reader. */
+export const unwaiting: RunEffects['follow'] = (input) => followAll({ ...input, lockTimeout: 0 });
 
 /**
  * A warehouse after these nights, in a folder of its own: they are synced once for all tests, and copied. Only where it
@@ -171,7 +174,7 @@ export function configFor({
     ...sections,
     api: { base_url: baseUrl, token: TOKEN, requests_per_minute: 'unlimited', ...sections['api'] },
     reports: { refresh_after: '0d', ...sections['reports'] },
-    warehouse: { path: warehouse, min_free_disk: '1MB', memory_limit: '256MB', ...sections['warehouse'] },
+    warehouse: { path: warehouse, memory_limit: '256MB', ...sections['warehouse'] },
   });
   return { ...parsed, file: join(warehouse, 'indexhouse.yaml') };
 }

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startDaemonService } from '../../src/app/cli/serving/daemon-service.js';
 import { JobBoard } from '../../src/app/daemon/job-board.js';
 import { createLogger } from '../../src/base/observe/log.js';
+import { realRunEffects } from '../../src/sync/context.js';
 import { startReceiver } from '../app/notify/given.js';
 import { atLength } from '../given/at-length.js';
 import { type Ended, type RunOptions, run } from '../given/cli.js';
@@ -42,7 +43,7 @@ async function worldOf({ listing, report, sections = {}, clockAhead = 0 }: Endin
   const file = writeConfig(folder, {
     baseUrl: service.url,
     websites: ['w'],
-    sections: { ...sections, api, notify: { channels, drift: false } },
+    sections: { ...sections, api, notify: { channels, except: ['drift'] } },
   });
   const command = (name: string, flags: readonly string[], options: RunOptions = {}) =>
     run([name, '--config', file, '--log-level', 'warn', ...flags], options);
@@ -84,6 +85,9 @@ test.each(
   ),
 )('if $name, every face says the same: exit code $exitCode', async (ending) => {
   const { exitCode, notices, says = '', flags = [] } = ending;
+  const usual = { ...realRunEffects };
+  onTestFinished(() => void Object.assign(realRunEffects, usual));
+  Object.assign(realRunEffects, ending.effects);
   const isGreen = exitCode === 0;
   const { file, warehouse, receiver, command, sync } = await worldOf(ending);
   await ending.before?.({ warehouse, sync });

@@ -210,8 +210,8 @@ testAtLength('a report of an earlier run distinguishes an outage from bad pages'
 testAtLength('a full disk is waited for', async () => {
   const world = await new World({ down: { after: 99, forMs: 0 } }).start();
   const begunAt = world.clock.now;
-  const freeDisk = async () => (world.clock.now - begunAt < HOUR_MS ? 0 : 1e12);
-  const effects = { ...world.clock.effects, follow: noFollowers, freeDisk };
+  const diskOf = async () => ({ free: world.clock.now - begunAt < HOUR_MS ? 0 : 1e12, reserve: 1e9 });
+  const effects = { ...world.clock.effects, follow: noFollowers, diskOf };
   const { websites } = await world.sync(6 * HOUR_MS, { effects });
   expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30 } }]);
   expect(world.messages).toEqual([expect.stringMatching(/^outage: .*free/), 'the outage of the disk is over']);
@@ -221,11 +221,11 @@ testAtLength('a disk that fills up stops the fetching, commits what is there, an
   const world = await new World({ down: { after: 99, forMs: 0 } }).start();
   // The disk is looked at every two seconds; the clock of this run is that fast.
   const now = () => world.clock.now + world.reportRequests * 3000;
-  const freeDisk = async () => (world.reportRequests > 10 ? -1 : 1e12);
-  const effects = { ...world.clock.effects, follow: noFollowers, now, freeDisk };
+  const diskOf = async () => ({ free: world.reportRequests > 10 ? 0 : 1e12, reserve: 1e9 });
+  const effects = { ...world.clock.effects, follow: noFollowers, now, diskOf };
   const { websites } = await world.sync(0, { effects });
   const end = { status: 'committed', listing_status: 'complete', reports_status: 'interrupted' };
-  expect(websites).toMatchObject([{ ...end, error: expect.stringContaining('min_free_disk') }]);
+  expect(websites).toMatchObject([{ ...end, error: expect.stringContaining('that a run leaves free') }]);
   const fetched = websites[0]?.reports.fetched ?? 0;
   expect([fetched > 0, fetched < 30, websites[0]?.reports.planned]).toEqual([true, true, fetched]);
   world.clock.now += HOUR_MS;

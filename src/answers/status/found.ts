@@ -1,3 +1,4 @@
+import type { Disk } from '../../base/storage/free-disk.js';
 import type { LockHolder } from '../../base/storage/locks.js';
 import type { Writer } from '../../warehouse/bucket/lease.js';
 import type { Follower, FollowerLag } from '../../warehouse/copies/follower.js';
@@ -55,8 +56,8 @@ export interface StatusInput extends WebsitesInput {
   maxAge: number;
   /** When the next night is due, by a schedule or the rhythm of the last ones. */
   due?: Due | undefined;
-  /** Bytes that the disk must have free for a run; not looked at if left out. */
-  minFreeDisk?: number;
+  /** Looks at the disk on which the next run writes; not looked at if left out. */
+  diskOf?: ((folder: string) => Promise<Disk>) | undefined;
   /** What follows the log; only the DuckDB files if left out. */
   followers?: readonly Follower[];
 }

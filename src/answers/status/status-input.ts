@@ -1,6 +1,7 @@
 import { longestGap } from '../../base/config/cron.js';
 import { type Config, SECTIONS } from '../../base/config/schema.js';
 import { isExcepted } from '../../base/config/websites.js';
+import { diskOf } from '../../base/storage/free-disk.js';
 import { timeOfId } from '../../base/time.js';
 import { followersOf } from '../../warehouse/copies/follow.js';
 import { newestFile, websitesIn } from '../../warehouse/log/folder/layout.js';
@@ -28,7 +29,7 @@ export function statusInputOf(config: Config): StatusInput {
     websites: websites.map(({ id, name }) => ({ id, name: name ?? null })),
     isExcepted: (id) => isExcepted(config, id),
     due: dueOf(config),
-    minFreeDisk: warehouse.min_free_disk,
+    diskOf,
     followers: followersOf(config),
     now: Date.now(),
   };

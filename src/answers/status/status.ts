@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { withEngine } from '../../base/storage/engine.js';
-import { freeDisk, lowDiskText } from '../../base/storage/free-disk.js';
+import { lowDiskText } from '../../base/storage/free-disk.js';
 import { probeLock } from '../../base/storage/locks.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { readWriter } from '../../warehouse/bucket/lease.js';
@@ -66,7 +66,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       clock: runFile?.clock ?? null,
       unrecorded: running ? null : unrecordedText(runFile, unfinished.length > 0),
       overdue: running ? null : await missedNight(log.markers, websites, input),
-      disk: await diskText(warehouse, input.minFreeDisk ?? 0),
+      disk: await diskText(input),
       removal: removal && `${removal.message}; ${removal.remedy}`,
       unfinished,
       set_aside: await journalsSetAside(warehouse),
@@ -119,9 +119,9 @@ function quarantineOf(markers: readonly Marker[]): Found['quarantine'] {
     .filter(({ records }) => records > 0);
 }
 
-async function diskText(warehouse: string, least: number): Promise<string | null> {
-  const free = await freeDisk(warehouse);
-  return free >= least ? null : `${lowDiskText(free)}: a run would end at once; free some space`;
+async function diskText({ warehouse, diskOf }: StatusInput): Promise<string | null> {
+  const low = diskOf ? lowDiskText(await diskOf(warehouse)) : null;
+  return low && `${low}: a run would end at once; free some space`;
 }
 
 /** What a key learns nothing of: this machine, its folders, and what its operator runs. */

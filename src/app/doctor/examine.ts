@@ -7,6 +7,7 @@ import { allFrom, apiAccess, namedWebsites, type Website, websitesFor } from '..
 import { messageOf } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
 import { counted, size as sized } from '../../base/observe/format.js';
+import type { Disk } from '../../base/storage/free-disk.js';
 import { packageVersion } from '../../base/version.js';
 import { Clients } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
@@ -72,18 +73,18 @@ export async function examine(
 
 /** @param pages of all websites, as far as the service counts them */
 async function examineFolder(config: Config, effects: DoctorEffects, pages: number): Promise<CheckResult[]> {
-  const free = await effects.freeDisk(config.warehouse.path);
+  const space = await effects.diskOf(config.warehouse.path);
   return [
     await guarded('warehouse', () => checkFolder(config)),
     await guarded('status', () => checkStatus(config)),
     await guarded('bucket', () => checkWriter(config)),
-    checkDisk(config, free, pages),
+    checkDisk(space, pages),
   ].flat();
 }
 
 /** Checks the bucket for a machine that only reads. */
 async function examineBucket(config: Config, effects: DoctorEffects): Promise<CheckResult[]> {
-  const free = await effects.freeDisk(cacheFolder(config));
+  const { free } = await effects.diskOf(cacheFolder(config));
   return [
     await guarded('bucket', () => checkBucket(bucketOf(config))),
     await guarded('cache', () => checkCache(config, free)),
@@ -191,16 +192,14 @@ async function checkConfig(load: () => Promise<Config>): Promise<{ config: Confi
   }
 }
 
-/** @param free bytes; @param pages of all websites, as far as the service counts them */
-function checkDisk({ warehouse }: Config, free: number, pages: number): CheckResult {
-  const least = warehouse.min_free_disk;
+/** @param pages of all websites, as far as the service counts them */
+function checkDisk({ free, reserve }: Disk, pages: number): CheckResult {
   const nightly = pages * BYTES_PER_PAGE;
   const estimate = pages > 0 ? `; ${counted(pages, 'page takes', 'pages take')} about ${sized(nightly)} a night` : '';
-  const message = `${sized(free)} free, of which ${sized(least)} stay free (min_free_disk)${estimate}`;
-  if (free < least)
-    return disk.error(message, 'Free some space: below warehouse.min_free_disk no reports are fetched.');
-  if (nightly * FEW_NIGHTS > free - least) {
-    const nights = Math.floor((free - least) / nightly);
+  const message = `${sized(free)} free, of which ${sized(reserve)} stay free${estimate}`;
+  if (free < reserve) return disk.error(message, 'Free some space: with less no reports are fetched.');
+  if (nightly * FEW_NIGHTS > free - reserve) {
+    const nights = Math.floor((free - reserve) / nightly);
     const lasts = nights === 0 ? 'not for one night' : counted(nights, 'night');
     return disk.warning(message, `Free some space: this lasts ${lasts}.`);
   }

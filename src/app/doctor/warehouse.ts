@@ -44,7 +44,7 @@ export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
 export async function checkStatus(config: Config): Promise<CheckResult[]> {
   const { path, time_zone } = config.warehouse;
   if (!(await checkIdentity(path, time_zone).catch(() => false))) return [];
-  const { running, warnings, damaged } = await readStatus({ ...statusInputOf(config), minFreeDisk: 0 });
+  const { running, warnings, damaged } = await readStatus({ ...statusInputOf(config), diskOf: undefined });
   const found = [
     ...(running ? [`${running.holder} holds the run lock: until it ends, \`indexhouse sync\` exits with 4`] : []),
     ...warnings,

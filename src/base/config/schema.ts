@@ -68,7 +68,7 @@ const reports = mapping({
   priority: priority.prefault({}).describe('Which reports are fetched first, and which never.'),
 });
 
-/** `warehouse`: sizes in bytes, `lock_timeout` in milliseconds. */
+/** `warehouse`: sizes in bytes. */
 const warehouse = mapping({
   path: path()
     .refine((path) => !isBucketUrl(path) || bucketUrl().safeParse(path).success, badBucket)
@@ -82,10 +82,6 @@ const warehouse = mapping({
   memory_limit: size(MIN_MEMORY_BYTES)
     .prefault('1GB')
     .describe("DuckDB's memory for queries. A sync uses a quarter of it, or 256MB if that is more."),
-  min_free_disk: size().prefault('1GB').describe('Free disk space below which a run stops fetching and commits.'),
-  lock_timeout: duration(0, DAY_MS)
-    .prefault('30s')
-    .describe('How long to wait while another process has indexhouse.duckdb open.'),
   cache_path: text('a path')
     .optional()
     .describe('Folder for the copies that readers keep of s3://; by default below XDG_CACHE_HOME or ~/.cache.'),

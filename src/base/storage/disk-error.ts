@@ -1,7 +1,7 @@
 import { messageOf } from '../exit.js';
 
 const FULL =
-  /\b(ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded|max_temp_directory_size|\bmin_free_disk\b/;
+  /\b(ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded|max_temp_directory_size|that a run leaves free/;
 const READ_ONLY = /\bEROFS\b|Read-only file system/;
 const FORBIDDEN = /\b(EACCES|EPERM)\b|IO Error.*Permission denied/;
 

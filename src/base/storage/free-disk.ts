@@ -10,13 +10,25 @@ export async function nearestExisting(path: string): Promise<string> {
   }
 }
 
-/** Free bytes on the disk of a folder, which may not exist yet. */
-export async function freeDisk(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(await nearestExisting(folder));
-  return bavail * bsize;
+/** A run leaves so much to others on the disk, and to its own last commit; of a small disk, a tenth. */
+const RESERVE_BYTES = 1e9;
+const RESERVE_SHARE = 0.1;
+
+/** The space on a disk, in bytes. */
+export interface Disk {
+  free: number;
+  /** What a run leaves free. */
+  reserve: number;
 }
 
-/** That the warehouse's disk has too little space. `diskRemedy` knows it by `min_free_disk`. */
-export function lowDiskText(free: number): string {
-  return `the warehouse's disk has only ${size(free)} free, less than warehouse.min_free_disk`;
+/** The disk of a folder, which may not exist yet. */
+export async function diskOf(folder: string): Promise<Disk> {
+  const { bavail, blocks, bsize } = await statfs(await nearestExisting(folder));
+  return { free: bavail * bsize, reserve: Math.min(RESERVE_BYTES, RESERVE_SHARE * blocks * bsize) };
+}
+
+/** That the warehouse's disk has too little space; null if it has enough. `diskRemedy` knows it by its last words. */
+export function lowDiskText({ free, reserve }: Disk): string | null {
+  if (free >= reserve) return null;
+  return `the warehouse's disk has only ${size(free)} free, less than the ${size(reserve)} that a run leaves free`;
 }

@@ -2,6 +2,7 @@ import type { Config } from '../../base/config/schema.js';
 import type { Logger } from '../../base/observe/log.js';
 import { withRemedy } from '../../base/storage/disk-error.js';
 import { withEngine } from '../../base/storage/engine.js';
+import { SECOND_MS } from '../../base/time.js';
 import { scratchFolder } from '../log/folder/layout.js';
 import { type Log, openLog } from '../log/log.js';
 import { updateIndex } from '../log/update-index.js';
@@ -10,18 +11,23 @@ import { compareDuckdb, followWithDuckdb } from './duckdb.js';
 import { duckdbLag } from './duckdb-check.js';
 import { type Follower, type FollowerState, followerOf, titleOf, type WithCopy } from './follower.js';
 
+/** How long to wait for a reader of indexhouse.duckdb: most questions take less, and a night can end without it. */
+const LOCK_TIMEOUT_MS = 30 * SECOND_MS;
+
 export interface FollowInput {
   config: Config;
   warehouse: string;
   logger: Logger;
+  /** Milliseconds. */
+  lockTimeout?: number;
 }
 
 /** Lets all followers catch up. A follower that cannot only lags: nothing here can fail a sync. */
-export async function followAll({ config, warehouse, logger }: FollowInput): Promise<FollowerState[]> {
+export async function followAll({ config, warehouse, logger, lockTimeout }: FollowInput): Promise<FollowerState[]> {
   const { memory_limit: memoryLimit } = config.warehouse;
   const scratch = { memoryLimit, temporary: scratchFolder(warehouse) };
   await updateIndex(warehouse, scratch, Date.now()).catch((error: unknown) => logger.info(withRemedy(error)));
-  const states = await follow(followersOf(config), config);
+  const states = await follow(followersOf(config, lockTimeout), config);
   for (const { name, behind, reason } of states) if (reason) logger.warn({ follower: name, behind }, reason);
   return states;
 }
@@ -53,9 +59,9 @@ function couldNot(name: string, error: unknown): FollowerState {
 }
 
 /** All followers of this configuration, in the order in which they catch up. Libraries are loaded on first use. */
-export function followersOf(config: Config): Follower[] {
+export function followersOf(config: Config, lockTimeout = LOCK_TIMEOUT_MS): Follower[] {
   const { iceberg, bucket, warehouse } = config;
-  const followers = localFollowers({ memoryLimit: warehouse.memory_limit, lockTimeout: warehouse.lock_timeout });
+  const followers = localFollowers({ memoryLimit: warehouse.memory_limit, lockTimeout });
   if (bucket) {
     const inBucket: WithCopy = async (log, work, isAwaited) =>
       (await import('../bucket/copy.js')).withBucketCopy(bucket, log, work, isAwaited);

@@ -7,6 +7,7 @@ import { withTemporary } from '../../base/storage/temporary.js';
 import { calendarDate } from '../../base/time.js';
 import { checkLease } from '../bucket/lease.js';
 import { follow, followersOf } from '../copies/follow.js';
+import type { Follower } from '../copies/follower.js';
 import { scratchFolder } from '../log/folder/layout.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../log/folder/prepare.js';
 import { withRunLock } from '../log/lock.js';
@@ -23,6 +24,8 @@ export interface MaintainOptions {
   logger: Logger;
   /** Milliseconds since 1970. */
   now?: () => number;
+  /** What follows the log; all of the configuration if left out. */
+  followers?: readonly Follower[];
 }
 
 /** The names are those of `maintain --json`. */
@@ -83,7 +86,7 @@ class Maintenance {
   }
 
   async run() {
-    const { config, dryRun } = this.options;
+    const { config, dryRun, followers = followersOf(config) } = this.options;
     const { markers } = this.log;
     const removed = await removeDue(this.log, { now: this.#now, dryRun });
     const parquet: ReturnType<typeof thinnedTables> = [];
@@ -102,7 +105,7 @@ class Maintenance {
         bytes: removed.waiting.bytes + parquet.reduce((all, { bytes }) => all + bytes, 0),
       },
       // Before the files are deleted, an hour later.
-      followers: dryRun ? [] : await follow(followersOf(config), config),
+      followers: dryRun ? [] : await follow(followers, config),
     };
   }
 

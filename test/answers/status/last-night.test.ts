@@ -149,7 +149,7 @@ describe('the verdict on the last night', () => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'run.json'), '');
     const input = { ...STATUS_DEFAULTS, warehouse: folder, followers: [], now: Date.now() };
-    expect(await readStatus({ ...input, minFreeDisk: 1e18 })).toMatchObject({
+    expect(await readStatus({ ...input, diskOf: async () => ({ free: 1, reserve: 2 }) })).toMatchObject({
       exit_code: 3,
       last_night: { sentence: 'Last night needs attention: 1 full disk, 1 missing snapshot.' },
     });

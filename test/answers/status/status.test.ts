@@ -6,6 +6,7 @@ import { readStatus } from '../../../src/answers/status/status.js';
 import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import { Stopped } from '../../../src/base/exit.js';
 import { DAY_MS } from '../../../src/base/time.js';
+import { realRunEffects } from '../../../src/sync/context.js';
 import { writeAnalytics } from '../../../src/warehouse/copies/analytics.js';
 import { unfinishedJournals } from '../../../src/warehouse/journal/folder.js';
 import { once, testAtLength } from '../../given/at-length.js';
@@ -14,6 +15,7 @@ import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { syncNow } from '../../given/synced.js';
+import { unwaiting } from '../../given/warehouse.js';
 
 const SITE = 'site-a';
 const PAGES = 40;
@@ -29,7 +31,7 @@ beforeAll(async () => {
 });
 
 function configIn(folder: string, baseUrl: string): string {
-  const sections = { warehouse: { lock_timeout: '0s' }, api: { concurrency: 4 } };
+  const sections = { api: { concurrency: 4 } };
   return writeConfig(folder, { baseUrl, websites: [SITE], sections });
 }
 
@@ -214,7 +216,7 @@ describe('status', () => {
   testAtLength('shows how far indexhouse.duckdb is behind, exactly if it is only read, and who holds it', async () => {
     const { file, path } = await given(synced);
     const writer = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_WRITE');
-    await syncNow(file);
+    await syncNow(file, { effects: { ...realRunEffects, follow: unwaiting } });
     const held = await statusOf(path);
     expect(held.followers).toMatchObject([
       { name: 'duckdb', behind: 1, exact: false, held: { process_id: writer.pid, access: 'write' } },

@@ -190,7 +190,7 @@ describe('doctor', () => {
   testAtLength('measures disk and memory against what is needed', async () => {
     const { url } = await service();
     const config = { baseUrl: url, websites: ['site-a'] };
-    const effects = { freeDisk: async () => 1e5, availableMemory: () => 256e6 };
+    const effects = { diskOf: async () => ({ free: 1e5, reserve: 1e6 }), availableMemory: () => 256e6 };
     const findings = await doctor(config, effects);
     expect(of(findings, 'disk')).toMatchObject([{ level: 'error' }]);
     expect(of(findings, 'memory')).toMatchObject([{ level: 'warning' }]);

@@ -49,7 +49,7 @@ const REFUSED: [section: string, line: string, words: string][] = [
   ['warehouse', 'path: s3://Lake/x', 'not the address of a bucket'],
   ['warehouse', 'time_zone: Europe/Nowhere', 'not a time zone (found: Europe/Nowhere)'],
   ['warehouse', 'memory_limit: 1MB', 'too small'],
-  ['warehouse', 'min_free_disk: 1PB', 'not a size'],
+  ['warehouse', 'memory_limit: 1PB', 'not a size'],
   ['quality', 'max_reject_ratio: 1.01', 'from 0 to 1'],
   ['bucket', 'url: https://lake', 'is not the address of a bucket'],
   ['bucket', 'url: s3://lake/../other', 'is not the address of a bucket'],
