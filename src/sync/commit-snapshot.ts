@@ -8,12 +8,11 @@ import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/log/commit.js';
 import { openLog } from '../warehouse/log/log.js';
-
-import { filesOf, latestOf } from '../warehouse/log/markers.js';
+import { filesOf, latestOf, type Marker } from '../warehouse/log/markers.js';
 import type { Manifest } from '../warehouse/log/stage/commit-files.js';
 import type { CommitFacts } from '../warehouse/log/stage/comparison.js';
 import { currentState, hasComplete } from '../warehouse/log/state.js';
-import { type Before, type FetchedReports, journalEngine, type WebsiteRun } from './context.js';
+import { type Before, type FetchedReports, journalEngine, type PlannedRun, type WebsiteRun } from './context.js';
 import { setAsideText } from './journal/set-aside.js';
 import { judgeReports } from './judge-reports.js';
 import { countsIn, failedReceipt, type WebsiteReceipt } from './receipt.js';
@@ -29,8 +28,13 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   // Only this website: a warehouse may hold many, each with a marker per night.
   const read = (engine: Engine) => openLog(engine, warehouse, { websites: [website.id], whole: true });
   const { markers } = await run.oneAtATime(() => withEngine(journalEngine(run), read));
+  return beforeOf(warehouse, markers, await currentState(warehouse, markers, journalEngine(run)));
+}
+
+/** What these commits of a website left, of which `state` is the state. */
+export function beforeOf(warehouse: string, markers: readonly Marker[], state: string | null): Before {
   return {
-    state: await currentState(warehouse, markers, journalEngine(run)),
+    state,
     hadComplete: hasComplete(markers),
     newest: markers.at(-1)?.snapshotId ?? null,
     latest: latestOf(markers),
@@ -42,7 +46,11 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   };
 }
 
-export function commitFacts(run: WebsiteRun, listed: JournaledWalk, before: Before): CommitFacts {
+export function commitFacts(
+  run: Pick<PlannedRun, 'header' | 'source' | 'config'>,
+  listed: Pick<JournaledWalk, 'complete' | 'startedAt'>,
+  before: Before,
+): CommitFacts {
   // A walk whose clock was behind is dated right after the latest snapshot.
   const snapshotAt = new Date(Math.max(listed.startedAt, (before.latest?.at ?? 0) + 1));
   return {

@@ -116,6 +116,14 @@ export interface WebsiteRun extends RunContext {
   asked?: readonly string[] | undefined;
 }
 
+/** What the plan of a website's reports is made with. */
+export interface PlannedRun
+  extends Pick<WebsiteRun, 'warehouse' | 'website' | 'folder' | 'journal' | 'config' | 'requests' | 'asked'> {
+  header: Pick<RunHeader, 'snapshot_id' | 'website_id'>;
+  source: Pick<Source, 'byInspection' | 'quotas'>;
+  effects: Pick<RunEffects, 'now'>;
+}
+
 /** When a run stops fetching, in milliseconds since 1970. */
 export function deadlineOf({ header, config }: Pick<WebsiteRun, 'header' | 'config'>): number {
   return Date.parse(header.started_at) + config.reports.deadline;

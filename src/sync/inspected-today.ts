@@ -24,7 +24,7 @@ const extraSchema = z.looseObject({ siteUrl: z.string() });
  * use the same property, and by runs that are resumed.
  */
 export async function countInspected(
-  { warehouse, config, effects }: Omit<RunContext, 'runId'>,
+  { warehouse, config, effects }: Pick<RunContext, 'warehouse' | 'config' | 'effects'>,
   journals: readonly JournalFolder[],
   day: InspectionDay,
 ): Promise<void> {

@@ -1,24 +1,26 @@
 import { z } from 'zod';
+import { globExpression } from '../base/config/globs.js';
+import type { Config } from '../base/config/schema.js';
 import { crashPoint } from '../base/storage/crash-point.js';
 import { publishFile } from '../base/storage/durable.js';
 import type { Engine } from '../base/storage/engine.js';
 import { sql } from '../base/storage/sql.js';
+import { DAY_MS } from '../base/time.js';
 import { covers } from '../source/search-console/property.js';
 import type { Page, Quota } from '../source/source.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
-import { evidenceSchema, type Planned, readPlanned, writePlanned } from '../warehouse/journal/plan.js';
-import { setMaxReports, setPlanOrder } from '../warehouse/journal/plan-order.js';
+import { evidenceSchema, type Planned, REASONS, readPlanned, writePlanned } from '../warehouse/journal/plan.js';
 import { tableQuery } from '../warehouse/log/folder/prepare.js';
 import { COMPARED, setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/log/stage/comparison.js';
 import { commitFacts } from './commit-snapshot.js';
-import type { Before, WebsiteRun } from './context.js';
+import type { Before, PlannedRun, WebsiteRun } from './context.js';
 import { keepOddRecords } from './stage/journal-views.js';
 import { viewSearch } from './stage/search-views.js';
 import { journalQuery } from './stage/stage.js';
 
 /** The statements that `choose_inspections` builds on, in order. */
 const INSPECTIONS = [
-  'warehouse/plan/scopes_of',
+  'sync/plan/scopes_of',
   ...['008_is_website', '041_silence_chance', '044_is_shown_lately', '045_is_shown_later'].map(
     (name) => `warehouse/macros/${name}`,
   ),
@@ -27,12 +29,17 @@ const INSPECTIONS = [
   ...['reason_share', 'ranked_inspections', 'chosen_inspections'].map((name) => `sync/plan/${name}`),
 ];
 
+/** More pages than any website has. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
 const answeredRow = z.object({ url: z.string(), spelling: z.string().nullable() });
 const wantedRow = z.object({ wanted: z.coerce.number() });
 const shareRow = z.object({ reason_share: z.number() });
 
+type PlannedListing = Pick<JournaledWalk, 'walk' | 'complete' | 'startedAt'>;
+
 /** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
-export async function plan(run: WebsiteRun, listed: JournaledWalk, before: Before): Promise<Planned> {
+export async function plan(run: PlannedRun, listed: PlannedListing, before: Before): Promise<Planned> {
   const made = await readPlanned(run.folder);
   if (made) return made;
   if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: null, ...known(await quotasOf(run)) };
@@ -45,7 +52,7 @@ export async function plan(run: WebsiteRun, listed: JournaledWalk, before: Befor
   return planned;
 }
 
-async function viewListing(engine: Engine, run: WebsiteRun, listed: JournaledWalk, before: Before): Promise<void> {
+async function viewListing(engine: Engine, run: PlannedRun, listed: PlannedListing, before: Before): Promise<void> {
   const facts = commitFacts(run, listed, before);
   await setCommitFacts(engine, facts);
   await keepOddRecords(engine);
@@ -61,7 +68,7 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: JournaledWal
   await engine.view('snapshots', tableQuery(run.warehouse, 'snapshots', []));
 }
 
-async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
+async function writePlan(engine: Engine, run: PlannedRun): Promise<Planned> {
   const { reports } = run.config;
   await setPlanOrder(engine, reports, run.effects.now());
   const quotas = await quotasOf(run);
@@ -76,7 +83,30 @@ async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
   return { planned, wanted, ...known(quotas), ...(evidence && { evidence }) };
 }
 
-function quotasOf({ source, website, requests }: WebsiteRun) {
+/**
+ * Sets what `sync/plan/report_plan` needs to order and cut the view `candidates`, and the variable `planned_at`.
+ *
+ * @param now milliseconds since 1970
+ */
+export async function setPlanOrder(engine: Engine, reports: Config['reports'], now: number): Promise<void> {
+  const { first, never } = reports.priority;
+  const margin = Math.min(DAY_MS, Math.floor(reports.refresh_after / 4));
+  const cycle = Math.max(1, reports.refresh_after - 2 * margin);
+  await engine.setTimes({ planned_at: new Date(now) });
+  await engine.set({ refresh_margin_ms: margin, refresh_cycle_ms: cycle });
+  await engine.set({ reasons: [...REASONS], first_pages: globExpression(first), never_pages: globExpression(never) });
+  await engine.run(sql('sync/plan/goes_first'));
+  await engine.run(sql('sync/plan/never_fetched'));
+  await engine.run(sql('sync/plan/refresh_due'));
+  await setMaxReports(engine, reports.max_per_run);
+}
+
+/** @param most reports; Infinity for all that are wanted */
+async function setMaxReports(engine: Engine, most: number): Promise<void> {
+  await engine.set({ max_reports: Number.isFinite(most) ? most : NO_LIMIT });
+}
+
+function quotasOf({ source, website, requests }: PlannedRun) {
   return source.quotas({ lane: website.id, counts: requests });
 }
 
@@ -87,14 +117,14 @@ function known(quotas: readonly Quota[] | null): Pick<Planned, 'quotas'> {
 
 async function reportPlan(engine: Engine): Promise<string> {
   await engine.run(sql('sync/plan/listed_candidates'));
-  return sql('warehouse/plan/report_plan');
+  return sql('sync/plan/report_plan');
 }
 
 /**
  * The plan of a source that inspects so many pages a day. A page counts for the narrowest property that has it; what is
  * too much for one counts for the next wider. So the properties choose their pages from the narrowest to the widest.
  */
-async function inspectionPlan(engine: Engine, run: WebsiteRun, quotas: readonly (Quota & { left: number })[]) {
+async function inspectionPlan(engine: Engine, run: PlannedRun, quotas: readonly (Quota & { left: number })[]) {
   const { asked } = run;
   const scopes = quotas.map(({ scope }) => scope);
   const left = quotas.map(({ scope, left, perDay: per_day }) => ({ scope, left, per_day }));
@@ -129,7 +159,7 @@ export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Pr
 /** How many pages are due, also those that are left out of the plan. */
 async function countWanted(engine: Engine, quotas: readonly Quota[] | null, planned: number): Promise<number> {
   if (quotas === null) await setMaxReports(engine, Number.POSITIVE_INFINITY);
-  const pages = sql(quotas === null ? 'warehouse/plan/report_plan' : 'sync/plan/inspections_left_out');
+  const pages = sql(quotas === null ? 'sync/plan/report_plan' : 'sync/plan/inspections_left_out');
   const [row] = await engine.rows(wantedRow, `select count(*) as wanted from (${pages})`);
   return (quotas === null ? 0 : planned) + (row?.wanted ?? 0);
 }

@@ -7,8 +7,7 @@ import { inspectedWorld, STEADY } from '../../bench/inspected-worlds.js';
 import { FIRST_NIGHT, type Known } from '../../bench/inspection-model.js';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { DAY_MS } from '../../src/base/time.js';
-import { planInspections } from '../../src/sync/plan-reports.js';
-import { setPlanOrder } from '../../src/warehouse/journal/plan-order.js';
+import { planInspections, setPlanOrder } from '../../src/sync/plan-reports.js';
 import { createTables, viewStatements } from '../../src/warehouse/log/folder/tables.js';
 import { temporaryFolder } from '../given/folder.js';
 

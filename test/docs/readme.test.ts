@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { firstRuns } from '../../src/answers/plan/cost.js';
 import { processIo } from '../../src/app/cli/io.js';
 import { buildProgram } from '../../src/app/cli/program.js';
 import { configSchema } from '../../src/base/config/schema.js';
 import { count, duration } from '../../src/base/observe/format.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { MINUTE_MS } from '../../src/base/time.js';
+import { listingRequests } from '../../src/sync/dry-run.js';
 
 const README = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
 const DOCS = join(packageFolder(), 'docs');
@@ -30,7 +30,9 @@ test('docs/pacing.md lists what a first sync costs', () => {
   });
   const takes = (requests: number) => duration((requests / api.requests_per_minute) * MINUTE_MS);
   const rows = [1000, 10_000, 100_000, 1_000_000].map((pages) => {
-    const { listing, requests, nights } = firstRuns(pages, { ...api, ...reports });
+    const listing = listingRequests(pages, api.page_size);
+    const requests = listing + pages;
+    const nights = Math.ceil(pages / ((api.requests_per_minute * reports.deadline) / MINUTE_MS - listing));
     return `| ${count(pages)} | ${count(requests)} | ${takes(requests)} | ${nights} | ${takes(listing)} |`;
   });
   expect(readFileSync(join(DOCS, 'pacing.md'), 'utf8')).toContain(`|\n|--:|--:|--:|--:|--:|\n${rows.join('\n')}\n\n`);

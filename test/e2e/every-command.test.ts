@@ -16,7 +16,7 @@ import { temporaryFolder } from '../given/folder.js';
 const COMMANDS = [
   'init',
   'doctor',
-  'plan',
+  'sync --dry-run',
   'sync',
   'status',
   'query indexing_trend',

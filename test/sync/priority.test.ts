@@ -13,7 +13,7 @@ beforeAll(async () => {
   const folder = temporaryFolder();
   engine = await Engine.open({ memoryLimit: 256e6, temporary: join(folder, 'duckdb') });
   atEnd(() => engine.close());
-  await engine.run(sql('warehouse/plan/goes_first'));
+  await engine.run(sql('sync/plan/goes_first'));
 });
 
 async function matches(globs: string[], url: string): Promise<boolean | undefined> {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../given/cli.js';
+import { dryRunOf } from '../given/dry-run.js';
 import { PROPERTY, SHOP, scriptedProperty } from './scripted-property.js';
 
 const PREFIX = `${SHOP}/`;
@@ -37,11 +38,13 @@ test('of an account’s properties the widest is the website; those below lend t
   expect(countsOf(calls.through)).toEqual({ [PROPERTY]: 5, [PREFIX]: 5, [BLOG]: 5 });
   expect(await pass(night, undefined, 0)).toMatchObject({ reports_status: 'budget', reports: { planned: 0 } });
   expect(calls.through).toEqual([]);
-  expect((await run(['plan', '-c', config])).stdout).toContain('Up to 15 inspections a night');
+  const [planned] = await dryRunOf(config);
   expect((await run(['status', '-c', config])).stdout).toContain(
     '4 pages not inspected yet, at up to 15 inspections a day',
   );
-  expect(await pass(night)).toMatchObject({ reports: { fetched: 15 } });
+  const { reports } = await pass(night);
+  const { by_reason, left } = reports;
+  expect([reports.fetched, planned?.requests, planned?.reports]).toEqual([15, 15, { planned: 15, by_reason, left }]);
   expect(await rows('from drift_observations')).toEqual([]);
 });
 
@@ -80,7 +83,7 @@ test('websites that overlap, or use the same wider property, share the day', asy
   await pass({ sites: ALL_OWNED, sitemap: pagesOf(BLOG, 30) });
   const day = { [PROPERTY]: 10, [PREFIX]: 10, [BLOG]: 10 };
   expect(countsOf(calls.through)).toEqual(day);
-  expect((await run(['plan', '-c', config])).stdout).toContain(`a quota shared with ${BLOG}. All`);
+  expect(await dryRunOf(config)).toMatchObject([{ reports: { planned: 30 } }, { reports: { planned: 0 } }]);
 });
 
 test('a property that refuses every inspection is asked a dozen times, and the permission is named', async () => {
@@ -92,7 +95,7 @@ test('a property that refuses every inspection is asked a dozen times, and the p
     /refuses inspections of sc-domain:shop.example \(permission: siteRestrictedUser\) to .*; have an/,
   );
   expect([calls.through.length, calls.lists]).toEqual([12, 1]);
-  expect((await run(['plan', '-c', config])).stdout).toContain('no property allows inspections');
+  expect(await dryRunOf(config)).toMatchObject([{ reports: { planned: 0, left: 40 }, limit: 'quota' }]);
   // No page is at fault.
   expect(await rows('select count(*)::int as n from page_state where consecutive_failures > 0')).toEqual([{ n: 0 }]);
   expect(await pass({ ...night, refuses: () => false })).toMatchObject({ reports: { fetched: 40 } });
@@ -106,7 +109,7 @@ test('pages that another property has do not depend on one that refuses', async 
   const { error, inspected } = await pass({ sites, sitemap, refuses });
   expect([inspected, error]).toEqual([pagesOf(BLOG, 20).sort(), expect.stringContaining('have an owner give')]);
   expect(countsOf(calls.through)).toEqual({ [PROPERTY]: 12, [PREFIX]: 20, [BLOG]: 12 });
-  expect((await run(['plan', '-c', config])).stdout).toMatch(/Up to 20 .*No property allows inspections of the others/);
+  expect(await dryRunOf(config)).toMatchObject([{ pages: 40, reports: { planned: 20, left: 20 }, limit: 'quota' }]);
 });
 
 test('a single 403 among good answers is tried again in the same run, within the day’s inspections', async () => {

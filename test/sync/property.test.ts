@@ -9,6 +9,7 @@ import { atLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { startSimulator, sync } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
+import { dryRunOf } from '../given/dry-run.js';
 import { atEnd, temporaryFolder } from '../given/folder.js';
 import type { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
@@ -101,11 +102,13 @@ describe('a property', () => {
     expect(await home.syncOne()).toMatchObject({ reports_status: 'budget', reports: { fetched: 40, failed: 0 } });
     expect(await home.syncOne()).toMatchObject({ listing_status: 'complete', reports: { planned: 0, left: 70 } });
     expect(await asked(home, 'from drift_observations')).toEqual([]);
+    expect(await dryRunOf(home.config, home.effects)).toMatchObject([
+      { reports: { planned: 0, left: 70 }, limit: 'quota' },
+    ]);
     pass();
+    expect(await dryRunOf(home.config, home.effects)).toMatchObject([{ reports: { planned: 40 }, limit: 'quota' }]);
     expect(await home.syncOne()).toMatchObject({ reports: { fetched: 40, by_reason: { oldest: expect.anything() } } });
     expect(await wrong(home)).toEqual([]);
-    const { stdout } = await run(['plan', '-c', home.config]);
-    expect(stdout).toMatch(/pages, [23]\d not inspected yet\. Up to 40 inspections a night, in about/);
   });
 
   testAtLength('whose day another tool used up ends the night as budget, with what it got', async () => {

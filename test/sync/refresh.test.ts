@@ -4,7 +4,7 @@ import { configSchema } from '../../src/base/config/schema.js';
 import { Engine } from '../../src/base/storage/engine.js';
 import { sql } from '../../src/base/storage/sql.js';
 import { DAY_MS, HOUR_MS } from '../../src/base/time.js';
-import { setPlanOrder } from '../../src/warehouse/journal/plan-order.js';
+import { setPlanOrder } from '../../src/sync/plan-reports.js';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 
@@ -33,7 +33,7 @@ async function played(pages: number, after: number[], reports?: object) {
   const ran: z.infer<typeof ranSchema>[] = [];
   for (const ms of after) {
     await setPlanOrder(engine, configured(reports), FIRST_MS + ms);
-    await engine.run(`create or replace temp table planned as ${sql('warehouse/plan/report_plan')}`);
+    await engine.run(`create or replace temp table planned as ${sql('sync/plan/report_plan')}`);
     ran.push(...(await engine.rows(ranSchema, RUN)));
     await engine.run(FETCHED);
   }

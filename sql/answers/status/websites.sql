@@ -32,6 +32,7 @@ select
   website_id,
   last_snapshot.website_name,
   coalesce(last_snapshot.counted, 0) as snapshots,
+  list_sum((last_snapshot.quotas::json ->> '$[*].per_day')::integer[])::integer as inspections_a_day,
   if(last_snapshot.snapshot_id is null, null, last_snapshot) as last_snapshot,
   if(last_run.run_id is null, null, last_run) as last_run,
   if(known.monitored is null, null, known) as pages

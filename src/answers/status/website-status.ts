@@ -8,7 +8,6 @@ import { type DamagedFile, DamageError } from '../../warehouse/log/folder/damage
 import { type Log, openLog } from '../../warehouse/log/log.js';
 import { filesOf, markersOf, newestMarkers } from '../../warehouse/log/markers.js';
 import { readStates, type StateOptions } from '../../warehouse/log/state.js';
-import { inspectableRow, inspectedIn } from '../plan/inspections.js';
 import type { ReaderOptions } from '../query/reader-options.js';
 
 const time = z.iso.datetime();
@@ -18,7 +17,7 @@ export const websiteRow = z.object({
   website_name: z.string().nullable(),
   /** False if the configuration lists websites, and not this one: nothing about it is worth a warning. */
   is_configured: z.boolean().default(true),
-  /** How many pages of a property can be inspected in a day; null for other websites. */
+  /** How many inspections the properties of a website allow in a day; null for other websites. */
   inspections_a_day: z.int().nullable().default(null),
   snapshots: z.int(),
   last_snapshot: z
@@ -169,16 +168,12 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   const { index_summary: known_summaries = [], index_coverage_state: known_states = [] } = KNOWN_VALUES.coverage;
   await engine.set({ known_summaries: [...known_summaries], known_states: [...known_states] });
   const pageStates = await engine.rows(pageStateRow, sql('answers/status/page_states'));
-  await engine.run(sql('warehouse/plan/scopes_of'));
-  const inspectable = await engine.rows(inspectableRow, sql('answers/plan/inspectable'), { website: null });
   const ids = new Set([...input.websites.map(({ id }) => id), ...known.map(({ website_id }) => website_id)]);
   const websites = [...ids].map((website_id) => {
     const website = known.find((one) => one.website_id === website_id) ?? { ...NOTHING, website_id };
     const own = input.websites.find(({ id }) => id === website_id);
     const is_configured = own !== undefined || (input.websites.length === 0 && !input.isExcepted?.(website_id));
-    const rows = inspectable.filter((row) => row.website_id === website_id);
-    const inspections_a_day = rows.length > 0 ? inspectedIn(1, rows) : null;
-    return { ...website, website_name: own?.name ?? website.website_name, is_configured, inspections_a_day };
+    return { ...website, website_name: own?.name ?? website.website_name, is_configured };
   });
   // Of a mistyped id there are only runs, which say nothing.
   const isShown = ({ is_configured, snapshots }: WebsiteStatus) => is_configured || snapshots > 0;

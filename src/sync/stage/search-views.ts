@@ -3,7 +3,7 @@ import { identifier, sql, sqlNames } from '../../base/storage/sql.js';
 import { tableQuery } from '../../warehouse/log/folder/prepare.js';
 import { SEARCH_TABLES } from '../../warehouse/log/folder/tables.js';
 import { ownColumnsOf } from '../../warehouse/log/stage/comparison.js';
-import type { Before, WebsiteRun } from '../context.js';
+import type { Before, PlannedRun } from '../context.js';
 
 /** Engines that have the views, which read the journal as it is at each query. */
 const viewed = new WeakSet<Engine>();
@@ -12,7 +12,11 @@ const viewed = new WeakSet<Engine>();
  * Creates the views of search analytics over what is committed of a website and what its journal holds: `search_days` and
  * so on, as readers of the warehouse have them after the commit.
  */
-export async function viewSearch(engine: Engine, run: WebsiteRun, { search }: Before): Promise<void> {
+export async function viewSearch(
+  engine: Engine,
+  run: Pick<PlannedRun, 'header' | 'website' | 'warehouse'>,
+  { search }: Before,
+): Promise<void> {
   if (viewed.has(engine)) return;
   await engine.set({ snapshot_id: run.header.snapshot_id, website_id: run.website.id });
   for (const name of ['002_host_of', '029_california_date']) await engine.run(sql(`warehouse/macros/${name}`));

@@ -66,7 +66,7 @@ export type Planned = z.infer<typeof plannedSchema>;
 /** As it is stored: with the checksum of the plan's file, which DuckDB writes. */
 const storedSchema = plannedSchema.extend({ plan_crc: z.int() });
 
-const planLine = z.object({ url: z.string(), reason: z.string(), spelling: z.string().nullish() });
+const planLine = z.object({ url: z.string(), reason: z.enum(REASONS), spelling: z.string().nullish() });
 /** A page whose report is fetched, and why. */
 export type PlannedPage = z.infer<typeof planLine>;
 

@@ -78,7 +78,7 @@ test.each(atLength(['api'], ['api', 'google']))(
     const night = (later: number) => new Date(Date.parse(now) + later * DAY_MS).toISOString().slice(0, 10);
     for (const nights of [1, 29]) {
       expect(await run(['sync', '-c', config], { cwd })).toMatchObject({ code: 0 });
-      const planned = (await run(['plan', '-c', config, '--json'], { cwd })).stdout;
+      const planned = (await run(['sync', '--dry-run', '-c', config, '--json'], { cwd })).stdout;
       expect(planned).toContain(`"planned_at": "${night(nights === 1 ? 0 : 1)}`);
       await fetch(`${control}/advance?nights=${nights}`, { method: 'POST' });
     }

@@ -40,10 +40,19 @@ async function textsOf(pages: number, websites: string[]): Promise<string> {
     texts.push(`$ ${command}`, ...sentences);
   };
   list(pages, { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' });
-  for (const command of ['doctor', 'plan', 'sync', 'plan', 'status', 'report']) await ran(command);
+  for (const command of ['doctor', 'sync --dry-run', 'sync', 'sync --dry-run', 'status', 'report']) await ran(command);
   list(pages, { index_summary: 'Not Indexed', index_coverage_state: 'Soft 404' });
   await ran('sync', '--log-level', 'warn');
-  for (const command of ['plan', 'status --verbose', 'doctor', 'report', 'verify', 'maintain', 'notify', 'query'])
+  for (const command of [
+    'sync --dry-run',
+    'status --verbose',
+    'doctor',
+    'report',
+    'verify',
+    'maintain',
+    'notify',
+    'query',
+  ])
     await ran(command);
   for (const name of ASKED) await ran(`query ${name}`);
   await ran('query', 'page', `url=https://${websites[0]}.example/0`);

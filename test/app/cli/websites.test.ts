@@ -15,7 +15,6 @@ interface Answer {
 
 /** Each command that has `--website`, with what it needs beside it. */
 const COMMANDS: [name: string, words: string[]][] = [
-  ['plan', ['--json']],
   ['sync', ['--json', '--max-reports', '0']],
   ['report', ['--json', '--out', 'report.html']],
   ['keys add', ['--json', '--label', 'reader']],
@@ -69,7 +68,7 @@ once('these are all commands that take websites', () => {
   expect(havingWebsite(program).sort()).toEqual([...names, ...OTHERS].sort());
 });
 
-test.each(casesAtLength(COMMANDS, 'plan', 'keys add'))('%s takes a website by its name', async (command, words) => {
+test.each(casesAtLength(COMMANDS, 'sync', 'keys add'))('%s takes a website by its name', async (command, words) => {
   const { code, stdout, stderr } = await ran(
     command,
     'a list',
@@ -102,7 +101,7 @@ once('an id wins over a name, and a name of several websites is refused', () => 
 
 once('where the configuration says all, sync finds a website that only the service knows by its name', async () => {
   const name = 'https://blog.example';
-  const planned = await ran('plan', 'all', '--website', name);
+  const planned = await ran('sync', 'all', '--dry-run', '--website', name);
   expect(planned).toMatchObject({ code: 2, stderr: expect.stringContaining('in the warehouse. It has:\n  shop') });
   const synced = await ran('sync', 'all', '--json', '--max-reports', '0', '--website', name);
   expect(idsIn(synced.stdout)).toEqual(['blog']);

@@ -266,7 +266,6 @@ testAtLength('doctor says how a bucket is read', async () => {
 describe('commands that write', () => {
   const all: [name: string, ...words: string[]][] = [
     ['sync'],
-    ['plan'],
     ['schedule'],
     ['maintain'],
     ['backup', 'copy'],

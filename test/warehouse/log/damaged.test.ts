@@ -7,11 +7,11 @@ import { withEngine } from '../../../src/base/storage/engine.js';
 import { followDuckdb } from '../../../src/warehouse/copies/duckdb.js';
 import { listTableFiles, stateFile, tableFile } from '../../../src/warehouse/log/folder/layout.js';
 import { forgetChecked, withOtherRows } from '../../../src/warehouse/log/folder/sums.js';
-import { plan } from '../../answers/plan/given.js';
 import { openReader, type Row, rowsOf } from '../../answers/query/given.js';
 import { atLength, casesAtLength, testAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
+import { planAt } from '../../given/dry-run.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { readMarkers } from '../../given/markers.js';
 import { readParquet } from '../../given/parquet.js';
@@ -109,7 +109,7 @@ async function isKept(state: string): Promise<boolean> {
 }
 
 async function planOf(warehouse: string, websites?: string[]) {
-  return (await plan({ warehouse, at: new Date(NOW), ...(websites ? { websites } : {}) })).planned.websites;
+  return (await planAt({ warehouse, at: new Date(NOW), ...(websites ? { websites } : {}) })).websites;
 }
 
 const LISTED = 'select count(*) as listed from coverage';
@@ -164,8 +164,11 @@ testAtLength('a website whose marker is damaged does not affect the others', asy
   expect(existsSync(`${folder}/r.html`)).toBe(false);
   expect(await report('--website', 'blog')).toMatchObject({ code: 0 });
   const config = configOf(warehouse);
-  expect(await run(['plan', '--website', 'blog', '--config', config])).toMatchObject({ code: 0 });
-  expect(await run(['plan', '--config', config])).toMatchObject({ code: 1, stderr: expect.stringContaining(file) });
+  expect(await run(['sync', '--dry-run', '--website', 'blog', '--config', config])).toMatchObject({ code: 0 });
+  expect(await run(['sync', '--dry-run', '--config', config])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(file),
+  });
   const { websites } = await statusOf(warehouse);
   expect(websites).toMatchObject([
     { website_id: 'blog', pages: { monitored: 1 } },

@@ -39,7 +39,6 @@ function nextSteps(file: string, { isGoogle, isWhole, flag }: Steps, { env, prog
   return [
     ...(isWhole ? [] : [...first, `Edit the file:      ${isGoogle ? '' : 'api.base_url and '}websites in ${file}`]),
     `Check everything:   ${program} doctor${flag}`,
-    `See what it costs:  ${program} plan${flag}`,
     `Make a first run:   ${program} sync${flag}`,
   ];
 }

@@ -9,15 +9,16 @@ import { colorsWanted, safe } from '../../../base/observe/terminal.js';
 import { packageVersion } from '../../../base/version.js';
 import { chosenWebsites } from '../../../sync/choose-websites.js';
 import { configuredTime, realRunEffects } from '../../../sync/context.js';
+import { dryRun } from '../../../sync/dry-run.js';
 import { nameOf, type Receipt, saidIn, type WebsiteReceipt } from '../../../sync/receipt.js';
 import { type SyncOptions, sync } from '../../../sync/sync.js';
-import { REASONS } from '../../../warehouse/journal/plan.js';
 import { exitCodeOf, type Problem } from '../../../warehouse/log/verdict.js';
-import { configOf } from '../configured.js';
-import { type Io, stoppable, widthOf } from '../io.js';
+import type { Globals } from '../command.js';
+import { configOf, rebuiltLog } from '../configured.js';
+import { EXIT, type Io, stoppable, widthOf } from '../io.js';
+import { dryRunText, reasonsLine } from '../output/dry-run-text.js';
 import { formatJson, warningLines } from '../output/output.js';
 import { figures, formatTable } from '../output/table.js';
-import type { RunFlags } from './plan.js';
 
 /** The table has so many websites at most, those that need attention first. */
 const MOST_WEBSITES = 20;
@@ -32,8 +33,12 @@ const CUT_BY: Readonly<Record<string, string>> = {
   failed: 'reports failed',
 };
 
-export interface Flags extends RunFlags {
+export interface Flags extends Globals {
+  website?: string[];
+  maxReports?: number;
+  deadline?: string;
   recover?: boolean;
+  dryRun?: boolean;
   retryFor?: string;
 }
 
@@ -45,10 +50,19 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       sync: { retry_for: flags.retryFor },
     },
   });
+  if (flags.dryRun) return showPlan(config, flags, io);
   const receipt = await syncOnce(config, flags, io);
   const problems = saidIn(receipt, config.quality.max_reject_ratio);
   io.stdout.write(flags.json ? formatJson(receipt) : syncSummary(receipt, problems, widthOf(io.stdout)));
   return exitCodeOf(problems);
+}
+
+async function showPlan(config: Config, flags: Flags, io: Io): Promise<number> {
+  const effects = await configuredTime(config, realRunEffects);
+  const websites = await chosenWebsites(flags.website ?? [], config, null);
+  const planned = await dryRun({ config, websites, effects, onRebuilt: rebuiltLog(flags, io) });
+  io.stdout.write(flags.json ? formatJson(planned) : dryRunText(planned, widthOf(io.stdout)));
+  return EXIT.done;
 }
 
 /** @param flags `asked`: as `SyncOptions` has it */
@@ -169,15 +183,6 @@ function table(websites: WebsiteReceipt[], width: number | undefined): string {
   ]);
   const heads = ['website', 'status', 'listing', ...figures(...shown.map(([name]) => name))];
   return formatTable(heads, rows, { width });
-}
-
-/** The reasons of all websites together, in the order of the plan. */
-function reasonsLine(websites: WebsiteReceipt[]): string[] {
-  const parts = REASONS.flatMap((reason) => {
-    const planned = websites.reduce((sum, { reports }) => sum + reports.by_reason[reason], 0);
-    return planned > 0 ? [`${count(planned)} ${reason}`] : [];
-  });
-  return parts.length > 0 ? [`Reports by reason: ${parts.join(', ')}`] : [];
 }
 
 function leftLine(name: string, all: readonly WebsiteReceipt[]): string[] {

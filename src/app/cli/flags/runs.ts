@@ -3,16 +3,6 @@ import { JOB_NAMES } from '../../daemon/job.js';
 import type { Define } from '../command.js';
 import { wholeNumber } from './flag-values.js';
 
-const WEBSITES = ['-w, --website <id...>', 'only these websites, by id or name'] as const;
-
-const PLAN_HELP = `
-Shows how many requests the next run takes, how long that is at the configured pace, when everything is fresh, and which
-pages come first. Reads the newest snapshots and sends no request; before the first one, it says what it cannot know.
-
-Examples:
-  indexhouse plan                                 before any run
-  indexhouse plan --max-reports 500 --deadline 2h what a smaller run would leave for later`;
-
 const SYNC_HELP = `
 Columns of its table: missing, pages that the service has no report of (404); failed, reports that could not be fetched;
 rejected, records that break the contract; utilised, requests ÷ those that the rate limit allowed.
@@ -20,6 +10,7 @@ rejected, records that break the contract; utilised, requests ÷ those that the 
 Examples:
   indexhouse sync                                 one run now, every configured website
   indexhouse sync --website example.com --max-reports 0   the listing of one website only
+  indexhouse sync --dry-run --max-reports 500     what a smaller run would fetch, how long it takes and what it leaves
   indexhouse sync --deadline 6h --json            for a script: stop fetching after six hours
   indexhouse sync --recover                       only finish an interrupted run`;
 
@@ -31,15 +22,21 @@ Examples:
 
 SIGTERM or Ctrl-C stops it cleanly: a sync that is running leaves a journal, and the next one resumes it.`;
 
-/** The commands that fetch, or estimate what fetching costs. */
+/** The commands that fetch. */
 export function runCommands(define: Define): Command[] {
   return [
-    withRunFlags(define('plan', () => import('../commands/plan.js')))
-      .description('what the next run costs, when everything is fresh, and what comes first')
-      .addHelpText('after', PLAN_HELP),
-    withRunFlags(define('sync', () => import('../commands/sync.js')))
+    define('sync', () => import('../commands/sync.js'))
       .description('fetch the listing and the reports of each website, and commit a snapshot')
+      .option('-w, --website <id...>', 'only these websites, by id or name')
+      .option('--max-reports <number>', 'reports to fetch at most; 0: the listing only', wholeNumber())
+      .option('--deadline <duration>', 'stop fetching reports after this long, such as 6h, and commit what is there')
       .option('--recover', 'only finish an interrupted run')
+      .addOption(
+        new Option(
+          '--dry-run',
+          'only show the plan, without a request: what it asks for, and how long it takes',
+        ).conflicts(['recover', 'retryFor']),
+      )
       .option('--retry-for <duration>', 'wait this long for an outage to pass, such as 6h, and resume')
       .addHelpText('after', SYNC_HELP),
     define('inspect', () => import('../commands/inspect.js'))
@@ -57,12 +54,4 @@ export function runCommands(define: Define): Command[] {
       .option('--host <address>', 'address for --port; beyond loopback /metrics needs a key', '127.0.0.1')
       .addHelpText('after', SCHEDULE_HELP),
   ];
-}
-
-/** The options that say which run it is. */
-function withRunFlags(command: Command): Command {
-  return command
-    .option(...WEBSITES)
-    .option('--max-reports <number>', 'reports to fetch at most; 0: the listing only', wholeNumber())
-    .option('--deadline <duration>', 'stop fetching reports after this long, such as 6h, and commit what is there');
 }

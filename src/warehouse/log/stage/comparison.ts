@@ -22,7 +22,7 @@ export interface CommitFacts {
   byInspection: boolean;
 }
 
-/** Passes the facts of a commit to the statements of `sql/warehouse/stage` and `sql/warehouse/plan`. */
+/** Passes the facts of a commit to the statements of `sql/warehouse/stage` and `sql/sync/plan`. */
 export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promise<void> {
   await engine.set({
     snapshot_id: facts.snapshotId,
