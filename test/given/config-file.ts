@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Sections } from './warehouse.js';
 
 const NOBODY = 'http://127.0.0.1:9';
 
@@ -9,8 +10,8 @@ export interface GivenConfig {
   token?: string;
   /** Ids or whole entries; `all` if left out. */
   websites?: (string | { id: string; [key: string]: string | number })[];
-  /** Sections of the file to lay over the ones made here. */
-  sections?: Record<string, object>;
+  /** To lay over the keys made here. */
+  sections?: Sections;
 }
 
 /** Writes an `indexhouse.yaml` (JSON is YAML) for a service that is asked as fast as it answers, and names its file. */

@@ -85,7 +85,7 @@ export async function syncNights(path: string, nights: Night[]): Promise<void> {
 }
 
 /** The keys of a configuration, as they stand in its file. */
-interface Sections {
+export interface Sections {
   [key: string]: object | string | undefined;
   api?: object;
   reports?: object;

@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { globExpression } from '../../base/config/globs.js';
-import type { Config } from '../../base/config/schema.js';
 import { UsageError } from '../../base/exit.js';
 import { count, counted } from '../../base/observe/format.js';
 import type { Engine } from '../../base/storage/engine.js';
@@ -21,13 +20,9 @@ const NAME = /^[a-z_]\w{0,62}$/i;
 /** The source of `own.pages`, as `listFiles` takes it. */
 export const OWN_PAGES = 'own_pages';
 
-/** A file of the user's with a column `url` or `pattern`, and the column that reports group by. */
-export type PagesFrom = NonNullable<Config['pages_from']>;
-
-/** What was made of it: the columns that `pages` has, and what is wrong with the file, a sentence each. */
+/** What was made of a file of the user's: the columns that `pages` has, of which reports group by the first, and what is wrong with the file, a sentence each. */
 export interface OwnColumns {
   columns: readonly string[];
-  groupBy: string | null;
   notes: readonly string[];
 }
 
@@ -37,28 +32,24 @@ const NONE = 'select null::varchar as website_id, null::varchar as url, null::ma
 const USABLE = `up to ${MOST_COLUMNS} columns are read, named with letters, digits and underscores, and unlike those of pages`;
 
 /**
- * Makes `own.pages`, what a file of the user's says of each page, and puts its columns into `pages`. Without a file, or if
- * it cannot be used, `own.pages` is empty. Call it while the files of all tables are listed.
+ * Makes `own.pages`, what a file of the user's with a column `url` or `pattern` says of each page, and puts its columns
+ * into `pages`. Without a file, or if it cannot be used, `own.pages` is empty. Call it while the files of all tables are listed.
  */
-export async function addOwnPages(engine: Engine, folder: string, from: PagesFrom | undefined): Promise<OwnColumns> {
+export async function addOwnPages(engine: Engine, folder: string, file: string | undefined): Promise<OwnColumns> {
   await engine.run('create schema own');
   await engine.view('own.pages', NONE);
   const notes: string[] = [];
-  if (from === undefined) return { columns: [], groupBy: null, notes };
+  if (file === undefined) return { columns: [], notes };
   // Without its folder: reports and dashboards go to others.
-  const note = (what: string) => void notes.push(`pages_from: ${what.replaceAll(from.file, basename(from.file))}.`);
+  const note = (what: string) => void notes.push(`pages_from: ${what.replaceAll(file, basename(file))}.`);
   try {
-    const own = { folder, name: OWN_PAGES, file: from.file };
-    const columns = await readOwn(own, (call) => readRows(engine, call, from.file, note));
+    const columns = await readOwn({ folder, name: OWN_PAGES, file }, (call) => readRows(engine, call, file, note));
     await joinColumns(engine, folder, columns);
-    const groupBy = columns.find((name) => name === from.group_by) ?? null;
-    if (from.group_by !== undefined && groupBy === null)
-      note(`${from.file} has no column ${from.group_by} to group by; there are ${columns.join(', ')}`);
-    return { columns, groupBy, notes };
+    return { columns, notes };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     note(error.message);
-    return { columns: [], groupBy: null, notes };
+    return { columns: [], notes };
   } finally {
     await engine.run('set preserve_insertion_order = false');
   }

@@ -1,5 +1,4 @@
 import type { StateOptions } from '../../warehouse/log/state.js';
-import type { PagesFrom } from './own-pages.js';
 import type { OwnTable } from './own-tables.js';
 
 /** When data is too old. */
@@ -27,7 +26,7 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   /** Files of the user's that questions can read as tables. */
   tables?: readonly OwnTable[] | undefined;
   /** A file of the user's whose columns are joined to `pages`. */
-  pagesFrom?: PagesFrom | undefined;
+  pagesFrom?: string | undefined;
   /** When its data is too old. Left out: `DEFAULT_AGE_RULE`. */
   ageRule?: AgeRule | undefined;
 }

@@ -121,7 +121,7 @@ export class Reader {
     const { matched } = this.files;
     const { ownColumns: own, options } = this;
     if (this.isEmpty || (matched.get(this.#website) ?? matched.get(null)) !== 0) return own;
-    const file = basename(options.pagesFrom?.file ?? '');
+    const file = basename(options.pagesFrom ?? '');
     return { ...own, notes: [...own.notes, `pages_from: ${file} has no row about any page.`] };
   }
 

@@ -127,9 +127,9 @@ async function readPlaces(reader: Reader, website: string | null, { since, until
   };
 }
 
-/** What fell out by a column of the user's own, if there is one, and what is wrong with it. */
+/** What fell out by the first column of the user's own, if there is one, and what is wrong with it. */
 async function readOwnMoves(reader: Reader, scope: Scope) {
-  const { groupBy: column } = reader.own;
+  const [column = null] = reader.own.columns;
   const asked = { ...scope, column, limit: GROUPS_LISTED };
   const rows = column === null ? [] : await askRows(reader, 'answers/report/moves_by_own', ownMovesRow, asked);
   return { column, rows, notes: reader.own.notes };

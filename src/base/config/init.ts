@@ -14,7 +14,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   'api.base_url': 'https://api.example.com',
   'api.token': `\${INDEXHOUSE_TOKEN}`,
   'bucket.url': 's3://name/prefix',
-  'pages_from.file': 'owners.csv',
+  pages_from: 'owners.csv',
 };
 
 /** Shown in comments, where a default or a description does not show the form. */
@@ -50,7 +50,6 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   views: [{ name: 'Products out of the index', pages: 'directory=/products/&indexed=no' }],
   'notify.watch': ['/checkout/*'],
   'schedule.maintain': '0 6 * * 0',
-  'pages_from.group_by': 'owner',
   'service.trust_proxy': ['127.0.0.1'],
   'service.allowed_hosts': ['indexhouse.example.com'],
 };

@@ -50,7 +50,7 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
     ...config,
     google: googleResolved(google, dirname(path)),
     warehouse: resolved(config.warehouse, dirname(path)),
-    pages_from: own && { ...own, file: resolve(dirname(path), own.file) },
+    pages_from: own && resolve(dirname(path), own),
     file: path,
     hasSchedule: Object.hasOwn(document.value, 'schedule'),
   };

@@ -140,12 +140,6 @@ const schedule = mapping({
   report: cron().prefault(false).describe('When a report is written to `reports` beside the warehouse; false: never.'),
 });
 
-/** `pages_from`: a path. */
-const pagesFrom = mapping({
-  file: text('a path').describe('CSV, TSV, Parquet or JSON with a column `url` or `pattern`; relative to this file.'),
-  group_by: text('the name of a column').optional().describe('Column by which reports group what fell out.'),
-});
-
 /** `service`: where `serve` listens, and for whom. */
 const service = mapping({
   host: text('an address')
@@ -173,7 +167,6 @@ export const SECTIONS = {
   status,
   notify,
   schedule,
-  pages_from: pagesFrom,
   service,
 } as const;
 
@@ -200,7 +193,11 @@ export const configSchema = mapping({
   views,
   notify: notify.prefault({}).describe('Who is notified when something is wrong.'),
   schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs, in `warehouse.time_zone`.'),
-  pages_from: pagesFrom.optional().describe("A file of one's own whose columns are joined to pages; by default none."),
+  pages_from: path()
+    .optional()
+    .describe(
+      'CSV, TSV, Parquet or JSON of your own with a column `url` or `pattern`, whose other columns are joined to pages; reports group by the first. Relative to this file.',
+    ),
   service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
 })
   .superRefine(checkAccess, { when: () => true })

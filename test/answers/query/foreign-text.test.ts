@@ -18,7 +18,7 @@ it('matches 1,000 patterns with many stars with a page of 8,000 dashes, the firs
   const patterns = Array.from({ length: 997 }, (_, at) => `${'*-'.repeat(at % 50)}*x${at}`);
   const said = [...patterns, '/9*-', '/*-*-*', 'https://*', 'é'.repeat(2001)].map((pattern, at) => `${pattern},${at}`);
   writeFileSync(file, ['pattern,row', ...said].join('\n'));
-  const options = { warehouse: warehouse.path, memoryLimit: 256e6, pagesFrom: { file } };
+  const options = { warehouse: warehouse.path, memoryLimit: 256e6, pagesFrom: file };
   const reader = await Reader.open(options);
   const counts = 'select "row"::integer as "row", count(*)::integer as n from pages group by 1 order by 1';
   expect(await rowsOf(reader, counts)).toEqual([

@@ -146,10 +146,9 @@ it.each(atLength(BAD.slice(7, 9), BAD))('refuses %j in one sentence', async (giv
 });
 
 /** What `query` says of a file of the configuration, and the report's part about it as text. */
-async function withPagesFrom(file: string, text: string | null, sql: string, group_by?: string) {
+async function withPagesFrom(file: string, text: string | null, sql: string) {
   if (text !== null) write(file, text);
-  const pages_from = { file: join(cwd, file), ...(group_by ? { group_by } : {}) };
-  const sections = { warehouse: { path: warehouse.path }, pages_from };
+  const sections = { warehouse: { path: warehouse.path }, pages_from: join(cwd, file) };
   const config = writeConfig(cwd, { baseUrl: 'http://127.0.0.1:9', sections });
   const where = ['--config', config, '--log-level', 'error'];
   const asked = await run(['query', '--sql', sql, '--json', ...where], { cwd });
@@ -163,7 +162,7 @@ async function withPagesFrom(file: string, text: string | null, sql: string, gro
 once('pages_from puts the columns of a file about URLs or patterns into pages, and groups the report', async () => {
   const sql = 'select url, owner, priority from pages order by url';
   const urls = `URL,owner,priority\n${SHOP}:443/blog/a_b#x,Anna,1\n${SHOP},Ben,\n${SHOP}/blog/a_b,Eve,2\n`;
-  const byUrl = await withPagesFrom('owners.csv', urls, sql, 'owner');
+  const byUrl = await withPagesFrom('owners.csv', urls, sql);
   expect(byUrl.rows).toEqual([
     { url: `${SHOP}/`, owner: 'Ben', priority: null },
     { url: `${SHOP}/blog/a_b`, owner: 'Anna', priority: '1' },
@@ -176,7 +175,7 @@ once('pages_from puts the columns of a file about URLs or patterns into pages, a
   // `_` and `%` stand for themselves, as in `reports.priority`.
   const patterns =
     'pattern,owner,priority\n/blog/a%b,Eve,9\n/blog/*_*,Anna,1\n/blog/*,Ben,2\nhttps://*/x,Cleo,3\n/,Dora,4\n';
-  const byPattern = await withPagesFrom('owners.csv', patterns, sql, 'owner');
+  const byPattern = await withPagesFrom('owners.csv', patterns, sql);
   expect(byPattern.rows.map(({ owner }: { owner: string }) => owner)).toEqual(['Dora', 'Anna', 'Ben', 'Cleo']);
   expect([byUrl.said, byPattern.said]).toEqual(['', '']);
 });
@@ -190,7 +189,6 @@ const OF_NO_USE: [file: string, text: string | null, words: string][] = [
   ['own.csv', 'url,Is_Indexed,my owner,owner\na,1,2,3\n', 'own.csv: Is_Indexed, my owner left out: up to 8 columns'],
   ['own.csv', 'url,a,b,c,d,e,f,g,h,i\na,1,2,3,4,5,6,7,8,9\n', 'own.csv: i left out: up to 8 columns'],
   ['own.csv', 'url,owner\nhttps://elsewhere.example/,b\n', 'pages_from: own.csv has no row about any page.'],
-  ['own.csv', `url,team\n${SHOP}/,b\n`, 'own.csv has no column owner to group by; there are team'],
   [
     'own.csv',
     `pattern,owner\n${'/x,b\n'.repeat(1001)}`,
@@ -200,7 +198,7 @@ const OF_NO_USE: [file: string, text: string | null, words: string][] = [
 it.each(atLength(OF_NO_USE.slice(3, 4), OF_NO_USE))(
   'pages_from: reports %s, which stops nothing (%#)',
   async (file, text, words) => {
-    const { rows, said, part } = await withPagesFrom(file, text, 'select count(*) as n from pages', 'owner');
+    const { rows, said, part } = await withPagesFrom(file, text, 'select count(*) as n from pages');
     expect(rows).toEqual([{ n: 4 }]);
     expect(said).toMatch(/^(indexhouse: pages_from: .*[^.\s]\.\n)+$/);
     expect(said).toContain(words);
@@ -211,7 +209,7 @@ it.each(atLength(OF_NO_USE.slice(3, 4), OF_NO_USE))(
 once('query pages filters by own columns, as views do, and names the ones that it does not know', async () => {
   const sections = {
     warehouse: { path: warehouse.path },
-    pages_from: { file: join(cwd, write('filter.csv', 'pattern,owner,team\n/blog/*,A&B,x\n/x,A&B,\n')) },
+    pages_from: join(cwd, write('filter.csv', 'pattern,owner,team\n/blog/*,A&B,x\n/x,A&B,\n')),
     views: [
       { name: 'Blog', pages: { own: 'owner=A%26B&team=x' } },
       { name: 'Nope', pages: 'own=nope%3Dx' },

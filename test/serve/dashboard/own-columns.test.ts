@@ -22,7 +22,7 @@ const shop = sharedWarehouse(() => buildWarehouse(NIGHTS));
 async function visitorWith(text: string, views: View[] = []): Promise<Visitor> {
   const file = join(temporaryFolder(), 'owners.csv');
   writeFileSync(file, text);
-  const reader = new LiveReader({ warehouse: shop.path, memoryLimit: 256e6, pagesFrom: { file } });
+  const reader = new LiveReader({ warehouse: shop.path, memoryLimit: 256e6, pagesFrom: file });
   const dashboard = await startDashboard(shop.path, { reader, views });
   onTestFinished(() => reader.close());
   return dashboard.visitor(SHOP_TOKEN);
@@ -74,7 +74,7 @@ once('assistants see no columns of one’s own, with a key or without', async ()
   const file = join(temporaryFolder(), 'owners.csv');
   writeFileSync(file, 'pattern,owner\n*,Ben\n');
   const status = async () => readStatus({ ...STATUS_DEFAULTS, warehouse: shop.path, now: NOW });
-  const given = { warehouse: shop.path, memoryLimit: 256e6, pagesFrom: { file }, version: 'test', status };
+  const given = { warehouse: shop.path, memoryLimit: 256e6, pagesFrom: file, version: 'test', status };
   const { signal } = new AbortController();
   const keys = new KeyClients({ ...given, statusInput: { ...STATUS_DEFAULTS, warehouse: shop.path, now: NOW } });
   const whole = wholeClient(given);

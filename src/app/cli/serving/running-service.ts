@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { PagesFrom } from '../../../answers/query/own-pages.js';
 import type { StatusInput } from '../../../answers/status/found.js';
 import { UNREADABLE } from '../../../answers/status/last-night.js';
 import { metricsOf } from '../../../answers/status/metrics.js';
@@ -42,7 +41,7 @@ export interface ServiceOptions {
   rateLimit?: number | undefined;
   service: Config['service'];
   /** The user's file about pages, for the dashboard alone. */
-  pagesFrom?: PagesFrom | undefined;
+  pagesFrom?: string | undefined;
   views?: Config['views'] | undefined;
   /** For reading the metrics, and for the age of the data. */
   status: StatusInput;
