@@ -13,7 +13,7 @@ const GUIDE = readFileSync(join(packageFolder(), 'docs', 'assistants.md'), 'utf8
 
 const scratch = temporaryFolder();
 const callSchema = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
-const [, ...SECTIONS] = (GUIDE.split('## Ten questions')[1] ?? '').split('\n### ');
+const [, ...SECTIONS] = (GUIDE.split('## Eight questions')[1] ?? '').split('\n### ');
 
 let client: Client;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   client = await asked(join(folder, 'warehouse'));
 });
 
-it('there are nine questions', () => expect(SECTIONS).toHaveLength(9));
+it('there are eight questions', () => expect(SECTIONS).toHaveLength(8));
 
 const QUESTIONS = SECTIONS.map((section): [string, string] => [section.split('\n')[0] ?? '', section]);
 it.each(QUESTIONS)('is answered by the calls alone: %s', async (_title, section) => {
