@@ -154,5 +154,5 @@ export function logProblems(logger: Logger, said: readonly (Said & Problem)[]): 
 }
 
 export function lagOf({ reason, ...follower }: FollowerState): string {
-  return reason ?? `${titleOf(follower)} lags: what it follows does`;
+  return reason ?? `${titleOf(follower)} lags`;
 }

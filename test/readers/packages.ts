@@ -6,12 +6,14 @@ import { CACHE } from '../given/packages.js';
 
 /** Each set is installed into a folder of its own. */
 const PACKAGES = {
-  newest: ['duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1', 'pyiceberg==0.12.0', 'pytz==2026.6'],
+  newest: ['duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1', 'pytz==2026.6'],
+  pyiceberg: ['pyarrow==26.0.1', 'pyiceberg==0.12.0', 'sqlalchemy==2.1.9'],
   /** The engine of ClickHouse 26.9. */
   chdb: ['chdb==4.4.0'],
   /** The oldest DuckDB that there is a prebuilt package of. */
   'duckdb-1.1': ['duckdb==1.1.3', 'pytz==2026.6'],
-  'duckdb-1.4': ['duckdb==1.4.4', 'duckdb-extension-avro==1.4.4', 'duckdb-extension-iceberg==1.4.4', 'pytz==2026.6'],
+  /** With the extension that reads from buckets. */
+  'duckdb-1.5': ['duckdb==1.5.5', 'duckdb-extension-httpfs==1.5.5'],
   spark: ['pyspark==3.5.3'],
 };
 export type PythonPackages = keyof typeof PACKAGES;
@@ -39,8 +41,14 @@ export function pythonPath(name: PythonPackages): string {
 }
 
 /** What a Python program with these packages prints as JSON; it gets `input` on stdin. */
-export function askPython(packages: PythonPackages, program: string, cwd: string, input: unknown = null): unknown {
-  const env = { ...process.env, PYTHONPATH: pythonPath(packages) };
+export function askPython(
+  packages: PythonPackages,
+  program: string,
+  cwd: string,
+  input: unknown = null,
+  given: Record<string, string> = {},
+): unknown {
+  const env = { ...process.env, ...given, PYTHONPATH: pythonPath(packages) };
   const options = { cwd, env, encoding: 'utf8', input: JSON.stringify(input), maxBuffer: 1e9 } as const;
   const { stdout, stderr, status } = spawnSync('python3', ['-c', program], options);
   if (status !== 0) throw new Error(stderr);

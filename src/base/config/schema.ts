@@ -21,7 +21,6 @@ import {
   timeZone,
   token,
   whole,
-  yesOrNo,
 } from './scalars.js';
 import { checkWatched, views } from './views.js';
 import { checkAccess, checkAccounts, checkOrigins, tokenFile, websites } from './website-entries.js';
@@ -104,14 +103,6 @@ const sync = mapping({
     ),
 });
 
-/** `iceberg`: durations in milliseconds. */
-const iceberg = mapping({
-  enabled: yesOrNo()
-    .prefault(false)
-    .describe('Publish the warehouse as Apache Iceberg tables in its folder `iceberg`, for Spark, Trino and others.'),
-  history: duration().prefault('30d').describe('How far back readers of the Iceberg tables can travel in time.'),
-});
-
 const quality = mapping({
   max_reject_ratio: ratio().prefault(0.01).describe('Share of rejected records above which a listing is partial.'),
   max_failed_ratio: ratio()
@@ -161,7 +152,6 @@ export const SECTIONS = {
   reports,
   warehouse,
   bucket,
-  iceberg,
   sync,
   quality,
   status,
@@ -181,7 +171,6 @@ export const configSchema = mapping({
   reports: reports.prefault({}).describe('Which URL reports are fetched.'),
   warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
   bucket: bucket.optional().describe('A bucket that gets a copy of every commit; by default none.'),
-  iceberg: iceberg.prefault({}).describe('The warehouse as Apache Iceberg tables.'),
   retention: daysOrUnlimited()
     .prefault('unlimited')
     .describe(

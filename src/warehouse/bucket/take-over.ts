@@ -16,7 +16,7 @@ import { commitsIn, LeaseError, unknownMarkers, WriterLease } from './lease.js';
 import { type FetchOptions, type RestoredFiles, restore } from './restore.js';
 
 /** What is set aside of a folder: the log, in one piece and first, and what is derived from it. */
-const SET_ASIDE = ['parquet', 'runs', 'state', 'restored.json', 'bucket-removal.json', 'indexhouse.duckdb', 'iceberg'];
+const SET_ASIDE = ['parquet', 'runs', 'state', 'restored.json', 'bucket-removal.json', 'indexhouse.duckdb'];
 
 interface RestoreWanted extends FetchOptions {
   warehouse: string;

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../base/exit.js';
 import { counted } from '../../base/observe/format.js';
@@ -9,17 +10,19 @@ import { checkAreFiles } from '../../base/storage/only-files.js';
 import { rowsDiffer } from '../../base/storage/rows-differ.js';
 import { literal } from '../../base/storage/sql.js';
 import { findDamaged } from '../log/folder/damage.js';
-import { warehouseFolder } from '../log/folder/layout.js';
+import { listTableFiles, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { DATA_TABLES, LOOSE_TABLES, type Table } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
 import { filesOf, lackingIn, type Marker } from '../log/markers.js';
 import { findStates } from '../log/state.js';
-import { type Difference, type FollowerLag, lagging, removedIn } from './follower.js';
+import { type Difference, type FollowerLag, lagging } from './follower.js';
 
 const countRow = z.object({ rows: z.coerce.number() });
 const REBUILD = '`indexhouse verify --repair` rebuilds it from the Parquet files';
 
-const heldRun = z.object({ websiteId: z.string(), id: z.string() });
+/** A run or a commit, by its id. */
+const heldRow = z.object({ websiteId: z.string(), id: z.string() });
+type Held = z.infer<typeof heldRow>;
 
 /**
  * Whether a file holds what the log no longer has: of files that retention put out of use, or of websites from which
@@ -29,8 +32,24 @@ export async function isOutdated(engine: Engine, log: Log, prefix = ''): Promise
   // By runs, because a marker may only be lost; by its marker if a take-over kept the run's row from the bucket.
   const held = `select website_id as "websiteId", run_id as id from ${prefix}runs union
     select website_id, snapshot_id from ${prefix}snapshots anti join ${prefix}runs using (run_id, website_id)`;
-  if ((await removedIn(log, await engine.rows(heldRun, held))).length > 0) return true;
+  if ((await removedIn(log, await engine.rows(heldRow, held))).length > 0) return true;
   return (await countTombstoned(engine, log, prefix)) > 0;
+}
+
+/** The runs and commits in the file that the warehouse no longer has: `indexhouse remove` took them out. */
+async function removedIn(log: Log, held: readonly Held[]): Promise<Held[]> {
+  const { markers, runs, damaged } = log;
+  const unlisted = without(held, [...runs, ...[...markers, ...damaged].map(({ path }) => path)]);
+  if (unlisted.length === 0) return [];
+  // Listed again: a run that was committed and copied since the log was opened is no removal.
+  const tables = ['runs', 'snapshots'] as const;
+  const now = await Promise.all(tables.map((table) => listTableFiles(log.path, table)));
+  return without(unlisted, now.flat());
+}
+
+function without(held: readonly Held[], paths: readonly string[]): Held[] {
+  const there = new Set(paths.map((path) => `${websiteOf(path)} ${basename(path, '.parquet')}`));
+  return held.filter(({ websiteId, id }) => !there.has(`${websiteId} ${id}`));
 }
 
 /** Of how many commits a file holds rows that a tombstone put out of use. */
@@ -75,7 +94,7 @@ export async function duckdbLag(
   try {
     const [taken, tombstoned] = await withEngine({ ...engine, file, readOnly: true }, async (opened) => {
       const all = 'select website_id as "websiteId", snapshot_id as id from snapshots';
-      return [await opened.rows(heldRun, all), await countTombstoned(opened, log)] as const;
+      return [await opened.rows(heldRow, all), await countTombstoned(opened, log)] as const;
     });
     const lacking = lackingIn(new Set(taken.map(({ id }) => id)), markers).length;
     return { ...lag, behind: lacking + (await removedIn(log, taken)).length + tombstoned, held };

@@ -4,7 +4,7 @@ import { withRemedy } from '../../base/storage/disk-error.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { SECOND_MS } from '../../base/time.js';
 import { scratchFolder } from '../log/folder/layout.js';
-import { type Log, openLog } from '../log/log.js';
+import { openLog } from '../log/log.js';
 import { updateIndex } from '../log/update-index.js';
 import { isAnalyticsCurrent, writeAnalytics } from './analytics.js';
 import { compareDuckdb, followWithDuckdb } from './duckdb.js';
@@ -36,16 +36,13 @@ export async function followAll({ config, warehouse, logger, lockTimeout }: Foll
 export async function follow(followers: readonly Follower[], { warehouse }: Config): Promise<FollowerState[]> {
   const scratch = { memoryLimit: warehouse.memory_limit, temporary: scratchFolder(warehouse.path) };
   const states: FollowerState[] = [];
-  const followOne = (follower: Follower, log: Log) => {
-    const upstream = states.find(({ name }) => name === follower.after);
-    // It lags for the same reason as the follower before it.
-    if (upstream && upstream.behind > 0) return { name: follower.name, behind: upstream.behind };
-    return follower.follow(log, scratch).catch((error: unknown) => couldNot(follower.name, error));
-  };
   try {
     await withEngine(scratch, async (engine) => {
       const log = await openLog(engine, warehouse.path, { index: 'at once' });
-      for (const follower of followers) states.push(await followOne(follower, log));
+      for (const follower of followers) {
+        const { name } = follower;
+        states.push(await follower.follow(log, scratch).catch((error: unknown) => couldNot(name, error)));
+      }
     });
     return states;
   } catch (error) {
@@ -60,18 +57,12 @@ function couldNot(name: string, error: unknown): FollowerState {
 
 /** All followers of this configuration, in the order in which they catch up. Libraries are loaded on first use. */
 export function followersOf(config: Config, lockTimeout = LOCK_TIMEOUT_MS): Follower[] {
-  const { iceberg, bucket, warehouse } = config;
+  const { bucket, warehouse } = config;
   const followers = localFollowers({ memoryLimit: warehouse.memory_limit, lockTimeout });
   if (bucket) {
     const inBucket: WithCopy = async (log, work, isAwaited) =>
       (await import('../bucket/copy.js')).withBucketCopy(bucket, log, work, isAwaited);
     followers.push(followerOf('bucket', inBucket));
-  }
-  if (iceberg.enabled) {
-    const published: WithCopy = async (log, work, isAwaited) =>
-      (await import('./iceberg/follower.js')).withIcebergTables({ bucket, ...iceberg }, log, work, isAwaited);
-    // In a bucket they can only name files that are there.
-    followers.push(followerOf('iceberg', published, bucket && 'bucket'));
   }
   return followers;
 }

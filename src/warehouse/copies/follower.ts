@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { messageOf, UnreachableError } from '../../base/exit.js';
 import { counted } from '../../base/observe/format.js';
 import { diskRemedy } from '../../base/storage/disk-error.js';
@@ -6,7 +5,6 @@ import type { EngineOptions } from '../../base/storage/engine.js';
 import type { LockHolder } from '../../base/storage/locks.js';
 import { checkAreFiles } from '../../base/storage/only-files.js';
 import { firstLine } from '../log/folder/damage.js';
-import { listTableFiles, websiteOf } from '../log/folder/layout.js';
 import type { Log } from '../log/log.js';
 import { dataFilesOf, lackingIn, type Marker, markersOf, newestMarkers } from '../log/markers.js';
 import { currentState } from '../log/state.js';
@@ -15,7 +13,6 @@ import { currentState } from '../log/state.js';
 const TITLES: Readonly<Record<string, string>> = {
   duckdb: 'indexhouse.duckdb',
   analytics: 'analytics.duckdb',
-  iceberg: 'Iceberg',
   bucket: 'the bucket',
 };
 
@@ -94,36 +91,12 @@ export interface Compared {
 export interface Follower {
   /** Its name in the receipt, in `status` and in metrics. */
   readonly name: string;
-  /** The follower that must be up to date before this one can catch up. */
-  readonly after?: string;
   /** Lets it catch up. @throws if it cannot: then it lags */
   follow(log: Log, engine: EngineOptions): Promise<FollowerState>;
   /** How far it is, without writing to it or waiting for the process that has it open. */
   lag(log: Log, engine: EngineOptions): Promise<FollowerLag>;
   /** How it differs from the commits that it holds. Being behind is not a difference. */
   compare(log: Log, engine: EngineOptions, options: { repair: boolean }): Promise<Compared>;
-}
-
-/** A run or a commit, by its id. */
-export interface Held {
-  websiteId: string;
-  id: string;
-}
-
-/** The runs and commits in a copy that the warehouse no longer has: `indexhouse remove` took them out. */
-export async function removedIn<T extends Held>(log: Log, held: readonly T[]): Promise<T[]> {
-  const { markers, runs, damaged } = log;
-  const unlisted = without(held, [...runs, ...[...markers, ...damaged].map(({ path }) => path)]);
-  if (unlisted.length === 0) return [];
-  // Listed again: a run that was committed and copied since the log was opened is no removal.
-  const tables = ['runs', 'snapshots'] as const;
-  const now = await Promise.all(tables.map((table) => listTableFiles(log.path, table)));
-  return without(unlisted, now.flat());
-}
-
-function without<T extends Held>(held: readonly T[], paths: readonly string[]): T[] {
-  const there = new Set(paths.map((path) => `${websiteOf(path)} ${basename(path, '.parquet')}`));
-  return held.filter(({ websiteId, id }) => !there.has(`${websiteId} ${id}`));
 }
 
 /** One commit of the log, as a copy takes it. */
@@ -160,10 +133,9 @@ export interface CheckedCopy extends LogCopy {
 export type WithCopy = <T>(log: Log, work: (copy: CheckedCopy) => Promise<T>, isAwaited?: boolean) => Promise<T>;
 
 /** Makes a copy a follower, which opens the copy whenever it needs it. */
-export function followerOf(name: string, withCopy: WithCopy, after?: string): Follower {
+export function followerOf(name: string, withCopy: WithCopy): Follower {
   return {
     name,
-    ...(after === undefined ? {} : { after }),
     follow: async (log, engine) => ({ name, ...(await withCopy(log, (copy) => catchUp(copy, log, engine))) }),
     async lag(log) {
       const lag = { name, held: null };

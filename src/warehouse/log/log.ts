@@ -124,11 +124,6 @@ export class Log implements ReadLog {
     return this.markers;
   }
 
-  /** Whether `runs` lists every run: none is only in the index. */
-  get namesEveryRun(): boolean {
-    return this.#index === null;
-  }
-
   /** The date of the newest snapshot, `YYYY-MM-DD`; null if there is none. */
   get newestDate(): string | null {
     const index = this.#loaded ? this.#index : null;

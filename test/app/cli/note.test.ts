@@ -100,7 +100,7 @@ async function faces({ warehouse, command }: ReturnType<typeof given>) {
 describe('a note', () => {
   testAtLength('is seen on all faces, escaped, until it is removed', async () => {
     const server = await startBucket();
-    const made = given({ bucket: server.config, iceberg: { enabled: true } });
+    const made = given({ bucket: server.config });
     const { command, note } = made;
     const { note_id } = await note('2025-03-07', HOSTILE, '--directory', '/blog/');
     await note('2025-03-09', 'Only of the other', '--website', 'other');
@@ -118,7 +118,7 @@ describe('a note', () => {
     }
     expect(seen.assistant).toEqual([expect.stringContaining(JSON.stringify(said)), JSON.stringify([[HOSTILE]])]);
     expect(await command('verify')).toMatchObject({ code: 0, stdout: expect.stringContaining('no differences') });
-    expect([...server.objects.keys()].filter((key) => /^iceberg\/note_log\/.*avro$/.test(key))).not.toEqual([]);
+    expect([...server.objects.keys()].filter((key) => key.startsWith('parquet/note_log/'))).not.toEqual([]);
 
     await note('--remove', note_id);
     const gone = await faces(made);

@@ -26,7 +26,6 @@ describe('precedence', () => {
       INDEXHOUSE_QUALITY_MAX_REJECT_RATIO: '0.5',
       INDEXHOUSE_WAREHOUSE_MEMORY_LIMIT: '2GB',
       INDEXHOUSE_SCHEDULE_NIGHTLY_SYNC: 'false',
-      INDEXHOUSE_ICEBERG_ENABLED: 'true',
     });
     expect(config).toMatchObject({
       api: { base_url: 'http://localhost:1', token: '12345', timeout: 5000 },
@@ -34,7 +33,6 @@ describe('precedence', () => {
       quality: { max_reject_ratio: 0.5 },
       warehouse: { memory_limit: 2e9 },
       schedule: { 'nightly-sync': false },
-      iceberg: { enabled: true },
     });
   });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect } from 'vitest';
 import { UnreachableError } from '../../../src/base/exit.js';
@@ -6,16 +6,14 @@ import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { follow, followersOf } from '../../../src/warehouse/copies/follow.js';
 import type { Compared, FollowerLag } from '../../../src/warehouse/copies/follower.js';
-import { listTableFiles, namesIn, stateFolder } from '../../../src/warehouse/log/folder/layout.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { DATA_TABLES } from '../../../src/warehouse/log/folder/tables.js';
 import { type Log, openLog } from '../../../src/warehouse/log/log.js';
-import { atLength, once, testAtLength } from '../../given/at-length.js';
+import { once, testAtLength } from '../../given/at-length.js';
 import { type GivenBucket, startBucket } from '../../given/bucket.js';
 import { countsIn } from '../../given/counts.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
-import { icebergFiles, icebergSizes } from '../../given/iceberg.js';
 import { readParquet, readTable } from '../../given/parquet.js';
-import { rewrite } from '../../given/tamper.js';
 import { buildNights, maintainAt } from '../../given/thinned.js';
 import { configFor, sharedWarehouse } from '../../given/warehouse.js';
 
@@ -38,77 +36,34 @@ beforeEach(() => {
 });
 
 interface Case {
-  /** Its followers in the receipt: the last one is tested, and waits for those before it. */
-  names: string[];
+  /** Of the follower, in the receipt. */
+  name: string;
   sections(): Record<string, Record<string, unknown>>;
   /** How many rows of each table another reader finds there. */
   rows(warehouse: string): Promise<Counts>;
   /** Deletes the copy. */
   lose(warehouse: string): void;
-  /** Breaks it so that it cannot be used until it is deleted; left out: it is replaced as a whole. */
-  spoil?(warehouse: string): void;
-  /** Whether it holds commits of its own. */
-  isCopy: boolean;
 }
 
-const iceberg = { enabled: true };
-const bucket = () => server.config;
 const file = (name: string) => ({
   sections: () => ({}),
   rows: (warehouse: string) => countsIn(join(warehouse, name), [...TABLES]),
   lose: (warehouse: string) => rmSync(join(warehouse, name)),
 });
-const inBucket = (folder: string) => [...server.objects.keys()].filter((key) => key.startsWith(`nights/${folder}`));
-
-const CASES: Record<string, Case> = {
-  'indexhouse.duckdb': {
-    ...file('indexhouse.duckdb'),
-    names: ['duckdb'],
-    spoil: (warehouse) => writeFileSync(join(warehouse, 'indexhouse.duckdb'), 'this is no database'),
-    isCopy: true,
-  },
-  'analytics.duckdb': { ...file('analytics.duckdb'), names: ['analytics'], isCopy: false },
-  'Iceberg tables': {
-    names: ['iceberg'],
-    sections: () => ({ iceberg }),
-    rows: icebergRows,
-    lose: (warehouse) => rmSync(join(warehouse, 'iceberg'), { recursive: true }),
-    spoil: (warehouse) => {
-      const metadata = join(warehouse, 'iceberg', 'snapshots', 'metadata');
-      mkdirSync(metadata, { recursive: true });
-      writeFileSync(join(metadata, 'v1.metadata.json'), '{"format-version": 2');
-    },
-    isCopy: true,
-  },
-  'the bucket': {
-    names: ['bucket'],
-    sections: () => ({ bucket: bucket() }),
+const DUCKDB: Case = { name: 'duckdb', ...file('indexhouse.duckdb') };
+const CASES: readonly Case[] = [
+  DUCKDB,
+  { name: 'analytics', ...file('analytics.duckdb') },
+  {
+    name: 'bucket',
+    sections: () => ({ bucket: server.config }),
     rows: async () => fileRows(downloaded()),
     lose: () => server.objects.clear(),
-    isCopy: true,
   },
-  'Iceberg tables in the bucket': {
-    names: ['bucket', 'iceberg'],
-    sections: () => ({ bucket: bucket(), iceberg }),
-    rows: async () => icebergRows(downloaded()),
-    lose: () => {
-      for (const key of inBucket('iceberg/')) server.objects.delete(key);
-    },
-    isCopy: true,
-  },
-};
+];
 
-/** The tables in the bucket go the ways of both. */
-const COVERED = ['Iceberg tables', 'the bucket'];
-const ENTRIES = Object.entries(CASES);
-describe.each(
-  atLength(
-    ENTRIES.filter(([name]) => !COVERED.includes(name)),
-    ENTRIES,
-  ),
-)('%s', (name, one) => {
-  const testCase = COVERED.includes(name) ? testAtLength : once;
-  testCase('is behind until it follows, holds every row, copies nothing twice, and is made again', async () => {
+describe.each(CASES)('$name', (one) => {
+  once('is behind until it follows, holds every row, copies nothing twice, and is made again', async () => {
     const warehouse = copyOf(built.path);
     const commits = (await readTable(warehouse, 'snapshots')).length;
     expect(await lag(warehouse, one)).toMatchObject({ behind: commits });
@@ -118,7 +73,7 @@ describe.each(
     expect(await one.rows(warehouse)).toEqual(all);
     server.requests.length = 0;
     expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-    expect(server.requests.filter((request) => /^PUT .*\/(parquet|iceberg)\//.test(request))).toEqual([]);
+    expect(server.requests.filter((request) => /^PUT .*\/parquet\//.test(request))).toEqual([]);
 
     one.lose(warehouse);
     expect((await lag(warehouse, one)).behind).toBeGreaterThan(0);
@@ -126,8 +81,7 @@ describe.each(
     expect(await one.rows(warehouse)).toEqual(all);
   });
 
-  const testOlder = one.names.includes('iceberg') ? testCase : testAtLength;
-  testOlder('is not behind for a reader whose log was listed before the last night', async () => {
+  testAtLength('is not behind for a reader whose log was listed before the last night', async () => {
     const warehouse = copyOf(built.path);
     const newest = ['snapshots', 'runs'].map((table) => ({
       there: join(warehouse, 'parquet', table, 'website=shop', 'date=2024-12-02'),
@@ -137,7 +91,7 @@ describe.each(
     await withLog(warehouse, async (older, options) => {
       for (const { there, away } of newest) renameSync(away, there);
       expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-      const follower = followersFor(warehouse, one).at(-1) ?? expect.fail();
+      const follower = followerFor(warehouse, one);
       expect(await follower.lag(older, options)).toMatchObject(IS_NEVER_BEHIND);
       const { differences } = await follower.compare(older, options, { repair: false });
       expect(differences.filter(({ level }) => level !== 'note')).toEqual([]);
@@ -166,7 +120,8 @@ describe.each(
     }
   });
 
-  if (one.isCopy)
+  // Views of its own text hold no commits.
+  if (one.name !== 'analytics')
     testAtLength('skips a commit whose file is damaged, names it, and takes it once it is whole', async () => {
       const warehouse = copyOf(built.path);
       const [damaged = ''] = (await listTableFiles(warehouse, 'coverage')).filter((path) => path.includes('=shop'));
@@ -176,94 +131,63 @@ describe.each(
       expect(first).toMatchObject({ behind: 1, reason: expect.stringContaining(basename(damaged)) });
       const { differences } = await compared(warehouse, one);
       expect(new Set(differences.map(({ level }) => level))).toEqual(new Set(['lag']));
-      if (one.names.length === 1) {
-        const others = (await readTable(warehouse, 'snapshots')).length - 1;
-        expect(await one.rows(warehouse)).toMatchObject({ snapshots: others });
-      }
+      const others = (await readTable(warehouse, 'snapshots')).length - 1;
+      expect(await one.rows(warehouse)).toMatchObject({ snapshots: others });
       writeFileSync(damaged, bytes);
       expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
       expect(await one.rows(warehouse)).toEqual(all);
     });
 
-  const testRetention = one.names.length > 1 ? once : testAtLength;
-  testRetention('follows retention', async () => {
+  testAtLength('follows retention', async () => {
     const warehouse = copyOf(built.path);
     await catchUp(warehouse, one);
     const { followers } = await maintainAt(warehouse, { sections: one.sections() });
-    const later = followers.filter(({ name }) => one.names.includes(name));
     // The native file follows by itself, where it is made smaller.
-    if (!one.names.includes('duckdb')) expect(later).toEqual(upToDate(one));
+    if (one !== DUCKDB) expect(followers.filter(({ name }) => name === one.name)).toEqual(upToDate(one));
     // What is dropped leaves the bucket an hour later.
     const there = await fileRows(warehouse);
     const kept = await fileRows(warehouse, await droppedIn(warehouse));
     expect(there['coverage']).toBeGreaterThan(kept['coverage'] ?? 0);
-    expect(await one.rows(warehouse)).toEqual(one.names.at(-1) === 'bucket' ? there : kept);
+    expect(await one.rows(warehouse)).toEqual(one.name === 'bucket' ? there : kept);
     expect((await compared(warehouse, one)).differences).toEqual([]);
   });
-
-  if (one.spoil)
-    testCase('broken, it lags and says what to do, while the others go on', async () => {
-      const warehouse = copyOf(built.path);
-      one.spoil?.(warehouse);
-      const [own, other] = await catchUp(warehouse, { ...one, names: [...one.names, 'analytics'] });
-      const states = [own, other].sort((a) => (a?.name === 'analytics' ? 1 : -1));
-      expect(states[0]).toMatchObject({
-        reason: expect.stringMatching(/delete it|delete the warehouse's folder iceberg/),
-      });
-      expect(states[0]?.behind).toBeGreaterThan(0);
-      expect(states[1]).toEqual({ name: 'analytics', behind: 0 });
-      expect(await lag(warehouse, one)).toMatchObject({ error: expect.any(String) });
-      expect((await compared(warehouse, one)).differences).toHaveLength(1);
-      one.lose(warehouse);
-      expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-    });
 });
 
-once('Iceberg tables wait for the bucket', async () => {
-  server.fault = () => '403 AccessDenied';
-  const both = CASES['Iceberg tables in the bucket'] ?? expect.fail();
-  const [first, second] = await catchUp(copyOf(built.path), both);
-  expect(first).toMatchObject({ behind: 1, reason: expect.stringContaining('AccessDenied') });
-  expect(second).toEqual({ name: 'iceberg', behind: 1 });
-});
-
-testAtLength('Iceberg tables in the bucket have the sizes of the states there, not of those rebuilt here', async () => {
+once('a broken indexhouse.duckdb lags and says what to do, while the others go on', async () => {
   const warehouse = copyOf(built.path);
-  const both = CASES['Iceberg tables in the bucket'] ?? expect.fail();
-  await catchUp(warehouse, { ...both, names: ['bucket'] });
-  for (const website of ['blog', 'shop']) {
-    const folder = stateFolder(warehouse, website);
-    await rewrite(join(folder, (await namesIn(folder)).at(-1) ?? ''), 'from self');
-  }
-  expect(await catchUp(warehouse, both)).toEqual(upToDate(both));
-  expect(await both.rows(warehouse)).toEqual(all);
+  writeFileSync(join(warehouse, 'indexhouse.duckdb'), 'this is no database');
+  const [own, other] = await follow(followersOf(configOf(warehouse, DUCKDB)), configOf(warehouse, DUCKDB));
+  expect(own).toMatchObject({ name: 'duckdb', reason: expect.stringContaining('delete it') });
+  expect(own?.behind).toBeGreaterThan(0);
+  expect(other).toEqual({ name: 'analytics', behind: 0 });
+  expect(await lag(warehouse, DUCKDB)).toMatchObject({ error: expect.any(String) });
+  expect((await compared(warehouse, DUCKDB)).differences).toHaveLength(1);
+  DUCKDB.lose(warehouse);
+  expect(await catchUp(warehouse, DUCKDB)).toEqual(upToDate(DUCKDB));
 });
 
-function upToDate({ names }: Case) {
-  return names.map((name) => ({ name, behind: 0 }));
+function upToDate({ name }: Case) {
+  return [{ name, behind: 0 }];
 }
 
 function configOf(warehouse: string, { sections }: Case) {
   return configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections: sections() });
 }
 
-function followersFor(warehouse: string, one: Case) {
-  return followersOf(configOf(warehouse, one)).filter(({ name }) => one.names.includes(name));
+function followerFor(warehouse: string, one: Case) {
+  return followersOf(configOf(warehouse, one)).find(({ name }) => name === one.name) ?? expect.fail();
 }
 
 function catchUp(warehouse: string, one: Case) {
-  return follow(followersFor(warehouse, one), configOf(warehouse, one));
+  return follow([followerFor(warehouse, one)], configOf(warehouse, one));
 }
 
 function lag(warehouse: string, one: Case): Promise<FollowerLag> {
-  return withLog(warehouse, (log, options) => followersFor(warehouse, one).at(-1)?.lag(log, options) ?? expect.fail());
+  return withLog(warehouse, (log, options) => followerFor(warehouse, one).lag(log, options));
 }
 
 function compared(warehouse: string, one: Case): Promise<Compared> {
-  return withLog(
-    warehouse,
-    (log, options) => followersFor(warehouse, one).at(-1)?.compare(log, options, { repair: false }) ?? expect.fail(),
-  );
+  return withLog(warehouse, (log, options) => followerFor(warehouse, one).compare(log, options, { repair: false }));
 }
 
 function withLog<T>(
@@ -283,20 +207,6 @@ function downloaded(): string {
     writeFileSync(path, body);
   }
   return folder;
-}
-
-/** Of the Iceberg tables of a folder, wherever they were published. Each file is there, and each state has its size. */
-async function icebergRows(folder: string): Promise<Counts> {
-  const counts: Counts = {};
-  const local = (address: string) => address.replace('s3://lake/nights', folder);
-  for (const table of TABLES) {
-    const files = Object.entries(await icebergFiles(folder, table));
-    for (const [path, rows] of files) expect([path, (await readParquet(local(path))).length]).toEqual([path, rows]);
-    counts[table] = files.reduce((sum, [, rows]) => sum + rows, 0);
-  }
-  const states = Object.entries(await icebergSizes(folder, 'page_state'));
-  expect(states.map(([path]) => statSync(local(path)).size)).toEqual(states.map(([, bytes]) => bytes));
-  return counts;
 }
 
 /** Of the Parquet files of a folder, but for those of commits that are dropped: `<table> <commit>`. */
