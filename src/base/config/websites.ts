@@ -55,7 +55,7 @@ export function namedWebsites({ api, google, websites }: Configured): Website[] 
 }
 
 /** The quota of a property of Search Console, unless the configuration says otherwise. */
-export const INSPECTIONS_PER_DAY = 2000;
+const INSPECTIONS_PER_DAY = 2000;
 
 /** What a website with `source: google` has beside its name; without an entry of its own, the defaults: the quota of a property. */
 export function googleAccess({ google, websites }: Pick<Config, 'google' | 'websites'>, entry: Partial<Entry> = {}) {

@@ -16,12 +16,12 @@ export function warningLines(warnings: readonly string[]): string {
 /** A table of records, a column for each name: numbers with separators and on the right. Nothing without records. */
 export function recordTable(
   records: readonly Readonly<Record<string, string | number>>[],
-  { right = [], ...options }: TableOptions & { right?: readonly string[] } = {},
+  options: TableOptions = {},
 ): string {
   const [first = {}] = records;
   if (records.length === 0) return '';
   const columns = Object.entries(first).map(([name, value]): Column => {
-    return { name, align: typeof value === 'number' || right.includes(name) ? 'right' : 'left' };
+    return { name, align: typeof value === 'number' ? 'right' : 'left' };
   });
   const cell = (value: string | number | undefined) => (typeof value === 'number' ? count(value) : value);
   return formatTable(
