@@ -53,7 +53,8 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
   const setup: ServerOptions['setup'] = (server) => {
     const statusInput = { ...STATUS_DEFAULTS, warehouse, now: now?.() ?? Date.now() };
     const verdict = () => readStatus(statusInput);
-    addHealth(server, { reader, findKey, prefix: options.prefix ?? '', verdict, statusInput });
+    const known = { find: findKey, readsAll: () => false };
+    addHealth(server, { reader, keys: known, prefix: options.prefix ?? '', verdict, statusInput });
     options.setup?.(server);
   };
   const app = buildServer(store, { ...options, setup });

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startDaemonService } from '../../src/app/cli/serving/daemon-service.js';
-import { JobBoard } from '../../src/app/daemon/job-board.js';
-import { createLogger } from '../../src/base/observe/log.js';
+import { statusInputOf } from '../../src/answers/status/status-input.js';
+import type { Config } from '../../src/base/config/schema.js';
+import { addKey } from '../../src/serve/keys/manage-keys.js';
 import { realRunEffects } from '../../src/sync/context.js';
 import { startReceiver } from '../app/notify/given.js';
 import { atLength } from '../given/at-length.js';
@@ -10,6 +10,7 @@ import { type Ended, type RunOptions, run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { ENDINGS, type Ending, FACES, PAGES } from '../given/endings.js';
 import { temporaryFolder } from '../given/folder.js';
+import { serviceOver } from '../given/served.js';
 import { pagesOf, startService, windowOf } from '../given/service.js';
 import { given } from '../given/synced.js';
 import { givenSchemas } from '../given/warehouse.js';
@@ -57,22 +58,16 @@ async function worldOf({ listing, report, sections = {}, clockAhead = 0 }: Endin
   return { file, warehouse, receiver, command, sync };
 }
 
-/** What `/healthz` of a daemon says whose job has ended like this. */
-async function healthOf(file: string, exitCode: number) {
-  const logger = createLogger({ level: 'silent' });
-  const board = new JobBoard(null, logger);
-  await board.begun('nightly-sync');
-  await board.ended('nightly-sync', exitCode);
-  const address = { host: '127.0.0.1', port: 0, readMetrics: async () => '' };
-  const service = await startDaemonService({
-    config: await given(file),
-    logger,
-    board,
-    names: ['nightly-sync'],
-    ...address,
-  });
-  const answer = await fetch(`${service.url}/healthz`);
-  return { status: answer.status, says: JSON.parse(await answer.text()).status };
+/** What `serve` says at `/healthz` to a stranger, and to a key of all websites. */
+async function healthOf(warehouse: string, config: Config) {
+  const { token } = await addKey(warehouse, { label: 'monitoring', websites: 'all' });
+  const service = await serviceOver(warehouse, {}, { status: statusInputOf(config) });
+  onTestFinished(() => service.close());
+  const get = async (headers = {}) => {
+    const answer = await fetch(`${service.url}/healthz`, { headers });
+    return [answer.status, await answer.json()];
+  };
+  return { stranger: await get(), key: await get({ authorization: `Bearer ${token}` }) };
 }
 
 /** In `npm test`, one of each exit code; the others in `npm run test:full`. */
@@ -109,5 +104,9 @@ test.each(
   expect([status.code, exit_code, warnings.length > 0]).toEqual([exitCode, exitCode, !isGreen]);
   expect(warnings.join('\n')).toContain(says);
   expect((await command('status', ['--metrics'])).stdout).toContain(`indexhouse_exit_code ${exitCode}\n`);
-  expect(await healthOf(file, exitCode)).toEqual(FACES[exitCode].health);
+  const { status: answered, says: word } = FACES[exitCode].health;
+  expect(await healthOf(warehouse, await given(file))).toEqual({
+    stranger: [answered, { status: isGreen ? 'ok' : 'not ok' }],
+    key: [answered, expect.objectContaining({ status: word })],
+  });
 });

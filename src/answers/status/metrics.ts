@@ -1,12 +1,10 @@
 import { Gauge, Registry } from 'prom-client';
-import { z } from 'zod';
-import { type LastNight, UNREADABLE } from './last-night.js';
 import type { Status } from './status.js';
 import { nameOf, type WebsiteStatus } from './website-status.js';
 
 type Value = number | boolean | null | undefined;
 /** Gauges by their names without `indexhouse_`: what each says, and how it is read. An unknown value makes no series. */
-export type Gauges<Of> = Record<string, [help: string, value: (of: Of) => Value]>;
+type Gauges<Of> = Record<string, [help: string, value: (of: Of) => Value]>;
 
 const OF_A_WEBSITE: Gauges<WebsiteStatus> = {
   snapshots: ['Snapshots in the warehouse.', ({ snapshots }) => snapshots],
@@ -91,7 +89,7 @@ interface Figure {
 }
 
 /** The gauges of some things, each with its labels. */
-export function figuresOf<Of>(gauges: Gauges<Of>, all: readonly (readonly [Record<string, string>, Of])[]): Figure[] {
+function figuresOf<Of>(gauges: Gauges<Of>, all: readonly (readonly [Record<string, string>, Of])[]): Figure[] {
   return Object.entries(gauges).map(([name, [help, value]]) => ({
     name,
     help,
@@ -100,7 +98,7 @@ export function figuresOf<Of>(gauges: Gauges<Of>, all: readonly (readonly [Recor
 }
 
 /** Figures in Prometheus' text format. */
-export function metricsText(figures: readonly Figure[]): Promise<string> {
+function metricsText(figures: readonly Figure[]): Promise<string> {
   const registry = new Registry();
   for (const { name, help, series } of figures) {
     const known = series.filter(([, value]) => value !== null && value !== undefined);
@@ -154,12 +152,4 @@ export function metricsOf(status: Status): Promise<string> {
       series: [[{ sentence: status.last_night.sentence }, 1]],
     },
   ]);
-}
-
-/** The verdict on the last night in a text of `metricsOf`. */
-export function lastNightIn(text: string): LastNight {
-  const [, sentence] = /^indexhouse_last_night_info\{sentence=("(?:[^"\\]|\\.)*")\} 1$/m.exec(text) ?? [];
-  const [, isGood] = /^indexhouse_last_night_good ([01])$/m.exec(text) ?? [];
-  if (sentence === undefined) return UNREADABLE;
-  return { is_good: isGood === undefined ? null : isGood === '1', sentence: z.string().parse(JSON.parse(sentence)) };
 }

@@ -2,12 +2,10 @@ import { longestGap } from '../../base/config/cron.js';
 import { type Config, SECTIONS } from '../../base/config/schema.js';
 import { isExcepted } from '../../base/config/websites.js';
 import { diskOf } from '../../base/storage/free-disk.js';
-import { timeOfId } from '../../base/time.js';
 import { followersOf } from '../../warehouse/copies/follow.js';
-import { newestFile, websitesIn } from '../../warehouse/log/folder/layout.js';
 import { DEFAULT_AGE_RULE } from './data-age.js';
 import type { StatusInput } from './found.js';
-import { type Due, overdueText } from './overdue.js';
+import type { Due } from './overdue.js';
 
 /** The defaults of the configuration, used if only a folder is given. */
 export const STATUS_DEFAULTS = {
@@ -48,22 +46,4 @@ export function maxAgeOf({ status, schedule, warehouse }: Config): number {
   if (status.max_age !== 'auto') return status.max_age;
   const cron = schedule['nightly-sync'];
   return (cron && 2 * (longestGap(cron, warehouse.time_zone) ?? 0)) || STATUS_DEFAULTS.maxAge;
-}
-
-/**
- * The configured websites whose newest snapshot is stale, and whether the daemon missed a night. From the names of files
- * alone, so websites without a snapshot are not stale.
- */
-export async function agesIn(config: Config, now: number): Promise<{ stale: string[]; overdue: string | null }> {
-  const { websites, warehouse } = config;
-  const known = Array.isArray(websites) ? websites.map(({ id }) => id) : await websitesIn(warehouse.path);
-  const ids = known.filter((id) => !isExcepted(config, id));
-  const newest = (table: 'snapshots' | 'runs') => Promise.all(ids.map((id) => newestFile(warehouse.path, table, id)));
-  const maxAge = maxAgeOf(config);
-  const [snapshots, runs] = [await newest('snapshots'), await newest('runs')];
-  const begun = runs.filter((id) => id !== null).map(timeOfId);
-  return {
-    stale: ids.filter((_, at) => now - timeOfId(snapshots[at] ?? '') > maxAge),
-    overdue: overdueText(begun.sort((one, other) => one - other).slice(-1), { due: dueOf(config), now }),
-  };
 }

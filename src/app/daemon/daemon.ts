@@ -1,5 +1,5 @@
 import { lastTime, nextTimes } from '../../base/config/cron.js';
-import { BusyError, EXIT, Failure, Stopped } from '../../base/exit.js';
+import { BusyError, EXIT, Stopped } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
 import { HOUR_MS, MINUTE_MS } from '../../base/time.js';
 import type { JobContext } from './job.js';
@@ -84,9 +84,7 @@ class Timed {
     const now = Date.now();
     this.#setNext(now);
     this.#logNext();
-    const { last } = board.figuresOf(name);
-    const recorded = last && Date.parse(last.begun_at);
-    const lastBegun = job.lastBegun ? await job.lastBegun(config) : recorded;
+    const lastBegun = job.lastBegun ? await job.lastBegun(config) : board.lastBegun(name);
     const due = lastBegun === null ? null : this.#last(now, Math.max(now - CATCH_UP_MS, lastBegun + 1));
     if (due !== null) this.#logger.info({ due: new Date(due) }, 'catching up: no process was running at that time');
     else if (await job.isUnfinished?.(config)) this.#logger.info('resuming what another process left unfinished');
@@ -124,7 +122,6 @@ class Timed {
   #setNext(now: number): void {
     const [next] = nextTimes(this.timed.cron, this.options.config.warehouse.time_zone, 1, new Date(now));
     this.next = next?.getTime() ?? Number.POSITIVE_INFINITY;
-    this.options.board.setNext(this.timed.name, next ?? null);
   }
 
   #logNext(): void {
@@ -144,7 +141,8 @@ async function runJob(timed: Pick<TimedJob, 'name' | 'job'>, options: RecordedCo
   try {
     logger.info('started');
     const exitCode = await runRecorded(timed, { ...options, signal: own.signal });
-    logger.info({ exit_code: exitCode, duration_ms: Date.now() - startedAt }, 'ended');
+    const level = exitCode === EXIT.done ? 'info' : 'warn';
+    logger[level]({ exit_code: exitCode, duration_ms: Date.now() - startedAt }, 'ended');
   } catch (error) {
     if (error instanceof BusyError) logger.warn(error.message);
     else if (error instanceof Stopped) logger.info(error.message);
@@ -158,20 +156,13 @@ export interface RecordedContext extends JobContext {
   board: JobBoard;
 }
 
-/** Runs a job once, and records its start and end. @throws what the job throws */
+/** Runs a job once, and records its start. @throws what the job throws */
 export async function runRecorded(
   { name, job }: Pick<TimedJob, 'name' | 'job'>,
   { board, ...context }: RecordedContext,
 ): Promise<number> {
   await board.begun(name);
-  try {
-    const exitCode = await job.run(context);
-    await board.ended(name, exitCode);
-    return exitCode;
-  } catch (error) {
-    await board.ended(name, error instanceof Failure ? error.exitCode : EXIT.failed);
-    throw error;
-  }
+  return job.run(context);
 }
 
 async function hourly({ signal, hourly: work }: DaemonOptions): Promise<void> {

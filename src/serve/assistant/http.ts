@@ -31,7 +31,7 @@ export function addAssistant(
       const handled = transport.handleRequest(webRequest(request), { parsedBody: request.body });
       const answer = await Promise.race([handled, aborted(signal)]);
       if (answer.status === 500) report(new Error(`the protocol's library answered: ${await answer.clone().text()}`));
-      reply.code(answer.status).headers(Object.fromEntries(answer.headers)).header('cache-control', 'no-store');
+      reply.code(answer.status).headers(Object.fromEntries(answer.headers));
       return reply.send(await answer.text());
     } finally {
       await server.close();

@@ -49,6 +49,11 @@ export class LiveKeys {
     return key && this.now() < key.expiresAt ? key.details : null;
   }
 
+  /** Whether a key was added for all websites, later ones included: then it may see the state of this machine, too. */
+  readsAll({ _id }: KeyDetails): boolean {
+    return this.#stored.some(({ id, websites }) => id === _id && websites === 'all');
+  }
+
   async #newest(): Promise<readonly LiveKey[]> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../src/answers/status/findings.js';
 import { causesOf } from '../../../src/answers/status/last-night.js';
-import { lastNightIn, metricsOf } from '../../../src/answers/status/metrics.js';
+import { metricsOf } from '../../../src/answers/status/metrics.js';
 import { nightsOf, overdueText } from '../../../src/answers/status/overdue.js';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
@@ -123,7 +123,8 @@ describe('the verdict on the last night', () => {
       expect(found).toMatchObject({ exit_code: 0, warnings: [], last_night: { is_good: null, sentence } });
       const figures = await metricsOf(found);
       expect(figures).toContain('indexhouse_exit_code 0\n');
-      expect(lastNightIn(figures)).toEqual(found.last_night);
+      expect(figures).toContain(`indexhouse_last_night_info{sentence="${sentence}"} 1\n`);
+      expect(figures).not.toContain('indexhouse_last_night_good');
       expect((await readStatus({ ...given, now: Date.now() * 2 })).last_night).toEqual({
         is_good: false,
         sentence: `${sentence} Needs attention: 1 of 2 websites (1 old snapshot).`,

@@ -38,6 +38,7 @@ describe('indexhouse status', () => {
       const status = await run(['status', '--config', file]);
       const next = '`indexhouse sync` creates the first one';
       expect(status).toMatchObject({ code: 3, stdout: expect.stringContaining(`No snapshots yet. ${next}.`) });
+      expect(await run(['status', '--config', file, '--quiet'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
       expect(await run(['sync', '--dry-run', '--config', file])).toMatchObject({ code: 0 });
       expect(readdirSync(folder)).toEqual(['indexhouse.yaml']);
     },
@@ -56,6 +57,7 @@ describe('indexhouse status', () => {
   test('shows a failed website plainly and exits with 1, without a token and without the service', async () => {
     const { file, warehouse } = await halfSynced();
     const brief = await run(['status', '--config', file]);
+    expect(await run(['status', '--config', file, '--quiet'])).toMatchObject({ code: 1, stdout: '', stderr: '' });
     expect(brief).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(

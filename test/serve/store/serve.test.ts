@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import type { ServiceOptions } from '../../../src/app/cli/serving/running-service.js';
 import type { Config } from '../../../src/base/config/schema.js';
 import { Failure } from '../../../src/base/exit.js';
@@ -11,6 +12,7 @@ import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
 import { warehouseFolder } from '../../../src/warehouse/log/folder/layout.js';
 import { once, testAtLength } from '../../given/at-length.js';
 import { type Running, run, start } from '../../given/cli.js';
+import { holdOpen } from '../../given/holder.js';
 import { serviceOver } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
@@ -55,17 +57,21 @@ async function added(label: string, websites: 'all' | string[] = 'all'): Promise
   return { id: key.id, token };
 }
 
+/** What `/healthz` answers to a key, or to a stranger. */
+async function healthOf(url: string, token?: string) {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${url}/healthz`, { headers });
+  return [answer.status, await answer.json()];
+}
+
 describe('indexhouse serve', () => {
   once(
     '/healthz and the first page of the dashboard start with the verdict on the websites that one may see',
     async () => {
       const { token } = await added('morning', ['shop']);
       const { url } = await served();
-      const healthOf = async (headers = {}) => JSON.parse(await (await fetch(`${url}/healthz`, { headers })).text());
-      const sentence = expect.stringMatching(/^Last night needs attention: 2 of 2 websites \(2 old snapshots\)[.;]/);
-      expect(Object.entries(await healthOf())[0]).toEqual(['last_night', { is_good: false, sentence }]);
       const own = 'Last night needs attention: 1 of 1 website (1 old snapshot).';
-      expect(await healthOf({ authorization: `Bearer ${token}` })).toMatchObject({ last_night: { sentence: own } });
+      expect(await healthOf(url, token)).toMatchObject([503, { last_night: { sentence: own }, status: 'warnings' }]);
       const visitor = new Visitor(url);
       await visitor.signIn(token);
       for (const page of ['', 'websites/shop']) {
@@ -73,6 +79,38 @@ describe('indexhouse serve', () => {
       }
     },
   );
+
+  once('/healthz tells a stranger nothing but whether all is well, and a key what its websites need', async () => {
+    const { lock, run: runFile } = warehouseFolder(built.path);
+    const due = { schedule: { cron: '0 2 * * *', timeZone: 'UTC' } };
+    const status = { ...STATUS_DEFAULTS, warehouse: built.path, now: 0, due };
+    const [shop, all] = [await added('one', ['shop']), await added('whole')];
+    const health = async () => {
+      const { url, close } = await served({}, { status });
+      const answers = [await healthOf(url), await healthOf(url, shop.token), await healthOf(url, all.token)];
+      await close();
+      return answers;
+    };
+    const overdue = expect.stringMatching(/^no run since .* was due at .* by schedule.nightly-sync/);
+    const ofShop = { status: 'warnings', waiting: null, overdue: null, stale: ['shop'], websites: 1, commits: 1 };
+    expect(await health()).toEqual([
+      [503, { status: 'not ok' }],
+      [503, expect.objectContaining(ofShop)],
+      [503, expect.objectContaining({ status: 'warnings', overdue, stale: ['blog', 'shop'], websites: 2, commits: 2 })],
+    ]);
+    const waiting = { for: 'the service', error: '503', since: '2026-01-01T02:00:00Z', until: '2026-01-01T02:05:00Z' };
+    writeFileSync(
+      runFile,
+      JSON.stringify({ started_at: waiting.since, waiting, stopped: null, clock: null, failed: {} }),
+    );
+    onTestFinished(() => rmSync(runFile));
+    await holdOpen(lock, 'READ_WRITE');
+    expect(await health()).toEqual([
+      [503, { status: 'not ok' }],
+      [503, expect.objectContaining(ofShop)],
+      [503, expect.objectContaining({ status: 'waiting', waiting, overdue: null })],
+    ]);
+  });
 
   once('gives metrics of the websites of a key, in the format of Prometheus', async () => {
     const { token } = await added('prometheus', ['shop']);
@@ -86,7 +124,6 @@ describe('indexhouse serve', () => {
     const series = lines.filter((line) => line.startsWith('indexhouse_snapshots{'));
     expect(series).toEqual([expect.stringMatching(/^indexhouse_snapshots\{website_id="shop",website="[^"]*"\} \d+$/)]);
     expect(lines.filter((line) => line.includes('"blog"'))).toEqual([]);
-    expect(await (await get('/readyz')).json()).toEqual({ status: 'ready' });
     expect(await (await get('/livez')).json()).toEqual({ status: 'ok' });
   });
 

@@ -57,7 +57,10 @@ async function servedWith(damage: (warehouse: string) => Promise<void> = async (
     const answer = await served.get(path, { headers: { authorization: `Bearer ${token}` } });
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   };
-  const health = async (token?: string): Promise<unknown> => JSON.parse((await get('/healthz', token)).text);
+  const health = async (token = 'k'): Promise<unknown> => {
+    const { status, text } = await get('/healthz', token);
+    return { answered: status, ...JSON.parse(text) };
+  };
   const report = (site: string) => get(`/v1/url-report?url=${encodeURIComponent(`https://${site}.example/7`)}`);
   return { ...served, get, health, report, warehouse };
 }
@@ -81,7 +84,7 @@ describe('a file that is no Parquet any more', () => {
     expect([(await get('/v1/urls/sick')).status, (await report('sick')).status]).toEqual([listing, ofPage]);
     expect(unreadable.length).toBeGreaterThan(0);
     expect(unreadable.every((file) => file.includes('website=sick'))).toBe(true);
-    const degraded = { status: 'degraded', unreadable_files: unreadable.length };
+    const degraded = { answered: 503, status: 'degraded', unreadable_files: unreadable.length };
     expect([await health(), await health('sick')]).toMatchObject([degraded, degraded]);
     expect((await get('/healthz', 'nobody')).status).toBe(401);
     expect(await health('well')).toMatchObject({ status: 'ok', websites: 1, commits: 2, unreadable_files: 0 });
@@ -110,7 +113,8 @@ describe('a file whose rows cannot be read', () => {
     const { get, health, report, unreadable, warehouse } = await servedWith(async (path) => {
       for (const file of await filesOf(path, 'coverage')) if (file.includes('date=2025-03-02')) rot(file);
     });
-    expect(await health()).toMatchObject({ status: 'ok', websites: 2, commits: 4, unreadable_files: 0 });
+    // Of the rejected record.
+    expect(await health()).toMatchObject({ status: 'warnings', websites: 2, commits: 4, unreadable_files: 0 });
     for (const _ of [1, 2]) {
       const refused = await get('/v1/urls/sick');
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '60']);
@@ -140,5 +144,5 @@ test('a file that is repaired where it is, is read again without a restart', asy
   expect(await health()).toMatchObject({ status: 'degraded', unreadable_files: 1 });
   writeFileSync(newest, whole);
   expect((await report('sick')).status).toBe(200);
-  expect(await health()).toMatchObject({ status: 'ok', unreadable_files: 0 });
+  expect(await health()).toMatchObject({ status: 'warnings', unreadable_files: 0 });
 });

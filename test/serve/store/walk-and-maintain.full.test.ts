@@ -29,5 +29,5 @@ it('a walk goes on while its files are there, even when retention puts its listi
   ({ get, read } = await serving());
   expect((await get(third.pagination.next_page ?? '')).status).toBe(404);
   // What retention deleted is no damage.
-  expect(await (await get('/healthz')).json()).toMatchObject({ status: 'ok' });
+  expect(await (await get('/healthz')).json()).toMatchObject({ unreadable_files: 0 });
 });

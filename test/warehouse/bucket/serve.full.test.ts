@@ -67,7 +67,7 @@ test('serves a commit soon after it is in the bucket', async () => {
   expect(await listed()).toBe(1);
   for (const [key, one] of stored) server.objects.set(key, one);
   await vi.waitFor(async () => expect(await listed()).toBe(2), 10_000);
-  expect((await ask('/healthz')).body).toMatchObject({ status: 'ok', commits: 2 });
+  expect((await ask('/healthz')).body).toMatchObject({ status: 'warnings', commits: 2 });
 });
 
 test('answers from what it has while the bucket is down or silent, and says how old that is', async () => {
@@ -83,7 +83,7 @@ test('answers from what it has while the bucket is down or silent, and says how 
     expect((await ask('/healthz')).body.bucket_read_at).toBe(body.bucket_read_at);
     expect(await listed()).toBe(2);
     server.fault = null;
-    await vi.waitFor(async () => expect((await ask('/healthz')).body.status).toBe('ok'), 10_000);
+    await vi.waitFor(async () => expect((await ask('/healthz')).body.status).toBe('warnings'), 10_000);
   }
   expect((await ask('/v1/url-report?url=https://a.example/q')).status).toBe(200);
   const messages = lines.map((line) => JSON.parse(line).msg);

@@ -2,7 +2,7 @@ import { makeFolder } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
 import { RunLock } from '../../../warehouse/log/lock.js';
-import { type RecordedContext, runDaemon, runRecorded } from '../../daemon/daemon.js';
+import { runDaemon, runRecorded } from '../../daemon/daemon.js';
 import type { JobName } from '../../daemon/job.js';
 import { JobBoard } from '../../daemon/job-board.js';
 import { JOBS, timetable } from '../../daemon/timetable.js';
@@ -13,8 +13,6 @@ import { EXIT, type Io, stoppable } from '../io.js';
 
 export interface Flags extends Globals {
   once?: JobName;
-  host: string;
-  port?: number;
 }
 
 /** `indexhouse schedule`: the daemon. */
@@ -29,8 +27,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     if (flags.once !== undefined) return runRecorded({ name: flags.once, job: JOBS[flags.once] }, context);
     const lock = await daemonLock(config.warehouse.path);
     try {
-      const daemon = () => runDaemon({ ...context, jobs, hourly: () => sendNotices(context) });
-      await (flags.port === undefined ? daemon() : served({ host: flags.host, port: flags.port }, context, io, daemon));
+      await runDaemon({ ...context, jobs, hourly: () => sendNotices(context) });
     } finally {
       lock.release();
     }
@@ -42,24 +39,4 @@ export async function run(flags: Flags, io: Io): Promise<number> {
 async function daemonLock(warehouse: string): Promise<RunLock> {
   await makeFolder(warehouse);
   return RunLock.take(warehouse, 'a second `indexhouse schedule`', warehouseFolder(warehouse).scheduleLock);
-}
-
-/** Runs the daemon while `/metrics` and the like are served. */
-async function served(
-  address: { host: string; port: number },
-  context: RecordedContext,
-  { env }: Io,
-  daemon: () => Promise<void>,
-): Promise<void> {
-  // Loaded here, because most daemons serve nothing.
-  const { readInOtherProcess, startDaemonService } = await import('../serving/daemon-service.js');
-  const { config, signal } = context;
-  const names = timetable(config).flatMap(({ name, cron }) => (cron === null ? [] : [name]));
-  const readMetrics = () => readInOtherProcess(config, { env, signal });
-  const service = await startDaemonService({ ...context, ...address, names, readMetrics });
-  try {
-    await daemon();
-  } finally {
-    await service.close();
-  }
 }

@@ -14,7 +14,7 @@ import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js
 import { checkFolder, checkPath } from '../../../warehouse/log/folder/prepare.js';
 import type { ReadFlags } from '../command.js';
 import { exitFor, inFolder, rebuiltLog, settingsFor } from '../configured.js';
-import { type Io, widthOf } from '../io.js';
+import { EXIT, type Io, widthOf } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { formatTable } from '../output/table.js';
 
@@ -28,6 +28,7 @@ const MOST_WEBSITES = 20;
 
 export interface Flags extends ReadFlags {
   metrics?: boolean;
+  quiet?: boolean;
   verbose?: boolean;
 }
 
@@ -41,6 +42,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     else await checkFolder(warehouse);
     const name = settings.warehouse.path;
     const status = { ...(await readStatus({ ...input, warehouse, cache })), warehouse: name };
+    // What was never tried needs nobody's attention yet: a container is healthy before its first night.
+    if (flags.quiet) return status.last_night.is_good === null ? EXIT.done : status.exit_code;
     if (flags.metrics) {
       // Loaded here, because nothing else needs it.
       const { metricsOf } = await import('../../../answers/status/metrics.js');

@@ -11,7 +11,8 @@ reports that were due; utilised, requests ÷ those that the rate limit allowed.
 Examples:
   indexhouse status                        last runs, freshness, completeness, what is unfinished or lags
   indexhouse status --warehouse /data/wh   a folder, or s3://name/prefix, without a configuration
-  indexhouse status --json || alert        for monitoring: exit code 3 if there are warnings`;
+  indexhouse status --json || alert        for monitoring: exit code 3 if there are warnings
+  indexhouse status --quiet                health check of a container`;
 
 const QUERY_HELP = `
 Without a name: lists the built-in analyses. A table shows what people read first, and never cuts a URL or a date: rows
@@ -86,6 +87,13 @@ export function answerCommands(define: Define): Command[] {
       .option(...PLACE)
       .option('--verbose', 'every website and copy, and each finding by itself')
       .addOption(new Option('--metrics', "print metrics in Prometheus' text format").conflicts('json'))
+      .addOption(
+        new Option('--quiet', 'print nothing: for health checks, exit code 0 also before the first run').conflicts([
+          'json',
+          'metrics',
+          'verbose',
+        ]),
+      )
       .addHelpText('after', STATUS_HELP),
     queryCommand(define),
     define('report', () => import('../commands/report.js'))

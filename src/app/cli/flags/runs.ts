@@ -18,7 +18,6 @@ const SCHEDULE_HELP = `
 Examples:
   indexhouse schedule                      run until stopped; each job at its time under \`schedule\`
   indexhouse schedule --once nightly-sync  run a job now, as the daemon would, and exit with its exit code
-  indexhouse schedule --port 9464          with /healthz, /readyz and /metrics for Prometheus
 
 SIGTERM or Ctrl-C stops it cleanly: a sync that is running leaves a journal, and the next one resumes it.`;
 
@@ -46,12 +45,6 @@ export function runCommands(define: Define): Command[] {
     define('schedule', () => import('../commands/schedule.js'))
       .description('run as a daemon: each job at its scheduled time')
       .addOption(new Option('--once <job>', 'run this job now and exit').choices(JOB_NAMES))
-      .option(
-        '--port <number>',
-        'serve /healthz, /readyz and /metrics there; 0 picks a free port',
-        wholeNumber(0, 65_535),
-      )
-      .option('--host <address>', 'address for --port; beyond loopback /metrics needs a key', '127.0.0.1')
       .addHelpText('after', SCHEDULE_HELP),
   ];
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../../base/config/schema.js';
 import { Failure, messageOf } from '../../../base/exit.js';
 import { codeOf } from '../../../base/storage/durable.js';
@@ -10,19 +10,6 @@ const GRACE_MS = 3000;
 /** Time to send the errors of requests that were interrupted then. */
 const LAST_WORDS_MS = 500;
 const IDLE_CHECK_MS = 20;
-
-/** Adds `/metrics`. */
-export function addMetrics(
-  app: FastifyInstance,
-  path: string,
-  read: (request: FastifyRequest) => Promise<string>,
-): void {
-  app.get(path, async (request, reply) => {
-    const text = await read(request);
-    reply.header('cache-control', 'no-store').type('text/plain; version=0.0.4; charset=utf-8');
-    return text;
-  });
-}
 
 /** Caches what `read` returns for `forMs`, or until the stamp changes. Callers share a pending read. */
 export function remembered<T>(forMs: number, read: () => Promise<T>, stamp: () => unknown = () => null) {

@@ -4,6 +4,7 @@ import { UNREADABLE } from '../../../answers/status/last-night.js';
 import { metricsOf } from '../../../answers/status/metrics.js';
 import { readStatus, type Status, statusForKey } from '../../../answers/status/status.js';
 import type { Config } from '../../../base/config/schema.js';
+import { EXIT } from '../../../base/exit.js';
 import type { Logger } from '../../../base/observe/log.js';
 import { MINUTE_MS } from '../../../base/time.js';
 import { packageVersion } from '../../../base/version.js';
@@ -12,7 +13,6 @@ import { presentedKey, readableBy } from '../../../serve/api/admission.js';
 import { refuseOtherHosts } from '../../../serve/api/hosts.js';
 import { buildServer } from '../../../serve/api/http.js';
 import { errorLog, requestLog } from '../../../serve/api/request-log.js';
-import type { Store } from '../../../serve/api/store.js';
 import { addAssistant } from '../../../serve/assistant/http.js';
 import { KeyClients } from '../../../serve/assistant/key-clients.js';
 import { addDashboard } from '../../../serve/dashboard/dashboard.js';
@@ -23,7 +23,7 @@ import { QuestionQueue } from '../../../serve/store/question-queue.js';
 import { WarehouseStore } from '../../../serve/store/warehouse-store.js';
 import type { KeyDetails } from '../../../source/contract/key.js';
 import type { BucketCache } from '../../../warehouse/bucket/cache.js';
-import { addMetrics, drained, known, listen, remembered } from './http-server.js';
+import { drained, known, listen, remembered } from './http-server.js';
 import { refreshing } from './refreshing.js';
 
 const METRICS_FOR_MS = 10_000;
@@ -89,8 +89,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     extend: (scope, api) => addAssistant(scope, api, { clients, onError }),
     setup: (server) => {
       log.setup?.(server);
-      addHealth(server, { reader, findKey, prefix, cache, verdict, statusInput });
-      addMetrics(server, `${prefix}/metrics`, metricsOfKey(status, { reader, findKey, statusInput }));
+      addHealth(server, { reader, keys, prefix, cache, verdict, statusInput });
+      addMetrics(server, { keys, prefix, status, statusInput });
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       const statusFor = async (websites: readonly string[]) => {
         const found = await verdict();
@@ -123,54 +123,60 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
+export interface HealthOptions extends Pick<ServiceOptions, 'prefix' | 'cache'> {
+  reader: LiveReader;
+  keys: Pick<LiveKeys, 'find' | 'readsAll'>;
+  /** How the warehouse is doing; null if that cannot be read. */
+  verdict: () => Promise<Status | null>;
+  statusInput: StatusInput;
+}
+
 /**
- * Adds `/livez`, a 200 as long as this process answers at all, `/readyz`, a 200 once websites can be read, and `/healthz`:
- * whether every request can be answered or, with a key, every request of that key. A degraded service still answers
- * requests that need no unreadable file, so that is a 200, too.
+ * Adds `/livez`, a 200 as long as this process answers, and `/healthz`, a 200 only if nothing needs attention and no file
+ * that cannot be read was found. Whoever has no key learns that alone, a key what its websites need.
  */
-export function addHealth(
-  app: FastifyInstance,
-  {
-    reader,
-    findKey,
-    prefix,
-    cache,
-    verdict,
-    statusInput,
-  }: Pick<ServiceOptions, 'prefix' | 'cache'> & {
-    reader: LiveReader;
-    findKey: Store['findKey'];
-    verdict: () => Promise<Status | null>;
-    statusInput: StatusInput;
-  },
-): void {
-  const get = (path: string, answer: (request: FastifyRequest) => Promise<object>) =>
-    app.get(`${prefix}${path}`, (request, reply) => {
-      reply.header('cache-control', 'no-store');
-      return answer(request);
-    });
-  get('/livez', async () => ({ status: 'ok' }));
-  get('/readyz', async () => {
-    await reader.websites();
-    return { status: 'ready' };
-  });
-  get('/healthz', async (request) => {
-    const hasKey = request.headers.authorization !== undefined;
-    const readable = hasKey ? readableBy(await presentedKey(request, { findKey })) : null;
+export function addHealth(app: FastifyInstance, options: HealthOptions): void {
+  const { reader, keys, prefix, cache, verdict } = options;
+  app.get(`${prefix}/livez`, async () => ({ status: 'ok' }));
+  app.get(`${prefix}/healthz`, async (request, reply) => {
+    const key = request.headers.authorization === undefined ? null : await keyOf(request, keys);
+    const readable = key && readableBy(key);
     const isAsked = (id: string): boolean => readable === null || readable.includes(id);
-    const [websites, commits] = [await reader.websites(), await reader.markers()];
     const found = await verdict();
-    const asked = readable && found ? statusForKey(found, readable, statusInput) : found;
+    const seen = found && key ? seenBy(key, found, options) : found;
     const unreadable = reader.unreadable(isAsked);
+    const status = healthOf(seen, unreadable > 0 || Boolean(cache?.failure));
+    reply.code(status === 'ok' ? 200 : 503);
+    if (key === null) return { status: status === 'ok' ? 'ok' : 'not ok' };
     return {
-      last_night: asked?.last_night ?? UNREADABLE,
-      status: unreadable === 0 && !cache?.failure ? 'ok' : 'degraded',
-      websites: websites.filter(({ id }) => isAsked(id)).length,
-      commits: commits.filter(({ websiteId }) => isAsked(websiteId)).length,
+      last_night: seen?.last_night ?? UNREADABLE,
+      status,
+      waiting: seen?.waiting ?? null,
+      overdue: seen?.overdue ?? null,
+      stale: seen?.findings.flatMap(({ kind, website_id }) => (kind === 'stale' ? (website_id ?? []) : [])) ?? [],
+      websites: (await reader.websites()).filter(({ id }) => isAsked(id)).length,
+      commits: (await reader.markers()).filter(({ websiteId }) => isAsked(websiteId)).length,
       unreadable_files: unreadable,
       ...(cache ? { bucket_read_at: new Date(cache.readAt).toISOString() } : {}),
     };
   });
+}
+
+/** The worst that is to be said, in a word. */
+function healthOf(found: Status | null, isDegraded: boolean): string {
+  if (found?.waiting) return 'waiting';
+  if (found === null || found.exit_code === EXIT.failed) return 'failed';
+  if (isDegraded) return 'degraded';
+  return found.exit_code === EXIT.done ? 'ok' : 'warnings';
+}
+
+function keyOf(request: FastifyRequest, keys: HealthOptions['keys']): Promise<KeyDetails> {
+  return presentedKey(request, { findKey: (token) => keys.find(token) });
+}
+
+/** What a key may see of a status: what is about its websites and, if it is for all, about this machine. */
+function seenBy(key: KeyDetails, found: Status, { keys, statusInput }: Pick<HealthOptions, 'keys' | 'statusInput'>) {
+  return keys.readsAll(key) ? found : statusForKey(found, readableBy(key), statusInput);
 }
 
 /**
@@ -191,15 +197,14 @@ function verdictOf(reader: LiveReader, read: () => Promise<Status>): () => Promi
   };
 }
 
-/** The metrics of the websites that a request's key may read, and of this machine if those are all. Cached for all requests. */
-function metricsOfKey(
-  status: () => Promise<Status>,
-  { reader, findKey, statusInput }: { reader: LiveReader; findKey: Store['findKey']; statusInput: StatusInput },
-): (request: FastifyRequest) => Promise<string> {
-  return async (request) => {
-    const readable = readableBy(await presentedKey(request, { findKey }));
-    const found = await status();
-    const isWhole = (await reader.websites()).every(({ id }) => readable.includes(id));
-    return metricsOf(isWhole ? found : statusForKey(found, readable, statusInput));
-  };
+/** Adds `/metrics`: the figures of what a request's key may see. */
+function addMetrics(
+  app: FastifyInstance,
+  { status, ...options }: Pick<HealthOptions, 'prefix' | 'keys' | 'statusInput'> & { status: () => Promise<Status> },
+): void {
+  app.get(`${options.prefix}/metrics`, async (request, reply) => {
+    const key = await keyOf(request, options.keys);
+    reply.type('text/plain; version=0.0.4; charset=utf-8');
+    return metricsOf(seenBy(key, await status(), options));
+  });
 }

@@ -38,7 +38,7 @@ export function warehouseFolder(path: string) {
     noticesLock: join(path, 'notices.lock.duckdb'),
     /** What the newest run is doing, or how it ended. */
     run: join(path, 'run.json'),
-    /** When the daemon started and ended each job. */
+    /** When the daemon last started each job. */
     jobs: join(path, 'jobs.json'),
     /** Held open by the daemon. */
     scheduleLock: join(path, 'schedule.lock.duckdb'),
