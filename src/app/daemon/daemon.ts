@@ -152,7 +152,7 @@ async function runJob(timed: Pick<TimedJob, 'name' | 'job'>, options: RecordedCo
   }
 }
 
-export interface RecordedContext extends JobContext {
+interface RecordedContext extends JobContext {
   board: JobBoard;
 }
 

@@ -26,7 +26,7 @@ export const momentParameters = z.object({
     'What was known then: a date (everything observed by its end, in the time zone of the warehouse, and the listing that began on it) or a time with its offset. Ages count up to then.',
   ),
 });
-export type MomentParameters = z.infer<typeof momentParameters>;
+type MomentParameters = z.infer<typeof momentParameters>;
 
 export const listingParameters = momentParameters.extend({
   snapshot: optional(

@@ -30,7 +30,7 @@ export interface ListingWindow extends ShownState {
 }
 
 /** What is known of a page. */
-export interface FoundReport extends ShownState {
+interface FoundReport extends ShownState {
   report: UrlReport;
 }
 

@@ -20,7 +20,7 @@ export function addAssistant(
   { clients, onError }: { clients: KeyClients; onError: OnError },
 ): void {
   const hooks = [refuseOtherOrigins, admission(service)];
-  app.post('/mcp', { schema: { hide: true }, bodyLimit: MOST_BODY_BYTES, onRequest: hooks }, async (request, reply) => {
+  app.post('/mcp', { bodyLimit: MOST_BODY_BYTES, onRequest: hooks }, async (request, reply) => {
     if (Array.isArray(request.body)) throw new ServiceError(400, 'One message a request: batches are not supported.');
     const { signal } = contextOf(request, reply);
     const report = (error: unknown) => onError(error, request);

@@ -125,6 +125,7 @@ describe('indexhouse serve', () => {
     expect(series).toEqual([expect.stringMatching(/^indexhouse_snapshots\{website_id="shop",website="[^"]*"\} \d+$/)]);
     expect(lines.filter((line) => line.includes('"blog"'))).toEqual([]);
     expect(await (await get('/livez')).json()).toEqual({ status: 'ok' });
+    expect(Object.keys(JSON.parse(await (await get('/openapi.json')).text()).paths)).toHaveLength(3);
   });
 
   it('shows nothing of this machine and of other websites in the metrics of a limited key', async () => {

@@ -12,7 +12,7 @@ const LAST_WORDS_MS = 500;
 const IDLE_CHECK_MS = 20;
 
 /** Caches what `read` returns for `forMs`, or until the stamp changes. Callers share a pending read. */
-export function remembered<T>(forMs: number, read: () => Promise<T>, stamp: () => unknown = () => null) {
+export function remembered<T>(forMs: number, read: () => Promise<T>, stamp: () => unknown) {
   let known: { at: number; stamp: unknown; found: Promise<T> } | null = null;
   return (): Promise<T> => {
     const now = Date.now();

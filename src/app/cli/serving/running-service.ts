@@ -26,9 +26,6 @@ import type { BucketCache } from '../../../warehouse/bucket/cache.js';
 import { drained, known, listen, remembered } from './http-server.js';
 import { refreshing } from './refreshing.js';
 
-const METRICS_FOR_MS = 10_000;
-const VERDICT_FOR_MS = 5 * MINUTE_MS;
-
 export interface ServiceOptions {
   warehouse: string;
   /** DuckDB's, in bytes. */
@@ -76,9 +73,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { service, views, prefix, cache } = options;
   const log = requestLog(options.logger, TOKENS);
   const onError = errorLog(options.logger, TOKENS);
-  const status = remembered(METRICS_FOR_MS, () => readStatus({ ...options.status, now: Date.now() }));
   const statusInput = options.status;
-  const verdict = verdictOf(reader, () => readStatus({ ...statusInput, now: Date.now() }));
+  const status = statusOf(reader, statusInput);
+  const verdict = () => status().catch(() => null);
+  // A page of the dashboard does not wait for a newer one.
+  const shown = known(verdict);
   const clients = new KeyClients({ ...options, queue, version: await packageVersion(), status, statusInput });
   const app = buildServer(store, {
     ...log,
@@ -93,7 +92,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       addMetrics(server, { keys, prefix, status, statusInput });
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       const statusFor = async (websites: readonly string[]) => {
-        const found = await verdict();
+        const found = await shown();
         return found && statusForKey(found, websites, statusInput);
       };
       const dashboard = { reader, findKey, onKey: log.onKey, prefix, views, onError };
@@ -123,7 +122,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-export interface HealthOptions extends Pick<ServiceOptions, 'prefix' | 'cache'> {
+interface HealthOptions extends Pick<ServiceOptions, 'prefix' | 'cache'> {
   reader: LiveReader;
   keys: Pick<LiveKeys, 'find' | 'readsAll'>;
   /** How the warehouse is doing; null if that cannot be read. */
@@ -179,18 +178,14 @@ function seenBy(key: KeyDetails, found: Status, { keys, statusInput }: Pick<Heal
   return keys.readsAll(key) ? found : statusForKey(found, readableBy(key), statusInput);
 }
 
-/**
- * How the warehouse is doing; null if that cannot be read. Whoever asks gets what is known, also if it is a few minutes
- * old; after a run, it is read again.
- */
-function verdictOf(reader: LiveReader, read: () => Promise<Status>): () => Promise<Status | null> {
+/** How the warehouse is doing, at most a minute ago; after a run, it is read again. */
+function statusOf(reader: LiveReader, input: StatusInput): () => Promise<Status> {
   let markers: unknown;
-  const newest = remembered(
-    VERDICT_FOR_MS,
-    () => read().catch(() => null),
+  const status = remembered(
+    MINUTE_MS,
+    () => readStatus({ ...input, now: Date.now() }),
     () => markers,
   );
-  const status = known(newest);
   return async () => {
     markers = await reader.markers();
     return status();
