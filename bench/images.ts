@@ -62,7 +62,7 @@ async function dashboard(browser: Browser, warehouse: string): Promise<void> {
   const logger = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
   const settings = await settingsFor({ warehouse }, { env: {}, cwd: '/' }, { service: { port: 0 } });
   const { token } = await addKey(warehouse, { label: 'demo', websites: 'all' });
-  const service = await startService({ ...optionsOf(settings, { warehouse }), prefix: '', timeZone: 'UTC', logger });
+  const service = await startService({ ...optionsOf(settings), prefix: '', timeZone: 'UTC', logger });
   try {
     await photographed(browser, `${service.url}/`, 'dashboard.png', token);
   } finally {

@@ -27,7 +27,7 @@ export class BusyError extends Failure {
   override readonly exitCode = EXIT.busy;
 }
 
-/** The place of a copy cannot be reached, so that any further request to it would fail in the same way. */
+/** A copy cannot be reached or belongs to another folder: any further request to it would fail in the same way. */
 export class UnreachableError extends Failure {}
 
 /** The process was asked to stop. */

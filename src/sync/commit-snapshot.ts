@@ -3,7 +3,6 @@ import { sizeOf } from '../base/storage/durable.js';
 import { type Engine, withEngine } from '../base/storage/engine.js';
 import { calendarDate, idAfter } from '../base/time.js';
 import { ClockError } from '../source/clock.js';
-import { checkLease } from '../warehouse/bucket/lease.js';
 import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/log/commit.js';
@@ -137,7 +136,6 @@ async function headerAfter({ header, folder }: WebsiteRun, { newest }: Before): 
 
 /** Makes the snapshot visible, and returns its receipt. */
 export async function commit(run: WebsiteRun, manifest: Manifest, fetched: FetchedReports): Promise<WebsiteReceipt> {
-  await checkLease(run);
   await commitStaged(run.warehouse, run.folder, manifest);
   await dropOldStates(run.warehouse, run.website.id, run.effects.now());
   return committedReceipt(manifest, fetched.reused, run.effects.now());

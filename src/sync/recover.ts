@@ -7,7 +7,6 @@ import { exists } from '../base/storage/durable.js';
 import { withEngine } from '../base/storage/engine.js';
 import { encodeId } from '../base/storage/names.js';
 import { ClockError } from '../source/clock.js';
-import { checkLease } from '../warehouse/bucket/lease.js';
 import { type JournalFolder, unfinishedJournals } from '../warehouse/journal/folder.js';
 import { JournalError, lastActivity, type RunHeader, readHeader, type SetAside } from '../warehouse/journal/header.js';
 import { readListing } from '../warehouse/journal/listing.js';
@@ -168,7 +167,6 @@ async function finishStaged(context: RunContext, folder: JournalFolder) {
     logger.info({ website: folder.websiteId, run: folder.runId }, 'staged files are damaged: staging them again');
     return null;
   }
-  await checkLease(context);
   const reused = await countAnswers(folder);
   await commitStaged(warehouse, folder, manifest);
   return committedReceipt(manifest, reused, effects.now());

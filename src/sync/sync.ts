@@ -12,7 +12,7 @@ import { Clients, configuredWebsites, coveredSentence } from '../source/clients.
 import { ClockError } from '../source/clock.js';
 import { SourceError } from '../source/errors.js';
 import { isCovered } from '../source/search-console/property.js';
-import { checkLease } from '../warehouse/bucket/lease.js';
+import { checkOwnership, own } from '../warehouse/bucket/owner.js';
 import { type JournalFolder, journalFolder } from '../warehouse/journal/folder.js';
 import type { RunHeader, SetAside } from '../warehouse/journal/header.js';
 import { type RunFile, stopReason, type Waiting } from '../warehouse/journal/run-file.js';
@@ -65,7 +65,7 @@ export interface SyncOptions {
  * One run: takes the run lock, finishes what an earlier run left, syncs each website side by side, and lets the
  * followers catch up.
  *
- * @throws BusyError, WarehouseError, LeaseError, Stopped; a website that fails is in the receipt instead
+ * @throws BusyError, WarehouseError, OwnerError, Stopped; a website that fails is in the receipt instead
  */
 export async function sync(given: SyncOptions): Promise<Receipt> {
   const config = withMemoryOfARun(given.config);
@@ -132,7 +132,7 @@ class Sync {
   async run(): Promise<Receipt> {
     const { config, logger, progress, warehouse, effects } = this.#context;
     try {
-      await checkLease(this.#context, true);
+      await checkOwnership(this.#context, own);
       const { runId, runs, receipts, unlisted } = await this.#begin();
       if (runs.some(({ source }) => source.byInspection)) {
         const folders = runs.map(({ folder }) => folder);

@@ -28,22 +28,14 @@ export function copyTo({ config }: Pick<GivenBucket, 'config'>, warehouse: strin
   const follow = (bucket: Bucket) =>
     withEngine(engine, async (opened) => {
       const log = await openLog(opened, warehouse);
-      return catchUp(new BucketCopy(bucket, log, effects.now), log, engine);
+      return catchUp(new BucketCopy(bucket, warehouse, effects.now), log, engine);
     });
   return withBucket(config, follow, { env: {}, effects, attempts: 2 });
 }
 
-/** Makes a bucket hold these objects again, as if nothing had been asked of it. */
-export function putBack(server: GivenBucket, stored: GivenBucket['objects']): void {
-  server.fault = null;
-  server.requests.length = 0;
-  server.objects.clear();
-  for (const [key, one] of stored) server.objects.set(key, one);
-}
-
 /** The files of a warehouse that a bucket holds, by key. */
 export function copiedFiles(warehouse: string): Map<string, Buffer> {
-  const files = ['parquet', 'state', 'schema'].flatMap((folder) => {
+  const files = ['parquet', 'state'].flatMap((folder) => {
     const root = join(warehouse, folder);
     if (!existsSync(root)) return [];
     const all = readdirSync(root, { recursive: true, withFileTypes: true });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { BucketConfig } from '../../src/base/config/bucket.js';
 import { atEnd } from './folder.js';
 import { listenOnLoopback } from './loopback.js';
@@ -8,11 +7,9 @@ import { listenOnLoopback } from './loopback.js';
 const ACCESS_KEY = 'AKIDEXAMPLE';
 export const SECRET = 'hush/hush+hush';
 const SKEW_MS = 15 * 60_000;
-/** Between two pieces of a slow answer. */
-const PIECE_MS = 20;
 
-/** What goes wrong with a request: `kept` is carried out, and its answer is cut off; `slow` answers in small pieces. */
-export type Fault = 'cut' | 'kept' | 'silent' | 'slow' | 'wrong_bytes' | number | `${number} ${string}`;
+/** What goes wrong with a request: `kept` is carried out, and its answer is cut off. */
+export type Fault = 'cut' | 'kept' | 'silent' | 'wrong_bytes' | number | `${number} ${string}`;
 
 interface Stored {
   body: Buffer;
@@ -32,7 +29,7 @@ export interface GivenBucket {
   fault: ((request: string) => Fault | null) | null;
   /** What it answers instead of a listing. */
   listing: (xml: string) => string;
-  /** Whether it heeds If-None-Match. */
+  /** Whether it heeds If-None-Match and If-Match. */
   isConditional: boolean;
   /** The server's clock. */
   now: () => number;
@@ -94,15 +91,11 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     if (key === '') return list(url.searchParams, response);
     const found = given.objects.get(key);
     if (!found) return refuse(response, 404, 'NoSuchKey');
-    response.setHeader('last-modified', found.modified.toUTCString());
+    response.setHeader('etag', etagOf(found));
     if (found.sha256) response.setHeader('x-amz-meta-sha256', found.sha256);
     // As some servers do, while the client still writes what came.
     response.setHeader('connection', 'close');
-    for (const byte of fault === 'slow' ? found.body : []) {
-      response.write(Buffer.of(byte));
-      await delay(PIECE_MS);
-    }
-    response.end(fault === 'slow' ? '' : found.body);
+    response.end(found.body);
   }
 
   function refusalOf({ headers }: IncomingMessage, body: Buffer): [number, string] | null {
@@ -117,7 +110,10 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
   }
 
   function put(key: string, { headers }: IncomingMessage, body: Buffer): boolean {
-    if (given.isConditional && headers['if-none-match'] === '*' && given.objects.has(key)) return false;
+    const found = given.objects.get(key);
+    const isForbidden = headers['if-none-match'] === '*' && found !== undefined;
+    const isOther = headers['if-match'] !== undefined && headers['if-match'] !== (found && etagOf(found));
+    if (given.isConditional && (isForbidden || isOther)) return false;
     const sha256 = headers['x-amz-meta-sha256']?.toString();
     given.objects.set(key, { body, modified: new Date(given.now()), sha256 });
     return true;
@@ -128,10 +124,10 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     const all = [...given.objects].sort(([a], [b]) => (a < b ? -1 : 1));
     const left = all.filter(([key]) => key.startsWith(query.get('prefix') ?? '') && key > after);
     const page = left.slice(0, pageSize);
-    const contents = page.map(([key, { body, modified }]) => {
-      const etag = createHash('md5').update(body).digest('hex');
-      return `<Contents><Key>${encodeURIComponent(key)}</Key><LastModified>${modified.toISOString()}</LastModified><ETag>&quot;${etag}&quot;</ETag><Size>${body.length}</Size></Contents>`;
-    });
+    const contents = page.map(
+      ([key, { modified }]) =>
+        `<Contents><Key>${encodeURIComponent(key)}</Key><LastModified>${modified.toISOString()}</LastModified></Contents>`,
+    );
     const isCut = left.length > page.length;
     const next = isCut ? `<NextContinuationToken>after&amp;${page.at(-1)?.[0]}</NextContinuationToken>` : '';
     const state = `<KeyCount>${page.length}</KeyCount><IsTruncated>${isCut}</IsTruncated>${next}`;
@@ -140,6 +136,10 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
   }
 
   return given;
+}
+
+function etagOf({ body }: Stored): string {
+  return `"${createHash('md5').update(body).digest('hex')}"`;
 }
 
 function refuse(response: ServerResponse, status: number, code: string): void {

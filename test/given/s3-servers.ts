@@ -35,7 +35,7 @@ export async function startRealServer(folder: string): Promise<RealServer> {
   const child = spawn(PROGRAM, ['--port', `127.0.0.1:${port}`, 'posix', folder], { stdio: 'ignore', env });
   const config = { url: 's3://lake', endpoint: `http://127.0.0.1:${port}`, ...KEYS };
   const bucket = new Bucket(config, { attempts: 9 });
-  await bucket.put('', '', { ifAbsent: false });
+  await bucket.put('', '', {});
   await bucket.close();
   return { config, close: () => void child.kill('SIGKILL') };
 }

@@ -17,8 +17,6 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   warehouse: string;
   /** Bytes. */
   memoryLimit: number;
-  /** If the folder is a copy of a bucket: why it is not what the bucket should hold; null if it is. */
-  cache?: { readonly failure: string | null } | undefined;
   /** Ids: of other websites it reads nothing, and its engine can read no file of theirs. Left out: all. */
   websites?: readonly string[] | undefined;
   /** Bytes that questions may spill to disk. Left out: as DuckDB has it. */

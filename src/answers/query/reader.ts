@@ -111,11 +111,6 @@ export class Reader {
     return [...this.log.damaged, ...(await this.log.findTorn())];
   }
 
-  /** Whether an answer lacks listings or reports that were left in the bucket. */
-  get lacksHistory(): boolean {
-    return this.files.lacksHistory;
-  }
-
   /** The columns of the user's own that `pages` has. Its notes include what the last question has found. */
   get own(): OwnColumns {
     const { matched } = this.files;

@@ -24,8 +24,6 @@ export class SourceFiles {
   #checking: Promise<unknown> = Promise.resolve();
   /** How many pages of a website, or of all (null), the user's own columns say something of. */
   readonly matched = new Map<string | null, number>();
-  /** Whether a question needed files that were left in the bucket. */
-  lacksHistory = false;
 
   /** @param folder a temporary folder for what is made of them */
   constructor(
@@ -66,7 +64,6 @@ export class SourceFiles {
     }
     if (website === null) await log.checkIndex(table);
     const files = log.files(table, website);
-    if (asked.some(({ absent }) => Object.hasOwn(absent, table))) this.lacksHistory = true;
     const all = this.filled(table, files);
     await log.needing(table, files, () => this.engine.run(sql('answers/query/look_at_files'), { files: all }));
     return all;

@@ -52,8 +52,7 @@ export function staleText(age: number, maxAge: number): string | null {
 
 async function whyOld(reader: Reader, { id, snapshotAt, listedAt }: Newest): Promise<string> {
   if (snapshotAt !== listedAt) return `no listing since was complete; the last one is of ${moment(snapshotAt)}`;
-  const { warehouse, cache } = reader.options;
-  if (cache?.failure) return cache.failure;
+  const { warehouse } = reader.options;
   const left = await readRunFile(warehouseFolder(warehouse).run);
   if (left?.waiting) return `the run waits for ${left.waiting.for} since ${moment(left.waiting.since)}`;
   const kept = left?.failed[id] ?? left?.failed[NO_WEBSITE];

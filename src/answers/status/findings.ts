@@ -1,7 +1,6 @@
 import type { Said } from '../../base/observe/causes.js';
 import { counted, duration, moment } from '../../base/observe/format.js';
 import { idProblem } from '../../base/storage/names.js';
-import { otherWriter } from '../../warehouse/bucket/lease.js';
 import { type FollowerLag, lagText } from '../../warehouse/copies/follower.js';
 import { NO_WEBSITE, type Waiting } from '../../warehouse/journal/run-file.js';
 import { type Problem, type ProblemKind, problemsOf } from '../../warehouse/log/verdict.js';
@@ -18,8 +17,6 @@ const NO_SNAPSHOT = 'no snapshot yet; run `indexhouse sync`';
 
 const SET_ASIDE =
   'is a damaged journal, whose run started over. Check the disk, then delete the folder or send it with a bug report';
-
-const SET_THEM_ASIDE = '`indexhouse restore --take-over` sets that aside and makes this machine the writer';
 
 type Named = Pick<WebsiteStatus, 'website_id' | 'website_name'>;
 
@@ -85,18 +82,9 @@ export function findingsOf(status: Found, { maxRejectRatio, maxAge }: Limits): F
     ...(status.websites.length === 0 && status.run_since === null ? [as('missing')(NO_SNAPSHOT)] : []),
     ...websites.flatMap((website) => stale(website, maxAge).map(as('stale', website))),
     ...(damaged.length > 0 ? [as('damaged')(damagedFiles(damaged))] : []),
-    ...otherWriters(status).map(as('lagging')),
     ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)).map(as('lagging')),
     ...status.notices.flatMap((notices) => notTaken(notices, status.checked_at)).map(as('notices')),
   ];
-}
-
-/** Another machine became the writer of the bucket: what was committed here since is nowhere else. */
-function otherWriters({ writer, followers }: Found): string[] {
-  if (!writer?.other) return [];
-  const lacks = followers.find(({ name }) => name === 'bucket')?.lacks ?? [];
-  const only = lacks.length > 0 ? `; only this folder has ${lacks.join(', ')}` : '';
-  return [`the bucket ${otherWriter(writer.other)}${only}; ${SET_THEM_ASIDE}`];
 }
 
 function lastProblems(website: WebsiteStatus, { failed }: Pick<Found, 'failed'>, maxRejectRatio: number): Problem[] {

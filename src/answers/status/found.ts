@@ -1,6 +1,5 @@
 import type { Disk } from '../../base/storage/free-disk.js';
 import type { LockHolder } from '../../base/storage/locks.js';
-import type { Writer } from '../../warehouse/bucket/lease.js';
 import type { Follower, FollowerLag } from '../../warehouse/copies/follower.js';
 import type { RunFileContent, Waiting } from '../../warehouse/journal/run-file.js';
 import type { Due } from './overdue.js';
@@ -23,8 +22,6 @@ export interface Found {
   failed: RunFileContent['failed'];
   /** What the last run found doubtful about this machine's clock; null if nothing. */
   clock: string | null;
-  /** This folder as the writer of its bucket; null if it has written to none. */
-  writer: Writer | null;
   /** A removal that is not finished, and what to do about it; null if there is none. */
   removal: string | null;
   unfinished: UnfinishedRun[];

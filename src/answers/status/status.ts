@@ -3,7 +3,6 @@ import { withEngine } from '../../base/storage/engine.js';
 import { lowDiskText } from '../../base/storage/free-disk.js';
 import { probeLock } from '../../base/storage/locks.js';
 import { withTemporary } from '../../base/storage/temporary.js';
-import { readWriter } from '../../warehouse/bucket/lease.js';
 import { localFollowers } from '../../warehouse/copies/follow.js';
 import type { FollowerLag } from '../../warehouse/copies/follower.js';
 import { journalsSetAside } from '../../warehouse/journal/folder.js';
@@ -40,15 +39,14 @@ export async function readStatus(input: StatusInput): Promise<Status> {
   const { warehouse } = input;
   return withTemporary('status', async (temporary) => {
     // Before the journals, so that a sync that ends in between does not look abandoned.
-    const running = input.cache ? null : await probeLock(warehouseFolder(warehouse).lock);
+    const running = await probeLock(warehouseFolder(warehouse).lock);
     const runFile = await readRunFile(warehouseFolder(warehouse).run);
     const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null, runFile });
     const engine = { memoryLimit: input.memoryLimit, temporary };
     const { log, websites, drift, sources, pageStates, damaged } = await withEngine(engine, (opened) =>
       readWebsites(opened, input, temporary),
     );
-    // Only the machine that writes knows its followers.
-    const known = input.cache ? [] : (input.followers ?? localFollowers({ ...engine, lockTimeout: 0 }));
+    const known = input.followers ?? localFollowers({ ...engine, lockTimeout: 0 });
     const followers: FollowerLag[] = [];
     for (const follower of known) followers.push(await follower.lag(log, engine));
     const begun = await unfinishedRemoval(warehouse);
@@ -71,7 +69,6 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       unfinished,
       set_aside: await journalsSetAside(warehouse),
       followers,
-      writer: await readWriter(warehouse),
       new_drift: drift,
       sources,
       page_states: pageStates,
@@ -133,7 +130,6 @@ const UNSEEN = {
   waiting: null,
   removal: null,
   clock: null,
-  writer: null,
   unfinished: [],
   set_aside: [],
   followers: [],

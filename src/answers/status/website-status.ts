@@ -8,7 +8,6 @@ import { type DamagedFile, DamageError } from '../../warehouse/log/folder/damage
 import { type Log, openLog } from '../../warehouse/log/log.js';
 import { filesOf, markersOf, newestMarkers } from '../../warehouse/log/markers.js';
 import { readStates, type StateOptions } from '../../warehouse/log/state.js';
-import type { ReaderOptions } from '../query/reader-options.js';
 
 const time = z.iso.datetime();
 
@@ -142,8 +141,6 @@ export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
   isExcepted?: (id: string) => boolean;
   /** Milliseconds since 1970. */
   now: number;
-  /** As `ReaderOptions` have it. */
-  cache?: ReaderOptions['cache'];
 }
 
 /** What the Parquet files that can be read say about each website, the others, and the log that was read for it. */

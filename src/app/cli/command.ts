@@ -9,10 +9,9 @@ export interface Globals {
   logLevel?: LogLevel;
 }
 
-/** The options that say which warehouse is read, and how much of one in a bucket. */
+/** The options that say which warehouse is read. */
 export interface ReadFlags extends Globals {
   warehouse?: string;
-  history?: string;
 }
 
 /** What a command does, loaded when the command runs. Returns the exit code. */

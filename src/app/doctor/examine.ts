@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { totalmem } from 'node:os';
-import { isBucketUrl } from '../../base/config/bucket.js';
 import { ConfigError, problemText } from '../../base/config/errors.js';
 import type { Config } from '../../base/config/schema.js';
 import { allFrom, apiAccess, namedWebsites, type Website, websitesFor } from '../../base/config/websites.js';
@@ -12,7 +11,6 @@ import { packageVersion } from '../../base/version.js';
 import { Clients } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
 import { configuredTime, type RunEffects, realRunEffects } from '../../sync/context.js';
-import { bucketOf, cacheFolder } from '../../warehouse/bucket/cache.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { examineProperties } from './search-console.js';
 import {
@@ -24,7 +22,7 @@ import {
   type KeyAnswer,
   type WebsiteCheck,
 } from './service.js';
-import { checkBucket, checkCache, checkFolder, checkStatus, checkWriter, latestSnapshot } from './warehouse.js';
+import { checkBucket, checkFolder, checkStatus, latestSnapshot } from './warehouse.js';
 
 /** A night's bytes for each page: its coverage row and report in Parquet, and the same in indexhouse.duckdb. */
 const BYTES_PER_PAGE = 38 + 60 + 80 + 146;
@@ -64,9 +62,7 @@ export async function examine(
   if (config === null) return { findings: found, configured: false };
   const timed = await configuredTime(config, effects);
   const service = await examineService(config, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), timed);
-  const place = isBucketUrl(config.warehouse.path)
-    ? await examineBucket(config, effects)
-    : await examineFolder(config, effects, service.pages);
+  const place = await examineFolder(config, effects, service.pages);
   const memory = checkMemory(config, effects.availableMemory());
   return { findings: [...found, ...service.findings, ...place, memory], configured: true };
 }
@@ -77,18 +73,9 @@ async function examineFolder(config: Config, effects: DoctorEffects, pages: numb
   return [
     await guarded('warehouse', () => checkFolder(config)),
     await guarded('status', () => checkStatus(config)),
-    await guarded('bucket', () => checkWriter(config)),
+    await guarded('bucket', () => checkBucket(config)),
     checkDisk(space, pages),
   ].flat();
-}
-
-/** Checks the bucket for a machine that only reads. */
-async function examineBucket(config: Config, effects: DoctorEffects): Promise<CheckResult[]> {
-  const { free } = await effects.diskOf(cacheFolder(config));
-  return [
-    await guarded('bucket', () => checkBucket(bucketOf(config))),
-    await guarded('cache', () => checkCache(config, free)),
-  ];
 }
 
 /** Makes a check that throws a finding, too, so that the other findings are still shown. */

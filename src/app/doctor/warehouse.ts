@@ -1,16 +1,13 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { readStatus } from '../../answers/status/status.js';
 import { statusInputOf } from '../../answers/status/status-input.js';
-import type { BucketConfig } from '../../base/config/bucket.js';
 import type { Config } from '../../base/config/schema.js';
 import { messageOf } from '../../base/exit.js';
-import { counted, size as sized } from '../../base/observe/format.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { nearestExisting } from '../../base/storage/free-disk.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import type { ClockEvidence } from '../../source/clock.js';
-import { cacheFolder } from '../../warehouse/bucket/cache.js';
-import { checkWritable, countCommits, otherWriter, readWriter } from '../../warehouse/bucket/lease.js';
+import { checkWritable } from '../../warehouse/bucket/owner.js';
 import { checkIdentity, WarehouseError } from '../../warehouse/log/folder/prepare.js';
 import { openLog } from '../../warehouse/log/log.js';
 import { latestOf } from '../../warehouse/log/markers.js';
@@ -19,7 +16,6 @@ import { type CheckResult, resultsOf } from './check-result.js';
 const folder = resultsOf('warehouse');
 const status = resultsOf('status');
 const bucket = resultsOf('bucket');
-const cache = resultsOf('cache');
 
 /** Whether the warehouse folder exists or can be made, is writable, and belongs to this configuration. */
 export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
@@ -62,43 +58,13 @@ export function latestSnapshot({ warehouse }: Config): Promise<ClockEvidence['la
   ).catch(() => null);
 }
 
-/** Whether the bucket can be read, and whose copy it holds. */
-export async function checkBucket(config: BucketConfig): Promise<CheckResult> {
-  try {
-    return bucket.ok(`${config.url} can be read; it holds ${counted(await countCommits(config), 'commit')}`);
-  } catch (error) {
-    return bucket.error(
-      messageOf(error),
-      'Until then no commit is copied there; the warehouse itself is not affected.',
-    );
-  }
-}
-
-/** Whether this machine can write to its bucket: the server must support conditional writes, and name no other writer. */
-export async function checkWriter({ bucket: config, warehouse }: Config): Promise<CheckResult[]> {
+/** Whether this folder can write to its bucket: the server supports conditional writes, and no other folder owns it. */
+export async function checkBucket({ bucket: config, warehouse }: Config): Promise<CheckResult[]> {
   if (!config) return [];
   try {
-    await checkWritable(config);
+    await checkWritable(config, warehouse.path);
+    return [bucket.ok(`${config.url} can be written`)];
   } catch (error) {
     return [bucket.error(messageOf(error), 'Until then no commit is copied there.')];
   }
-  const other = (await readWriter(warehouse.path))?.other;
-  if (!other) return [bucket.ok(`${config.url} can be written`)];
-  const remedy = 'If that one has ended: `indexhouse restore --take-over`.';
-  return [bucket.warning(`${config.url} ${otherWriter(other)}`, remedy)];
-}
-
-/** Whether what readers fetch from a bucket can be kept. @param free bytes */
-export async function checkCache(config: Config, free: number): Promise<CheckResult> {
-  const path = cacheFolder(config);
-  const nearest = await nearestExisting(path);
-  try {
-    await access(nearest, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    return cache.error(
-      `${nearest} cannot be written (${messageOf(error)})`,
-      'Set warehouse.cache_path to another folder.',
-    );
-  }
-  return cache.ok(`what the bucket holds is copied into ${path}, where ${sized(free)} are free`);
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { mapping, says, serverUrl, text, token } from './scalars.js';
+import { mapping, path, says, serverUrl, text, token } from './scalars.js';
 
 const BUCKET = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/|$)/;
 const PREFIX = /^[\w!.*'()=-]+$/;
 
-export const badBucket = says(
+const badBucket = says(
   'is not the address of a bucket',
   'Write it as s3://bucket or s3://bucket/prefix, in plain letters.',
 );
@@ -20,9 +20,14 @@ export function bucketUrl() {
     }, badBucket);
 }
 
-/** Whether a place is a bucket's address, well-formed or not; else it is a folder. */
-export function isBucketUrl(place: string): boolean {
-  return place.startsWith('s3://');
+const isBucket = says(
+  'is a bucket, not a folder',
+  'Restore it into a folder first: `indexhouse restore --from s3://name/prefix --warehouse ./warehouse`.',
+);
+
+/** The folder of a warehouse. */
+export function warehousePath() {
+  return path().refine((place) => !place.startsWith('s3://'), isBucket);
 }
 
 /** `bucket`: missing keys come from the environment when the bucket is opened. */

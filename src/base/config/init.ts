@@ -26,7 +26,6 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'google.quota_project': 'my-project',
   'google.user_agent': 'Mozilla/5.0 (compatible; indexhouse)',
   'reports.priority': { first: ['/blog/*'], never: ['*?print=*'] },
-  'warehouse.cache_path': '/var/cache/indexhouse',
   'bucket.endpoint': 'https://s3.example.com',
   'bucket.region': 'us-east-1',
   'bucket.access_key_id': `\${LAKE_KEY}`,

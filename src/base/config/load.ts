@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../storage/durable.js';
-import { bucketUrl, isBucketUrl } from './bucket.js';
 import { type ConfigDocument, type Environment, emptyDocument, readDocument } from './document.js';
 import { ConfigError, fileError } from './errors.js';
 import { type Overrides, override } from './overrides.js';
@@ -49,7 +48,7 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
   return {
     ...config,
     google: googleResolved(google, dirname(path)),
-    warehouse: resolved(config.warehouse, dirname(path)),
+    warehouse: { ...config.warehouse, path: resolve(dirname(path), config.warehouse.path) },
     pages_from: own && resolve(dirname(path), own),
     file: path,
     hasSchedule: Object.hasOwn(document.value, 'schedule'),
@@ -76,7 +75,8 @@ export function settingsWithoutFile(
   const parsed = withoutFile.safeParse(document.value);
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, { document, origins }));
   const { warehouse, google } = parsed.data;
-  return { ...parsed.data, warehouse: resolved(warehouse, cwd), google: googleResolved(google, cwd) };
+  const path = resolve(cwd, warehouse.path);
+  return { ...parsed.data, warehouse: { ...warehouse, path }, google: googleResolved(google, cwd) };
 }
 
 function googleResolved({ accounts, ...google }: Config['google'], from: string): Config['google'] {
@@ -86,16 +86,6 @@ function googleResolved({ accounts, ...google }: Config['google'], from: string)
   };
   const named = Object.entries(accounts).map(([name, account]) => [name, withPaths(account)]);
   return { ...withPaths(google), accounts: Object.fromEntries(named) };
-}
-
-/** With its paths absolute, but for the address of a bucket. */
-function resolved(warehouse: Config['warehouse'], from: string): Config['warehouse'] {
-  const { path, cache_path } = warehouse;
-  return {
-    ...warehouse,
-    path: isBucketUrl(path) ? bucketUrl().parse(path) : resolve(from, path),
-    cache_path: cache_path && resolve(from, cache_path),
-  };
 }
 
 /** Absolute path of the configuration: the flag, else `INDEXHOUSE_CONFIG`, else `indexhouse.yaml` in `cwd`. */

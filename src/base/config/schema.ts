@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS } from '../time.js';
-import { badBucket, bucket, bucketUrl, isBucketUrl } from './bucket.js';
+import { bucket, warehousePath } from './bucket.js';
 import { globs } from './globs.js';
 import { google } from './google.js';
 import { notify } from './notify.js';
@@ -69,21 +69,15 @@ const reports = mapping({
 
 /** `warehouse`: sizes in bytes. */
 const warehouse = mapping({
-  path: path()
-    .refine((path) => !isBucketUrl(path) || bucketUrl().safeParse(path).success, badBucket)
+  path: warehousePath()
     .prefault('./warehouse')
-    .describe(
-      'Folder of the warehouse; a relative one counts from the folder of this file. Readers take s3://name/prefix, too.',
-    ),
+    .describe('Folder of the warehouse; a relative one counts from the folder of this file.'),
   time_zone: timeZone()
     .prefault('UTC')
     .describe("Decides a snapshot's calendar date, and when `schedule` runs; fixed once there is data."),
   memory_limit: size(MIN_MEMORY_BYTES)
     .prefault('1GB')
     .describe("DuckDB's memory for queries. A sync uses a quarter of it, or 256MB if that is more."),
-  cache_path: text('a path')
-    .optional()
-    .describe('Folder for the copies that readers keep of s3://; by default below XDG_CACHE_HOME or ~/.cache.'),
 });
 
 /** `sync`: durations in milliseconds. */

@@ -117,18 +117,9 @@ export async function sizeOf(file: string): Promise<number> {
 }
 
 /** The SHA-256 of a file, in hexadecimal. */
-export function sha256Of(file: string): Promise<string> {
-  return digestOf(file, 'sha256');
-}
-
-/** What servers for S3 report of a file, in hexadecimal. */
-export function md5Of(file: string): Promise<string> {
-  return digestOf(file, 'md5');
-}
-
-async function digestOf(file: string, algorithm: 'sha256' | 'md5'): Promise<string> {
+export async function sha256Of(file: string): Promise<string> {
   checkAreFiles([file]);
-  const hash = createHash(algorithm);
+  const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk);
   return hash.digest('hex');
 }

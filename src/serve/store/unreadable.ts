@@ -1,4 +1,3 @@
-import { UnreachableError } from '../../base/exit.js';
 import { EngineError } from '../../base/storage/engine.js';
 import { DamageError } from '../../warehouse/log/folder/damage.js';
 import { ServiceError } from '../api/errors.js';
@@ -26,9 +25,6 @@ export class UnreadableError extends ServiceError {
 
 /** What a client gets for an engine's error about memory or a file; any other error is returned as it is. */
 export function explained(error: unknown): unknown {
-  if (error instanceof UnreachableError) {
-    return new ServiceError(503, 'Some of the data for this answer cannot be fetched now.', { 'retry-after': '60' });
-  }
   if (error instanceof DamageError) {
     const { damaged, message } = error;
     const isMissing = damaged.every(({ reason }) => reason === 'is missing');

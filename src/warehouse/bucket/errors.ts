@@ -1,16 +1,14 @@
-import { UnreachableError } from '../../base/exit.js';
+import { messageOf, UnreachableError } from '../../base/exit.js';
+import { codeOf } from '../../base/storage/durable.js';
 
 /** Temporary errors. */
 const PASSING = new Set([429, 500, 502, 503, 504]);
-const PASSING_CODES = new Set([
-  'RequestTimeout',
-  'OperationAborted',
-  'ConditionalRequestConflict',
-  'IncompleteBody',
-  // The sent bytes are the hashed ones, so the network changed them.
-  'XAmzContentSHA256Mismatch',
-  'BadDigest',
-]);
+/** The last two: the sent bytes are the hashed ones, so the network changed them. */
+const PASSING_CODES =
+  /^(RequestTimeout|OperationAborted|ConditionalRequestConflict|IncompleteBody|BadDigest|XAmzContentSHA256Mismatch)$/;
+/** Error codes of undici and Node.js for connection problems. */
+const CONNECTION =
+  /^(UND_ERR_|HPE_|E(CONN|PIPE|TIMEDOUT|NOTFOUND|AI_|HOSTUNREACH|NETUNREACH|PROTO)|ERR_(TLS|SSL)|.*(CERT|SIGNATURE))|PREMATURE/;
 
 /** The bucket refuses requests or cannot be reached, so nothing else would succeed now. */
 export class BucketError extends UnreachableError {
@@ -23,45 +21,37 @@ export class BucketError extends UnreachableError {
   }
 }
 
-/** An object does not have the bytes that were sent. */
-export class DamagedObjectError extends BucketError {}
+/** By error code or status, of S3 and compatible servers. Their messages are not repeated: they may hold secrets. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/^(AccessDenied|403)$/, 'allow this key s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject there'],
+  [/^(AuthorizationHeaderMalformed|301|307)$/, 'set bucket.region to the region of the bucket'],
+  [/^(BadDigest|XAmz.*Mismatch)$/, 'the bytes changed on their way: look at the proxies and the network between'],
+  [/^ExpiredToken$/, 'its credentials have expired: renew them'],
+  [/^Invalid(AccessKeyId|Token)$|^Signature/, 'check its keys, or the AWS_… variables that stand for them'],
+  [/^(NoSuchBucket|404)$/, 'create the bucket, or check bucket.url and bucket.endpoint'],
+  [/^(NotImplemented|501)$/, 'this server lacks conditional writes: a newer version, or another server, is needed'],
+  [/^RequestTimeTooSkewed$/, "the clocks differ: set this machine's clock"],
+  [/^SlowDown$/, 'it asks for fewer requests: the next sync tries again'],
+];
 
-const WRONG_KEY = 'check access_key_id and secret_access_key, or the AWS_… variables that stand for them';
-const CHANGED = 'the bytes changed on their way: look at the proxies and the network between';
-/** The error codes of S3 and compatible servers. Their messages are not repeated, because they may hold secrets. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  AccessDenied: 'allow this key s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject there',
-  AllAccessDisabled: 'look at its account',
-  AuthorizationHeaderMalformed: 'set bucket.region to the region of the bucket',
-  ExpiredToken: 'its credentials have expired: renew them',
-  InvalidAccessKeyId: WRONG_KEY,
-  InvalidToken: 'bucket.session_token or AWS_SESSION_TOKEN does not belong to this key',
-  NoSuchBucket: 'create the bucket, or check bucket.url and bucket.endpoint',
-  NotImplemented: 'this server lacks conditional writes: a newer version, or another server, is needed',
-  PermanentRedirect: 'set bucket.region to the region of the bucket',
-  BadDigest: CHANGED,
-  RequestTimeTooSkewed: "the clocks differ: set this machine's clock",
-  SignatureDoesNotMatch: WRONG_KEY,
-  SlowDown: 'it asks for fewer requests: the next sync tries again',
-  XAmzContentSHA256Mismatch: CHANGED,
-};
-const OF_STATUS: Readonly<Record<number, string>> = {
-  301: 'PermanentRedirect',
-  307: 'PermanentRedirect',
-  403: 'AccessDenied',
-  404: 'NoSuchBucket',
-  501: 'NotImplemented',
-};
-
-/** @param xml the answer's body, which an answer to HEAD lacks */
 export function codeIn(xml: string): string {
   return /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(xml)?.[1] ?? '';
 }
 
 /** The error for an unexpected answer. */
 export function refusal(what: string, status: number, code: string): BucketError {
-  const remedy =
-    REMEDIES[code] ?? REMEDIES[OF_STATUS[status] ?? ''] ?? 'try again later; if it stays, look at its logs';
-  const isPassing = PASSING.has(status) || PASSING_CODES.has(code);
+  const remedyFor = (what: string) => REMEDIES.find(([pattern]) => pattern.test(what))?.[1];
+  const remedy = remedyFor(code) ?? remedyFor(`${status}`) ?? 'try again later; if it stays, look at its logs';
+  const isPassing = PASSING.has(status) || PASSING_CODES.test(code);
   return new BucketError(`${what}: it answered ${status}${code ? ` ${code}` : ''}; ${remedy}`, isPassing);
+}
+
+/** The error for a request without an answer; any other error as it is. */
+export function connectionError(what: string, error: unknown): unknown {
+  const code = codeOf(error);
+  if (!CONNECTION.test(code)) return error;
+  const remedy = /CERT|SIGNATURE/.test(code)
+    ? 'if an authority of your own signed its certificate, name its PEM file in NODE_EXTRA_CA_CERTS'
+    : 'check the network and bucket.endpoint';
+  return new BucketError(`${what}: ${messageOf(error) || code}; ${remedy}`, true);
 }

@@ -1,32 +1,22 @@
 /** An object in a listing. */
 export interface ListedObject {
   key: string;
-  /** Bytes. */
-  size: number;
-  /** Without quotes. The MD5, if the object was sent in one piece and is not encrypted with a customer's key. */
-  etag: string;
   /** ISO 8601. */
   modified: string;
 }
 
-interface Listing {
-  objects: ListedObject[];
-  next: string | null;
-}
-
 const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: '&', lt: '<', gt: '>', apos: "'" };
-
 /** An answer in one piece. A proxy's page, or an answer that was cut off, is none. */
 const WHOLE = /^\s*(<\?xml[^>]*\?>\s*)?<ListBucketResult[\s>].*<\/ListBucketResult>\s*$/s;
 
 /**
  * Parses an answer to a ListObjectsV2 request with `encoding-type=url`: flat elements without attributes.
  *
- * @returns null if it is anything else, or not whole
+ * @returns null if it is anything else, or not whole; `next` continues the listing, and is null at its end
  */
-export function readListing(xml: string): Listing | null {
+export function readListing(xml: string): { objects: ListedObject[]; next: string | null } | null {
   try {
-    return wholeListing(xml);
+    return WHOLE.test(xml) ? wholeListing(xml) : null;
   } catch (error) {
     // A malformed percent-encoding, or the number of no character.
     if (error instanceof URIError || error instanceof RangeError) return null;
@@ -34,12 +24,9 @@ export function readListing(xml: string): Listing | null {
   }
 }
 
-function wholeListing(xml: string): Listing | null {
-  if (!WHOLE.test(xml)) return null;
+function wholeListing(xml: string) {
   const objects = [...xml.matchAll(/<Contents>((?:(?!<Contents>).)*?)<\/Contents>/gs)].map(([, one = '']) => ({
     key: decodeURIComponent(textOf(one, 'Key').replaceAll('+', ' ')),
-    size: Number(textOf(one, 'Size')),
-    etag: textOf(one, 'ETag').replaceAll('"', ''),
     modified: textOf(one, 'LastModified'),
   }));
   const truncated = textOf(xml, 'IsTruncated');
@@ -50,7 +37,7 @@ function wholeListing(xml: string): Listing | null {
     next !== '' &&
     opened === objects.length &&
     (count === '' || Number(count) === opened) &&
-    objects.every(({ key, size, modified }) => key !== '' && Number.isInteger(size) && Date.parse(modified) > 0);
+    objects.every(({ key, modified }) => key !== '' && Date.parse(modified) > 0);
   return isWhole ? { objects, next } : null;
 }
 

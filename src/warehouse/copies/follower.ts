@@ -40,8 +40,6 @@ export interface FollowerLag {
   held: LockHolder | null;
   /** Why it cannot be read; null if it can be read or is only locked. */
   error: string | null;
-  /** Ids of the commits that it lacks, if it can list them. */
-  lacks?: string[];
 }
 
 /** What is wrong with a follower, and what to do; null if it is up to date. */
@@ -141,8 +139,7 @@ export function followerOf(name: string, withCopy: WithCopy): Follower {
       const lag = { name, held: null };
       try {
         const known = await withCopy(log, (copy) => copy.known(), true);
-        const lacks = lackingIn(known, log.markers).map(({ snapshotId }) => snapshotId);
-        return { ...lag, behind: lacks.length, exact: true, error: null, lacks };
+        return { ...lag, behind: lackingIn(known, log.markers).length, exact: true, error: null };
       } catch (error) {
         return { ...lag, behind: log.markers.length, exact: false, error: messageOf(error) };
       }
@@ -152,7 +149,7 @@ export function followerOf(name: string, withCopy: WithCopy): Follower {
         return await withCopy(log, (copy) => compared(copy, { log, engine, repair }));
       } catch (error) {
         const message = `${titleOf({ name })} cannot be compared: ${messageOf(error)}`;
-        return { differences: [lagging(message, 'try again once it can be reached')], repaired: [] };
+        return { differences: [lagging(message, 'the warehouse itself is not affected')], repaired: [] };
       }
     },
   };

@@ -30,7 +30,7 @@ export async function stateBase(
   const isWhole = async (file: string) => there.has(file) && isWholeParquet(file);
   let included = markers.length;
   while (included > 0 && !(await isWhole(files[included - 1] ?? ''))) included--;
-  const gone = markers.slice(included).find(({ dropped, absent }) => Object.keys({ ...dropped, ...absent }).length > 0);
+  const gone = markers.slice(included).find(({ dropped }) => Object.keys(dropped).length > 0);
   if (gone) {
     throw new CheckpointError(
       `the state of ${gone.websiteId} cannot be rebuilt from the log: \`indexhouse maintain\` removed its older files, ` +

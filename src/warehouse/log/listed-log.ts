@@ -7,7 +7,7 @@ import { listTableFiles, websiteOf } from './folder/layout.js';
 import { tableQuery } from './folder/prepare.js';
 import { checkRows } from './folder/sums.js';
 import type { MarkerIndex } from './marker-index.js';
-import { byCommit, type Marker, type MarkerPlace, markersIn, readMarkers, without, withoutAbsent } from './markers.js';
+import { byCommit, type Marker, type MarkerPlace, markersIn, readMarkers, withoutDropped } from './markers.js';
 
 const tombstoneRow = z.object({
   /** Shared by all files that one run of `maintain` put out of use for a website. */
@@ -100,13 +100,10 @@ export async function readListed(
     return engine.rows(tombstoneRow, `${all} order by tombstone_id, table_name, snapshot_id`);
   });
   const tombstones = read.value;
-  const there = await withoutAbsent(
-    place.warehouse,
-    [...indexed, ...markers].filter(({ websiteId }) => isAsked(websiteId)),
-  );
+  const there = [...indexed, ...markers].filter(({ websiteId }) => isAsked(websiteId));
   const dropped = new Set(tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
   return {
-    markers: without(there, dropped, 'dropped').sort(byCommit),
+    markers: withoutDropped(there, dropped).sort(byCommit),
     damaged: [...damaged, ...read.damaged],
     tombstones,
     tombstoneFiles: [...read.readable],

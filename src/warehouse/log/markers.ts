@@ -2,11 +2,10 @@ import { z } from 'zod';
 import type { Engine } from '../../base/storage/engine.js';
 import { whyNotParquet } from '../../base/storage/parquet-file.js';
 import { type DamagedFile, damagedFile, firstLine } from './folder/damage.js';
-import { type LogFolder, listTableFiles, stateFile, tableFile } from './folder/layout.js';
+import { type LogFolder, stateFile, tableFile } from './folder/layout.js';
 import { tableQuery } from './folder/prepare.js';
-import { readRestored } from './folder/restored.js';
 import { checkRows, OTHER_ROWS } from './folder/sums.js';
-import { DATA_TABLES, type DataTable, THINNED_TABLES } from './folder/tables.js';
+import { DATA_TABLES, type DataTable } from './folder/tables.js';
 
 /** By table, the state included. */
 export const filesSchema = z.record(z.string(), z.object({ rows: z.int(), bytes: z.int(), sha256: z.string() }));
@@ -35,8 +34,6 @@ const markerRow = z.object({
 export interface Marker extends z.infer<typeof markerRow> {
   /** Files that a tombstone put out of use; they may have been deleted. */
   dropped: CommittedFiles;
-  /** Files that were left in the bucket when the warehouse was restored from there. */
-  absent: CommittedFiles;
   /** The marker's own file. */
   path: string;
 }
@@ -103,33 +100,18 @@ export async function markersIn(
   );
   return rows.map((row) => {
     const path = tableFile(warehouse, 'snapshots', { ...row, id: row.snapshotId });
-    return { ...row, dropped: {}, absent: {}, path };
+    return { ...row, dropped: {}, path };
   });
 }
 
-/** Moves the files that a restore left in the bucket from `files` to `absent`. */
-export async function withoutAbsent(warehouse: string, markers: Marker[]): Promise<Marker[]> {
-  const restored = await readRestored(warehouse);
-  if (restored?.history_from == null) return markers;
-  const { history_from: from } = restored;
-  const absent = new Set<string>();
-  for (const table of THINNED_TABLES) {
-    const there = new Set(await listTableFiles(warehouse, table));
-    for (const marker of markers.filter(({ date }) => date < from)) {
-      if (!there.has(fileOf(warehouse, marker, table))) absent.add(`${table} ${marker.snapshotId}`);
-    }
-  }
-  return without(markers, absent, 'absent');
-}
-
-/** @param named `<table> <commit id>` of the files to move from `files` to `as` */
-export function without(markers: readonly Marker[], named: ReadonlySet<string>, as: 'dropped' | 'absent'): Marker[] {
-  if (named.size === 0) return [...markers];
+/** @param dropped `<table> <commit id>` of the files to move from `files` to `dropped` */
+export function withoutDropped(markers: readonly Marker[], dropped: ReadonlySet<string>): Marker[] {
+  if (dropped.size === 0) return [...markers];
   return markers.map((marker) => {
-    const isNamed = ([table]: [string, unknown]) => named.has(`${table} ${marker.snapshotId}`);
+    const isDropped = ([table]: [string, unknown]) => dropped.has(`${table} ${marker.snapshotId}`);
     const all = Object.entries(marker.files);
-    const files = Object.fromEntries(all.filter((entry) => !isNamed(entry)));
-    return { ...marker, files, [as]: { ...marker[as], ...Object.fromEntries(all.filter(isNamed)) } };
+    const files = Object.fromEntries(all.filter((entry) => !isDropped(entry)));
+    return { ...marker, files, dropped: { ...marker.dropped, ...Object.fromEntries(all.filter(isDropped)) } };
   });
 }
 

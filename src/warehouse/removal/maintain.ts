@@ -5,7 +5,7 @@ import { type Engine, type EngineOptions, withEngine } from '../../base/storage/
 import { isWholeParquet } from '../../base/storage/parquet-file.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { calendarDate } from '../../base/time.js';
-import { checkLease } from '../bucket/lease.js';
+import { checkOwnership } from '../bucket/owner.js';
 import { follow, followersOf } from '../copies/follow.js';
 import type { Follower } from '../copies/follower.js';
 import { scratchFolder } from '../log/folder/layout.js';
@@ -35,7 +35,7 @@ export type MaintainReceipt = Awaited<ReturnType<typeof maintain>>;
  * Removes what `retention` says is too old: deletes the Parquet files whose tombstone is more than an hour old, writes
  * tombstones for those that are due, and lets the followers drop them. Can be started again after any interruption.
  *
- * @throws BusyError, WarehouseError, CheckpointError; LeaseError if another machine writes to the bucket; Failure if a
+ * @throws BusyError, WarehouseError, CheckpointError; OwnerError if the bucket belongs to another folder; Failure if a
  * state differs from the log
  */
 export async function maintain(options: MaintainOptions) {
@@ -45,7 +45,7 @@ export async function maintain(options: MaintainOptions) {
   await checkIdentity(path, time_zone);
   // With temporary files elsewhere, so that it works on a read-only folder.
   if (options.dryRun) return withTemporary('maintain', (folder) => maintainIn(options, folder));
-  await checkLease({ config, warehouse: path, logger });
+  await checkOwnership({ config, warehouse: path, logger });
   return withRunLock(path, 'maintain', async () => {
     await prepareWarehouse(path, time_zone, memory_limit);
     return maintainIn(options, scratchFolder(path));

@@ -3,7 +3,7 @@ import { websiteIds } from '../../base/config/websites.js';
 import type { Logger } from '../../base/observe/log.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { withTemporary } from '../../base/storage/temporary.js';
-import { checkLease } from '../bucket/lease.js';
+import { checkOwnership } from '../bucket/owner.js';
 import { followAll } from '../copies/follow.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../log/folder/prepare.js';
 import { DATA_TABLES } from '../log/folder/tables.js';
@@ -26,14 +26,14 @@ export interface RemoveOptions {
  * Removes a website from the log, and lets the followers catch up. Killed at any step, it has not begun, or whoever
  * takes the run lock next finishes it.
  *
- * @throws UsageError for an unknown website; WarehouseError, DamageError, BusyError; LeaseError if another machine writes
- * to the bucket
+ * @throws UsageError for an unknown website; WarehouseError, DamageError, BusyError; OwnerError if the bucket belongs to
+ * another folder
  */
 export async function remove({ config, website, confirm, logger }: RemoveOptions) {
   const { path, time_zone, memory_limit: memoryLimit } = config.warehouse;
   await checkWarehouseThere(path);
   await checkIdentity(path, time_zone);
-  await checkLease({ config, warehouse: path, logger });
+  await checkOwnership({ config, warehouse: path, logger });
   const begun = (await unfinishedRemoval(path))?.removal;
   const isBegun = begun?.website_id === website;
   if (!isBegun) {

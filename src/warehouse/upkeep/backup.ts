@@ -37,9 +37,8 @@ export async function backUp(warehouse: string, folder: string, { keys = false }
   const gone = (await filesOf(folder, ['snapshots'])).find((file) => !there.has(relative(folder, file)));
   if (gone) throw new Failure(`${gone} is no longer in the warehouse: back up to a new folder, and run verify here`);
   const data = await filesOf(warehouse, ['checkpoints', ...DATA_TABLES]);
-  const { identity, keys: keyFile, notices, restored } = warehouseFolder(warehouse);
-  const sent = [];
-  for (const file of [notices, restored]) if (await exists(file)) sent.push(file);
+  const { identity, keys: keyFile, notices } = warehouseFolder(warehouse);
+  const sent = (await exists(notices)) ? [notices] : [];
   // These change: with a newer version, with the keys, or when notices are sent.
   const changing = [identity, ...(await filesBelow(join(warehouse, 'schema'))), ...sent, ...(keys ? [keyFile] : [])];
   const committed = [...data, ...(await filesBelow(join(warehouse, 'state'))), ...logFiles];

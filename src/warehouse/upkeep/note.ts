@@ -6,7 +6,7 @@ import type { Logger } from '../../base/observe/log.js';
 import { publishFile } from '../../base/storage/durable.js';
 import { type Engine, withEngine } from '../../base/storage/engine.js';
 import { PARQUET_FORMAT } from '../../base/storage/parquet-file.js';
-import { checkLease } from '../bucket/lease.js';
+import { checkOwnership } from '../bucket/owner.js';
 import { followAll } from '../copies/follow.js';
 import { tableFile, withOwnScratch } from '../log/folder/layout.js';
 import { checkIdentity, prepareWarehouse } from '../log/folder/prepare.js';
@@ -30,12 +30,12 @@ export interface NoteInput {
  * need the lock; if another process holds it, they catch up when that ends.
  *
  * @returns followers: null if they are left to the process that holds the lock
- * @throws WarehouseError; LeaseError if another machine writes to the bucket
+ * @throws WarehouseError; OwnerError if the bucket belongs to another folder
  */
 export async function addNote(config: Config, input: NoteInput, logger: Logger) {
   const { path, time_zone, memory_limit } = config.warehouse;
   await checkIdentity(path, time_zone);
-  await checkLease({ config, warehouse: path, logger });
+  await checkOwnership({ config, warehouse: path, logger });
   const note_id = await writeRows(config, input);
   const lock = await RunLock.take(path, 'note').catch((error: unknown) => {
     if (error instanceof BusyError) return null;

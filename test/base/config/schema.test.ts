@@ -46,7 +46,7 @@ const REFUSED: [section: string, line: string, words: string][] = [
   ['reports', 'priority: { frist: [] }', 'Did you mean `first`?'],
   ['warehouse', 'path: ""', 'not a path'],
   ['warehouse', 'path: ~/data', 'starts with ~'],
-  ['warehouse', 'path: s3://Lake/x', 'not the address of a bucket'],
+  ['warehouse', 'path: s3://lake/x', 'is a bucket, not a folder'],
   ['warehouse', 'time_zone: Europe/Nowhere', 'not a time zone (found: Europe/Nowhere)'],
   ['warehouse', 'memory_limit: 1MB', 'too small'],
   ['warehouse', 'memory_limit: 1PB', 'not a size'],

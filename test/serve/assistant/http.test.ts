@@ -98,9 +98,8 @@ describe('two keys', () => {
 
   once('see of a status neither folders of the machine nor who else writes to the bucket', async () => {
     const input = { ...STATUS_DEFAULTS, warehouse: built.path, now: Date.parse('2025-03-04T00:00:00Z') };
-    const other = { warehouse: 'secret', writer: 'secret', where: 'secret', since: '2025-03-01T00:00:00.000Z' };
-    const writer = { writer: 'secret', confirmed: true, other };
-    const whole = judged({ ...(await readStatus(input)), set_aside: ['/secret'], clock: 'secret', writer }, input);
+    const followers = [{ name: 'bucket', behind: 1, exact: false, held: null, error: 'secret' }];
+    const whole = judged({ ...(await readStatus(input)), set_aside: ['/secret'], clock: 'secret', followers }, input);
     expect(JSON.stringify(whole.warnings)).toMatch(/the bucket .*secret/);
     const status = async () => whole;
     const own = { warehouse: built.path, memoryLimit: 256e6, version: 'test', status, statusInput: input };

@@ -1,19 +1,22 @@
+import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { atLength, once, testAtLength } from '../../given/at-length.js';
+import { atLength, casesAtLength, once, testAtLength } from '../../given/at-length.js';
 import { environmentOf, type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
 import { copiedFiles, copyTo, page } from '../../given/bucket-copy.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { type ScriptedService, startService } from '../../given/service.js';
+import { buildNights, HOUR_MS, maintainAt } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
-import { buildWarehouse, sharedWarehouse, syncAt } from '../../given/warehouse.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const ODD = 'a/b é%*';
+const TABLES = ['coverage', 'url_reports', 'page_versions', 'pages', 'snapshots', 'coverage_summary', 'runs'];
+const ALL = `select ${TABLES.map((table) => `(select bit_xor(hash(t::text)) from ${table} as t)`).join(', ')}`;
 let server: GivenBucket;
-let service: ScriptedService;
+let stored: GivenBucket['objects'];
 let folder = '';
 let config = '';
 
@@ -26,25 +29,26 @@ const built = sharedWarehouse(() =>
 beforeAll(async () => {
   server = await startBucket({ pageSize: 7, prefix: '/nights' });
   await copyTo(server, built.path);
-  service = await startService();
+  stored = new Map(server.objects);
 });
 beforeEach(() => {
-  server.fault = null;
+  Object.assign(server, { fault: null, objects: new Map(stored), requests: [] });
   folder = temporaryFolder();
-  const bucket = server.config;
-  config = writeConfig(folder, { baseUrl: service.url, sections: { bucket } });
+  config = writeConfig(folder, { sections: { bucket: server.config } });
 });
 
 const restore = (...flags: string[]) => run(['restore', '--config', config, ...flags]);
+const warehouse = () => join(folder, 'warehouse');
+const ask = (path: string, sql = ALL) => run(['query', '--sql', sql, '--json', '--warehouse', path]);
 /** But for `indexhouse.duckdb`, which the next sync makes. */
 const differences = async () => (await findingsOf(warehouse())).filter(({ level }) => level === 'difference');
-const warehouse = () => join(folder, 'warehouse');
+const fetchedData = () => server.requests.filter((request) => /^GET .*\/parquet\/coverage\//.test(request)).length;
 
 describe('restore', () => {
-  test('gives the warehouse that was sent, and is complete however often it was interrupted', async () => {
+  test('gives the warehouse that was sent, and resumes however often it was interrupted', async () => {
     let left = 0;
     server.fault = () => (left-- > 0 ? null : '403 AccessDenied');
-    for (const requests of atLength([0, 10], [0, 5, 8, 10, 12])) {
+    for (const requests of atLength([0, 20], [0, 5, 14, 18, 20])) {
       left = requests;
       const { code, stderr } = await restore('--if-missing');
       expect(code).toBe(1);
@@ -53,9 +57,11 @@ describe('restore', () => {
       expect(existsSync(join(warehouse(), 'warehouse.json'))).toBe(false);
     }
     server.fault = null;
+    server.requests.length = 0;
     const { code, stdout } = await restore('--if-missing');
     expect(code, stdout).toBe(0);
     expect(stdout).toContain(`Restored ${warehouse()} from s3://lake/nights`);
+    expect(fetchedData()).toBeLessThan(3);
     const restored = copiedFiles(warehouse());
     // Of the states only the newest is needed.
     for (const [key, body] of copiedFiles(built.path)) {
@@ -74,50 +80,84 @@ describe('restore', () => {
     const copy = join(folder, 'copy');
     const { code } = await run(['restore', '--from', 's3://lake/nights/', '--warehouse', copy], { env });
     expect(code).toBe(0);
-    expect(existsSync(join(copy, 'warehouse.json'))).toBe(true);
+    expect((await ask(copy)).stdout).toBe((await ask(built.path)).stdout);
     const nothing = await restore('--from', 's3://lake/days', '--if-missing');
     expect(nothing).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to restore') });
     expect((await restore('--from', 's3://lake/days')).stderr).toContain('there is no warehouse at s3://lake/days');
     expect((await restore('--from', 'lake')).stderr).toContain('--from lake is not the address of a bucket');
-    expect((await restore('--history', '30')).stderr).toContain('--history 30 is not a number of days');
     const none = await run(['restore', '--from', 's3://lake/nights', '--warehouse', join(folder, 'other')]);
     expect(none.stderr).toContain('there are no credentials for s3://lake/nights');
+    const read = await run(['query', 'indexing_trend', '--warehouse', 's3://lake/nights'], { env });
+    expect([read.code, read.stderr]).toEqual([2, expect.stringMatching(/is a bucket, not a folder.*restore --from/)]);
   });
 
-  testAtLength('with --history fetches what the next sync needs, and readers say what they lack', async () => {
-    const { code, stdout } = await restore('--history', '1d');
-    expect(code, stdout).toBe(0);
-    expect(stdout).toMatch(/Left there: \d+ files before 20..-..-..\./);
-    const data = () => [...copiedFiles(warehouse()).keys()].filter((key) => key.startsWith('parquet/coverage/'));
-    expect(data()).toMatchObject([expect.stringContaining('date=2025-03-05')]);
-    expect(await differences()).toEqual([]);
-
-    const sql = 'select count(*)::int as pages, (select count(*)::int from coverage) as listed from pages';
-    const asked = await run(['query', '--sql', sql, '--json', '--config', config]);
-    expect(JSON.parse(asked.stdout)).toEqual([{ pages: 3, listed: 2 }]);
-    expect(asked.code).toBe(0);
-    expect(asked.stderr).toMatch(/reports before 2025-03-04 stayed in s3:\/\/lake\/nights/);
-
-    service.list(ODD, [page('p'), page('q')]);
-    const receipt = await syncAt({
-      baseUrl: service.url,
-      warehouse: warehouse(),
-      at: '2025-03-06T02:00:00Z',
-      websites: [ODD],
-    });
-    expect(receipt.websites).toMatchObject([{ status: 'committed', pages: { listed: 2 } }]);
-    // The state is that of the night before: one page was indexed again, and none appeared.
-    const changes = "select change from page_changes where change in ('appeared', 'indexed')";
-    const { stdout: changed } = await run(['query', '--sql', changes, '--json', '--config', config]);
-    expect(JSON.parse(changed)).toEqual([{ change: 'indexed' }]);
-    if (atLength(true, false)) return;
-
-    expect(await differences()).toEqual([]);
-    expect((await run(['maintain', '--config', config])).code).toBe(0);
-
-    expect((await restore()).code).toBe(0);
-    expect(data()).toHaveLength(4);
-    expect(await differences()).toEqual([]);
-    expect((await run(['query', '--sql', sql, '--config', config])).stderr).not.toContain('stayed in');
+  const damages: [name: string, prefix: string, change: (body: Buffer) => Buffer | null, table?: string][] = [
+    ['changed', 'parquet/coverage/', (body) => Buffer.from(body).fill(0x55, 40, 60), 'coverage'],
+    ['gone', 'parquet/coverage/', () => null, 'coverage'],
+    // It is rebuilt from the data.
+    ['a state that is cut short', 'state/', (body) => body.subarray(0, -5)],
+  ];
+  test.each(casesAtLength(damages, 'changed'))('names an object that is %s', async (_, prefix, change, table) => {
+    for (const [key, one] of stored) {
+      const body = key.startsWith(`nights/${prefix}`) ? change(one.body) : one.body;
+      if (body) server.objects.set(key, { ...one, body });
+      else server.objects.delete(key);
+    }
+    const { code, stderr } = await restore();
+    expect([code, stderr]).toEqual([3, expect.stringContaining(`damaged or missing: s3://lake/nights/${prefix}`)]);
+    const { stdout: right } = await ask(built.path);
+    if (table) expect((await ask(warehouse(), `from ${table}`)).code).not.toBe(0);
+    else expect((await ask(warehouse())).stdout).toBe(right);
   });
 });
+
+testAtLength('a flipped bit is found by restore, or changes nothing', async () => {
+  const nights = await buildNights();
+  server.objects.clear();
+  await copyTo(server, nights.path);
+  await maintainAt(nights.path);
+  await copyTo(server, nights.path);
+  const { stdout: right } = await ask(nights.path);
+  const tables = ['snapshots', 'runs', 'tombstones', 'checkpoints', 'coverage', 'url_reports', 'page_versions'];
+  const counts = { found: 0, harmless: 0 };
+  for (const kind of ['warehouse.json', 'state/', ...tables.map((table) => `parquet/${table}/`)]) {
+    const keys = [...server.objects.keys()].filter((key) => key.startsWith(`nights/${kind}`));
+    const key = keys[randomInt(keys.length)] ?? '';
+    const whole = server.objects.get(key) ?? expect.fail(kind);
+    const body = Buffer.from(whole.body);
+    const at = randomInt(body.length);
+    body[at] = (body[at] ?? 0) ^ (1 << randomInt(8));
+    server.objects.set(key, { ...whole, body });
+    const copy = join(temporaryFolder(), 'copy');
+    const { code } = await restore('--warehouse', copy);
+    const { stdout } = await ask(copy);
+    const where = `${key}, byte ${at}`;
+    if (code === 0 || key.includes('/state/')) expect(stdout, where).toBe(right);
+    else expect(['', right], where).toContain(stdout);
+    counts[code === 0 ? 'harmless' : 'found']++;
+    server.objects.set(key, whole);
+  }
+  expect(counts.found).toBeGreaterThan(counts.harmless);
+});
+
+testAtLength(
+  'what retention removed is not restored, and states are made of the checkpoints and what is left',
+  async () => {
+    const nights = await buildNights();
+    server.objects.clear();
+    await copyTo(server, nights.path);
+    const listings = () => [...server.objects.keys()].filter((key) => key.includes('/parquet/coverage/')).length;
+    const all = listings();
+    await maintainAt(nights.path);
+    await copyTo(server, nights.path);
+    const later = Date.now() + 2 * HOUR_MS;
+    server.now = () => later;
+    await copyTo(server, nights.path, later);
+    server.now = Date.now;
+    expect(listings()).toBeLessThan(all);
+    for (const key of server.objects.keys()) if (key.includes('/state/')) server.objects.delete(key);
+    expect((await restore()).code).toBe(0);
+    expect((await ask(warehouse())).stdout).toBe((await ask(nights.path)).stdout);
+    expect(await differences()).toEqual([]);
+  },
+);

@@ -2,7 +2,7 @@ import { UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { exportAnalytics } from '../../../warehouse/copies/analytics.js';
 import type { ReadFlags } from '../command.js';
-import { folderToRead } from '../configured.js';
+import { settingsFor } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { fileOf } from '../output/sink.js';
@@ -14,7 +14,7 @@ export interface Flags extends ReadFlags {
 
 /** `indexhouse analytics`: the views over the Parquet files, for readers that see them under another path. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const { warehouse, memoryLimit } = await folderToRead(flags, io);
+  const { path: warehouse, memory_limit: memoryLimit } = (await settingsFor(flags, io)).warehouse;
   const out = fileOf(flags.out, io);
   if (out === undefined) throw new UsageError('--out -: a DuckDB file cannot be written to stdout: name a file');
   const written = await exportAnalytics({ warehouse, memoryLimit, root: flags.root ?? warehouse, out });

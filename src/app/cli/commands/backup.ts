@@ -4,7 +4,7 @@ import { counted, size } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { backUp } from '../../../warehouse/upkeep/backup.js';
 import type { ReadFlags } from '../command.js';
-import { folderToRead } from '../configured.js';
+import { settingsFor } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { checkOutside } from '../output/sink.js';
@@ -16,7 +16,7 @@ export interface Flags extends ReadFlags {
 /** `indexhouse backup`: a copy of the warehouse, while it is in use. */
 export async function run(flags: Flags, io: Io, [folder]: string[]): Promise<number> {
   if (folder === undefined) throw new UsageError('name the folder to copy to: indexhouse backup <folder>');
-  const { warehouse } = await folderToRead(flags, io);
+  const { path: warehouse } = (await settingsFor(flags, io)).warehouse;
   const target = resolve(io.cwd, folder);
   await checkOutside(warehouse, target);
   const receipt = await backUp(warehouse, target, { keys: flags.keys === true });

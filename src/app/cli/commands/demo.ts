@@ -59,7 +59,7 @@ export async function run(given: Given, io: Io): Promise<number> {
 /** Serves the dashboard on the demo's warehouse, with a key of its own, until it is stopped. */
 async function serveDemo(made: { warehouse: string }, flags: Flags, io: Io): Promise<void> {
   const { warehouse } = made;
-  const settings = optionsOf(await settingsFor({ warehouse }, io), { warehouse });
+  const settings = optionsOf(await settingsFor({ warehouse }, io));
   const { token } = await addKey(warehouse, { label: 'demo', websites: 'all' });
   const logger = loggerOf({ logLevel: 'warn', ...flags }, io);
   const serve = (service: Config['service']) =>

@@ -12,9 +12,7 @@ const COLOR: Record<CheckResult['level'], number> = { ok: 32, warning: 33, error
 
 /** `indexhouse doctor`: checks everything that a sync needs. */
 export async function run(flags: Globals, io: Io): Promise<number> {
-  const { findings, configured } = await stoppable(io, (signal) =>
-    examine(() => configOf(flags, io, { orBucket: true }), signal),
-  );
+  const { findings, configured } = await stoppable(io, (signal) => examine(() => configOf(flags, io), signal));
   io.stdout.write(flags.json ? formatJson(findings) : printed(findings, colorsWanted(io.stdout, io.env)));
   const lacksAccess = findings.some(
     ({ check, level, remedy }) => level === 'error' && ['account', 'property'].includes(check) && remedy !== TRY_LATER,

@@ -10,7 +10,7 @@ import { namesIn } from '../../../warehouse/log/folder/layout.js';
 import { checkWarehouseThere } from '../../../warehouse/log/folder/prepare.js';
 import { knownWebsites } from '../../../warehouse/log/log.js';
 import type { ReadFlags } from '../command.js';
-import { configOf, READERS, reading } from '../configured.js';
+import { configOf, settingsFor } from '../configured.js';
 import { EXIT, type Io, widthOf } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { formatTable } from '../output/table.js';
@@ -25,15 +25,14 @@ export interface AddFlags extends ReadFlags {
 
 /** `indexhouse keys add` */
 export async function add(flags: AddFlags, io: Io): Promise<number> {
-  return reading(flags, io, async ({ warehouse, memoryLimit }) => {
-    const websites = await grantOf(flags, warehouse, memoryLimit, io);
-    const show = async ({ key, token }: AddedKey): Promise<void> => {
-      const text = flags.json ? formatJson({ ...shown(key), token }) : await addedText(warehouse, key, token);
-      await promisify<string, void>(io.stdout.write.bind(io.stdout))(text);
-    };
-    await addKey(warehouse, { label: flags.label, websites, expires: flags.expires }, { show });
-    return EXIT.done;
-  });
+  const { path: warehouse, memory_limit: memoryLimit } = (await settingsFor(flags, io)).warehouse;
+  const websites = await grantOf(flags, warehouse, memoryLimit, io);
+  const show = async ({ key, token }: AddedKey): Promise<void> => {
+    const text = flags.json ? formatJson({ ...shown(key), token }) : await addedText(warehouse, key, token);
+    await promisify<string, void>(io.stdout.write.bind(io.stdout))(text);
+  };
+  await addKey(warehouse, { label: flags.label, websites, expires: flags.expires }, { show });
+  return EXIT.done;
 }
 
 async function addedText(warehouse: string, key: KnownKey, token: string): Promise<string> {
@@ -44,10 +43,9 @@ async function addedText(warehouse: string, key: KnownKey, token: string): Promi
 
 /** `indexhouse keys list` */
 export async function list(flags: ReadFlags, io: Io): Promise<number> {
-  const keys = await reading(flags, io, async ({ warehouse }) => {
-    await checkWarehouseThere(warehouse);
-    return (await readKeys(warehouse)).map((key) => shown(known(key)));
-  });
+  const { path } = (await settingsFor(flags, io)).warehouse;
+  await checkWarehouseThere(path);
+  const keys = (await readKeys(path)).map((key) => shown(known(key)));
   const rows = keys.map((key) => [key.label, grantText(key), key.created_at, expiryText(key.expires_at), key.id]);
   const table = formatTable(['label', 'websites', 'created', 'expires', 'id'], rows, { width: widthOf(io.stdout) });
   const none = 'No keys yet. Add one: indexhouse keys add --label reader --website all\n';
@@ -57,7 +55,7 @@ export async function list(flags: ReadFlags, io: Io): Promise<number> {
 
 /** `indexhouse keys revoke` */
 export async function revoke(flags: ReadFlags, io: Io, [idOrLabel = '']: string[]): Promise<number> {
-  const key = await reading(flags, io, ({ warehouse }) => revokeKey(warehouse, idOrLabel));
+  const key = await revokeKey((await settingsFor(flags, io)).warehouse.path, idOrLabel);
   io.stdout.write(flags.json ? formatJson(shown(key)) : `Revoked the key "${safe(key.label)}" (${key.id}).\n`);
   return EXIT.done;
 }
@@ -70,7 +68,7 @@ async function grantOf(flags: AddFlags, warehouse: string, memoryLimit: number, 
     return ALL;
   }
   await checkWarehouseThere(warehouse);
-  const config = flags.warehouse === undefined ? await configOf(flags, io, READERS) : null;
+  const config = flags.warehouse === undefined ? await configOf(flags, io, { withoutTokens: true }) : null;
   const known = [...(await knownWebsites(warehouse, memoryLimit)), ...((config && namedWebsites(config)) ?? [])];
   return known.length === 0 ? website : websiteIds(website, known, 'the warehouse');
 }

@@ -8,24 +8,18 @@ import { assistantServer } from '../../../serve/assistant/server.js';
 import { wholeClient } from '../../../serve/assistant/whole-client.js';
 import { checkWarehouseThere } from '../../../warehouse/log/folder/prepare.js';
 import type { ReadFlags } from '../command.js';
-import { loggerOf, type Reading, reading, settingsFor } from '../configured.js';
+import { loggerOf, readingOf } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
-import { refreshing } from '../serving/refreshing.js';
 
 /** How long what was asked before the client closed its end may still be answered. */
 const GRACE_MS = 5000;
 
 /** `indexhouse mcp`: answers an AI assistant over stdin and stdout, until it closes stdin. */
 export async function run(flags: ReadFlags, io: Io): Promise<number> {
-  return reading(flags, io, (options) => answerUntilClosed(options, flags, io));
-}
-
-async function answerUntilClosed(options: Reading, flags: ReadFlags, io: Io): Promise<number> {
-  const { warehouse, cache } = options;
-  const status = { ...(await settingsFor(flags, io)).status, warehouse, cache };
+  const options = await readingOf(flags, io);
+  const { warehouse, status } = options;
   await checkWarehouseThere(warehouse);
   const logger = loggerOf(flags, io);
-  const refresh = cache && refreshing(cache, logger);
   const answering = new Set<Promise<unknown>>();
   const client = wholeClient({
     ...options,
@@ -43,7 +37,7 @@ async function answerUntilClosed(options: Reading, flags: ReadFlags, io: Io): Pr
     await stoppable(io, async (signal) => {
       const gone = Promise.race([once(io.stdin, 'end', { signal }), once(io.stdin, 'close', { signal })]);
       await server.connect(new StdioServerTransport(input, io.stdout));
-      logger.info({ warehouse: cache?.url ?? warehouse }, 'answering on stdin and stdout');
+      logger.info({ warehouse }, 'answering on stdin and stdout');
       await gone.catch(() => null);
       // A call begins, and an answer is written, after what is under way now.
       await setImmediate();
@@ -54,7 +48,6 @@ async function answerUntilClosed(options: Reading, flags: ReadFlags, io: Io): Pr
       await setImmediate();
     });
   } finally {
-    clearInterval(refresh);
     io.stdin.unpipe(input).pause();
     await server.close();
     client.close();

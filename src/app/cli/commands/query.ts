@@ -11,7 +11,7 @@ import { UsageError } from '../../../base/exit.js';
 import { counted, size } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import type { ReadFlags } from '../command.js';
-import { configOf, exitFor, READERS, reading, writeAge, writeLacks } from '../configured.js';
+import { configOf, readingOf, writeAge, writeNotes } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { type Asked, answered, writeAnswer } from '../output/query-output.js';
@@ -51,19 +51,18 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   await checkSink(sink);
   const parameters = name === 'pages' ? await withView(given, flags, io) : given;
   const asked = await questionTo({ ...flags, name }, parameters, io.cwd);
-  return reading(flags, io, async (options) => {
-    if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
-    await answered({ ...options, tables }, io, async (reader) => {
-      const question = await asked(reader);
-      const covered = await reader.newest(question.question.website ?? null);
-      writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
-      const rows = await writeAnswer(reader, question, sink);
-      const why = sink.out && rows === 0 && question.analysis ? await whyNoRows(reader, question.question) : [];
-      if (sink.out !== undefined) await writeWritten(rows, why, flags, io);
-      await writeLacks(reader, io);
-    });
-    return exitFor(options.cache, io);
+  const options = await readingOf(flags, io);
+  if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
+  await answered({ ...options, tables }, io, async (reader) => {
+    const question = await asked(reader);
+    const covered = await reader.newest(question.question.website ?? null);
+    writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
+    const rows = await writeAnswer(reader, question, sink);
+    const why = sink.out && rows === 0 && question.analysis ? await whyNoRows(reader, question.question) : [];
+    if (sink.out !== undefined) await writeWritten(rows, why, flags, io);
+    writeNotes(reader, io);
   });
+  return EXIT.done;
 }
 
 /** Says on stderr what a file holds, unless `--log-level` asks for warnings only. */
@@ -105,7 +104,7 @@ function tablesOf(texts: readonly string[], cwd: string): OwnTable[] {
 async function withView(given: Map<string, string>, flags: Flags, io: Io): Promise<Map<string, string>> {
   const name = given.get('view');
   if (name === undefined) return given;
-  const { views } = await configOf(flags, io, READERS);
+  const { views } = await configOf(flags, io, { withoutTokens: true });
   const view = views.find((one) => one.name === name);
   if (!view) {
     const names = views.map((one) => `"${one.name}"`).join(', ') || 'none';

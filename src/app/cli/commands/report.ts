@@ -24,8 +24,8 @@ import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { writeDurably } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
 import type { ReadFlags } from '../command.js';
-import { exitFor, reading, writeAge, writeLacks } from '../configured.js';
-import { type Io, widthOf } from '../io.js';
+import { readingOf, writeAge, writeNotes } from '../configured.js';
+import { EXIT, type Io, widthOf } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { answered } from '../output/query-output.js';
 import { checkOutside, fileOf } from '../output/sink.js';
@@ -45,35 +45,32 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const file = fileOf(flags.out, io);
   if (file === undefined && flags.json)
     throw new UsageError('--json and --out - cannot be combined: both write to stdout');
-  return reading(flags, io, async (where) => {
-    if (file !== undefined) {
-      await checkOutside(where.warehouse, file);
-      await checkReportFile(file);
-    }
-    const { website, since, until } = flags;
-    const options = { website, since, until, version: await packageVersion(), now: Date.now() };
-    const report = await answered(where, io, async (reader) => {
-      const made = await readReport(reader, options);
-      await writeLacks(reader, io);
-      return made;
-    });
-    const { warehouse, cache } = where;
-    const status = { ...where.status, warehouse, cache };
-    const ids = website === undefined ? null : report.websites.map((one) => one.website.website_id);
-    const lastNight = await readLastNight(status, ids);
-    const page = flags.format === 'mail' ? reportMail(report, lastNight) : reportPage(report, flags.brief);
-    if (file === undefined || flags.json) writeAge(report.age, flags, io);
-    if (file === undefined) io.stdout.write(shownOn(io.stdout, page));
-    else {
-      await writeDurably(file, page);
-      io.stdout.write(
-        flags.json
-          ? reportJson(report, file, lastNight)
-          : reportText(report, flags.out, { lastNight, width: widthOf(io.stdout) }),
-      );
-    }
-    return exitFor(where.cache, io);
+  const where = await readingOf(flags, io);
+  if (file !== undefined) {
+    await checkOutside(where.warehouse, file);
+    await checkReportFile(file);
+  }
+  const { website, since, until } = flags;
+  const options = { website, since, until, version: await packageVersion(), now: Date.now() };
+  const report = await answered(where, io, async (reader) => {
+    const made = await readReport(reader, options);
+    writeNotes(reader, io);
+    return made;
   });
+  const ids = website === undefined ? null : report.websites.map((one) => one.website.website_id);
+  const lastNight = await readLastNight(where.status, ids);
+  const page = flags.format === 'mail' ? reportMail(report, lastNight) : reportPage(report, flags.brief);
+  if (file === undefined || flags.json) writeAge(report.age, flags, io);
+  if (file === undefined) io.stdout.write(shownOn(io.stdout, page));
+  else {
+    await writeDurably(file, page);
+    io.stdout.write(
+      flags.json
+        ? reportJson(report, file, lastNight)
+        : reportText(report, flags.out, { lastNight, width: widthOf(io.stdout) }),
+    );
+  }
+  return EXIT.done;
 }
 
 /**

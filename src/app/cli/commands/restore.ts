@@ -4,19 +4,18 @@ import { Failure, UsageError } from '../../../base/exit.js';
 import { counted, size } from '../../../base/observe/format.js';
 import { safe, safeLines } from '../../../base/observe/terminal.js';
 import { exists } from '../../../base/storage/durable.js';
-import { damageIn } from '../../../warehouse/bucket/cache.js';
-import { restoreInto } from '../../../warehouse/bucket/take-over.js';
+import { restoreInto } from '../../../warehouse/bucket/restore.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
 import { checkPath } from '../../../warehouse/log/folder/prepare.js';
-import { readRestored } from '../../../warehouse/log/folder/restored.js';
 import type { Globals } from '../command.js';
-import { configOf, flagValue, folderOf, historyDaysOf } from '../configured.js';
+import { configOf, flagValue, folderOf } from '../configured.js';
 import { EXIT, type Io } from '../io.js';
 import { formatJson } from '../output/output.js';
 
+const REPAIR = '`indexhouse verify --repair` and then `sync` in the folder that owns the bucket send them again';
+
 export interface Flags extends Globals {
   from?: string;
-  history?: string;
   ifMissing?: boolean;
   takeOver?: boolean;
   warehouse?: string;
@@ -25,28 +24,28 @@ export interface Flags extends Globals {
 /** `indexhouse restore`: restores a warehouse from the bucket that holds its copy. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const { config, warehouse, memoryLimit } = await placesOf(flags, io);
-  const historyDays = flags.history === undefined ? null : historyDaysOf(flags.history);
   checkPath('the warehouse', warehouse);
   if (flags.takeOver && (flags.from !== undefined || flags.warehouse !== undefined))
     throw new UsageError('--take-over is for the configured warehouse and bucket: leave out --from and --warehouse');
-  const isThere = await exists(warehouseFolder(warehouse).identity);
+  const { identity, incoming } = warehouseFolder(warehouse);
+  const isThere = (await exists(identity)) && !(await exists(incoming));
   if (isThere && flags.ifMissing) {
     io.stdout.write(flags.json ? formatJson({ warehouse, restored: false }) : `${safe(warehouse)} is there already.\n`);
     return EXIT.done;
   }
-  if (isThere && !flags.takeOver && (await readRestored(warehouse)) === null) {
+  if (isThere && !flags.takeOver) {
     throw new UsageError(`${warehouse} is there already and was not changed: name another folder, or use --if-missing`);
   }
-  const isTakenOver = flags.takeOver ?? false;
-  const fetched = await restoreInto(config, { warehouse, historyDays, memoryLimit, isTakenOver, env: io.env });
+  const { takeOver: isTakenOver = false } = flags;
+  const fetched = await restoreInto(config, { warehouse, memoryLimit, isTakenOver, env: io.env });
   if (fetched === null) return nothingThere(config, flags, io);
-  const left = fetched.left > 0 ? ` Left there: ${counted(fetched.left, 'file')} before ${fetched.history_from}.` : '';
-  const { set_aside: folder } = fetched;
+  const { set_aside: folder, damaged } = fetched;
   const aside = folder ? ` What only this folder had is in ${safe(folder)} there: keep or delete it.` : '';
-  const text = `Restored ${safe(warehouse)} from ${config.url}: ${counted(fetched.files, 'file')} (${size(fetched.bytes)}).${left}${aside}\n`;
+  const text = `Restored ${safe(warehouse)} from ${config.url}: ${counted(fetched.files, 'file')} (${size(fetched.bytes)}).${aside}\n`;
   io.stdout.write(flags.json ? formatJson({ warehouse, restored: true, ...fetched }) : text);
-  const reason = damageIn(config.url, fetched.damaged);
-  if (reason === null) return EXIT.done;
+  if (damaged.length === 0) return EXIT.done;
+  const more = damaged.length > 1 ? ` and ${counted(damaged.length - 1, 'other object')}` : '';
+  const reason = `damaged or missing: ${config.url}/${damaged[0]}${more}; ${REPAIR}`;
   io.stderr.write(`${safeLines(`indexhouse: ${reason}`)}\n`);
   return EXIT.warnings;
 }
@@ -64,7 +63,7 @@ async function placesOf({ from, warehouse, ...flags }: Flags, io: Io) {
   if (named !== undefined && warehouse !== undefined) {
     return { config: { url: named }, warehouse: folderOf(warehouse, io), memoryLimit: STATUS_DEFAULTS.memoryLimit };
   }
-  const configured = await configOf(flags, io, { withoutTokens: true, orBucket: warehouse !== undefined });
+  const configured = await configOf(flags, io, { withoutTokens: true });
   const url = named ?? configured.bucket?.url;
   if (url === undefined) throw new UsageError('name the bucket: --from s3://name/prefix, or the section bucket');
   const config: BucketConfig = { ...configured.bucket, url };

@@ -4,10 +4,9 @@ import { shellWord } from '../../../base/observe/format.js';
 import { escapedJson, safe } from '../../../base/observe/terminal.js';
 import { isLoopback } from '../../../serve/api/addresses.js';
 import { readKeys, type StoredKey } from '../../../serve/keys/key-file.js';
-import type { BucketCache } from '../../../warehouse/bucket/cache.js';
 import { checkWarehouseThere, timeZoneOf } from '../../../warehouse/log/folder/prepare.js';
 import type { ReadFlags } from '../command.js';
-import { inFolder, loggerOf, type Settings, settingsFor } from '../configured.js';
+import { loggerOf, type Settings, settingsFor } from '../configured.js';
 import { EXIT, type Io, stoppable, widthOf } from '../io.js';
 import { formatTable } from '../output/table.js';
 import { type RunningService, type ServiceOptions, startService } from '../serving/running-service.js';
@@ -24,20 +23,13 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const { host, port, prefix } = flags;
   const rateLimit = flags.rateLimit === 'unlimited' ? undefined : flags.rateLimit;
   const settings = await settingsFor(flags, io, { service: { host, port } });
-  return inFolder(
-    settings,
-    io,
-    async (place) => {
-      const keys = await keysOf(place.warehouse, settings, flags, io);
-      const options = { ...optionsOf(settings, place), prefix, rateLimit, logger: loggerOf(flags, io) };
-      await serveUntilStopped(options, io, (service) => {
-        const shown = { service, settings, keys, addCommand: addCommand(flags, io) };
-        io.stdout.write(flags.json ? summary(shown, flags) : greeting(shown, widthOf(io.stdout)));
-      });
-      return EXIT.done;
-    },
-    flags.history,
-  );
+  const keys = await keysOf(settings, flags, io);
+  const options = { ...optionsOf(settings), prefix, rateLimit, logger: loggerOf(flags, io) };
+  await serveUntilStopped(options, io, (service) => {
+    const shown = { service, settings, keys, addCommand: addCommand(flags, io) };
+    io.stdout.write(flags.json ? summary(shown, flags) : greeting(shown, widthOf(io.stdout)));
+  });
+  return EXIT.done;
 }
 
 /** Serves a warehouse until the process is asked to stop. */
@@ -58,18 +50,15 @@ export async function serveUntilStopped(
   });
 }
 
-/** The options to serve a warehouse in this folder. */
-export function optionsOf(
-  { warehouse: { memory_limit: memoryLimit }, service, status, views, pages_from: pagesFrom }: Settings,
-  place: { warehouse: string; cache?: BucketCache },
-) {
-  return { ...place, memoryLimit, service, views, status: { ...status, ...place }, pagesFrom };
+/** The options to serve a warehouse. */
+export function optionsOf({ warehouse, service, status, views, pages_from: pagesFrom }: Settings) {
+  return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, service, views, status, pagesFrom };
 }
 
 /** @throws UsageError if other machines could connect and no key exists to authenticate them */
-async function keysOf(warehouse: string, { service }: Settings, flags: Flags, io: Io): Promise<StoredKey[]> {
-  await checkWarehouseThere(warehouse);
-  const keys = await readKeys(warehouse);
+async function keysOf({ warehouse: { path }, service }: Settings, flags: Flags, io: Io): Promise<StoredKey[]> {
+  await checkWarehouseThere(path);
+  const keys = await readKeys(path);
   if (keys.length > 0 || isLoopback(service.host)) return keys;
   throw new UsageError(
     `${service.host} can be reached from other machines, and no key exists yet. ` +

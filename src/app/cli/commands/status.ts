@@ -13,7 +13,7 @@ import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder, checkPath } from '../../../warehouse/log/folder/prepare.js';
 import type { ReadFlags } from '../command.js';
-import { exitFor, inFolder, rebuiltLog, settingsFor } from '../configured.js';
+import { rebuiltLog, settingsFor } from '../configured.js';
 import { EXIT, type Io, widthOf } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { formatTable } from '../output/table.js';
@@ -34,23 +34,19 @@ export interface Flags extends ReadFlags {
 
 /** `indexhouse status`: how the warehouse is doing. Sends no request, and writes nothing. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const settings = await settingsFor(flags, io);
-  const input = { ...settings.status, onRebuilt: rebuiltLog(flags, io) };
-  return inFolder(settings, io, async ({ warehouse, cache }) => {
-    // The folder of a configuration is missing before the first sync.
-    if (flags.warehouse === undefined) checkPath('warehouse.path', warehouse);
-    else await checkFolder(warehouse);
-    const name = settings.warehouse.path;
-    const status = { ...(await readStatus({ ...input, warehouse, cache })), warehouse: name };
-    // What was never tried needs nobody's attention yet: a container is healthy before its first night.
-    if (flags.quiet) return status.last_night.is_good === null ? EXIT.done : status.exit_code;
-    if (flags.metrics) {
-      // Loaded here, because nothing else needs it.
-      const { metricsOf } = await import('../../../answers/status/metrics.js');
-      io.stdout.write(shownOn(io.stdout, await metricsOf(status)));
-    } else io.stdout.write(flags.json ? formatJson(status) : printed(status, flags, widthOf(io.stdout)));
-    return status.exit_code || exitFor(cache, io);
-  });
+  const { status: input } = await settingsFor(flags, io);
+  // The folder of a configuration is missing before the first sync.
+  if (flags.warehouse === undefined) checkPath('warehouse.path', input.warehouse);
+  else await checkFolder(input.warehouse);
+  const status = await readStatus({ ...input, onRebuilt: rebuiltLog(flags, io) });
+  // What was never tried needs nobody's attention yet: a container is healthy before its first night.
+  if (flags.quiet) return status.last_night.is_good === null ? EXIT.done : status.exit_code;
+  if (flags.metrics) {
+    // Loaded here, because nothing else needs it.
+    const { metricsOf } = await import('../../../answers/status/metrics.js');
+    io.stdout.write(shownOn(io.stdout, await metricsOf(status)));
+  } else io.stdout.write(flags.json ? formatJson(status) : printed(status, flags, widthOf(io.stdout)));
+  return status.exit_code;
 }
 
 function printed(status: Status, { verbose = false }: Flags, width: number | undefined): string {

@@ -1,13 +1,13 @@
 import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { exists } from '../../../base/storage/durable.js';
-import { checkLease } from '../../../warehouse/bucket/lease.js';
+import { checkOwnership } from '../../../warehouse/bucket/owner.js';
 import { followersOf } from '../../../warehouse/copies/follow.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
 import { type Verified, verifyExitCode } from '../../../warehouse/upkeep/verify/finding.js';
 import { verifyWarehouse } from '../../../warehouse/upkeep/verify/verify.js';
 import type { ReadFlags } from '../command.js';
-import { configOf, exitFor, loggerOf, reading } from '../configured.js';
+import { configOf, loggerOf, readingOf } from '../configured.js';
 import type { Io } from '../io.js';
 import { formatJson } from '../output/output.js';
 
@@ -19,18 +19,16 @@ export interface Flags extends ReadFlags {
 
 /** `indexhouse verify`: proves that nothing is lost and that every follower equals the log. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  return reading(flags, io, async ({ cache, ...place }) => {
-    const { warehouse } = place;
-    // A copy of the Parquet files has no followers.
-    const isCopy = cache !== undefined || !(await exists(warehouseFolder(warehouse).database));
-    const config = flags.warehouse === undefined && !cache ? await configOf(flags, io, { withoutTokens: true }) : null;
-    if (config && flags.repair) await checkLease({ config, warehouse, logger: loggerOf(flags, io, config) });
-    const followers = config ? followersOf(config) : isCopy ? [] : undefined;
-    const verified = await verifyWarehouse({ ...place, followers }, flags.repair === true);
-    io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));
-    const ofCopy = exitFor(cache, io);
-    return verifyExitCode(verified) || ofCopy;
-  });
+  const place = await readingOf(flags, io);
+  const { warehouse } = place;
+  // A copy of the Parquet files has no followers.
+  const isCopy = !(await exists(warehouseFolder(warehouse).database));
+  const config = flags.warehouse === undefined ? await configOf(flags, io, { withoutTokens: true }) : null;
+  if (config && flags.repair) await checkOwnership({ config, warehouse, logger: loggerOf(flags, io, config) });
+  const followers = config ? followersOf(config) : isCopy ? [] : undefined;
+  const verified = await verifyWarehouse({ ...place, followers }, flags.repair === true);
+  io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));
+  return verifyExitCode(verified);
 }
 
 function verifiedText({ snapshots, files, rows, findings, repaired }: Verified): string {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../command.js';
-import { columnNames, HISTORY, PLACE, prefix, repeated, requestRate, WAREHOUSE } from './flag-values.js';
+import { columnNames, prefix, repeated, requestRate, WAREHOUSE } from './flag-values.js';
 
 const FORMATS = ['table', 'json', 'csv', 'parquet', 'xlsx', 'md'];
 
@@ -10,7 +10,7 @@ reports that were due; utilised, requests ÷ those that the rate limit allowed.
 
 Examples:
   indexhouse status                        last runs, freshness, completeness, what is unfinished or lags
-  indexhouse status --warehouse /data/wh   a folder, or s3://name/prefix, without a configuration
+  indexhouse status --warehouse /data/wh   a folder, without a configuration
   indexhouse status --json || alert        for monitoring: exit code 3 if there are warnings
   indexhouse status --quiet                health check of a container`;
 
@@ -30,7 +30,7 @@ Examples:
   indexhouse query page url=https://example.com/a
   indexhouse query --sql "select website_id, count(*) from pages where is_indexed group by all" --format csv
   indexhouse query deindexed_pages --columns url,snapshot_date --out lost.xlsx
-  indexhouse query indexing_trend --warehouse s3://lake/indexhouse
+  indexhouse query indexing_trend --warehouse /data/wh
   indexhouse query --table links=crawl.csv --sql "from links"
   indexhouse query --file answer.sql site=example.com --out answer.parquet`;
 
@@ -84,7 +84,7 @@ export function answerCommands(define: Define): Command[] {
   return [
     define('status', () => import('../commands/status.js'))
       .description('last runs, freshness, completeness, what is unfinished or lags')
-      .option(...PLACE)
+      .option(...WAREHOUSE)
       .option('--verbose', 'every website and copy, and each finding by itself')
       .addOption(new Option('--metrics', "print metrics in Prometheus' text format").conflicts('json'))
       .addOption(
@@ -106,8 +106,7 @@ export function answerCommands(define: Define): Command[] {
       .option('-w, --website <id>', 'only this website, by id or name')
       .option('--since <date>', 'first date (default: six days before the last)')
       .option('--until <date>', 'last date (default: that of the newest snapshot)')
-      .option(...PLACE)
-      .option(...HISTORY)
+      .option(...WAREHOUSE)
       .addHelpText('after', REPORT_HELP),
     define('analytics', () => import('../commands/analytics.js'))
       .description('write views for BI tools that see the warehouse under another path')
@@ -128,13 +127,11 @@ export function answerCommands(define: Define): Command[] {
       .addOption(
         new Option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api').argParser(prefix).default('', 'none'),
       )
-      .option(...PLACE)
-      .option(...HISTORY)
+      .option(...WAREHOUSE)
       .addHelpText('after', SERVE_HELP),
     define('mcp', () => import('../commands/mcp.js'))
       .description('let an AI assistant ask the warehouse, read-only, over stdin and stdout (Model Context Protocol)')
-      .option(...PLACE)
-      .option(...HISTORY)
+      .option(...WAREHOUSE)
       .addHelpText('after', MCP_HELP),
     keysCommand(define),
   ];
@@ -160,8 +157,7 @@ function queryCommand(define: Define): Command {
     .option('--force', 'overwrite an existing file, except those of the warehouse')
     .option('--raw-csv', 'do not escape text that a spreadsheet would run as a formula')
     .option('--describe <name>', 'what an analysis answers, its parameters and its SQL')
-    .option(...PLACE)
-    .option(...HISTORY)
+    .option(...WAREHOUSE)
     .addHelpText('after', QUERY_HELP);
 }
 
@@ -172,15 +168,15 @@ function keysCommand(define: Define): Command {
     .requiredOption('-l, --label <text>', 'name of the key')
     .requiredOption('-w, --website <id...>', 'websites it has access to, by id or name, or "all", including later ones')
     .option('--expires <when>', 'a date (at its end, UTC), a time or a duration such as 90d (default: never)')
-    .option(...PLACE)
+    .option(...WAREHOUSE)
     .addHelpText('after', ADD_KEY_HELP);
   const list = define('list', async () => ({ run: (await load()).list }))
     .description('list the keys, without their tokens')
-    .option(...PLACE);
+    .option(...WAREHOUSE);
   const revoke = define('revoke', async () => ({ run: (await load()).revoke }))
     .description('revoke a key; a running service refuses it within two seconds')
     .argument('<id or label>', 'the id of the key, or its label if no other key has it')
-    .option(...PLACE);
+    .option(...WAREHOUSE);
   return define('keys')
     .description('manage API keys for `indexhouse serve`')
     .addCommand(add)

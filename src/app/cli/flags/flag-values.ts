@@ -2,16 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { isCalendarDate } from '../../../base/time.js';
 import { PREFIX_FORM } from '../../../serve/api/addresses.js';
 
-/** The options of commands that can read a bucket. */
-export const PLACE = [
-  '--warehouse <place>',
-  'the warehouse, instead of the configured one: a folder, or s3://name/prefix',
-] as const;
-export const HISTORY = [
-  '--history <days>',
-  'listings and reports of the last days to copy from s3://, or "unlimited" (default: 100d)',
-] as const;
-/** The option of commands that take a folder, not a bucket. */
+/** The option of commands that can read a warehouse without a configuration. */
 export const WAREHOUSE = ['--warehouse <folder>', 'the warehouse folder, instead of the configured one'] as const;
 
 /** Reads a whole number. */

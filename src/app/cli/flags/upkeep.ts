@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../command.js';
-import { calendarDate, HISTORY, PLACE, WAREHOUSE } from './flag-values.js';
+import { calendarDate, WAREHOUSE } from './flag-values.js';
 
 const VERIFY_HELP = `
 Reads every committed file, so it takes as long as reading the whole warehouse. You can run it during a sync.
@@ -50,14 +50,13 @@ Examples:
   indexhouse backup /mnt/backup/warehouse --keys     with the keys of \`indexhouse serve\``;
 
 const RESTORE_HELP = `
-Fetches what the section \`bucket\` of the configuration sent to a bucket, and checks every object: all of it, or with
---history the listings and reports of so many days, and all else. Interrupted, run it again. With --from and --warehouse it needs no configuration;
-the credentials are then those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the server that of AWS_ENDPOINT_URL.
+Fetches what the section \`bucket\` of the configuration sent to a bucket, and checks every object. If it is interrupted,
+run it again. With --from and --warehouse it needs no configuration: the credentials are then those of AWS_ACCESS_KEY_ID
+and AWS_SECRET_ACCESS_KEY, the server that of AWS_ENDPOINT_URL.
 
 Examples:
   indexhouse restore --take-over --if-missing      before each sync of a machine that may lose its disk
-  indexhouse restore --take-over                   once, on the machine that is to write from now on
-  indexhouse restore --history 30d                 quick; queries say what history they lack
+  indexhouse restore --take-over                   once, on the machine that is to sync from now on
   indexhouse restore --from s3://lake/indexhouse --warehouse ./copy`;
 
 const NOTIFY_HELP = `
@@ -76,8 +75,7 @@ export function upkeepCommands(define: Define): Command[] {
     define('verify', () => import('../commands/verify.js'))
       .description('prove that nothing is lost: files, counts, keys, state, and every row of indexhouse.duckdb')
       .option('--repair', 'repair what is safe to repair')
-      .option(...PLACE)
-      .option(...HISTORY)
+      .option(...WAREHOUSE)
       .addHelpText('after', VERIFY_HELP),
     define('notify', () => import('../commands/notify.js'))
       .description('send notices about what is wrong to the configured channels')
@@ -111,11 +109,7 @@ export function upkeepCommands(define: Define): Command[] {
       .description('fetch the warehouse from the bucket that holds its copy')
       .option('--from <address>', 'the bucket, such as s3://name/prefix, instead of the configured one')
       .option('--if-missing', 'do nothing if there is a warehouse already')
-      .option('--take-over', 'make this machine the one that writes to the bucket')
-      .option(
-        '--history <days>',
-        'leave listings and reports in the bucket that are older, such as 30d (default: fetch all)',
-      )
+      .option('--take-over', 'make this folder the owner of the bucket, in place of another one')
       .option(...WAREHOUSE)
       .addHelpText('after', RESTORE_HELP),
   ];

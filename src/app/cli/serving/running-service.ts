@@ -22,9 +22,7 @@ import { LiveReader, type ServedWebsite } from '../../../serve/store/live-reader
 import { QuestionQueue } from '../../../serve/store/question-queue.js';
 import { WarehouseStore } from '../../../serve/store/warehouse-store.js';
 import type { KeyDetails } from '../../../source/contract/key.js';
-import type { BucketCache } from '../../../warehouse/bucket/cache.js';
 import { drained, known, listen, remembered } from './http-server.js';
-import { refreshing } from './refreshing.js';
 
 export interface ServiceOptions {
   warehouse: string;
@@ -43,9 +41,6 @@ export interface ServiceOptions {
   /** For reading the metrics, and for the age of the data. */
   status: StatusInput;
   logger: Logger;
-  /** Of a warehouse in a bucket, which is asked for new commits now and then. */
-  cache?: BucketCache | undefined;
-  refreshMs?: number;
 }
 
 export interface RunningService {
@@ -70,7 +65,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
   const findKey = (token: string): Promise<KeyDetails | null> => keys.find(token);
   const store = new WarehouseStore({ ...options, reader, findKey, dashboard: `${options.prefix}/dashboard` });
-  const { service, views, prefix, cache } = options;
+  const { service, views, prefix } = options;
   const log = requestLog(options.logger, TOKENS);
   const onError = errorLog(options.logger, TOKENS);
   const statusInput = options.status;
@@ -88,7 +83,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     extend: (scope, api) => addAssistant(scope, api, { clients, onError }),
     setup: (server) => {
       log.setup?.(server);
-      addHealth(server, { reader, keys, prefix, cache, verdict, statusInput });
+      addHealth(server, { reader, keys, prefix, verdict, statusInput });
       addMetrics(server, { keys, prefix, status, statusInput });
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       const statusFor = async (websites: readonly string[]) => {
@@ -99,9 +94,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       addDashboard(server, { ...dashboard, status: statusFor });
     },
   });
-  const refresh = cache && refreshing(cache, options.logger, options.refreshMs);
   const close = async (): Promise<void> => {
-    clearInterval(refresh);
     await app.close();
     reader.interrupt();
     clients.close();
@@ -122,7 +115,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-interface HealthOptions extends Pick<ServiceOptions, 'prefix' | 'cache'> {
+interface HealthOptions extends Pick<ServiceOptions, 'prefix'> {
   reader: LiveReader;
   keys: Pick<LiveKeys, 'find' | 'readsAll'>;
   /** How the warehouse is doing; null if that cannot be read. */
@@ -135,7 +128,7 @@ interface HealthOptions extends Pick<ServiceOptions, 'prefix' | 'cache'> {
  * that cannot be read was found. Whoever has no key learns that alone, a key what its websites need.
  */
 export function addHealth(app: FastifyInstance, options: HealthOptions): void {
-  const { reader, keys, prefix, cache, verdict } = options;
+  const { reader, keys, prefix, verdict } = options;
   app.get(`${prefix}/livez`, async () => ({ status: 'ok' }));
   app.get(`${prefix}/healthz`, async (request, reply) => {
     const key = request.headers.authorization === undefined ? null : await keyOf(request, keys);
@@ -144,7 +137,7 @@ export function addHealth(app: FastifyInstance, options: HealthOptions): void {
     const found = await verdict();
     const seen = found && key ? seenBy(key, found, options) : found;
     const unreadable = reader.unreadable(isAsked);
-    const status = healthOf(seen, unreadable > 0 || Boolean(cache?.failure));
+    const status = healthOf(seen, unreadable > 0);
     reply.code(status === 'ok' ? 200 : 503);
     if (key === null) return { status: status === 'ok' ? 'ok' : 'not ok' };
     return {
@@ -156,7 +149,6 @@ export function addHealth(app: FastifyInstance, options: HealthOptions): void {
       websites: (await reader.websites()).filter(({ id }) => isAsked(id)).length,
       commits: (await reader.markers()).filter(({ websiteId }) => isAsked(websiteId)).length,
       unreadable_files: unreadable,
-      ...(cache ? { bucket_read_at: new Date(cache.readAt).toISOString() } : {}),
     };
   });
 }

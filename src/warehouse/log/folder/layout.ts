@@ -16,18 +16,16 @@ export function warehouseFolder(path: string) {
     analytics: join(path, 'analytics.duckdb'),
     /** What never changes once there is data: format, id, time zone. */
     identity: join(path, 'warehouse.json'),
-    /** The folder's id as the writer of a bucket, and what the bucket said of it. */
-    writer: join(path, 'writer.json'),
+    /** By what the bucket names this folder as its owner; never copied. */
+    owner: join(path, 'owner.json'),
+    /** What an unfinished restore has fetched. */
+    incoming: join(path, 'incoming'),
     /** The rows of old markers in one file, for readers; derived. */
     index: join(path, 'index'),
     /** What an interrupted `remove` still has to do. */
     removal: join(path, 'removal.json'),
     /** What `remove` took out that the bucket still has. */
     bucketRemoval: join(path, 'bucket-removal.json'),
-    /** What was left in the bucket when the warehouse was restored from it. */
-    restored: join(path, 'restored.json'),
-    /** The address of the bucket, if the folder is only a cache of it. */
-    cacheOf: join(path, 'cache-of'),
     /** The keys that give access to the HTTP service. */
     keys: join(path, 'service-keys.json'),
     /** Held open while the keys are changed. */

@@ -70,7 +70,8 @@ export async function prepareWarehouse(path: string, timeZone: string, memoryLim
  */
 export async function checkIdentity(path: string, timeZone: string): Promise<boolean> {
   checkPath('warehouse.path', path);
-  await checkWhole(path);
+  if (await exists(warehouseFolder(path).incoming))
+    throw new WarehouseError(`${path} is not restored whole: run the same \`indexhouse restore\` again`);
   const found = await readIdentity(warehouseFolder(path).identity);
   if (found === null) return false;
   if (found.warehouse_format > WAREHOUSE_FORMAT) {
@@ -125,13 +126,6 @@ export async function checkWarehouseThere(warehouse: string): Promise<void> {
   const marks = [warehouseFolder(warehouse).identity, join(warehouse, 'parquet')];
   const found = await Promise.all(marks.map((mark) => exists(mark)));
   if (!found.includes(true)) throw new WarehouseError(`no warehouse at ${warehouse}: run \`indexhouse sync\` first`);
-}
-
-/** @throws WarehouseError for a cache of a bucket, which lacks files of its commits */
-async function checkWhole(warehouse: string): Promise<void> {
-  const from = await readIfThere(warehouseFolder(warehouse).cacheOf);
-  if (from === null) return;
-  throw new WarehouseError(`${warehouse} keeps what was fetched from ${from.trim()}: name that address instead`);
 }
 
 /** @throws WarehouseError if `warehouse.json` is that of an earlier version, without a sum */

@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { counted } from '../../../base/observe/format.js';
 import { type Engine, type EngineOptions, withEngine } from '../../../base/storage/engine.js';
 import { sql, sqlNames } from '../../../base/storage/sql.js';
 import { withTemporary } from '../../../base/storage/temporary.js';
@@ -10,7 +9,6 @@ import { localFollowers } from '../../copies/follow.js';
 import type { Follower } from '../../copies/follower.js';
 import { findDamaged } from '../../log/folder/damage.js';
 import { checkWarehouseThere, timeZoneOf } from '../../log/folder/prepare.js';
-import { historyNotice, readRestored } from '../../log/folder/restored.js';
 import { forgetChecked } from '../../log/folder/sums.js';
 import { DATA_TABLES, macroStatements } from '../../log/folder/tables.js';
 import { listLog } from '../../log/listed-log.js';
@@ -105,13 +103,7 @@ async function lookOnce(options: VerifyOptions): Promise<Verified> {
     findings.push(...lost.map(({ message }) => damaged(message)));
     await lookAtOrphans(options, new Set(lost.map(({ snapshotId }) => snapshotId)), verified);
     // What is derived from the log can only be compared if the whole log can be read.
-    const absent = markers.filter((marker) => Object.keys(marker.absent).length > 0).length;
-    const restored = await readRestored(options.warehouse);
-    if (restored && absent > 0) {
-      const message = `${counted(absent, 'snapshot was', 'snapshots were')} not compared: ${historyNotice(restored)}`;
-      findings.push({ check: 'history', level: 'note', message, remedy: 'nothing to do' });
-    }
-    if (whole.length + absent < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
+    if (whole.length < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
     if (!(await isIndexRight(engine, log))) await reportIndex(options, verified);
     const checkpoints = await checkCheckpoints(log);
     findings.push(...checkpoints);
