@@ -13,7 +13,7 @@ export interface Column {
 }
 
 /** Reads every row of these files. */
-export type ParquetReading = (files: string[]) => Promise<Row[]>;
+type ParquetReading = (files: string[]) => Promise<Row[]>;
 
 /** The columns of every table, in the order of the documentation. */
 export async function documentedColumns(): Promise<Map<Table, Column[]>> {

@@ -40,11 +40,6 @@ export function mapping<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape, says('is not a mapping', 'Write its keys below it, indented by two spaces.'));
 }
 
-/** `true` or `false`. */
-export function yesOrNo() {
-  return z.boolean(says('is neither true nor false', 'Write true or false.'));
-}
-
 /** Text such as `500ms`, `30s`, `10m`, `6h`, `30d` → milliseconds, within [`min`, `max`] milliseconds. */
 export function duration(min = 0, max = MAX_DURATION_MS) {
   const bad = says('is not a duration', 'Write a number and a unit: 500ms, 30s, 10m, 6h or 30d.');
