@@ -148,7 +148,7 @@ function byClickhouse(files: string[], columns: readonly Column[]): Row[] {
   const statements = files.map(
     (file) =>
       `select ${shown.join(', ')} from file(${literal(file)}, Parquet, ${literal(structure)})
-       settings output_format_json_quote_64bit_integers = 0`,
+       settings output_format_json_quote_64bit_integers = 0, use_hive_partitioning = 0`,
   );
   return askClickhouse(statements).map((values) =>
     Object.fromEntries(columns.map(({ name }, at) => [name, values[at]])),
