@@ -4,10 +4,10 @@ import type { HttpAnswer } from '../base/http/exchange.js';
 import { backoffMs, retried } from '../base/http/retry.js';
 import { duration } from '../base/observe/format.js';
 import { masker } from '../base/observe/masker.js';
+import { DAY_MS, MINUTE_MS } from '../base/time.js';
 import { API_PLACES, SourceError, TooLate } from './errors.js';
 import { failureOf, type Refused } from './failures.js';
 import { type PaceNotice, Pacer, type PacerOptions } from './pace/pacer.js';
-import { Patience } from './pace/patience.js';
 import { readRate, retryAfterMs, ServerClock } from './pace/rate-headers.js';
 import type { Slot } from './pace/slot.js';
 import { type Message, Transport, type TransportOptions } from './transport.js';
@@ -267,5 +267,34 @@ export class Client {
     if (notAfter !== undefined && now + waitMs > notAfter) throw new TooLate();
     if (asked >= REPORTED_FROM_MS) this.#options.onNotice?.({ kind: 'unavailable', waitMs: asked });
     return waitMs;
+  }
+}
+
+/**
+ * How long a run lets the service keep one key waiting: at most a day at a time, and in total a day plus a minute per
+ * answer, so that a limit of one request per minute is never cut short.
+ */
+class Patience {
+  #waitedMs = 0;
+  #until = Number.NEGATIVE_INFINITY;
+  #answers = 0;
+
+  answered(): void {
+    this.#answers++;
+  }
+
+  /**
+   * Counts a wait that begins now; time that several waits share counts once.
+   *
+   * @param now milliseconds since 1970
+   * @returns false if it is too long; then it is not counted and must not be waited for
+   */
+  allows(waitMs: number, now: number): boolean {
+    const until = now + waitMs;
+    const moreMs = Math.max(0, until - Math.max(now, this.#until));
+    if (waitMs > DAY_MS || this.#waitedMs + moreMs > DAY_MS + this.#answers * MINUTE_MS) return false;
+    this.#waitedMs += moreMs;
+    this.#until = Math.max(this.#until, until);
+    return true;
   }
 }

@@ -17,17 +17,20 @@ import { realEffects } from '../base/effects.js';
 import type { HttpAnswer } from '../base/http/exchange.js';
 import { MINUTE_MS } from '../base/time.js';
 import { issuesOf, jsonOf } from '../base/validate.js';
-import { ApiSource } from './api-source.js';
-import { Client, type ClientOptions, uncounted } from './client.js';
+import { Client, type ClientOptions, type Purpose, uncounted } from './client.js';
 import { keyDetailsSchema } from './contract/key.js';
 import { SourceError } from './errors.js';
+import { listingPath, reportPath } from './links.js';
 import type { PaceNotice } from './pace/pacer.js';
+import { judgeReport, outcomeOf, type ReportOutcome } from './report.js';
 import { Account, InspectionDay } from './search-console/account.js';
 import { GoogleClient } from './search-console/google-client.js';
 import { noneReadable, widestOf } from './search-console/property.js';
 import { SiteFetch } from './search-console/site-fetch.js';
 import { SearchConsoleSource } from './search-console-source.js';
-import type { Source } from './source.js';
+import type { ListingSink, Page, Source } from './source.js';
+import { type WalkResult, walkListing } from './walk/walk.js';
+import type { Interrupted } from './walk/walk-state.js';
 
 export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal'> {
   /** @param baseUrl of the service that answered */
@@ -168,4 +171,41 @@ export async function keyDetails(config: Config, clients: Clients) {
   if (parsed.success) return { details: parsed.data, schemaProblem: null };
   const [issue] = issuesOf(parsed.error);
   return { details: null, schemaProblem: [issue?.path, issue?.message].filter(Boolean).join(': ') };
+}
+
+/** A website of the service, as its API shows it to one key. */
+class ApiSource implements Source {
+  readonly byInspection = false;
+
+  constructor(
+    private readonly website: Website,
+    readonly client: Client,
+    readonly limits: Config['api'],
+    private readonly now: () => number,
+  ) {}
+
+  list({ purpose, answered, ...sink }: ListingSink, from: Interrupted | undefined): Promise<WalkResult> {
+    const { website, limits } = this;
+    const get = (path: string) => this.client.send({ path }, purpose).finally(answered);
+    return walkListing({ ...sink, website, pageSize: limits.page_size, now: this.now, get }, from);
+  }
+
+  async report({ url }: Page, purpose: Purpose): Promise<ReportOutcome> {
+    let text: string;
+    try {
+      text = await this.client.send({ path: reportPath(url) }, purpose);
+    } catch (error) {
+      return outcomeOf(error);
+    }
+    const judged = judgeReport(text, url);
+    return judged.outcome === 'rejected' ? { ...judged, payload: this.client.redact(judged.payload) } : judged;
+  }
+
+  probe(purpose: Purpose): Promise<string> {
+    return this.client.send({ path: listingPath(this.website.id, 0, 1) }, purpose);
+  }
+
+  async quotas(): Promise<null> {
+    return null;
+  }
 }

@@ -19,8 +19,7 @@ import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../
 import { unlessRemoved } from '../../warehouse/removal/unless-removed.js';
 import type { OwnColumns } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
-import { SOURCES, type Source, SourceFiles } from './source-files.js';
-import { lockDown, viewSources } from './sources.js';
+import { lockDown, SOURCES, type Source, SourceFiles, viewSources } from './source-files.js';
 
 /**
  * A website, its name in its newest snapshot or else its id, when that began, and when the one with the newest complete

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { Layer } from '../html/charts/stack-chart.js';
+import type { Counts, Day, Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
+import { NO_ESTIMATE } from './estimate.js';
 import type { WebsiteFacts } from './headline.js';
 import { datesOf, type Period } from './period.js';
-import { balanceRow } from './rows.js';
+import { balanceRow, type TrendRow } from './rows.js';
 
 const goneRow = z.object({ snapshot_date: z.string(), gone: z.int() });
 const nightRow = balanceRow.extend({ snapshot_date: z.string() });
@@ -47,4 +49,34 @@ function layersOf<Row extends { snapshot_date: string }>(
     return { name, colour, pages };
   });
   return layers.filter(({ pages }) => pages.some((number) => number));
+}
+
+const NONE: Counts = { pages: 0, indexed: 0, ...NO_ESTIMATE };
+
+/**
+ * The trend over every date of a span, starting with the first that has a complete listing. Of several websites, a date counts
+ * each with its newest complete listing up to then, because one that was not listed on a date did not lose its pages.
+ *
+ * @param rows of each website, by date
+ */
+export function trendOf(rows: readonly TrendRow[], span: Span): Day[] {
+  const byDate = new Map<string, TrendRow[]>();
+  for (const row of rows) byDate.set(row.snapshot_date, [...(byDate.get(row.snapshot_date) ?? []), row]);
+  const known = new Map<string, Counts>();
+  for (const row of rows) if (row.snapshot_date < span.since) known.set(row.website_id, row);
+  const days = datesOf(span).map((date): Day => {
+    const listed = byDate.get(date) ?? [];
+    for (const row of listed) known.set(row.website_id, row);
+    return { date, counts: listed.length > 0 ? sum([...known.values()]) : null };
+  });
+  const first = days.findIndex(({ counts }) => counts !== null);
+  return first < 0 ? [] : days.slice(first);
+}
+
+function sum(counts: readonly Counts[]): Counts {
+  const [only, second] = counts;
+  if (only && !second) return only;
+  return counts.reduce((total, { pages, indexed }) => {
+    return { ...NONE, pages: total.pages + pages, indexed: total.indexed + indexed };
+  }, NONE);
 }

@@ -6,7 +6,7 @@ import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
 import { totalOf, type WebsiteFacts } from './headline.js';
 import { newsOf } from './news.js';
-import { readNights } from './nights.js';
+import { readNights, trendOf } from './nights.js';
 import { readOverTime } from './over-time.js';
 import type { Period } from './period.js';
 import {
@@ -35,7 +35,6 @@ import {
 } from './rows.js';
 import { readSearch, searchSentences } from './search.js';
 import { caveatsOf, storyOf } from './story.js';
-import { trendOf } from './trend.js';
 
 const FLIPS_LISTED = 15;
 const STALE_PAGES_LISTED = 10;

@@ -1,3 +1,5 @@
+import { pipeline, Readable } from 'node:stream';
+import { crc32, createDeflateRaw } from 'node:zlib';
 import { UsageError } from '../../base/exit.js';
 import { plainText } from '../../base/observe/csv.js';
 import { count, moment } from '../../base/observe/format.js';
@@ -9,8 +11,6 @@ import { packageVersion } from '../../base/version.js';
 import type { Analysis } from '../query/catalog.js';
 import { countRows, type Question, type Result } from '../query/question.js';
 import type { Reader } from '../query/reader.js';
-import { CONTENT_TYPES, LOOKS, type Look, NAMESPACES, relations, STYLES, workbookPart } from './parts.js';
-import { type ZipFile, zipped } from './zip.js';
 
 /** The most rows of a sheet, below its row of heads. */
 const MOST_ROWS = 1_048_576 - 1;
@@ -192,4 +192,100 @@ function aboutSheet(lines: About): string {
     return `<row r="${at + 1}" ht="${height}" customHeight="1">${textCell(`A${at + 1}`, label, 'head')}${said}</row>`;
   });
   return `${sheetStart('', [14, 90])}${rows.join('')}</sheetData>${LANDSCAPE}</worksheet>`;
+}
+
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+const NAMESPACES = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${OFFICE}"`;
+
+/** How a cell looks: its place among the `cellXfs` of `STYLES`. */
+export const LOOKS = { other: 0, date: 1, time: 2, share: 3, head: 4, page: 5, said: 6 } as const;
+export type Look = keyof typeof LOOKS;
+
+const FONT = '<sz val="11"/><name val="Calibri"/>';
+const xf = (format: number, font: number, inside = '') =>
+  `<xf numFmtId="${format}" fontId="${font}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1" applyAlignment="1">${inside}</xf>`;
+
+const STYLES = `<styleSheet ${NAMESPACES}>
+<numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy-mm-dd"/><numFmt numFmtId="165" formatCode="yyyy-mm-dd hh:mm:ss"/><numFmt numFmtId="166" formatCode="0.0%"/></numFmts>
+<fonts count="3"><font>${FONT}</font><font><b/>${FONT}</font><font><u/><sz val="11"/><color rgb="FF1F5FA8"/><name val="Calibri"/></font></fonts>
+<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>
+<borders count="1"><border/></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>
+<cellXfs count="7">${xf(0, 0)}${xf(164, 0)}${xf(165, 0)}${xf(166, 0)}${xf(0, 1, '<alignment vertical="top"/>')}${xf(0, 2)}${xf(0, 0, '<alignment vertical="top" wrapText="1"/>')}</cellXfs>
+<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>
+</styleSheet>`;
+
+const CONTENT_TYPES = `<Types xmlns="${PACKAGE}/content-types">
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
+<Override PartName="/xl/workbook.xml" ContentType="${TYPE}.sheet.main+xml"/>
+<Override PartName="/xl/styles.xml" ContentType="${TYPE}.styles+xml"/>
+<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${TYPE}.worksheet+xml"/>
+<Override PartName="/xl/worksheets/sheet2.xml" ContentType="${TYPE}.worksheet+xml"/>
+</Types>`;
+
+/** @param filtered the cells of the second sheet, heads included */
+function workbookPart(filtered: string): string {
+  return `<workbook ${NAMESPACES}><bookViews><workbookView/></bookViews>
+<sheets><sheet name="About" sheetId="1" r:id="rId1"/><sheet name="Rows" sheetId="2" r:id="rId2"/></sheets><definedNames>
+<definedName name="_xlnm._FilterDatabase" localSheetId="1" hidden="1">Rows!${filtered}</definedName>
+<definedName name="_xlnm.Print_Titles" localSheetId="1">Rows!$1:$1</definedName></definedNames></workbook>`;
+}
+
+/** What a part refers to, as `rId1` and so on. @param targets in XML */
+export function relations(...targets: readonly (readonly [type: string, target: string])[]): string {
+  const all = targets.map(([type, target], at) => {
+    const mode = type === 'hyperlink' ? ' TargetMode="External"' : '';
+    return `<Relationship Id="rId${at + 1}" Type="${OFFICE}/${type}" Target="${target}"${mode}/>`;
+  });
+  return `<Relationships xmlns="${PACKAGE}/relationships">${all.join('')}</Relationships>`;
+}
+
+const [LOCAL, DESCRIPTOR, CENTRAL, END] = [0x04034b50, 0x08074b50, 0x02014b50, 0x06054b50] as const;
+/** Of each file: the version that reads it, sizes after the content and names in UTF-8, deflated, the time (none). */
+const KIND = shorts(20, 0x0808, 8, 0, 0x21);
+
+/** A file of an archive. Its content is read when its turn comes. */
+export type ZipFile = readonly [path: string, texts: Iterable<string> | AsyncIterable<string>];
+
+/** The bytes of a ZIP archive, which keeps no content in memory. @throws UsageError beyond 4 GiB, which it cannot hold */
+async function* zipped(files: AsyncIterable<ZipFile>): AsyncGenerator<Uint8Array> {
+  const entries: Uint8Array[] = [];
+  let offset = 0;
+  for await (const [path, texts] of files) {
+    const name = Buffer.from(path);
+    const head = Buffer.concat([longs(LOCAL), KIND, longs(0, 0, 0), shorts(name.length, 0), name]);
+    yield head;
+    let [crc, size, packed] = [0, 0, 0];
+    const bytes = async function* () {
+      for await (const text of texts) {
+        const part = Buffer.from(text);
+        crc = crc32(part, crc);
+        size += part.length;
+        yield part;
+      }
+    };
+    for await (const part of pipeline(Readable.from(bytes()), createDeflateRaw(), () => undefined)) {
+      packed += part.length;
+      yield part;
+    }
+    const sums = longs(crc, packed, size);
+    yield Buffer.concat([longs(DESCRIPTOR), sums]);
+    entries.push(longs(CENTRAL), shorts(20), KIND, sums, shorts(name.length, 0, 0, 0, 0), longs(0, offset), name);
+    offset += head.length + packed + 16;
+  }
+  const directory = Buffer.concat(entries);
+  const counts = shorts(0, 0, entries.length / 7, entries.length / 7);
+  yield Buffer.concat([directory, longs(END), counts, longs(directory.length, offset), shorts(0)]);
+}
+
+function shorts(...values: number[]): Uint8Array {
+  return new Uint8Array(Uint16Array.from(values).buffer);
+}
+
+function longs(...values: number[]): Uint8Array {
+  if (values.some((value) => value > 0xffff_ffff)) {
+    throw new UsageError('the spreadsheet would be larger than 4 GiB: use csv or parquet, or ask for fewer rows');
+  }
+  return new Uint8Array(Uint32Array.from(values).buffer);
 }

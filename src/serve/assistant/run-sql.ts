@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { UsageError } from '../../base/exit.js';
 import { packageFolder } from '../../base/storage/sql.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
-import type { Rows } from './rows.js';
-import { type SqlRequest, sqlAnswer } from './sql-request.js';
+import { type Rows, rowsSchema } from './rows.js';
 
 const PROGRAM = ['dist', 'src', 'serve', 'assistant', 'sql-process.js'];
 /** From the start of the process to its answer. */
@@ -76,3 +76,28 @@ async function answerOf(child: ChildProcess) {
 function tooLate(ms: number): string {
   return `stopped after ${ms / 1000} s: select fewer rows, a shorter period or one website`;
 }
+
+/** The request to the process that runs a client's SQL. */
+export const sqlRequest = z.object({
+  warehouse: z.string(),
+  /** Ids; null: all. */
+  websites: z.array(z.string()).readonly().nullable(),
+  /** Bytes: for DuckDB, for its spill files, and for the whole process, which ends itself above that. */
+  memoryLimit: z.number(),
+  spillLimit: z.number(),
+  processLimit: z.number(),
+  sql: z.string(),
+  limit: z.int(),
+  offset: z.int(),
+  /** Time limit for counting all rows, in milliseconds. */
+  countMs: z.number(),
+});
+export type SqlRequest = z.infer<typeof sqlRequest>;
+
+/** Its answer; `refused` is reported to the client, `failed` only to the log. */
+const sqlAnswer = z.union([
+  z.object({ rows: rowsSchema }),
+  z.object({ refused: z.string() }),
+  z.object({ failed: z.string() }),
+]);
+export type SqlAnswer = z.infer<typeof sqlAnswer>;

@@ -5,7 +5,7 @@ import { Reader } from '../../answers/query/reader.js';
 import { messageOf, UsageError } from '../../base/exit.js';
 import { size } from '../../base/observe/format.js';
 import { readRows } from './rows.js';
-import { type SqlAnswer, type SqlRequest, sqlRequest } from './sql-request.js';
+import { type SqlAnswer, type SqlRequest, sqlRequest } from './run-sql.js';
 
 // The program that `runSql` starts for one statement, and kills when it takes too long or the client is gone. A separate
 // process contains what SQL can do: DuckDB's memory limit does not count growing strings, and some functions cannot be

@@ -9,8 +9,7 @@ import { addFinding, type ListingSource, newSource, SEARCH_ANALYTICS } from './l
 import { addressOf, guessedRobotsOf, isOfProperty, isOnHostOf, keyOf } from './property.js';
 import { checkNotGone, SiteError } from './site-error.js';
 import type { SiteFetch } from './site-fetch.js';
-import { readSitemap } from './sitemap.js';
-import { count, FLAWS, type Flaws } from './sitemap-flaws.js';
+import { count, FLAWS, type Flaws, readSitemap } from './sitemap.js';
 
 /** Files that are read at the same time. */
 const WIDTH = 4;

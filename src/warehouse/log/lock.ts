@@ -14,7 +14,7 @@ import { dropScratch, scratchFolder, warehouseFolder } from './folder/layout.js'
 /** `status` and `doctor` may have the file open for a moment, to find out who holds it. */
 const SECOND_TRY = { withinMs: 200, everyMs: 200 };
 /** A note holds the lock for as long as the followers need to take it. */
-export const WAIT_FOR_NOTE = { withinMs: 5000, everyMs: 250 };
+const WAIT_FOR_NOTE = { withinMs: 5000, everyMs: 250 };
 
 const held = new Set<string>();
 

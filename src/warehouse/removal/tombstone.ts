@@ -7,14 +7,13 @@ import { exists, publishFile, sha256Of } from '../../base/storage/durable.js';
 import type { Engine, EngineOptions } from '../../base/storage/engine.js';
 import { PARQUET_FORMAT } from '../../base/storage/parquet-file.js';
 import { rowsDiffer } from '../../base/storage/rows-differ.js';
-import { checkpointFile, stateBase } from '../log/checkpoints.js';
 import { dropSuperseded, GRACE_MS } from '../log/commit.js';
 import { listTableFiles, tableFile } from '../log/folder/layout.js';
 import { copyRows } from '../log/folder/sums.js';
 import { rowsQuery, THINNED_TABLES } from '../log/folder/tables.js';
 import type { Log } from '../log/log.js';
 import { fileOf, type Marker, markersOf } from '../log/markers.js';
-import { rebuildState } from '../log/state.js';
+import { checkpointFile, rebuildState, stateBase } from '../log/state.js';
 import { removeWhole } from './steps.js';
 import type { PlannedFile } from './thin.js';
 

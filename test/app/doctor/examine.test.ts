@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import type { CheckResult } from '../../../src/app/doctor/check-result.js';
 import { type DoctorEffects, examine } from '../../../src/app/doctor/examine.js';
-import { summedJson } from '../../../src/base/storage/summed-json.js';
+import { summedJson } from '../../../src/base/storage/json-file.js';
 import { realRunEffects } from '../../../src/sync/context.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { once, testAtLength } from '../../given/at-length.js';

@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { McpServer } from '@modelcontextprotocol/server';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { analyses } from '../../../src/answers/query/catalog.js';
-import { addResources } from '../../../src/serve/assistant/resources.js';
+import { addResources } from '../../../src/serve/assistant/server.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call, connected, HOSTILE, NIGHTS } from './given.js';

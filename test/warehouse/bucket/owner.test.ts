@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
-import { summedJson } from '../../../src/base/storage/summed-json.js';
+import { summedJson } from '../../../src/base/storage/json-file.js';
 import { withBucket } from '../../../src/warehouse/bucket/client.js';
 import { own } from '../../../src/warehouse/bucket/owner.js';
 import { describeAtLength, once, testAtLength } from '../../given/at-length.js';

@@ -20,7 +20,7 @@ export const PALETTE = {
 export type Colour = keyof typeof PALETTE;
 
 /** From few to many: one hue, darker and darker, and on a dark ground lighter and lighter. */
-export const HEAT = {
+const HEAT = {
   light: ['#eaf1f9', '#d3e2f2', '#b5cfe9', '#8fb6dc', '#689bcd', '#3d74ae', '#2a5c9a', '#143f78'],
   dark: ['#1b2734', '#20344a', '#264463', '#2c5379', '#316291', '#5089bd', '#78aada', '#b0d4f5'],
 } as const;

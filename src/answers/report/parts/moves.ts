@@ -1,11 +1,11 @@
 import { counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
-import { number } from '../../html/cells.js';
+import { number, orUnknown } from '../../html/cells.js';
 import { noteList } from '../../html/charts/notes.js';
 import { stackChart, swatch } from '../../html/charts/stack-chart.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { isNotable, lostAndWon, stateName } from '../over-time.js';
-import type { SitemapRow, StateRow } from '../rows.js';
+import type { OwnMovesRow, SitemapRow, StateRow } from '../rows.js';
 import type { Moves, Section } from '../section.js';
 import { type HeatOptions, heatPart } from './heat-map.js';
 import { cutNote, folded, note, type PagesLinks, part, websiteColumn } from './part.js';
@@ -108,4 +108,21 @@ export function placesPart(id: string, section: Moves, options: HeatOptions): Ht
 
 function netOf({ entered, fell_out }: SitemapRow): number {
   return entered - fell_out;
+}
+
+/** What fell out by a column of the user's own; null if there is none, and nothing wrong with it. */
+export function ownPart({ own: { column, rows, notes } }: Pick<Section, 'own'>): Part {
+  if (column === null && notes.length === 0) return null;
+  const columns: Column<OwnMovesRow>[] = [
+    { head: column ?? '', cell: ({ value }) => orUnknown(value && shortened(value)) },
+    number('Indexed before', (row) => row.indexed_before),
+    number('Entered', (row) => row.entered),
+    number('Fell out', (row) => row.fell_out),
+    number('Indexed', (row) => row.indexed),
+  ];
+  return part(
+    `Fell out by ${column ?? 'a column of your own'}`,
+    rows.length > 0 ? table(columns, rows) : column && note('No page fell out of the index in this period.'),
+    notes.map((one) => note(one)),
+  );
 }

@@ -18,7 +18,7 @@ import {
   storeLogin,
 } from '../../../source/search-console/login.js';
 import { countedProperties } from '../../../source/search-console/property.js';
-import { REFUSALS } from '../../../source/search-console/refusals.js';
+import { REFUSALS } from '../../../source/search-console/remedy.js';
 import { SecretExchange } from '../../../source/search-console/secret-exchange.js';
 import type { Globals } from '../command.js';
 import { googleSettings } from '../configured.js';

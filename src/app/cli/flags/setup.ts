@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { REFUSALS } from '../../../source/search-console/refusals.js';
+import { REFUSALS } from '../../../source/search-console/remedy.js';
 import type { Define } from '../command.js';
 import { faultRates, requestRate, wholeNumber } from './flag-values.js';
 

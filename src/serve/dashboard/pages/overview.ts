@@ -4,6 +4,7 @@ import { type Html, html, type Part } from '../../../answers/html/html.js';
 import { type Column, table } from '../../../answers/html/table.js';
 import { FELL_OUT } from '../../../answers/query/period-note.js';
 import type { Reader } from '../../../answers/query/reader.js';
+import { countPages, wrongOwn } from '../../../answers/query/selected-pages.js';
 import { shareIndexed } from '../../../answers/report/estimate.js';
 import { OTHER_DIRECTORIES } from '../../../answers/report/over-time.js';
 import { caveatsPart, nightsPart, sharePart } from '../../../answers/report/parts/first-page.js';
@@ -13,6 +14,7 @@ import { searchPart } from '../../../answers/report/parts/search.js';
 import { readStory } from '../../../answers/report/report.js';
 import type { EventRow, TrendRow } from '../../../answers/report/rows.js';
 import { eventSentence, eventsIn, partialCaveat } from '../../../answers/report/story.js';
+import { type View, viewsOf } from '../../../base/config/views.js';
 import { count, counted, datesText, dayOfMonth, percent, points, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
 import { markersOf } from '../../../warehouse/log/markers.js';
@@ -21,7 +23,6 @@ import { shownName } from '../layout.js';
 import { readQuery } from '../query.js';
 import { Remembered } from '../remembered.js';
 import { periodLinks } from '../values.js';
-import { viewsPart } from '../views.js';
 
 const DAYS = ['1', '7', '30', '90'] as const;
 const EVENTS_LISTED = 6;
@@ -185,4 +186,46 @@ function pagesLinks(context: WebsiteContext): PagesLinks {
     sitemap: (sitemap) => linkTo(context, 'pages', { sitemap }),
     changes: (directory, dates) => linkTo(context, 'changes', { ...dates, directory }),
   };
+}
+
+interface Counted extends View {
+  now: number;
+  before: number | null;
+  wrong: string | null;
+}
+
+const COUNTED = new Remembered(readCounted);
+
+interface AskedViews {
+  views: readonly View[];
+  listed: string | null;
+}
+
+async function readCounted(reader: Reader, website: string, { views, listed }: AskedViews): Promise<Counted[]> {
+  const counted: Counted[] = [];
+  for (const view of views) {
+    const pages = await countPages(reader, website, view.pages, listed);
+    counted.push({ ...view, ...pages, wrong: wrongOwn(reader.own, view.pages.own) });
+  }
+  return counted;
+}
+
+/** The configured views of a website, with their pages and their change. @param listed the date that it counts from */
+async function viewsPart(context: WebsiteContext, listed: string | null): Promise<Part> {
+  const { website } = context;
+  const views = viewsOf(context.views, { id: website.id, name: website.name });
+  if (views.length === 0) return null;
+  const rows = await COUNTED.ask(context, { views, listed });
+  const since = listed === null ? 'Change' : `Since ${dayOfMonth(listed)}`;
+  const columns = [
+    {
+      head: 'View',
+      cell: ({ name, pages }: Counted) => html`<a href="${linkTo(context, 'pages', pages)}">${name}</a>`,
+    },
+    number<Counted>('Pages', ({ now }) => now),
+    number<Counted>(since, ({ now, before }) => (before === null ? null : now - before), signed),
+  ];
+  const notes = rows.map(({ name, wrong }) => wrong && html`<p class="note">${name}: ${wrong}.</p>`);
+  return html`<section aria-labelledby="h-views" class="deltas"><h2 id="h-views">Views</h2>
+${notes}${table(columns, rows, { id: 'views', caption: 'Lists of pages that the configuration names', empty: '' })}</section>`;
 }

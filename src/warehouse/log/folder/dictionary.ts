@@ -86,7 +86,7 @@ function tablesIn(text: string): string[] {
 }
 
 /** The comment at the head of a statement. */
-export function aboutOf(text: string): string {
+function aboutOf(text: string): string {
   const comment = text.match(/^(?:-- .*\n)+/)?.[0] ?? '';
   return comment.replace(/^-- /gm, '').trim().replaceAll('\n', ' ');
 }

@@ -5,7 +5,6 @@ import { exists, sha256Of } from '../../../base/storage/durable.js';
 import type { Engine } from '../../../base/storage/engine.js';
 import { whyNotFile } from '../../../base/storage/only-files.js';
 import { rowsIn } from '../../../base/storage/parquet-file.js';
-import { CheckpointError, checkpointFile, stateBase } from '../../log/checkpoints.js';
 import { listTableFiles } from '../../log/folder/layout.js';
 import { DATA_TABLES, type Table } from '../../log/folder/tables.js';
 import type { Log } from '../../log/log.js';
@@ -19,6 +18,7 @@ import {
   readIndex,
 } from '../../log/marker-index.js';
 import { fileOf, filesOf, type Marker, markersOf, newestMarkers } from '../../log/markers.js';
+import { CheckpointError, checkpointFile, stateBase } from '../../log/state.js';
 import { damaged, type Finding } from './finding.js';
 
 /**

@@ -1,27 +1,30 @@
 import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { exists } from '../../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../../base/storage/engine.js';
+import { whyNotParquet } from '../../../base/storage/parquet-file.js';
+import { rowsDiffer } from '../../../base/storage/rows-differ.js';
 import { sql, sqlNames } from '../../../base/storage/sql.js';
 import { withTemporary } from '../../../base/storage/temporary.js';
 import { localFollowers } from '../../copies/follow.js';
 import type { Follower } from '../../copies/follower.js';
-import { findDamaged } from '../../log/folder/damage.js';
+import { findDamaged, firstLine } from '../../log/folder/damage.js';
 import { checkWarehouseThere, timeZoneOf } from '../../log/folder/prepare.js';
 import { forgetChecked } from '../../log/folder/sums.js';
-import { DATA_TABLES, macroStatements } from '../../log/folder/tables.js';
+import { DATA_TABLES, macroStatements, type Table } from '../../log/folder/tables.js';
 import { listLog } from '../../log/listed-log.js';
 import { withRunLock } from '../../log/lock.js';
 import { type Log, openLog } from '../../log/log.js';
 import { dropIndex } from '../../log/marker-index.js';
-import { filesOf, type Marker, markersOf } from '../../log/markers.js';
-import { rebuildState } from '../../log/state.js';
+import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../log/markers.js';
+import { copyVersions } from '../../log/stage/commit-files.js';
+import { type OnCompared, rebuildState } from '../../log/state.js';
 import { unfinishedRemoval } from '../../removal/steps.js';
 import { checkCheckpoints, checkFiles, isIndexRight } from './files.js';
 import { damaged, type Finding, type Verified } from './finding.js';
 import { lostMarkers, orphans, type RunsRead, readRuns } from './runs.js';
-import { checkStates } from './state.js';
 
 const MAX_PROBLEMS = 5;
 /** How often it looks at a log that changes meanwhile. */
@@ -198,4 +201,59 @@ async function lookAtFollower(
   if (last) found.push({ ...last, message: `${last.message}, and ${differences.length - found.length - 1} more` });
   verified.repaired.push(...repaired);
   verified.findings.push(...found);
+}
+
+/** A website whose state, or whose versions of pages, differ from those that its log gives. */
+export interface WrongState {
+  websiteId: string;
+  file: string;
+  /** `missing`: the next sync rebuilds it, because it is derived. `written`: in the log itself. */
+  kind: 'missing' | 'different' | 'written';
+  message: string;
+}
+
+/** Rebuilds the state of each website from the log and compares the result with its state file. */
+async function checkStates(engine: Engine, log: Log, options: EngineOptions): Promise<WrongState[]> {
+  const { path: warehouse, markers } = log;
+  const wrong: WrongState[] = [];
+  for (const newest of newestMarkers(markers)) {
+    const { websiteId } = newest;
+    const file = stateFileOf(warehouse, newest);
+    if (!(await exists(file))) {
+      wrong.push({ websiteId, file, kind: 'missing', message: `${file} is missing` });
+      continue;
+    }
+    const rebuilt = join(options.temporary, 'state.rebuilt');
+    const onCompared: OnCompared = async (comparing, marker, bounds) => {
+      const made = join(options.temporary, 'versions.made');
+      const rows = await copyVersions(comparing, made, bounds);
+      const written = filesOf(warehouse, [marker], 'page_versions');
+      const differs = await filesDiffer(engine, log, 'page_versions', written, rows > 0 ? [made] : []);
+      const message = `${written[0] ?? marker.path}: page_versions differs from the log: ${differs}`;
+      if (differs) wrong.push({ websiteId, file, kind: 'written', message });
+    };
+    await rebuildState(warehouse, markersOf(markers, websiteId), options, rebuilt, onCompared);
+    const torn = await whyNotParquet(file);
+    const differs = torn ? `it ${torn}` : await filesDiffer(engine, log, 'page_state', [file], [rebuilt]);
+    if (differs)
+      wrong.push({ websiteId, file, kind: 'different', message: `${file} differs from the log: ${differs}` });
+  }
+  return wrong;
+}
+
+/** Why files of a table differ from those made anew; null if they do not. Files that cannot be read differ, too. */
+async function filesDiffer(
+  engine: Engine,
+  log: Log,
+  table: Table,
+  written: string[],
+  made: string[],
+): Promise<string | null> {
+  try {
+    await engine.view('made', log.query(table, made));
+    await engine.view('written', log.query(table, written));
+    return await rowsDiffer(engine, 'made', 'written');
+  } catch (error) {
+    return firstLine(error);
+  }
 }
