@@ -130,7 +130,7 @@ class Sync {
   }
 
   async run(): Promise<Receipt> {
-    const { config, logger, progress, warehouse, effects } = this.#context;
+    const { config, logger, progress, effects } = this.#context;
     try {
       await checkOwnership(this.#context, own);
       const { runId, runs, receipts, unlisted } = await this.#begin();
@@ -144,7 +144,7 @@ class Sync {
         receipts.push(website.value);
       }
       progress.note('catching up');
-      const followers = await effects.follow({ config, warehouse, logger });
+      const followers = await effects.follow({ config, logger });
       const { warning } = this.#context.clock;
       const doubtful = { ...(warning === null ? {} : { clock: warning }), ...(unlisted ? { error: unlisted } : {}) };
       const receipt = { run_id: runId, websites: receipts, followers, ...doubtful };

@@ -45,7 +45,7 @@ export async function buildWarehouse(nights: Night[], followed: 'followed' | nul
   if (followed) {
     const { sections = {} } = nights.at(-1) ?? {};
     const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse: path, sections });
-    await realRunEffects.follow({ config, warehouse: path, logger: createLogger({ level: 'silent' }) });
+    await realRunEffects.follow({ config, logger: createLogger({ level: 'silent' }) });
   }
   return { path };
 }

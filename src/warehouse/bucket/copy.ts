@@ -1,18 +1,19 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BucketConfig } from '../../base/config/bucket.js';
+import { messageOf } from '../../base/exit.js';
 import { counted } from '../../base/observe/format.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
 import { exists, sha256Of } from '../../base/storage/durable.js';
 import type { EngineOptions } from '../../base/storage/engine.js';
-import { type CheckedCopy, type Commit, type Difference, lagging } from '../copies/follower.js';
+import { type Compared, catchUp, type Follower, type LogCopy, lagging } from '../copies/follower.js';
 import { GRACE_MS } from '../log/commit.js';
 import { listTableFiles, warehouseFolder } from '../log/folder/layout.js';
 import { LOOSE_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
 import type { Log } from '../log/log.js';
-import { dataFilesOf } from '../log/markers.js';
+import { dataFilesOf, lackingIn, type Marker } from '../log/markers.js';
 import { readBucketRemoval } from '../removal/steps.js';
-import { AWAITED, type Bucket, withBucket } from './client.js';
+import { AWAITED, type Bucket, type BucketOptions, withBucket } from './client.js';
 import { fileOfKey, idOfKey, keyOf, pathKey } from './keys.js';
 import { checkOwner, OwnerError, own, sendIdentity } from './owner.js';
 
@@ -21,27 +22,43 @@ export const MARKERS = 'parquet/snapshots/';
 /** States and checkpoints kept per website: a restore that has just begun may still fetch the older one. */
 const KEPT = 2;
 
-/** Opens the bucket of the configuration as a copy of the log. @throws BucketError */
-export function withBucketCopy<T>(
-  config: BucketConfig,
-  log: Log,
-  work: (copy: CheckedCopy) => Promise<T>,
-  isAwaited = false,
-): Promise<T> {
-  return withBucket(config, (bucket) => work(new BucketCopy(bucket, log.path)), isAwaited ? AWAITED : {});
+/** The bucket of the configuration as a follower of the log, opened whenever it is needed. */
+export function bucketFollower(config: BucketConfig): Follower {
+  const name = 'bucket';
+  const withCopy = <T>({ path }: Log, work: (copy: BucketCopy) => Promise<T>, options: BucketOptions = {}) =>
+    withBucket(config, (bucket) => work(new BucketCopy(bucket, path)), options);
+  return {
+    name,
+    follow: (log, engine) => withCopy(log, (copy) => catchUp(copy, log, engine)),
+    async lag(log) {
+      const lag = { name, held: null };
+      try {
+        const known = await withCopy(log, (copy) => copy.known(), AWAITED);
+        return { ...lag, behind: lackingIn(known, log.markers).length, exact: true, error: null };
+      } catch (error) {
+        return { ...lag, behind: log.markers.length, exact: false, error: messageOf(error) };
+      }
+    },
+    async compare(log, engine, { repair }) {
+      try {
+        return await withCopy(log, (copy) => copy.compare(log, engine, repair));
+      } catch (error) {
+        const message = `the bucket cannot be compared: ${messageOf(error)}`;
+        return { differences: [lagging(message, 'the warehouse itself is not affected')], repaired: [] };
+      }
+    },
+  };
 }
 
 /** The bucket as a copy of the log. Its keys are the paths of the warehouse. */
-export class BucketCopy implements CheckedCopy {
-  readonly title: string;
+export class BucketCopy implements LogCopy {
+  readonly name = 'bucket';
 
   constructor(
     private readonly bucket: Bucket,
     private readonly warehouse: string,
     private readonly now: () => number = Date.now,
-  ) {
-    this.title = bucket.url;
-  }
+  ) {}
 
   /** @throws OwnerError if it belongs to another folder, or has commits that this one lacks: nothing here follows them */
   async known(): Promise<ReadonlySet<string>> {
@@ -52,12 +69,12 @@ export class BucketCopy implements CheckedCopy {
     if (foreign === undefined) return new Set(keys.map(idOfKey));
     const many = counted(more.length + 1, 'commit');
     throw new OwnerError(
-      `${this.title} has ${many} that ${warehouse} does not have, such as ${idOfKey(foreign)}: ` +
+      `${this.bucket.url} has ${many} that ${warehouse} does not have, such as ${idOfKey(foreign)}: ` +
         '`indexhouse restore --take-over` fetches them, and sets aside what only this folder has',
     );
   }
 
-  async take({ marker, state }: Commit): Promise<void> {
+  async take(marker: Marker, state: string | null): Promise<void> {
     const data = dataFilesOf(this.warehouse, marker);
     await Promise.all(data.map(([table, file]) => this.#send({ file, sha256: marker.files[table]?.sha256 })));
     crashPoint('sent the data');
@@ -101,16 +118,23 @@ export class BucketCopy implements CheckedCopy {
     return [];
   }
 
-  /** Fetches every object and compares its bytes: what a listing says of them may be what they once were. */
-  async differences(log: Log, engine: EngineOptions): Promise<Difference[]> {
+  /**
+   * Fetches every object and compares its bytes: what a listing says of them may be what they once were.
+   *
+   * @param repair removes what differs, so that the next sync sends it again
+   */
+  async compare(log: Log, engine: EngineOptions, repair: boolean): Promise<Compared> {
     const { path, markers } = log;
-    const differences: Difference[] = [];
-    const differs = (key: string, what: string, keys: readonly string[]) => {
-      const remove = async () => {
-        for (const each of keys) await this.bucket.remove(each);
-      };
+    const { url } = this.bucket;
+    const lacked = lackingIn(await this.known(), markers).length;
+    const differences = lacked > 0 ? [lagging(`${url}: ${counted(lacked, 'snapshot')} behind`)] : [];
+    const repaired: string[] = [];
+    const differs = async (key: string, what: string, keys: readonly string[]) => {
+      const message = `${url}/${key} ${what}`;
       const remedy = '`indexhouse verify --repair` lets the next sync send it again';
-      differences.push({ level: 'difference', message: `${this.title}/${key} ${what}`, remedy, remove });
+      if (!repair) return void differences.push({ level: 'difference', message, remedy });
+      for (const each of keys) await this.bucket.remove(each);
+      repaired.push(`removed what differs (${message}); the next sync copies it again`);
     };
     const byId = new Map(markers.map((marker) => [marker.snapshotId, marker]));
     const there = new Set<string>();
@@ -123,19 +147,19 @@ export class BucketCopy implements CheckedCopy {
         const fetched = join(engine.temporary, 'fetched');
         if ((await this.bucket.download(key, fetched, await sha256Of(file))) !== 'damaged') continue;
         const marker = key.startsWith('parquet/runs/') ? undefined : byId.get(idOfKey(key));
-        differs(key, 'has other bytes', marker ? [keyOf(path, marker.path), key] : [key]);
+        await differs(key, 'has other bytes', marker ? [keyOf(path, marker.path), key] : [key]);
       }
     }
     for (const marker of markers.filter((one) => there.has(keyOf(path, one.path)))) {
       for (const key of dataFilesOf(path, marker).map(([, file]) => keyOf(path, file))) {
-        if (!there.has(key)) differs(key, 'is missing', [keyOf(path, marker.path)]);
+        if (!there.has(key)) await differs(key, 'is missing', [keyOf(path, marker.path)]);
       }
     }
     for (const [table] of LOOSE_TABLES) {
       const lacking = log.files(table).filter((file) => !there.has(keyOf(path, file))).length;
-      if (lacking > 0) differences.push(lagging(`${this.title} lacks ${counted(lacking, 'row')} of ${table}`));
+      if (lacking > 0) differences.push(lagging(`${url} lacks ${counted(lacking, 'row')} of ${table}`));
     }
-    return differences;
+    return { differences, repaired };
   }
 
   async #send(content: { file: string; sha256?: string | undefined }): Promise<void> {

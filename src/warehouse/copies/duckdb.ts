@@ -21,7 +21,7 @@ import { createTables, LOOSE_TABLES, type Table, viewStatements } from '../log/f
 import { type Log, openLog } from '../log/log.js';
 import { dataFilesOf, type Marker, stateFileOf } from '../log/markers.js';
 import { checkDuckdb, duckdbLag, isOutdated, knownCommits, lackingTombstones } from './duckdb-check.js';
-import { type Commit, type Compared, catchUp, type FollowerState, type LogCopy } from './follower.js';
+import { type Compared, catchUp, type FollowerState, type LogCopy } from './follower.js';
 
 /** The name by which the file is attached. */
 const DATABASE = 'indexhouse';
@@ -70,8 +70,7 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: Log): Prom
     return { name: 'duckdb', behind, reason };
   }
   try {
-    if (!(await isOutdated(engine, log)))
-      return { name: 'duckdb', ...(await catchUp(new DuckdbFile(engine, input), log, scratch(input))) };
+    if (!(await isOutdated(engine, log))) return await catchUp(new DuckdbFile(engine, input), log, scratch(input));
   } finally {
     engine.close();
   }
@@ -198,7 +197,7 @@ export async function attachForWriting(engine: Engine, file: string, name: strin
 
 /** `indexhouse.duckdb`, open for writing: one transaction for each commit. */
 class DuckdbFile implements LogCopy {
-  readonly title = 'indexhouse.duckdb';
+  readonly name = 'duckdb';
 
   constructor(
     private readonly engine: Engine,
@@ -216,12 +215,12 @@ class DuckdbFile implements LogCopy {
     return knownCommits(this.engine);
   }
 
-  async take(commit: Commit): Promise<void> {
-    await tuneFor(this.engine, commit.marker);
-    await inTransaction(this.engine, () => this.#insertAll(commit));
+  async take(marker: Marker, state: string | null): Promise<void> {
+    await tuneFor(this.engine, marker);
+    await inTransaction(this.engine, () => this.#insertAll(marker, state));
   }
 
-  async #insertAll({ marker, state }: Commit): Promise<void> {
+  async #insertAll(marker: Marker, state: string | null): Promise<void> {
     const { engine } = this;
     for (const [table, file] of dataFilesOf(this.input.warehouse, marker)) await insert(engine, table, file);
     if (state !== null) {

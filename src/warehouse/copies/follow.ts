@@ -1,44 +1,44 @@
 import type { Config } from '../../base/config/schema.js';
 import type { Logger } from '../../base/observe/log.js';
 import { withRemedy } from '../../base/storage/disk-error.js';
-import { withEngine } from '../../base/storage/engine.js';
+import { type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { SECOND_MS } from '../../base/time.js';
+import { bucketFollower } from '../bucket/copy.js';
 import { scratchFolder } from '../log/folder/layout.js';
 import { openLog } from '../log/log.js';
 import { updateIndex } from '../log/update-index.js';
 import { isAnalyticsCurrent, writeAnalytics } from './analytics.js';
 import { compareDuckdb, followWithDuckdb } from './duckdb.js';
 import { duckdbLag } from './duckdb-check.js';
-import { type Follower, type FollowerState, followerOf, titleOf, type WithCopy } from './follower.js';
+import { type Follower, type FollowerState, titleOf } from './follower.js';
 
 /** How long to wait for a reader of indexhouse.duckdb: most questions take less, and a night can end without it. */
 const LOCK_TIMEOUT_MS = 30 * SECOND_MS;
 
 export interface FollowInput {
   config: Config;
-  warehouse: string;
   logger: Logger;
   /** Milliseconds. */
   lockTimeout?: number;
 }
 
 /** Lets all followers catch up. A follower that cannot only lags: nothing here can fail a sync. */
-export async function followAll({ config, warehouse, logger, lockTimeout }: FollowInput): Promise<FollowerState[]> {
-  const { memory_limit: memoryLimit } = config.warehouse;
-  const scratch = { memoryLimit, temporary: scratchFolder(warehouse) };
-  await updateIndex(warehouse, scratch, Date.now()).catch((error: unknown) => logger.info(withRemedy(error)));
+export async function followAll({ config, logger, lockTimeout }: FollowInput): Promise<FollowerState[]> {
+  await updateIndex(config.warehouse.path, scratchOf(config), Date.now()).catch((error: unknown) =>
+    logger.info(withRemedy(error)),
+  );
   const states = await follow(followersOf(config, lockTimeout), config);
   for (const { name, behind, reason } of states) if (reason) logger.warn({ follower: name, behind }, reason);
   return states;
 }
 
 /** Lets these followers catch up with the current log, one after the other. */
-export async function follow(followers: readonly Follower[], { warehouse }: Config): Promise<FollowerState[]> {
-  const scratch = { memoryLimit: warehouse.memory_limit, temporary: scratchFolder(warehouse.path) };
+export async function follow(followers: readonly Follower[], config: Config): Promise<FollowerState[]> {
+  const scratch = scratchOf(config);
   const states: FollowerState[] = [];
   try {
     await withEngine(scratch, async (engine) => {
-      const log = await openLog(engine, warehouse.path, { index: 'at once' });
+      const log = await openLog(engine, config.warehouse.path, { index: 'at once' });
       for (const follower of followers) {
         const { name } = follower;
         states.push(await follower.follow(log, scratch).catch((error: unknown) => couldNot(name, error)));
@@ -50,21 +50,20 @@ export async function follow(followers: readonly Follower[], { warehouse }: Conf
   }
 }
 
+function scratchOf({ warehouse }: Config): EngineOptions {
+  return { memoryLimit: warehouse.memory_limit, temporary: scratchFolder(warehouse.path) };
+}
+
 function couldNot(name: string, error: unknown): FollowerState {
   const reason = `${titleOf({ name })} could not catch up: ${withRemedy(error)}. The Parquet files are complete; the next sync tries again`;
   return { name, behind: 1, reason };
 }
 
-/** All followers of this configuration, in the order in which they catch up. Libraries are loaded on first use. */
+/** All followers of this configuration, in the order in which they catch up. */
 export function followersOf(config: Config, lockTimeout = LOCK_TIMEOUT_MS): Follower[] {
   const { bucket, warehouse } = config;
   const followers = localFollowers({ memoryLimit: warehouse.memory_limit, lockTimeout });
-  if (bucket) {
-    const inBucket: WithCopy = async (log, work, isAwaited) =>
-      (await import('../bucket/copy.js')).withBucketCopy(bucket, log, work, isAwaited);
-    followers.push(followerOf('bucket', inBucket));
-  }
-  return followers;
+  return bucket ? [...followers, bucketFollower(bucket)] : followers;
 }
 
 /** The DuckDB files, which every warehouse has. */

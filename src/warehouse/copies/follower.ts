@@ -1,4 +1,4 @@
-import { messageOf, UnreachableError } from '../../base/exit.js';
+import { UnreachableError } from '../../base/exit.js';
 import { counted } from '../../base/observe/format.js';
 import { diskRemedy } from '../../base/storage/disk-error.js';
 import type { EngineOptions } from '../../base/storage/engine.js';
@@ -64,8 +64,6 @@ export interface Difference {
   level: 'note' | 'lag' | 'difference';
   message: string;
   remedy: string;
-  /** Removes what is wrong, so that the next sync copies it again. */
-  remove?: () => Promise<void>;
 }
 
 export interface Compared {
@@ -74,18 +72,7 @@ export interface Compared {
   repaired: string[];
 }
 
-/**
- * A follower of the log, for code that lets it catch up or queries its condition. A copy of the log does not implement
- * it: `followerOf` makes one of a `CheckedCopy`.
- *
- * @example
- * const marks: Follower = {
- *   name: 'marks',
- *   follow: async (log) => ({ name: 'marks', behind: await writeMarks(log.markers) }),
- *   lag: async (log) => ({ name: 'marks', behind: await missingMarks(log.markers), exact: true, held: null, error: null }),
- *   compare: async () => ({ differences: [], repaired: [] }),
- * };
- */
+/** A follower of the log, for code that lets it catch up or queries its condition. */
 export interface Follower {
   /** Its name in the receipt, in `status` and in metrics. */
   readonly name: string;
@@ -97,78 +84,25 @@ export interface Follower {
   compare(log: Log, engine: EngineOptions, options: { repair: boolean }): Promise<Compared>;
 }
 
-/** One commit of the log, as a copy takes it. */
-export interface Commit {
-  marker: Marker;
-  /** The file of the state after it; null unless it is the newest commit of its website. */
-  state: string | null;
-}
-
 /**
  * A copy of the log. It records what it holds only in the copy itself, so that interruption, resumption and rebuilding
  * share one path. Data comes first, then the state, then the marker: a commit whose marker is there is complete.
  */
 export interface LogCopy {
-  /** What messages call it. */
-  readonly title: string;
+  readonly name: string;
   /** Ids of the snapshots that it holds. */
   known(): Promise<ReadonlySet<string>>;
-  /** Copies a commit that it lacks, replacing whatever an interrupted attempt left. @throws UnreachableError */
-  take(commit: Commit): Promise<void>;
+  /**
+   * Copies a commit that it lacks, replacing whatever an interrupted attempt left.
+   *
+   * @param state the file of the state after it; null unless it is the newest commit of its website
+   * @throws UnreachableError
+   */
+  take(marker: Marker, state: string | null): Promise<void>;
   /** Removes what tombstones put out of use, or `indexhouse remove` took out. Called first, with the whole log. */
   drop(log: Log): Promise<void>;
   /** Copies what belongs to no commit, such as `runs`, after all commits. @returns what was skipped */
   finish(log: Log): Promise<string[]>;
-}
-
-/** A copy that can be checked against the log. */
-export interface CheckedCopy extends LogCopy {
-  /** How it differs from the commits that it holds. Read-only. */
-  differences(log: Log, engine: EngineOptions): Promise<Difference[]>;
-}
-
-/** Opens a copy for some work, and closes it afterwards; `isAwaited`: somebody is waiting for a short answer. */
-export type WithCopy = <T>(log: Log, work: (copy: CheckedCopy) => Promise<T>, isAwaited?: boolean) => Promise<T>;
-
-/** Makes a copy a follower, which opens the copy whenever it needs it. */
-export function followerOf(name: string, withCopy: WithCopy): Follower {
-  return {
-    name,
-    follow: async (log, engine) => ({ name, ...(await withCopy(log, (copy) => catchUp(copy, log, engine))) }),
-    async lag(log) {
-      const lag = { name, held: null };
-      try {
-        const known = await withCopy(log, (copy) => copy.known(), true);
-        return { ...lag, behind: lackingIn(known, log.markers).length, exact: true, error: null };
-      } catch (error) {
-        return { ...lag, behind: log.markers.length, exact: false, error: messageOf(error) };
-      }
-    },
-    async compare(log, engine, { repair }) {
-      try {
-        return await withCopy(log, (copy) => compared(copy, { log, engine, repair }));
-      } catch (error) {
-        const message = `${titleOf({ name })} cannot be compared: ${messageOf(error)}`;
-        return { differences: [lagging(message, 'the warehouse itself is not affected')], repaired: [] };
-      }
-    },
-  };
-}
-
-async function compared(
-  copy: CheckedCopy,
-  { log, engine, repair }: { log: Log; engine: EngineOptions; repair: boolean },
-): Promise<Compared> {
-  const lacking = lackingIn(await copy.known(), log.markers).length;
-  const differences = lacking > 0 ? [lagging(`${copy.title}: ${counted(lacking, 'snapshot')} behind`)] : [];
-  const repaired: string[] = [];
-  for (const found of await copy.differences(log, engine)) {
-    if (repair && found.remove) {
-      await found.remove();
-      repaired.push(`removed what differs (${found.message}); the next sync copies it again`);
-    } else differences.push(found);
-  }
-  return { differences, repaired };
 }
 
 /** The finding that a follower is behind, which is no difference. */
@@ -183,7 +117,8 @@ export function lagging(message: string, remedy = 'the next sync catches up'): D
  * @param engine for a state that has to be rebuilt
  * @throws UnreachableError; also if a disk is full
  */
-export async function catchUp(copy: LogCopy, log: Log, engine: EngineOptions): Promise<Omit<FollowerState, 'name'>> {
+export async function catchUp(copy: LogCopy, log: Log, engine: EngineOptions): Promise<FollowerState> {
+  const { name } = copy;
   const { markers } = log;
   await copy.drop(log);
   const known = await copy.known();
@@ -196,7 +131,7 @@ export async function catchUp(copy: LogCopy, log: Log, engine: EngineOptions): P
     try {
       const all = markersOf(markers, marker.websiteId);
       checkAreFiles(dataFilesOf(log.path, marker).map(([, file]) => file));
-      await copy.take({ marker, state: needsState ? await currentState(log.path, all, engine) : null });
+      await copy.take(marker, needsState ? await currentState(log.path, all, engine) : null);
     } catch (error) {
       if (error instanceof UnreachableError || diskRemedy(error)) throw error;
       const damaged = await log.findDamaged(marker);
@@ -204,7 +139,7 @@ export async function catchUp(copy: LogCopy, log: Log, engine: EngineOptions): P
     }
   }
   skipped.push(...(await copy.finish(log)));
-  if (skipped.length === 0) return { behind: 0 };
-  const reason = `${copy.title} skipped ${counted(skipped.length, 'snapshot or run', 'snapshots or runs')} with unreadable files, which the next sync tries again. ${skipped[0]}`;
-  return { behind: skipped.length, reason };
+  if (skipped.length === 0) return { name, behind: 0 };
+  const reason = `${titleOf(copy)} skipped ${counted(skipped.length, 'snapshot or run', 'snapshots or runs')} with unreadable files, which the next sync tries again. ${skipped[0]}`;
+  return { name, behind: skipped.length, reason };
 }

@@ -44,7 +44,7 @@ export async function remove({ config, website, confirm, logger }: RemoveOptions
     await prepareWarehouse(path, time_zone, memoryLimit);
     const removal = isBegun ? begun : await removalOf(path, website, memoryLimit);
     if (!isBegun) await removeForGood(path, { removal, in_bucket: config.bucket !== undefined });
-    const followers = await followAll({ config, warehouse: path, logger });
+    const followers = await followAll({ config, logger });
     await forgetRemoval(path);
     return { ...removal, removed: true, followers };
   });

@@ -44,7 +44,7 @@ export async function addNote(config: Config, input: NoteInput, logger: Logger) 
   try {
     if (lock) await prepareWarehouse(path, time_zone, memory_limit);
     // Whoever has indexhouse.duckdb open is not waited for: the next sync catches up.
-    return { note_id, followers: lock && (await followAll({ config, warehouse: path, logger, lockTimeout: 0 })) };
+    return { note_id, followers: lock && (await followAll({ config, logger, lockTimeout: 0 })) };
   } finally {
     lock?.release();
   }

@@ -43,7 +43,7 @@ function expectEqual(warehouse: string) {
 
 describe('the bucket', () => {
   once('holds the files of the warehouse under keys without %, and takes each once', async () => {
-    expect(await copyTo(server, built.path)).toEqual({ behind: 0 });
+    expect(await copyTo(server, built.path)).toEqual({ name: 'bucket', behind: 0 });
     expectEqual(built.path);
     expect([...held().keys()].join('')).not.toMatch(/[%\s*]/);
     expect([...held().keys()].filter((key) => key.includes('website=a!2Fb!20!C3!A9!25!2A/'))).not.toEqual([]);
@@ -63,7 +63,7 @@ describe('the bucket', () => {
       await expect(copyTo(server, built.path)).rejects.toThrow(/nights.*check the network/);
       await expectNoMarkerBeforeItsFiles(new Set(held().keys()), built.path);
       server.fault = null;
-      expect(await copyTo(server, built.path)).toEqual({ behind: 0 });
+      expect(await copyTo(server, built.path)).toEqual({ name: 'bucket', behind: 0 });
       expect(held()).toEqual(whole);
     }
   });
