@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import type { GoogleConfig } from '../../base/config/google.js';
 import { type Effects, realEffects } from '../../base/effects.js';
-import { SECOND_MS } from '../../base/time.js';
+import { MINUTE_MS } from '../../base/time.js';
 import type { ClientOptions } from '../client.js';
 import { type Credentials, findCredentials, MOST_CHARACTERS } from './credentials.js';
 import { accountOf, remedyFor } from './remedy.js';
@@ -9,8 +8,7 @@ import { SecretExchange } from './secret-exchange.js';
 import { signIn } from './sign-in.js';
 
 /** A token is renewed this long before its end. */
-const EARLY_S = 60;
-const tokenSchema = z.string().min(1).max(MOST_CHARACTERS);
+const EARLY_MS = MINUTE_MS;
 export interface GoogleClientOptions
   extends Pick<ClientOptions, 'timeout' | 'maxAttempts' | 'signal' | 'effects' | 'onNotice' | 'onAnswer'> {
   google: GoogleConfig;
@@ -62,13 +60,13 @@ export class Access {
   }
 
   async #signIn(): Promise<string> {
-    const now = this.#effects.now();
     const { file } = this.credentials;
-    const token = await this.#exchange.run(secretsIn(file), (send) => signIn(file, send, now));
-    if (!tokenSchema.safeParse(token).success || !token)
+    const { token, endsAt } = await this.#exchange.run(secretsIn(file), (send) => signIn(file, send));
+    if (!token || token.length > MOST_CHARACTERS)
       throw this.#exchange.broken(`the answer has no token of at most ${MOST_CHARACTERS} characters`);
-    const { life } = this.#exchange;
-    this.#held = { token, until: now + Math.max(life - EARLY_S, life / 2) * SECOND_MS };
+    this.#exchange.hide([token]);
+    const life = endsAt - Date.now();
+    this.#held = { token, until: this.#effects.now() + Math.max(life - EARLY_MS, life / 2) };
     return token;
   }
 }

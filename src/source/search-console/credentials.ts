@@ -26,73 +26,39 @@ export const MOST_CHARACTERS = 16_384;
 export const library = (): typeof import('google-auth-library') =>
   createRequire(import.meta.url)('google-auth-library');
 
-const filled = z.string().min(1).max(MOST_CHARACTERS);
-const optional = z.string().exactOptional();
-const quota_project_id = optional;
-const privateKey = z.string().refine(signs, 'does not sign, because it is no whole RSA key in PEM form');
-const user = { client_id: filled, client_secret: filled, refresh_token: filled };
-/** Where a workload gets its own token from; AWS has an environment_id. */
-const credentialSource = z.object({
-  file: optional,
-  url: optional,
-  headers: z.record(z.string(), z.string()).exactOptional(),
-  format: z.object({ type: z.enum(['json', 'text']), subject_token_field_name: optional }).exactOptional(),
-  environment_id: optional,
-  region_url: optional,
-  regional_cred_verification_url: optional,
-  imdsv2_session_token_url: optional,
+const text = z.string().min(1).max(MOST_CHARACTERS).exactOptional();
+/** The library says what else a file must have. */
+const directSchema = z.object({
+  type: z.enum(['service_account', 'authorized_user', 'external_account', 'external_account_authorized_user']),
+  client_email: text,
+  private_key: z.string().refine(signs, 'does not sign, because it is no whole RSA key in PEM form').exactOptional(),
+  private_key_id: text,
+  client_id: text,
+  client_secret: text,
+  refresh_token: text,
+  token_uri: text,
+  /** Set by `indexhouse login`, if Google says when the sign-in ends. */
+  ends_at: text,
+  quota_project_id: text,
+  audience: text,
+  subject_token_type: text,
+  token_url: text,
+  service_account_impersonation_url: text,
+  service_account_impersonation: z.object({ token_lifetime_seconds: z.number().exactOptional() }).exactOptional(),
+  workforce_pool_user_project: text,
+  // No program is run, and our transport sends no certificate.
+  credential_source: z
+    .looseObject({ executable: z.never().exactOptional(), certificate: z.never().exactOptional() })
+    .exactOptional(),
 });
-const direct = [
-  z.object({
-    type: z.literal('service_account'),
-    client_email: filled,
-    private_key: privateKey,
-    private_key_id: optional,
-    token_uri: optional,
-    quota_project_id,
-  }),
-  z.object({
-    type: z.literal('authorized_user'),
-    ...user,
-    token_uri: optional,
-    quota_project_id,
-    /** Set by `indexhouse login`, if Google says when the sign-in ends. */
-    ends_at: optional,
-  }),
-  z.object({
-    type: z.literal('external_account'),
-    audience: filled,
-    subject_token_type: filled,
-    token_url: filled,
-    service_account_impersonation_url: optional,
-    service_account_impersonation: z.object({ token_lifetime_seconds: z.number().exactOptional() }).exactOptional(),
-    client_id: optional,
-    client_secret: optional,
-    workforce_pool_user_project: optional,
-    credential_source: credentialSource.refine(
-      ({ file, url, environment_id }) => environment_id || !file !== !url,
-      'names neither a file nor a url (nor AWS)',
-    ),
-    quota_project_id,
-  }),
-  z.object({
-    type: z.literal('external_account_authorized_user'),
-    audience: filled,
-    ...user,
-    token_url: filled,
-    token_info_url: z.string().default(''),
-    quota_project_id,
-  }),
-] as const;
-const directSchema = z.discriminatedUnion('type', direct);
 const impersonated = z.object({
   type: z.literal('impersonated_service_account'),
   service_account_impersonation_url: z.url().regex(/[^/]+:generateAccessToken$/),
   source_credentials: directSchema,
   delegates: z.array(z.string()).default([]),
-  quota_project_id,
+  quota_project_id: text,
 });
-const fileSchema = z.discriminatedUnion('type', [...direct, impersonated]);
+const fileSchema = z.discriminatedUnion('type', [directSchema, impersonated]);
 
 export type DirectFile = z.infer<typeof directSchema>;
 /** Who asks Search Console, as a file defines it; on Google Cloud the service account of the machine. */

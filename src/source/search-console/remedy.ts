@@ -3,7 +3,7 @@ import { type Credentials, GCLOUD_LOGIN } from './credentials.js';
 
 /** For messages: the account's e-mail address, or `your account`. */
 export function accountOf({ file }: Pick<Credentials, 'file'>): string {
-  if (file.type === 'service_account') return file.client_email;
+  if (file.type === 'service_account') return file.client_email ?? 'your account';
   if (file.type === 'metadata_server') return 'the service account of this machine';
   const url = 'service_account_impersonation_url' in file ? (file.service_account_impersonation_url ?? '') : '';
   return /([^/]+@[^/]+):\w+$/.exec(url)?.[1] ?? (file.type === 'external_account' ? 'your workload' : 'your account');
@@ -29,29 +29,19 @@ export function describe({ way, path, file, since }: Credentials): string {
   return `${way}${from}, ${lasts[file.type] ?? 'as long as the identity exists'}`;
 }
 
-/** What to do about a refused sign-in, by Google's own words for it. @param clocks this machine's, and Google's */
+/** What to do about a refused sign-in, beside Google's own words for it. @param clocks this machine's, and Google's */
 export function remedyFor(credentials: Credentials, words: string, clocks: string): string {
   const { file, path, way } = credentials;
   const account = accountOf(credentials);
   if (/timeframe|short-lived/i.test(words)) return `set this machine's clock: it shows ${clocks}`;
-  if (/invalid_client|deleted_client/i.test(words))
-    return `the OAuth client in ${path} was deleted, or its secret changed: ${signInAgain(credentials)} with another one`;
-  if (/admin_policy_enforced|org_internal|access_not_configured/i.test(words))
-    return `a policy of your organisation blocks this: ask its administrator to trust the OAuth client of ${path}`;
-  if (/SERVICE_DISABLED|has not been used/i.test(words))
-    return 'run `gcloud services enable iamcredentials.googleapis.com sts.googleapis.com`, and wait a bit';
-  if (/getAccessToken|PERMISSION_DENIED/i.test(words))
-    return `give the identity in ${path} the role roles/iam.serviceAccountTokenCreator (or workloadIdentityUser) on ${account}`;
-  if (file.type === 'external_account')
-    return `check audience, subject_token_type and credential_source in ${path}, and the attribute conditions of the provider`;
+  if (file.type === 'service_account')
+    return `if the key of ${account} was deleted, make another one with \`gcloud iam service-accounts keys create key.json --iam-account=${account}\``;
   if (file.type === 'metadata_server')
     return 'give this machine a service account with the scope webmasters.readonly, or set google.credentials';
-  if (file.type !== 'service_account') {
-    const testing = way === 'login' ? ' (after 7 days, if its app is in "Testing": publish it)' : '';
-    return `the sign-in ended or was revoked${testing}: ${signInAgain(credentials)}`;
-  }
-  if (/account not found/i.test(words)) return `${account} was deleted: use another account`;
-  return `the key of ${account} was deleted or changed: make another one with \`gcloud iam service-accounts keys create key.json --iam-account=${account}\``;
+  if (file.type === 'external_account' || !/invalid_|ReAuth/i.test(words))
+    return `correct that in Google Cloud, or ${path}`;
+  const testing = way === 'login' ? ' (after 7 days, if its app is in "Testing": publish it)' : '';
+  return `the sign-in ended or was revoked${testing}: ${signInAgain(credentials)}`;
 }
 
 /** How to get an OAuth client that can sign in. */

@@ -5,7 +5,6 @@ import { messageOf, Stopped } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
 import { moment } from '../../base/observe/format.js';
 import { masker } from '../../base/observe/masker.js';
-import { SECOND_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { SourceError } from '../errors.js';
 import { excerpt, MOST_WORDS } from '../failures.js';
@@ -18,16 +17,12 @@ const MACHINES_OWN = /^(169\.254\.\d+\.\d+|\[fd00:ec2::254\]|metadata\.google\.i
 /** What a sign-in sends that is no secret. */
 const OPEN =
   /^(grant_type|scope|audience|requested_token_type|subject_token_type|options|content-type|accept|metadata(-flavor)?|x-goog-.*)$/i;
-/** What an answer has that is a secret. */
-const TOKENS = ['access_token', 'accessToken', 'refresh_token', 'id_token', 'SecretAccessKey', 'Token'];
-
-const answerSchema = z.looseObject({ expires_in: z.number().optional(), expireTime: z.string().optional() });
 const refusalSchema = z.looseObject({
   error: z.union([z.string(), z.looseObject({ status: z.string(), message: z.string() })]),
   error_description: z.string().default(''),
 });
 
-interface ExchangeOptions {
+export interface ExchangeOptions {
   /** For messages: the credentials file. */
   path: string;
   timeout: number;
@@ -40,12 +35,10 @@ interface ExchangeOptions {
 /** Sends the requests of sign-ins: only to safe addresses, and so that no message shows what they sent or received. */
 export class SecretExchange {
   readonly #transports = new Map<string, Transport>();
-  /** What the newest two sign-ins sent and received: answers to older ones have long come. */
+  /** What the newest two sign-ins sent and gave: answers to older ones have long come. */
   #secrets: string[][] = [];
   /** Why the sign-in that goes on failed, as the library gives errors words of its own. */
   #failure: Error | null = null;
-  /** Of the token that the newest answer holds, in seconds. */
-  life = 0;
   /** Masks what was lately sent to sign in or received. */
   redact = (text: string): string => text;
 
@@ -95,23 +88,19 @@ export class SecretExchange {
     const sent =
       body instanceof URLSearchParams ? [...body].flatMap(([key, value]) => (OPEN.test(key) ? [] : [value])) : [];
     const own = Object.entries(headers).flatMap(([key, value]) => (OPEN.test(key) ? [] : value.replace(/^\w+ /, '')));
-    this.#hide([...sent, ...own]);
+    this.hide([...sent, ...own]);
     const answer = await this.#transportTo(url).send({
       method,
       path: `${url.pathname}${url.search}`,
       headers,
       body: body?.toString() ?? null,
     });
-    const { status, text } = answer;
-    const data = answerSchema.safeParse(jsonOf(text ?? '')).data;
-    this.#hide(data ? TOKENS.flatMap((key) => (typeof data[key] === 'string' ? [data[key]] : [])) : []);
-    if (status !== 200) throw this.#refusal(answer, url);
-    const { expires_in, expireTime } = data ?? {};
-    this.life = expires_in ?? (Date.parse(expireTime ?? '') - Date.now()) / SECOND_MS;
+    if (answer.status !== 200) throw this.#refusal(answer, url);
     return answer;
   }
 
-  #hide(secrets: readonly string[]): void {
+  /** Masks these from now on. */
+  hide(secrets: readonly string[]): void {
     this.#secrets[0]?.push(...secrets.filter((one) => one.length <= MOST_CHARACTERS));
     this.redact = masker(this.#secrets.flat());
   }

@@ -10,9 +10,7 @@ const IAM = 'https://www.googleapis.com/auth/iam';
 /** gcloud's users granted this, and `iam` not by name. */
 const CLOUD_PLATFORM = 'https://www.googleapis.com/auth/cloud-platform';
 
-/** The longest that Google lets an assertion live. */
-const ASSERTION_S = 3600;
-const tokenSchema = z.looseObject({ access_token: z.string() });
+const tokenSchema = z.looseObject({ access_token: z.string(), expires_in: z.number().default(0) });
 
 /** One request of a sign-in. */
 export interface TokenRequest {
@@ -24,57 +22,51 @@ export interface TokenRequest {
 /** Sends a request of a sign-in; throws for every answer but a good one. */
 export type Send = (request: TokenRequest) => Promise<HttpAnswer>;
 
+/** What a sign-in gives. */
+interface Granted {
+  token?: string | null | undefined;
+  /** When it ends, in milliseconds since 1970, by this machine's clock. */
+  endsAt: number;
+}
+
 /**
- * Signs in. The library decides what is sent; every request passes `send`, so that redirects, proxies, timeouts, Ctrl-C
- * and secrets are handled as elsewhere, and the library neither logs nor retries.
- *
- * @param now in milliseconds since 1970
- * @returns an access token for `SCOPE` alone; undefined if the answer has none
+ * Signs in for `SCOPE` alone. The library decides what is sent; every request passes `send`, so that redirects, proxies,
+ * timeouts, Ctrl-C and secrets are handled as elsewhere, and the library neither logs nor retries.
  */
-export async function signIn(file: CredentialsFile, send: Send, now: number): Promise<string | null | undefined> {
+export async function signIn(file: CredentialsFile, send: Send): Promise<Granted> {
   if (file.type === 'metadata_server') return machinesToken(send);
-  if (file.type !== 'impersonated_service_account')
-    return (await clientOf(file, SCOPE, send, now).getAccessToken()).token;
-  const { service_account_impersonation_url: url, source_credentials, delegates } = file;
-  const client = new (library().Impersonated)({
-    sourceClient: clientOf(source_credentials, IAM, send, now),
+  const client = file.type === 'impersonated_service_account' ? impersonating(file, send) : clientOf(file, SCOPE, send);
+  const { token } = await client.getAccessToken();
+  return { token, endsAt: client.credentials.expiry_date ?? 0 };
+}
+
+type Impersonating = Extract<CredentialsFile, { type: 'impersonated_service_account' }>;
+
+/** As the library makes it of such a file, but for the transporter and the scope of its source. */
+function impersonating(
+  { service_account_impersonation_url: url, source_credentials, delegates }: Impersonating,
+  send: Send,
+) {
+  return new (library().Impersonated)({
+    sourceClient: clientOf(source_credentials, IAM, send),
     targetPrincipal: /([^/]+):\w+$/.exec(url)?.[1] ?? '',
     targetScopes: [SCOPE],
     delegates,
     endpoint: new URL(url).origin,
   });
-  return (await client.getAccessToken()).token;
 }
 
-function clientOf(file: DirectFile, scope: string, send: Send, now: number) {
-  const { JWT, UserRefreshClient, ExternalAccountClient, ExternalAccountAuthorizedUserClient } = library();
-  const transporter = transporterOf(scope, send);
-  if (file.type === 'service_account') {
-    const { client_email: email, private_key: key, token_uri: aud = 'https://oauth2.googleapis.com/token' } = file;
-    const iat = Math.floor(now / SECOND_MS);
-    // The library knows one token address only, and one clock.
-    const own = transporterOf(scope, (request) =>
-      send(request.body instanceof URLSearchParams ? { ...request, url: new URL(aud) } : request),
-    );
-    return new JWT({
-      email,
-      key,
-      scopes: [scope],
-      additionalClaims: { aud, iat, exp: iat + ASSERTION_S },
-      transporter: own,
-    });
-  }
-  if (file.type === 'authorized_user') {
-    const { client_id: clientId, client_secret: clientSecret, refresh_token: refreshToken, token_uri } = file;
-    const endpoints = token_uri ? { oauth2TokenUrl: token_uri } : {};
-    return new UserRefreshClient({ clientId, clientSecret, refreshToken, transporter, endpoints });
-  }
-  if (file.type === 'external_account_authorized_user')
-    return new ExternalAccountAuthorizedUserClient({ ...file, transporter });
-  const client = ExternalAccountClient.fromJSON({ ...file, scopes: [scope], transporter });
-  if (client === null) throw new Error('this kind of external account is not known');
+function clientOf(file: DirectFile, scope: string, send: Send) {
+  const { BaseExternalAccountClient, GoogleAuth } = library();
+  const { token_uri: uri } = file;
+  // For a key the library knows one token address only.
+  const transporter = transporterOf(scope, (request) =>
+    send(uri && request.body instanceof URLSearchParams ? { ...request, url: new URL(uri) } : request),
+  );
+  const options = { transporter, ...(uri && { additionalClaims: { aud: uri } }) };
+  const client = new GoogleAuth({ scopes: [scope] }).fromJSON(file, options);
   // The library exchanges tokens through a transporter of its own.
-  client['stsCredential']['transporter'] = transporter;
+  if (client instanceof BaseExternalAccountClient) client['stsCredential']['transporter'] = transporter;
   return client;
 }
 
@@ -107,9 +99,10 @@ export function transporterOf(scope: string, send: Send): gaxios.Gaxios {
 }
 
 /** The token of the service account that this machine of Google Cloud has. The library would not ask through `send`. */
-async function machinesToken(send: Send): Promise<string | undefined> {
+async function machinesToken(send: Send): Promise<Granted> {
   const host = process.env['GCE_METADATA_HOST'] || 'metadata.google.internal';
   const url = new URL(`http://${host}/computeMetadata/v1/instance/service-accounts/default/token?scopes=${SCOPE}`);
   const { text } = await send({ url, method: 'GET', headers: { 'metadata-flavor': 'Google' }, body: null });
-  return tokenSchema.safeParse(jsonOf(text ?? '')).data?.access_token;
+  const { access_token: token, expires_in = 0 } = tokenSchema.safeParse(jsonOf(text ?? '')).data ?? {};
+  return { token, endsAt: Date.now() + expires_in * SECOND_MS };
 }

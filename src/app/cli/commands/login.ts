@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { GoogleConfig } from '../../../base/config/google.js';
 import { configFile } from '../../../base/config/load.js';
-import { realEffects } from '../../../base/effects.js';
 import { Failure, messageOf, Stopped, UsageError } from '../../../base/exit.js';
 import { moment, shellWord } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
@@ -18,8 +17,6 @@ import {
   storeLogin,
 } from '../../../source/search-console/login.js';
 import { countedProperties } from '../../../source/search-console/property.js';
-import { REFUSALS } from '../../../source/search-console/remedy.js';
-import { SecretExchange } from '../../../source/search-console/secret-exchange.js';
 import type { Globals } from '../command.js';
 import { googleSettings } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
@@ -28,8 +25,6 @@ import { listenForAnswer, pastedAnswer } from '../serving/login-answer.js';
 
 /** How long somebody may take to sign in. */
 const PATIENCE_MS = 10 * MINUTE_MS;
-/** For one request. */
-export const TIMEOUT_MS = MINUTE_MS;
 
 export interface Flags extends Globals {
   client?: string;
@@ -92,8 +87,6 @@ async function signedIn(
 ) {
   const listening = await listenForAnswer();
   const over = new AbortController();
-  const remedyFor = (words: string) => REFUSALS[/^\w+/.exec(words)?.[0] ?? ''] ?? 'run `indexhouse login` again';
-  const exchange = new SecretExchange({ path, timeout: TIMEOUT_MS, effects: realEffects, signal, remedyFor });
   try {
     const { redirectUri } = listening;
     const { url, state, codeVerifier } = await authorizationFor(client, redirectUri);
@@ -106,11 +99,10 @@ async function signedIn(
     const answer = await Promise.race(answers);
     const code = answer.get('code');
     if (!code) throw refusalOf(answer.get('error') ?? 'access_denied');
-    return await storeLogin({ client, code, codeVerifier, redirectUri, exchange, path: file, now: Date.now() });
+    return await storeLogin({ client, clientFile: path, code, codeVerifier, redirectUri, path: file, signal });
   } finally {
     over.abort();
     listening.close();
-    await exchange.close();
   }
 }
 

@@ -12,9 +12,7 @@ const HEADERS = {
 };
 const page = (text: string) =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>indexhouse</title><main><h1>indexhouse</h1><p>${text}</p></main></html>`;
-const BACK = 'You can close this window, and go back to the terminal.';
-const DONE = page(`Google answered. ${BACK}`);
-const REFUSED = page(`Google did not allow the access: the terminal says why. ${BACK}`);
+const DONE = page('Google answered. You can close this window: the terminal says how it went.');
 const STRANGE = page('This is not the answer that indexhouse waits for.');
 
 /** Waits for Google's answer on a free port of 127.0.0.1. */
@@ -28,7 +26,7 @@ export async function listenForAnswer() {
     const asked = urlOf(url, 'http://127.0.0.1')?.searchParams;
     // Any website could send a browser here: only Google knows the state.
     const isOurs = method === 'GET' && expected !== '' && asked?.get('state') === expected;
-    response.writeHead(isOurs ? 200 : 400, HEADERS).end(isOurs ? (asked.has('code') ? DONE : REFUSED) : STRANGE);
+    response.writeHead(isOurs ? 200 : 400, HEADERS).end(isOurs ? DONE : STRANGE);
     if (isOurs) arrived(asked);
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
