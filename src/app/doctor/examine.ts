@@ -135,15 +135,11 @@ async function examineApi(config: Config, clients: Clients, seen: readonly HttpA
 async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer): Promise<WebsiteCheck[]> {
   const websites = websitesFor(config, key.details);
   const asked = websites.filter((website) => mayAsk(website, config, key));
-  const isBaseFound = !(key.error instanceof SourceError && key.error.kind === 'not_found');
   const isOfKey = (website: Website) => website.baseUrl === config.api.base_url && website.token === config.api.token;
   const known = key.details?.websites_access.map(({ _id, url }) => `${_id} (${url})`) ?? [];
+  // What the service says about `api.token` says nothing about another key.
   const checks = await Promise.all(
-    asked.map((website) => {
-      // What the service says about `api.token` says nothing about another key.
-      const input = isOfKey(website) ? { known, isBaseFound } : { known: [], isBaseFound: true };
-      return checkWebsite(website, clients.clientOf(website), input);
-    }),
+    asked.map((website) => checkWebsite(website, clients.clientOf(website), isOfKey(website) ? known : [])),
   );
   const skipped = websites.length - asked.length;
   if (skipped === 0) return checks;

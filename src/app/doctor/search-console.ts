@@ -2,8 +2,7 @@ import { statSync } from 'node:fs';
 import { scopeOf } from '../../base/config/google.js';
 import type { Config } from '../../base/config/schema.js';
 import { googleAccess, namedWebsites, type Website } from '../../base/config/websites.js';
-import { Stopped } from '../../base/exit.js';
-import { count, counted, sentence, shellWord } from '../../base/observe/format.js';
+import { count, counted, shellWord } from '../../base/observe/format.js';
 import { uncounted } from '../../source/client.js';
 import { type Clients, configuredWebsites, coveredSentence } from '../../source/clients.js';
 import { SourceError } from '../../source/errors.js';
@@ -11,12 +10,10 @@ import type { Site } from '../../source/search-console/calls.js';
 import { type Credentials, ORDER } from '../../source/search-console/credentials.js';
 import { countedProperties, isReadable } from '../../source/search-console/property.js';
 import { describe } from '../../source/search-console/remedy.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { type CheckResult, partsOf, resultsOf } from './check-result.js';
 
 const account = resultsOf('account');
 const property = resultsOf('property');
-/** What to do where access is not what is missing. */
-export const TRY_LATER = 'Try again later.';
 
 /** No call of a check waits longer for its quota, in milliseconds. */
 const PATIENCE_MS = 30_000;
@@ -88,13 +85,4 @@ async function examineProperty({ id, google }: Website, sites: readonly Site[], 
     const [message, remedy] = partsOf(error);
     return [property.error(message.includes(id) ? message : `${id}: ${message}`, remedy)];
   }
-}
-
-/** What happened, and the remedy: what is behind the last `; ` that is not in parentheses. */
-function partsOf(error: unknown): [message: string, remedy: string] {
-  if (error instanceof Stopped) return ['no answer in time', TRY_LATER];
-  if (!(error instanceof SourceError)) throw error;
-  const found = /^(.*); ([^()]*(?:\([^()]*\)[^()]*)*)$/s.exec(error.message);
-  const [, message = error.message, remedy = 'try again later'] = found ?? [];
-  return [message, sentence(remedy)];
 }

@@ -1,7 +1,7 @@
 import { colorsWanted, safe } from '../../../base/observe/terminal.js';
-import type { CheckResult } from '../../doctor/check-result.js';
+import { type CheckResult, TRY_LATER } from '../../doctor/check-result.js';
 import { examine } from '../../doctor/examine.js';
-import { ACCESS_STEPS, TRY_LATER } from '../../doctor/search-console.js';
+import { ACCESS_STEPS } from '../../doctor/search-console.js';
 import type { Globals } from '../command.js';
 import { configOf } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
