@@ -13,21 +13,9 @@ import { SourceError } from '../../source/errors.js';
 import { configuredTime, type RunEffects, realRunEffects } from '../../sync/context.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { examineProperties } from './search-console.js';
-import {
-  askForKey,
-  checkBaseUrl,
-  checkClock,
-  checkToken,
-  checkWebsite,
-  type KeyAnswer,
-  type WebsiteCheck,
-} from './service.js';
+import { askForKey, checkBaseUrl, checkClock, checkToken, checkWebsite, type KeyAnswer } from './service.js';
 import { checkBucket, checkFolder, checkStatus, latestSnapshot } from './warehouse.js';
 
-/** A night's bytes for each page: its coverage row and report in Parquet, and the same in indexhouse.duckdb. */
-const BYTES_PER_PAGE = 38 + 60 + 80 + 146;
-/** Fewer nights than this that fit on the disk are worth a warning. */
-const FEW_NIGHTS = 30;
 /** DuckDB exceeds its limit, and Node needs memory, too. */
 const SAFE_SHARE_OF_MEMORY = 0.75;
 
@@ -62,20 +50,14 @@ export async function examine(
   if (config === null) return { findings: found, configured: false };
   const timed = await configuredTime(config, effects);
   const service = await examineService(config, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), timed);
-  const place = await examineFolder(config, effects, service.pages);
-  const memory = checkMemory(config, effects.availableMemory());
-  return { findings: [...found, ...service.findings, ...place, memory], configured: true };
-}
-
-/** @param pages of all websites, as far as the service counts them */
-async function examineFolder(config: Config, effects: DoctorEffects, pages: number): Promise<CheckResult[]> {
-  const space = await effects.diskOf(config.warehouse.path);
-  return [
+  const place = [
     await guarded('warehouse', () => checkFolder(config)),
     await guarded('status', () => checkStatus(config)),
     await guarded('bucket', () => checkBucket(config)),
-    checkDisk(space, pages),
-  ].flat();
+    checkDisk(await effects.diskOf(config.warehouse.path)),
+    checkMemory(config, effects.availableMemory()),
+  ];
+  return { findings: [found, service, place].flat(2), configured: true };
 }
 
 /** Makes a check that throws a finding, too, so that the other findings are still shown. */
@@ -91,11 +73,7 @@ async function guarded<T extends CheckResult | CheckResult[]>(
   }
 }
 
-async function examineService(
-  config: Config,
-  signal: AbortSignal,
-  effects: DoctorEffects,
-): Promise<{ findings: CheckResult[]; pages: number }> {
+async function examineService(config: Config, signal: AbortSignal, effects: RunEffects): Promise<CheckResult[]> {
   // Each request in flight listens for it.
   setMaxListeners(0, signal);
   const seen: HttpAnswer[] = [];
@@ -114,8 +92,7 @@ async function examineService(
     const services = isOfGoogle ? [{ baseUrl: config.google.endpoint, ahead: clients.googlesClockAhead }] : [];
     const evidence = { now: effects.now(), limit: config.sync.max_clock_skew, latest: await latestSnapshot(config) };
     const clock = checkClock({ ...evidence, services: [...api.services, ...services] });
-    const pages = api.websites.reduce((all, website) => all + website.pages, 0);
-    return { findings: [...api.access, clock, ...properties, ...api.websites.map(({ finding }) => finding)], pages };
+    return [...api.access, clock, ...properties, ...api.websites];
   } finally {
     await clients.close();
   }
@@ -132,7 +109,7 @@ async function examineApi(config: Config, clients: Clients, seen: readonly HttpA
   return { access: [checkBaseUrl(config, key, seen[0] ?? null), checkToken(key, config.websites)], websites, services };
 }
 
-async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer): Promise<WebsiteCheck[]> {
+async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer): Promise<CheckResult[]> {
   const websites = websitesFor(config, key.details);
   const asked = websites.filter((website) => mayAsk(website, config, key));
   const isOfKey = (website: Website) => website.baseUrl === config.api.base_url && website.token === config.api.token;
@@ -147,7 +124,7 @@ async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer)
     `${counted(skipped, 'website was', 'websites were')} not checked because of the problems above`,
     'Fix these and run `indexhouse doctor` again.',
   );
-  return [...checks, { finding, pages: 0 }];
+  return [...checks, finding];
 }
 
 /** Whether a request can succeed: not after a refused token, or if nothing answers. */
@@ -175,18 +152,9 @@ async function checkConfig(load: () => Promise<Config>): Promise<{ config: Confi
   }
 }
 
-/** @param pages of all websites, as far as the service counts them */
-function checkDisk({ free, reserve }: Disk, pages: number): CheckResult {
-  const nightly = pages * BYTES_PER_PAGE;
-  const estimate = pages > 0 ? `; ${counted(pages, 'page takes', 'pages take')} about ${sized(nightly)} a night` : '';
-  const message = `${sized(free)} free, of which ${sized(reserve)} stay free${estimate}`;
-  if (free < reserve) return disk.error(message, 'Free some space: with less no reports are fetched.');
-  if (nightly * FEW_NIGHTS > free - reserve) {
-    const nights = Math.floor((free - reserve) / nightly);
-    const lasts = nights === 0 ? 'not for one night' : counted(nights, 'night');
-    return disk.warning(message, `Free some space: this lasts ${lasts}.`);
-  }
-  return disk.ok(message);
+function checkDisk({ free, reserve }: Disk): CheckResult {
+  const message = `${sized(free)} free, of which ${sized(reserve)} stay free`;
+  return free < reserve ? disk.error(message, 'Free some space: with less no reports are fetched.') : disk.ok(message);
 }
 
 /** @param available bytes of the machine or of the container */

@@ -81,32 +81,25 @@ export function checkClock(evidence: ClockEvidence): CheckResult {
   return clock.ok("agrees with the service's to within ten minutes");
 }
 
-export interface WebsiteCheck {
-  finding: CheckResult;
-  /** As the service counts them; 0 if it does not. */
-  pages: number;
-}
-
 /** Asks for one entry of a website's listing. @param known the websites that the key may read */
 export async function checkWebsite(
   { id, name, places }: Website,
   client: Client,
   known: readonly string[],
-): Promise<WebsiteCheck> {
+): Promise<CheckResult> {
   const called = name ? `${name} (${id})` : id;
   try {
     const counts = { sent: 0, throttled: 0, retried: 0 };
     const window = readWindow(await client.send({ path: listingPath(id, 0, 1) }, { lane: id, counts }), places.baseUrl);
-    return { finding: judged(called, window), pages: window.pagination.count ?? 0 };
+    return judged(called, window);
   } catch (error) {
     const kind = error instanceof SourceError && error.kind;
     const [message, remedy] = partsOf(error, `Check its id under websites, and the path of ${places.baseUrl}.`);
     const said = `${called}: ${message}`;
-    if (kind === 'bad_request')
-      return { finding: website.warning(said, 'Nothing to do if a sync works: it omits `limit`.'), pages: 0 };
+    if (kind === 'bad_request') return website.warning(said, 'Nothing to do if a sync works: it omits `limit`.');
     const isAbsent = (kind === 'not_found' || kind === 'forbidden') && known.length > 0;
     const readable = isAbsent ? ` The key has access to: ${known.join(', ')}.` : '';
-    return { finding: website.error(said, remedy + readable), pages: 0 };
+    return website.error(said, remedy + readable);
   }
 }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { access, constants, readFile, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
@@ -66,16 +65,15 @@ export async function placeOfLogin(account: string | undefined): Promise<string>
   return path;
 }
 
-/** The address where a user allows the access, and what proves that the answer is for us. */
-export async function authorizationFor({ client_id, auth_uri }: OAuthClient, redirectUri: string) {
+/** The address where a user allows the access, and what proves that we asked. */
+export async function authorizationFor({ client_id, auth_uri }: OAuthClient, redirectUri: string, state: string) {
   const { OAuth2Client, CodeChallengeMethod } = library();
   const asking = new OAuth2Client({ clientId: client_id, redirectUri, endpoints: { oauth2AuthBaseUrl: auth_uri } });
   const { codeVerifier, codeChallenge = '' } = await asking.generateCodeVerifierAsync();
-  const state = randomBytes(24).toString('base64url');
   const challenge = { code_challenge: codeChallenge, code_challenge_method: CodeChallengeMethod.S256 };
   // Without `consent` Google gives a refresh token the first time only.
   const url = asking.generateAuthUrl({ ...challenge, scope: SCOPE, state, access_type: 'offline', prompt: 'consent' });
-  return { url, state, codeVerifier };
+  return { url, codeVerifier };
 }
 
 /** Why Google did not allow the access, with the remedy. */

@@ -88,14 +88,14 @@ async function signedIn(
   const listening = await listenForAnswer();
   const over = new AbortController();
   try {
-    const { redirectUri } = listening;
-    const { url, state, codeVerifier } = await authorizationFor(client, redirectUri);
+    const { redirectUri, state } = listening;
+    const { url, codeVerifier } = await authorizationFor(client, redirectUri, state);
     const isOpen = browser && openBrowser(url, io);
     const hint = isOpen ? 'If no browser opens, open' : 'Open';
     io.stderr.write(
       `${hint} this address, and allow the access:\n\n  ${url}\n\n${isOpen ? `${HELP}.\nWaiting for the answer …` : PASTE}\n`,
     );
-    const answers = [listening.answer(state), ended(signal), ...(isOpen ? [] : [pasted(io, state, over.signal)])];
+    const answers = [listening.answer, ended(signal), ...(isOpen ? [] : [pasted(io, state, over.signal)])];
     const answer = await Promise.race(answers);
     const code = answer.get('code');
     if (!code) throw refusalOf(answer.get('error') ?? 'access_denied');

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -17,33 +19,25 @@ const STRANGE = page('This is not the answer that indexhouse waits for.');
 
 /** Waits for Google's answer on a free port of 127.0.0.1. */
 export async function listenForAnswer() {
-  let arrived: (answer: URLSearchParams) => void = () => {};
+  // Any website could send a browser here: only Google learns the state.
+  const state = randomBytes(24).toString('base64url');
+  const server = createServer();
   const answer = new Promise<URLSearchParams>((resolve) => {
-    arrived = resolve;
+    server.on('request', ({ method, url = '' }, response) => {
+      const asked = urlOf(url, 'http://127.0.0.1')?.searchParams;
+      const isOurs = method === 'GET' && asked?.get('state') === state;
+      response.writeHead(isOurs ? 200 : 400, HEADERS).end(isOurs ? DONE : STRANGE);
+      if (isOurs) resolve(asked);
+    });
   });
-  let expected = '';
-  const server = createServer(({ method, url = '' }, response) => {
-    const asked = urlOf(url, 'http://127.0.0.1')?.searchParams;
-    // Any website could send a browser here: only Google knows the state.
-    const isOurs = method === 'GET' && expected !== '' && asked?.get('state') === expected;
-    response.writeHead(isOurs ? 200 : 400, HEADERS).end(isOurs ? DONE : STRANGE);
-    if (isOurs) arrived(asked);
-  });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : 0;
-  return {
-    redirectUri: `http://127.0.0.1:${port}`,
-    /** @param state that the answer must have */
-    answer: (state: string) => {
-      expected = state;
-      return answer;
-    },
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
   };
+  return { redirectUri: `http://127.0.0.1:${port}`, state, answer, close };
 }
 
 /**
