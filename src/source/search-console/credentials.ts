@@ -125,20 +125,16 @@ function credentialsIn(path: string, way: Credentials['way'], otherwise = OTHERW
       'unauthorized',
       `${way} holds a key itself: write it to a file, and the path of the file here`,
     );
-  const json = jsonOf(textOf(path, otherwise));
-  const { data, error } = fileSchema.safeParse(json);
-  if (data) return { way, path, file: data, since: statSync(path).mtimeMs };
-  const issues =
-    json === null ? ['it is not JSON'] : issuesOf(error).map(({ path: field, message }) => `${field}: ${message}`);
-  throw new SourceError('unauthorized', `${path} is not a whole credentials file (${issues.join(', ')}); ${otherwise}`);
-}
-
-function textOf(path: string, otherwise: string): string {
+  const refuse = (why: string) => new SourceError('unauthorized', `${path} ${why}; ${otherwise}`);
   try {
-    return readFileSync(path, 'utf8');
+    const json = jsonOf(readFileSync(path, 'utf8'));
+    const { data, error } = fileSchema.safeParse(json);
+    if (data) return { way, path, file: data, since: statSync(path).mtimeMs };
+    const issues = issuesOf(error).map(({ path: field, message }) => `${field}: ${message}`);
+    throw refuse(`is not a whole credentials file (${json === null ? 'it is not JSON' : issues.join(', ')})`);
   } catch (error) {
-    const what = codeOf(error) === 'ENOENT' ? 'there is no such file' : `it cannot be read (${codeOf(error)})`;
-    throw new SourceError('unauthorized', `no credentials for Search Console in ${path}: ${what}; ${otherwise}`);
+    if (error instanceof SourceError) throw error;
+    throw refuse(`holds no credentials for Search Console: it cannot be read (${codeOf(error)})`);
   }
 }
 

@@ -22,10 +22,9 @@ const SETUP: readonly [RegExp, string][] = [
     `sign in again: \`indexhouse login\`, or \`${GCLOUD_LOGIN}\``,
   ],
   [
-    /project '?[^']*'? not found or deleted/i,
-    'the quota project does not exist: correct google.quota_project or, without it, run `gcloud auth application-default set-quota-project PROJECT`',
+    /quota project|USER_PROJECT_DENIED|project '?[^']*'? not found or deleted/i,
+    'set google.quota_project to a Google Cloud project that you may use',
   ],
-  [/quota project|USER_PROJECT_DENIED/i, 'set google.quota_project to a Google Cloud project that you may use'],
   [
     /SERVICE_DISABLED|accessNotConfigured|has not been used/i,
     'run `gcloud services enable searchconsole.googleapis.com`, and wait a bit',

@@ -79,10 +79,7 @@ it.each([
     refusal(403, 'PERMISSION_DENIED', `No. ${LONG}`, 'SERVICE_DISABLED'),
     /retry\.\); run `gcloud services enable search/,
   ],
-  [
-    refusal(400, 'INVALID_ARGUMENT', "Project 'projects/nope' not found or deleted."),
-    /the quota project does not exist/,
-  ],
+  [refusal(400, 'INVALID_ARGUMENT', "Project 'projects/nope' not found or deleted."), /google\.quota_project/],
 ])('a refusal about the setup ends all calls with both remedies: %j', async (answer, remedy) => {
   const { client, purpose, calls } = await google(() => answer, { file: USER });
   const refused = { kind: 'unauthorized', message: expect.stringMatching(remedy) };
