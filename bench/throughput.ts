@@ -18,6 +18,7 @@ import { RunClock } from '../src/sync/run-clock.js';
 import { RunProgress } from '../src/sync/run-progress.js';
 import { JournalEngine } from '../src/sync/stage/journal-views.js';
 import { journalFolder } from '../src/warehouse/journal/folder.js';
+import { MAX_REJECT_RATIO } from '../src/warehouse/log/verdict.js';
 import { judge, median, print, whole } from './figures.js';
 import { type Service, startBenchService, startSimulator, TOKEN } from './processes.js';
 
@@ -207,7 +208,8 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
     warehouse,
     runId: 'bench',
     outage: new Outage({ ...told, retryFor: 0, onWaiting: () => {} }),
-    clock: new RunClock({ ...told, config }),
+    clock: new RunClock(told),
+    maxRejectRatio: MAX_REJECT_RATIO,
     oneAtATime: pLimit(1),
     website,
     folder,

@@ -244,12 +244,12 @@ async function judgeReports(run: WebsiteRun, before: Before, fetched: FetchedRep
 async function whyFailed(run: WebsiteRun, before: Before, counts: FetchedReports['counts']): Promise<string | null> {
   const { failed, missing } = counts;
   const all = totalOf(counts);
-  const haveFailed = failed >= LEAST_FAILED && failed > run.config.quality.max_failed_ratio * all;
+  const haveFailed = failed >= LEAST_FAILED && failed > run.config.reports.max_failed_ratio * all;
   if (!haveFailed && (missing < LEAST_FAILED || missing <= NEARLY_ALL * all)) return null;
   const { unknown_pages: unknown, since, message } = await failuresOf(run, before);
   if (haveFailed) {
     const of = `${count(failed)} of ${counted(all, 'report')} failed since ${moment(since)}`;
-    return `${of}, more than quality.max_failed_ratio allows; most often: ${message}`;
+    return `${of}, more than reports.max_failed_ratio allows; most often: ${message}`;
   }
   // Pages that left the listing are asked for to confirm that they are gone.
   const listed = all - missing + unknown;

@@ -58,6 +58,8 @@ export interface RunContext {
   config: Config;
   /** Folder of the warehouse. */
   warehouse: string;
+  /** Share of rejected entries above which a listing is partial. */
+  maxRejectRatio: number;
   runId: string;
   logger: Logger;
   progress: RunProgress;

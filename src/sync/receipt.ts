@@ -117,25 +117,25 @@ export function receiptsOfUnusable(websites: readonly NamedWebsite[]): WebsiteRe
 const countedReasons = z.object(byReason(() => z.int().default(0)));
 
 /** The exit code for a receipt. */
-export function runExitCode(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 {
-  return exitCodeOf(problemsIn(receipt, maxRejectRatio));
+export function runExitCode(receipt: Receipt): 0 | 1 | 3 {
+  return exitCodeOf(problemsIn(receipt));
 }
 
 /** All that is wrong with how a run ended: its exit code, pings, notices and last line follow from this. */
-export function problemsIn({ websites, followers, clock, error }: Receipt, maxRejectRatio: number): Problem[] {
+export function problemsIn({ websites, followers, clock, error }: Receipt): Problem[] {
   const lagging = followers.filter(({ behind }) => behind > 0);
   return [
     ...(error === undefined ? [] : [{ kind: 'failed' as const, website_id: null, count: 1, message: error }]),
-    ...websites.flatMap((website) => problemsOf(website, maxRejectRatio)),
+    ...websites.flatMap(problemsOf),
     ...(clock === undefined ? [] : [{ kind: 'clock' as const, website_id: null, count: 1, message: clock }]),
     ...lagging.map((one) => ({ kind: 'lagging' as const, website_id: null, count: one.behind, message: lagOf(one) })),
   ];
 }
 
 /** What is wrong with how a run ended, as messages name the websites. */
-export function saidIn(receipt: Receipt, maxRejectRatio: number): (Said & Problem)[] {
+export function saidIn(receipt: Receipt): (Said & Problem)[] {
   const names = new Map(receipt.websites.map((website) => [website.website_id, nameOf(website)]));
-  return problemsIn(receipt, maxRejectRatio).map((problem) => {
+  return problemsIn(receipt).map((problem) => {
     return { ...problem, website: names.get(problem.website_id ?? '') ?? null };
   });
 }

@@ -6,9 +6,16 @@ import { withRemedy } from '../base/storage/disk-error.js';
 import { exists } from '../base/storage/durable.js';
 import { withEngine } from '../base/storage/engine.js';
 import { encodeId } from '../base/storage/names.js';
-import { ClockError } from '../source/clock.js';
+import { ClockError, MAX_SKEW_MS } from '../source/clock.js';
 import { type JournalFolder, unfinishedJournals } from '../warehouse/journal/folder.js';
-import { JournalError, lastActivity, type RunHeader, readHeader, type SetAside } from '../warehouse/journal/header.js';
+import {
+  JournalError,
+  lastActivity,
+  RESUME_WITHIN_MS,
+  type RunHeader,
+  readHeader,
+  type SetAside,
+} from '../warehouse/journal/header.js';
 import { readListing } from '../warehouse/journal/listing.js';
 import { readPlanned } from '../warehouse/journal/plan.js';
 import { readReports, totalOf } from '../warehouse/journal/reports.js';
@@ -56,7 +63,7 @@ export interface RecoverDeps {
  * - committed (a marker says so) or staged: what is missing of the commit is renamed, the marker last.
  * - begun while the clock was ahead: it is dropped, once the service shows that the clock is right.
  * - damaged: it is set aside, and the run starts over.
- * - younger than `sync.resume_within`, the website is configured, and it is a night: left to be resumed.
+ * - younger than six hours, the website is configured, and it is a night: left to be resumed.
  * - older, or an `inspect`: what has a complete listing is committed as `interrupted`; the rest is dropped with a row in
  *   `runs`.
  */
@@ -113,7 +120,7 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
   const dropped = await dropIfAhead(folder, input);
   if (dropped) return { kind: 'dropped', receipt: dropped, young: false };
   const active = await lastActivity(folder);
-  const isRecent = context.effects.now() - active <= context.config.sync.resume_within;
+  const isRecent = context.effects.now() - active <= RESUME_WITHIN_MS;
   const isNight = !(await headerIfWhole(folder))?.asked;
   const young = isRecent && isNight;
   const receipt = await finishStaged(context, folder);
@@ -140,7 +147,7 @@ async function dropIfAhead(folder: JournalFolder, { deps, ended }: RecoveryInput
   if (!header || ended.snapshots.has(idOf(folder.websiteId, header.snapshot_id))) return null;
   const run = deps.openRun(folder, header);
   const ahead = Date.parse(header.started_at) - run.effects.now();
-  if (ahead <= run.config.sync.max_clock_skew) return null;
+  if (ahead <= MAX_SKEW_MS) return null;
   await run.clock.confirm(run);
   const message = `the unfinished run began ${duration(ahead)} from now, by this machine's clock`;
   if (run.source.client.clockAhead === null)

@@ -1,4 +1,3 @@
-import type { Config } from '../base/config/schema.js';
 import type { Website } from '../base/config/websites.js';
 import type { Effects } from '../base/effects.js';
 import type { Logger } from '../base/observe/log.js';
@@ -19,13 +18,13 @@ export class RunClock {
   /** What is doubtful about the clock, though not enough to stop a run; null if nothing is. */
   warning: string | null = null;
 
-  constructor(private readonly context: { config: Config; effects: Effects; logger: Logger }) {}
+  constructor(private readonly context: { effects: Effects; logger: Logger }) {}
 
   /** @throws ClockError if the clock contradicts the service's or the newest snapshot */
   check({ website, source, latest = null }: ClockedRun): void {
-    const { config, effects, logger } = this.context;
+    const { effects, logger } = this.context;
     const services = [{ baseUrl: website.baseUrl, ahead: source.client.clockAhead }];
-    const found = judgeClock({ now: effects.now(), limit: config.sync.max_clock_skew, services, latest });
+    const found = judgeClock({ now: effects.now(), services, latest });
     if (found?.level === 'error') throw new ClockError(`${found.message}; ${found.remedy}`);
     if (!found || this.warning !== null) return;
     this.warning = `${found.message}; ${found.remedy}`;

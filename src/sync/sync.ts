@@ -20,6 +20,7 @@ import { newestFile } from '../warehouse/log/folder/layout.js';
 import { checkIdentity, prepareWarehouse } from '../warehouse/log/folder/prepare.js';
 import { withRunLock } from '../warehouse/log/lock.js';
 import { knownWebsites } from '../warehouse/log/log.js';
+import { MAX_REJECT_RATIO } from '../warehouse/log/verdict.js';
 import { keptForNextTime, recordFailure } from './commit-snapshot.js';
 import {
   deadlineOf,
@@ -57,6 +58,8 @@ export interface SyncOptions {
   recoverOnly: boolean;
   signal: AbortSignal;
   effects?: RunEffects;
+  /** Share of rejected entries above which a listing is partial; `MAX_REJECT_RATIO` if left out. */
+  maxRejectRatio?: number;
   /** As `Outage` calls it. */
   onLongOutage?: (outage: LongOutage) => Promise<void>;
 }
@@ -113,8 +116,9 @@ class Sync {
       void runFile.waits(waiting);
     };
     const outage = new Outage({ retryFor, onLongOutage, effects, logger, onWaiting, signal });
-    const clock = new RunClock({ config, effects, logger });
-    const shared = { config, logger, progress, effects, outage, clock, signal };
+    const clock = new RunClock({ effects, logger });
+    const { maxRejectRatio = MAX_REJECT_RATIO } = options;
+    const shared = { config, logger, progress, effects, outage, clock, signal, maxRejectRatio };
     this.#context = { ...shared, warehouse: config.warehouse.path, oneAtATime: pLimit(1) };
     this.#clients = new Clients(config, {
       version: options.version,
@@ -148,7 +152,7 @@ class Sync {
       const { warning } = this.#context.clock;
       const doubtful = { ...(warning === null ? {} : { clock: warning }), ...(unlisted ? { error: unlisted } : {}) };
       const receipt = { run_id: runId, websites: receipts, followers, ...doubtful };
-      logProblems(logger, saidIn(receipt, config.quality.max_reject_ratio));
+      logProblems(logger, saidIn(receipt));
       return receipt;
     } finally {
       progress.finish();
@@ -171,8 +175,8 @@ class Sync {
     const runs = unfinished.map(({ folder, header }) => this.#resume(folder, header));
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
     // The receipt does not have them.
-    const { config, logger } = this.#context;
-    logProblems(logger, saidIn({ run_id: runId, websites: older, followers: [] }, config.quality.max_reject_ratio));
+    const { logger } = this.#context;
+    logProblems(logger, saidIn({ run_id: runId, websites: older, followers: [] }));
     if (runId) logger.info({ run: runId }, 'resuming an interrupted run');
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
     const { websites: selected, unlisted } = await this.#selected();

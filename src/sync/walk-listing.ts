@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { z } from 'zod';
-import { count, counted } from '../base/observe/format.js';
+import { count, counted, percent } from '../base/observe/format.js';
 import { crashPoint } from '../base/storage/crash-point.js';
 import { AppendFile } from '../base/storage/durable.js';
 import { sql } from '../base/storage/sql.js';
@@ -119,7 +119,7 @@ function entryOf({ url, ...said }: z.output<typeof sightedPage>): JudgedEntry {
 
 /** A listing with too many rejects is not complete: the pages that it lacks would count as missing. */
 function withRejectsJudged(run: WebsiteRun, result: WalkResult, { pages, rejected }: WalkFingerprint): WalkResult {
-  if (rejected <= run.config.quality.max_reject_ratio * pages) return result;
-  const reason = `${count(rejected)} of ${counted(pages, 'entry breaks', 'entries break')} the contract, more than quality.max_reject_ratio allows`;
+  if (rejected <= run.maxRejectRatio * pages) return result;
+  const reason = `${count(rejected)} of ${counted(pages, 'entry breaks', 'entries break')} the contract, more than ${percent(run.maxRejectRatio)}`;
   return { ...result, complete: false, reason };
 }

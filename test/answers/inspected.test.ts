@@ -170,11 +170,11 @@ test.each(['the same night', 'a partial night before'])('first inspections of %s
     { sitemap: '(none)', share_indexed: 0.7468 },
     { sitemap: '(no report)', share_indexed: null },
   ]);
-  const { notify, quality, views } = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse });
+  const { notify, views } = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse });
   await reader.engine.run(sql('app/notify/places_of'));
   const rows = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: 1 });
   const notices = await Promise.all(
-    rows.map((row) => ofSnapshot(reader, { ...row, website_name: null }, { notify, quality, views })),
+    rows.map((row) => ofSnapshot(reader, { ...row, website_name: null }, { notify, views })),
   );
   expect(notices.flat().filter(({ kind }) => kind === 'indexed_drop')).toMatchObject([
     {

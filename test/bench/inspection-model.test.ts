@@ -16,7 +16,13 @@ const PER_NIGHT = 50;
 /** And the first night that checks a page which an inspection found to be out. */
 const NIGHTS = [3, 34];
 const NIGHT_0_MS = Date.parse('2000-01-01T20:00:00Z') + FIRST_NIGHT * DAY_MS;
-const REPORTS = { priority: { first: [], never: [] }, refresh_after: 30 * DAY_MS, max_per_run: 1e6, deadline: DAY_MS };
+const REPORTS = {
+  max_failed_ratio: 0.01,
+  priority: { first: [], never: [] },
+  refresh_after: 30 * DAY_MS,
+  max_per_run: 1e6,
+  deadline: DAY_MS,
+};
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 /** In the order of their hash, as the model has them. */
 const URLS = Array.from({ length: PAGES + 200 }, (_, at) => `https://w.example/${at}`).sort((one, other) =>

@@ -76,7 +76,7 @@ const PARTIAL: [id: string, accepted: number, website: ScriptedWebsite, why: Reg
     'violating',
     1,
     { listing: (window) => windowOf(['https://violating.example/p0', violating, { no: 'url' }], window) },
-    /2 of 3 entries break the contract, more than quality\.max_reject_ratio/,
+    /2 of 3 entries break the contract, more than 1\.0%/,
   ],
   ['none', 0, always({ body: '{"urls":[],"pagination":{}}' }), /lists no pages and gives no count/],
 ];

@@ -62,12 +62,12 @@ export function randomWarehouse(
         const report = happens(0.05) ? null : happens(0.05) ? BROKEN_REPORT : { ...life.report };
         return { url: life.url, entry: happens(0.04) ? BROKEN : { ...life.entry }, report };
       });
-    const quality = { max_reject_ratio: happens(0.3) ? 0 : 1 };
+    const maxRejectRatio = happens(0.3) ? 0 : 1;
     const reports = happens(0.3) ? { max_per_run: 10 } : {};
     const half = (nth: number) => shop.filter((_, place) => place % 2 === nth % 2);
     const mirrored = others.filter(() => happens(0.8)).map((id, nth) => [id, half(nth)]);
     const lists = { [first]: shop, ...Object.fromEntries(mirrored) };
-    made.push({ at: new Date(at).toISOString(), lists, sections: { quality, reports } });
+    made.push({ at: new Date(at).toISOString(), lists, sections: { reports }, maxRejectRatio });
     at += oneOf([0.5, 1, 1, 1, 3]) * DAY_MS;
   }
   return buildWarehouse(made);

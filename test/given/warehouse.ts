@@ -18,6 +18,8 @@ export interface Night {
   at: string;
   lists: Record<string, GivenPage[]>;
   sections?: Record<string, Record<string, unknown>>;
+  /** As `SyncOptions` has it. */
+  maxRejectRatio?: number;
 }
 
 export interface BuiltWarehouse {
@@ -77,9 +79,9 @@ function keep(path: string, kept: string): void {
 /** Adds these nights to a warehouse. */
 export async function syncNights(path: string, nights: Night[]): Promise<void> {
   const service = await startService();
-  for (const { at, lists, sections = {} } of nights) {
+  for (const { at, lists, sections = {}, ...rest } of nights) {
     for (const [websiteId, pages] of Object.entries(lists)) service.list(websiteId, pages);
-    await syncAt({ baseUrl: service.url, warehouse: path, at, websites: Object.keys(lists), sections });
+    await syncAt({ baseUrl: service.url, warehouse: path, at, websites: Object.keys(lists), sections, ...rest });
   }
   await service.close();
 }
@@ -107,6 +109,8 @@ interface GivenSync {
   follow?: RunEffects['follow'];
   /** Silent if left out. */
   logger?: Logger | undefined;
+  /** As `SyncOptions` has it. */
+  maxRejectRatio?: number;
 }
 
 let prepared: Promise<string> | null = null;
@@ -128,12 +132,20 @@ export async function givenSchemas(warehouse: string): Promise<void> {
 }
 
 /** A night: runs a real sync, at a time of the test's choosing, and says what it did. */
-export async function syncAt({ at, websites = [], followed = null, follow, ...given }: GivenSync): Promise<Receipt> {
+export async function syncAt({
+  at,
+  websites = [],
+  followed = null,
+  follow,
+  maxRejectRatio,
+  ...given
+}: GivenSync): Promise<Receipt> {
   await givenSchemas(given.warehouse);
   const { effects } = clockOf(at);
   return sync({
     config: configFor(given),
     websites,
+    ...(maxRejectRatio === undefined ? {} : { maxRejectRatio }),
     effects: { ...effects, ...(followed ? {} : { follow: follow ?? noFollowers }) },
   });
 }
@@ -147,15 +159,16 @@ export async function syncWebsite({ at, follow, logger, ...given }: Omit<GivenSy
   lagging: string[];
 }> {
   await givenSchemas(given.warehouse);
-  const config = configFor({ ...given, sections: { quality: { max_reject_ratio: 1 }, ...given.sections } });
+  const config = configFor(given);
   const run = await sync({
     config: { ...config, websites: [{ id: 'w' }] },
+    maxRejectRatio: 1,
     ...(logger ? { logger } : {}),
     effects: { ...clockOf(at).effects, ...(follow ? { follow } : {}) },
   });
   const [receipt] = run.websites;
   if (!receipt) throw new Error('the run has no website');
-  const exitCode = runExitCode({ ...run, followers: [] }, config.quality.max_reject_ratio);
+  const exitCode = runExitCode({ ...run, followers: [] });
   const lagging = run.followers.flatMap(({ behind, reason }) => (behind > 0 ? [String(reason)] : []));
   return { receipt, exitCode, lagging };
 }

@@ -174,7 +174,7 @@ const POISONED: [where: string, from: number, to: number][] = [
 test.each(casesAtLength(POISONED, 'at the start of a first run'))('bad pages %s are no outage', async (_, from, to) => {
   const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(from, to) }).start();
   const { websites } = await world.sync(6 * HOUR_MS);
-  // A third of the pages is more than `quality.max_failed_ratio` allows.
+  // A third of the pages is more than `reports.max_failed_ratio` allows.
   const reports = { fetched: 30 - (to - from), failed: to - from };
   expect(websites).toMatchObject([{ ...COMPLETE, reports_status: 'failed', reports }]);
   expect(world.messages).toEqual([]);

@@ -5,7 +5,7 @@ import { type FollowerLag, lagText } from '../../warehouse/copies/follower.js';
 import { NO_WEBSITE, type Waiting } from '../../warehouse/journal/run-file.js';
 import { type Problem, type ProblemKind, problemsOf } from '../../warehouse/log/verdict.js';
 import { staleText } from './data-age.js';
-import type { Found, Limits } from './found.js';
+import type { Found, StatusInput } from './found.js';
 import type { UnfinishedRun } from './unfinished-runs.js';
 import type { WaitingNotices } from './waiting-notices.js';
 import { nameOf, type WebsiteStatus } from './website-status.js';
@@ -52,7 +52,7 @@ export interface Finding extends Said {
 }
 
 /** What needs attention, worst first. */
-export function findingsOf(status: Found, { maxRejectRatio, maxAge }: Limits): Finding[] {
+export function findingsOf(status: Found, { maxAge }: Pick<StatusInput, 'maxAge'>): Finding[] {
   const { unfinished, followers, running, waiting, set_aside, damaged } = status;
   const websites = status.websites.filter(({ is_configured }) => is_configured);
   const syncing = running?.process_id ?? null;
@@ -60,7 +60,7 @@ export function findingsOf(status: Found, { maxRejectRatio, maxAge }: Limits): F
     (kind: Finding['kind'], of: Named | null = null) =>
     (message: string) => ({ kind, website_id: of?.website_id ?? null, website: of && nameOf(of), message });
   const ends = websites.flatMap((website) =>
-    lastProblems(website, status, maxRejectRatio).map(({ kind, message }) => as(kind, website)(message)),
+    lastProblems(website, status).map(({ kind, message }) => as(kind, website)(message)),
   );
   const failed = status.failed[NO_WEBSITE];
   // The warehouse has no row of such a website.
@@ -87,19 +87,19 @@ export function findingsOf(status: Found, { maxRejectRatio, maxAge }: Limits): F
   ];
 }
 
-function lastProblems(website: WebsiteStatus, { failed }: Pick<Found, 'failed'>, maxRejectRatio: number): Problem[] {
+function lastProblems(website: WebsiteStatus, { failed }: Pick<Found, 'failed'>): Problem[] {
   const { website_id, last_run, last_snapshot: last } = website;
   const unrecorded = failed[website_id];
   const { outcome, error } =
     unrecorded && unrecorded.run_id > (last_run?.run_id ?? '')
       ? { outcome: 'failed', error: unrecorded.error }
       : { outcome: last_run?.outcome, error: last_run?.error };
-  if (outcome === 'failed') return problemsOf({ ...NOTHING, website_id, status: 'failed', error }, maxRejectRatio);
+  if (outcome === 'failed') return problemsOf({ ...NOTHING, website_id, status: 'failed', error });
   if (!last) return [];
   const pages = { listed: last.pages_listed, rejected: last.pages_rejected };
   const reports = { planned: last.reports_planned, failed: last.reports_failed, rejected: last.reports_rejected };
   const why = last.run_id === last_run?.run_id ? error : null;
-  return problemsOf({ ...last, website_id, status: 'committed', pages, reports, error: why }, maxRejectRatio);
+  return problemsOf({ ...last, website_id, status: 'committed', pages, reports, error: why });
 }
 
 function waitingText({ for: what, error, since, until }: Waiting): string {

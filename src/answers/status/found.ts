@@ -46,9 +46,6 @@ export interface Found {
 }
 
 export interface StatusInput extends WebsitesInput {
-  /** Milliseconds: the next sync resumes a younger unfinished run, and closes an older one. */
-  resumeWithin: number;
-  maxRejectRatio: number;
   /** Milliseconds: a newest snapshot that is older is stale. */
   maxAge: number;
   /** When the next night is due, by a schedule or the rhythm of the last ones. */
@@ -58,6 +55,3 @@ export interface StatusInput extends WebsitesInput {
   /** What follows the log; only the DuckDB files if left out. */
   followers?: readonly Follower[];
 }
-
-/** What counts as wrong. */
-export type Limits = Pick<StatusInput, 'maxRejectRatio' | 'maxAge'>;

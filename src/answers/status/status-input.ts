@@ -10,19 +10,15 @@ import type { Due } from './overdue.js';
 /** The defaults of the configuration, used if only a folder is given. */
 export const STATUS_DEFAULTS = {
   memoryLimit: SECTIONS.warehouse.parse({}).memory_limit,
-  resumeWithin: SECTIONS.sync.parse({}).resume_within,
-  maxRejectRatio: SECTIONS.quality.parse({}).max_reject_ratio,
   ...DEFAULT_AGE_RULE,
 };
 
 export function statusInputOf(config: Config): StatusInput {
-  const { warehouse, sync, quality } = config;
+  const { warehouse } = config;
   const websites = Array.isArray(config.websites) ? config.websites : [];
   return {
     warehouse: warehouse.path,
     memoryLimit: warehouse.memory_limit,
-    resumeWithin: sync.resume_within,
-    maxRejectRatio: quality.max_reject_ratio,
     maxAge: maxAgeOf(config),
     websites: websites.map(({ id, name }) => ({ id, name: name ?? null })),
     isExcepted: (id) => isExcepted(config, id),

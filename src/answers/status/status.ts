@@ -12,7 +12,7 @@ import { type Marker, newestMarkers } from '../../warehouse/log/markers.js';
 import { exitCodeOf } from '../../warehouse/log/verdict.js';
 import { unfinishedRemoval } from '../../warehouse/removal/steps.js';
 import { type Finding, findingsOf } from './findings.js';
-import type { Found, Limits, StatusInput } from './found.js';
+import type { Found, StatusInput } from './found.js';
 import { causesOf, type LastNight, lastNightOf, UNREADABLE } from './last-night.js';
 import { nightsOf, overdueText } from './overdue.js';
 import { unfinishedRuns } from './unfinished-runs.js';
@@ -103,7 +103,7 @@ export async function missedNight(
 }
 
 /** Says what needs attention of what was found. */
-export function judged(found: Found, input: Limits): Status {
+export function judged(found: Found, input: Pick<StatusInput, 'maxAge'>): Status {
   const findings = findingsOf(found, input);
   const last_night = lastNightOf(found, findings);
   return { ...found, last_night, findings, warnings: causesOf(findings), exit_code: exitCodeOf(findings) };
@@ -137,7 +137,7 @@ const UNSEEN = {
 } satisfies Partial<Found>;
 
 /** The part of a status about these websites. A field that `Found` gains is decided here before this compiles. */
-export function statusForKey(status: Status, websites: readonly string[], input: Limits): Status {
+export function statusForKey(status: Status, websites: readonly string[], input: Pick<StatusInput, 'maxAge'>): Status {
   const own = <R extends { website_id: string }>(rows: readonly R[]) =>
     rows.filter(({ website_id }) => websites.includes(website_id));
   const isRunning = own(status.unfinished).some(({ in_progress }) => in_progress);

@@ -1,6 +1,6 @@
 import { exists } from '../../base/storage/durable.js';
 import { type JournalFolder, unfinishedJournals } from '../../warehouse/journal/folder.js';
-import { JournalError, lastActivity, readHeader } from '../../warehouse/journal/header.js';
+import { JournalError, lastActivity, RESUME_WITHIN_MS, readHeader } from '../../warehouse/journal/header.js';
 import { readListing } from '../../warehouse/journal/listing.js';
 import { readPlanned } from '../../warehouse/journal/plan.js';
 import { readReports, totalOf } from '../../warehouse/journal/reports.js';
@@ -35,8 +35,6 @@ export interface UnfinishedRun {
 
 export interface UnfinishedInput {
   warehouse: string;
-  /** Milliseconds. */
-  resumeWithin: number;
   /** Milliseconds since 1970. */
   now: number;
   isRunning: boolean;
@@ -74,7 +72,7 @@ async function describe(folder: JournalFolder, input: UnfinishedInput): Promise<
     website_id: folder.websiteId,
     last_activity_at: new Date(active).toISOString(),
     in_progress: input.isRunning,
-    resumable: input.now - active <= input.resumeWithin,
+    resumable: input.now - active <= RESUME_WITHIN_MS,
     stopped: input.isRunning ? null : stopReason(input.runFile, { ...folder, lastActivity: active }),
   };
   try {

@@ -90,7 +90,7 @@ async function examineService(config: Config, signal: AbortSignal, effects: RunE
     const isOfGoogle = allFrom(config) === 'google' || namedWebsites(config)?.some(({ google }) => google !== null);
     const properties = isOfGoogle ? await examineProperties(once, clients) : [];
     const services = isOfGoogle ? [{ baseUrl: config.google.endpoint, ahead: clients.googlesClockAhead }] : [];
-    const evidence = { now: effects.now(), limit: config.sync.max_clock_skew, latest: await latestSnapshot(config) };
+    const evidence = { now: effects.now(), latest: await latestSnapshot(config) };
     const clock = checkClock({ ...evidence, services: [...api.services, ...services] });
     return [...api.access, clock, ...properties, ...api.websites];
   } finally {

@@ -57,7 +57,7 @@ export async function notifiedRun(
   { isNight = true, ...options }: NotifyOptions & { isNight?: boolean },
   run: (onLongOutage: (outage: LongOutage) => Promise<void>) => Promise<Receipt>,
 ): Promise<Receipt> {
-  const { config, now = Date.now } = options;
+  const { now = Date.now } = options;
   const startedAt = new Date(now()).toISOString();
   const pinged = async (event: RunEvent) => {
     if (isNight) await pingAll(options, event);
@@ -74,8 +74,8 @@ export async function notifiedRun(
   };
   try {
     const receipt = await run(onLongOutage);
-    const exitCode = runExitCode(receipt, config.quality.max_reject_ratio);
-    await ended(exitCode, noticesOf(receipt, config, startedAt));
+    const exitCode = runExitCode(receipt);
+    await ended(exitCode, noticesOf(receipt, startedAt));
     return receipt;
   } catch (error) {
     // Another process is running, or this run was stopped and will be resumed.

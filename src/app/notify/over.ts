@@ -11,7 +11,7 @@ import { endsBadly, type Snapshot, stillChanged, stillFallen } from './rules.js'
 const LEAST_QUIET = 5;
 
 export interface OverInput {
-  config: Pick<Config, 'notify' | 'quality' | 'views'>;
+  config: Pick<Config, 'notify' | 'views'>;
   /** What a channel was told and is not over. */
   told: readonly [condition: string, fact: string][];
   /** All that is wrong now. */
@@ -67,7 +67,7 @@ async function isRight(
     case 'partial':
     case 'reports':
     case 'rejects':
-      return newest !== undefined && newest.snapshot_id > fact && !endsBadly(newest, kind, config);
+      return newest !== undefined && newest.snapshot_id > fact && !endsBadly(newest, kind);
     case 'quiet':
       // A later snapshot does not say it again.
       return newest !== undefined && newest.snapshot_id > fact && (await areNamed(reader, fact));

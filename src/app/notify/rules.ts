@@ -79,7 +79,7 @@ const NOWHERE: Places = {
 export async function ofSnapshot(
   reader: Reader,
   snapshot: Snapshot,
-  config: Pick<Config, 'notify' | 'quality' | 'views'>,
+  config: Pick<Config, 'notify' | 'views'>,
 ): Promise<Notice[]> {
   const { notify } = config;
   return [
@@ -87,7 +87,7 @@ export async function ofSnapshot(
     ...(await changed(reader, snapshot, 'watched', config)),
     ...(await changed(reader, snapshot, 'robots_blocked', config)),
     ...(await changed(reader, snapshot, 'canonical_flips', config)),
-    ...ends(snapshot, config),
+    ...ends(snapshot),
     ...(await drift(reader, snapshot)),
   ];
 }
@@ -249,22 +249,22 @@ async function changed(
 
 type Ended = Omit<Snapshot, 'website_name'>;
 
-function problemsIn(snapshot: Ended, { max_reject_ratio: most }: Config['quality']): Problem[] {
+function problemsIn(snapshot: Ended): Problem[] {
   const { reports_planned: planned, reports_failed: failed, reports_rejected: rejected } = snapshot;
   const { pages_listed: listed, pages_rejected } = snapshot;
   const counts = { pages: { listed, rejected: pages_rejected }, reports: { planned, failed, rejected } };
-  return problemsOf({ ...snapshot, ...counts, status: 'committed' }, most);
+  return problemsOf({ ...snapshot, ...counts, status: 'committed' });
 }
 
 /** Whether the run that committed the snapshot ended with a problem of this kind. */
-export function endsBadly(snapshot: Ended, kind: string, { quality }: Pick<Config, 'quality'>): boolean {
-  return problemsIn(snapshot, quality).some((problem) => problem.kind === kind);
+export function endsBadly(snapshot: Ended, kind: string): boolean {
+  return problemsIn(snapshot).some((problem) => problem.kind === kind);
 }
 
 /** What was wrong with the end of the run that committed the snapshot. */
-function ends(snapshot: Snapshot, { quality }: Pick<Config, 'quality'>): Notice[] {
+function ends(snapshot: Snapshot): Notice[] {
   const { snapshot_id, snapshot_at, partial_nights: nights, partial_since } = snapshot;
-  return problemsIn(snapshot, quality).map(({ kind, message, count }) => {
+  return problemsIn(snapshot).map(({ kind, message, count }) => {
     const given = { kind, what: message, count, since: snapshot_at };
     if (kind !== 'partial') return noticeOf(snapshot, snapshot_id, given);
     const what = `${message} (${counted(nights, 'night')} in a row)`;

@@ -12,9 +12,9 @@ import type { Over } from './over.js';
  *
  * @param startedAt ISO 8601
  */
-export function noticesOf(receipt: Receipt, { quality }: Pick<Config, 'quality'>, startedAt: string): Notice[] {
+export function noticesOf(receipt: Receipt, startedAt: string): Notice[] {
   const fact = receipt.run_id ?? startedAt;
-  const problems = problemsIn(receipt, quality.max_reject_ratio).flatMap(({ kind, website_id, message }) => {
+  const problems = problemsIn(receipt).flatMap(({ kind, website_id, message }) => {
     if (kind !== 'failed' && kind !== 'damaged' && kind !== 'clock') return [];
     const website = receipt.websites.find((one) => one.website_id === website_id) ?? null;
     return [ofWebsite(website)(fact, { kind, what: message, count: 1, since: startedAt })];

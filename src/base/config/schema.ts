@@ -65,6 +65,11 @@ const reports = mapping({
     .describe("Age by which an unchanged page's report is fetched again, spread over the days before; 0d: each run."),
   deadline: duration(1000).prefault('20h').describe('How long a run fetches reports before it commits what it has.'),
   priority: priority.prefault({}).describe('Which reports are fetched first, and which never.'),
+  max_failed_ratio: ratio()
+    .prefault(0.01)
+    .describe(
+      'Share of failed reports above which, if there are at least three, the reports of a run count as failed.',
+    ),
 });
 
 /** `warehouse`: sizes in bytes. */
@@ -80,30 +85,11 @@ const warehouse = mapping({
     .describe("DuckDB's memory for queries. A sync uses a quarter of it, or 256MB if that is more."),
 });
 
-/** `sync`: durations in milliseconds. */
 const sync = mapping({
-  resume_within: duration().prefault('6h').describe('How old an interrupted run may be to be resumed.'),
-  retry_for: duration()
-    .prefault('6h')
-    .describe('How long `schedule` waits for an outage of the service, the network or a full disk to pass.'),
   clock: z
     .enum(['machine', 'service'], says('is neither `machine` nor `service`', 'Leave it out.'))
     .prefault('machine')
     .describe('Whose clock dates a run; "service", only for a simulator on loopback, takes the `Date` of its answers.'),
-  max_clock_skew: duration()
-    .prefault('1h')
-    .describe(
-      "How far this machine's clock may be off the service's, or behind the newest snapshot, for a run to start.",
-    ),
-});
-
-const quality = mapping({
-  max_reject_ratio: ratio().prefault(0.01).describe('Share of rejected records above which a listing is partial.'),
-  max_failed_ratio: ratio()
-    .prefault(0.01)
-    .describe(
-      'Share of failed reports above which, if there are at least three, the reports of a run count as failed.',
-    ),
 });
 
 /** `status`: `max_age` in milliseconds. */
@@ -147,7 +133,6 @@ export const SECTIONS = {
   warehouse,
   bucket,
   sync,
-  quality,
   status,
   notify,
   schedule,
@@ -170,8 +155,7 @@ export const configSchema = mapping({
     .describe(
       'How long listings and reports are kept daily, such as 400d; `maintain` keeps one a month of older ones.',
     ),
-  sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
-  quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
+  sync: sync.prefault({}).describe('Whose time it is.'),
   status: status.prefault({}).describe('When `indexhouse status` warns.'),
   views,
   notify: notify.prefault({}).describe('Who is notified when something is wrong.'),

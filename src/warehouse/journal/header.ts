@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import { Failure } from '../../base/exit.js';
 import { makeFolder, readIfThere, statIfThere } from '../../base/storage/durable.js';
+import { HOUR_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import type { JournalFolder } from './folder.js';
 import { readSealed, writeSealed } from './seal.js';
 
 /** Increased when the meaning of a journal's files changes; a journal of another format is set aside. */
 const JOURNAL_FORMAT = 2;
+
+/** A younger run is resumed: what an older one listed would no longer be true of this night. */
+export const RESUME_WITHIN_MS = 6 * HOUR_MS;
 
 const setAsideSchema = z.object({
   /** Where the damaged journal is kept, relative to the warehouse folder. */

@@ -1,4 +1,4 @@
-import { count, counted } from '../../base/observe/format.js';
+import { count, counted, percent } from '../../base/observe/format.js';
 
 /** What can be wrong with the end of a run, worst first. Only `failed` means that a website got no snapshot. */
 export type ProblemKind = 'failed' | 'partial' | 'reports' | 'rejects' | 'quiet' | 'damaged' | 'clock' | 'lagging';
@@ -29,8 +29,11 @@ export interface WebsiteEnd {
   error?: string | null | undefined;
 }
 
+/** A share of rejected records above this is no accident of single pages: what the service sends has changed. */
+export const MAX_REJECT_RATIO = 0.01;
+
 /** What is wrong with how a run ended for a website; nothing if a budget or a deadline was reached as planned. */
-export function problemsOf(end: WebsiteEnd, maxRejectRatio: number): Problem[] {
+export function problemsOf(end: WebsiteEnd): Problem[] {
   const { website_id, status, listing_status, reports_status, pages, reports, sources_quiet, set_aside, error } = end;
   const problems: Problem[] = [];
   const add = (kind: ProblemKind, message: string, count = 1) => problems.push({ kind, website_id, count, message });
@@ -40,13 +43,13 @@ export function problemsOf(end: WebsiteEnd, maxRejectRatio: number): Problem[] {
   const why = problems.length > 0 ? null : error;
   if (reports_status === 'failed') add('reports', why ?? 'the reports failed', reports.failed);
   if (reports_status === 'interrupted') add('reports', why ?? 'the reports were interrupted', reports.failed);
-  if (pages.rejected > maxRejectRatio * pages.listed || reports.rejected > maxRejectRatio * reports.planned) {
+  if (pages.rejected > MAX_REJECT_RATIO * pages.listed || reports.rejected > MAX_REJECT_RATIO * reports.planned) {
     const all = pages.rejected + reports.rejected;
     const ofPages = pages.rejected > 0 ? [`${count(pages.rejected)} of ${counted(pages.listed, 'page')}`] : [];
     const ofReports =
       reports.rejected > 0 ? [`${count(reports.rejected)} of ${counted(reports.planned, 'report')}`] : [];
     const what = [...ofPages, ...ofReports].join(' and ');
-    add('rejects', `${what} ${all === 1 ? 'was' : 'were'} rejected, more than quality.max_reject_ratio allows`, all);
+    add('rejects', `${what} ${all === 1 ? 'was' : 'were'} rejected, more than ${percent(MAX_REJECT_RATIO)}`, all);
   }
   if (sources_quiet) add('quiet', sources_quiet);
   if (set_aside !== undefined) add('damaged', `a damaged journal was set aside in ${set_aside}`);

@@ -171,7 +171,7 @@ export function storiesWarehouse(): Promise<BuiltWarehouse> {
         ...(night === 5 ? { wiki: wiki({ index_summary: 'Not Indexed' }), kinds: kindsOn(night) } : {}),
       },
       // One reject makes the third night's listing partial, but not the fifth's.
-      ...(night === 5 ? { sections: { quality: { max_reject_ratio: 1 } } } : {}),
+      ...(night === 5 ? { maxRejectRatio: 1 } : {}),
     })),
   );
 }

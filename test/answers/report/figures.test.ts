@@ -3,7 +3,7 @@ import { shareChart } from '../../../src/answers/html/charts/trend-chart.js';
 import { NO_ESTIMATE } from '../../../src/answers/report/estimate.js';
 import { UsageError } from '../../../src/base/exit.js';
 import { describeAtLength, once } from '../../given/at-length.js';
-import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
+import { broken, givenWarehouse, indexed, out, reportOf } from './given.js';
 import { words } from './parsed.js';
 
 const page = (name: string) => `https://shop.example/${name}`;
@@ -29,7 +29,7 @@ const shop = givenWarehouse([
       ],
     },
   },
-  { at: '2025-03-15T02:00:00Z', lists: { shop: [out(B3), broken(B4)] }, sections: STRICT },
+  { at: '2025-03-15T02:00:00Z', lists: { shop: [out(B3), broken(B4)] } },
 ]);
 
 let read: ReturnType<typeof reportOf> | null = null;

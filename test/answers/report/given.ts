@@ -28,9 +28,6 @@ export function broken(url: string): GivenPage {
   return { url, entry: JSON.parse('{"index_summary": 5}') };
 }
 
-/** Makes a listing with a rejected entry partial. */
-export const STRICT = { quality: { max_reject_ratio: 0 } };
-
 /** A warehouse for all tests of a block. */
 export function givenWarehouse(nights: Night[]): Readonly<BuiltWarehouse> {
   return sharedWarehouse(() => buildWarehouse(nights));

@@ -4,7 +4,7 @@ import { withReader } from '../../../src/answers/query/reader.js';
 import { reportMail } from '../../../src/answers/report/mail.js';
 import { reportPage } from '../../../src/answers/report/page.js';
 import { once } from '../../given/at-length.js';
-import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
+import { broken, givenWarehouse, indexed, out, reportOf } from './given.js';
 import { parsed, words } from './parsed.js';
 
 const HOSTILE = `"'><script>alert(1)<`;
@@ -26,8 +26,8 @@ const shop = givenWarehouse([
   { at: '2025-01-05T02:00:00Z', lists: listed(0, 0) },
   { at: '2025-03-03T02:00:00Z', lists: listed(0, 2) },
   { at: '2025-03-10T02:00:00Z', lists: listed(0, 1) },
-  { at: '2025-03-11T02:00:00Z', lists: { shop: [broken('https://shop.example/blog/1')] }, sections: STRICT },
-  { at: '2025-03-12T02:00:00Z', lists: listed(7, 1), sections: { quality: { max_reject_ratio: 1 } } },
+  { at: '2025-03-11T02:00:00Z', lists: { shop: [broken('https://shop.example/blog/1')] } },
+  { at: '2025-03-12T02:00:00Z', lists: listed(7, 1), maxRejectRatio: 1 },
 ]);
 
 const listedRow = z.object({ date: z.string(), directory: z.string(), pages: z.int(), indexed: z.int() });

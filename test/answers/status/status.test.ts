@@ -50,8 +50,6 @@ function statusOf(path: string, now = Date.now(), websites = [{ id: SITE, name: 
   return readStatus({
     warehouse: path,
     memoryLimit: 256e6,
-    resumeWithin: 3_600_000,
-    maxRejectRatio: 0.01,
     maxAge: 2 * DAY_MS,
     websites,
     now,
@@ -164,7 +162,7 @@ describe('status', () => {
     expect(left.warnings).toEqual([
       'site-a: a run is not finished, because it was stopped by a signal; the next `indexhouse sync` resumes it',
     ]);
-    expect((await statusOf(path, Date.now() + 7_200_000)).warnings[0]).toContain('too old to resume');
+    expect((await statusOf(path, Date.now() + 7 * 3_600_000)).warnings[0]).toContain('too old to resume');
 
     const holder = await holdOpen(join(path, 'run.lock.duckdb'), 'READ_WRITE');
     const running = await statusOf(path);

@@ -41,7 +41,7 @@ function website(id: string, rest: Partial<WebsiteReceipt>, reports: Partial<Web
 
 function summaryOf(websites: WebsiteReceipt[], width?: number): string {
   const receipt = { run_id: 'r', websites, followers: [] };
-  return syncSummary(receipt, saidIn(receipt, 0.01), width);
+  return syncSummary(receipt, saidIn(receipt), width);
 }
 
 describe('the summary of a sync', () => {

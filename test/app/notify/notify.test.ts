@@ -18,6 +18,7 @@ import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { Home, type HomeSync } from '../../given/home.js';
 import { givenNights, type Nights, urlOf } from '../../given/nights.js';
+import { startService } from '../../given/service.js';
 import { startMailServer, startReceiver, withChannels } from './given.js';
 
 const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' };
@@ -448,8 +449,9 @@ describe('a run', () => {
       { type: 'ping', url: `${receiver.url}/ping` },
       { type: 'command', run: ['/no/such/program'] },
     ];
-    const sections = { api: { max_attempts: 1 }, sync: { retry_for: '0s' }, notify: { channels } };
-    const config = writeConfig(temporaryFolder(), { websites: ['w'], sections });
+    // It knows no website: that is no outage to wait for.
+    const { url: baseUrl } = await startService();
+    const config = writeConfig(temporaryFolder(), { baseUrl, websites: ['w'], sections: { notify: { channels } } });
     const commands = atLength([['sync']], [['sync'], ['schedule', '--once', 'nightly-sync']]);
     for (const command of commands) {
       expect(await run([...command, '--config', config])).toMatchObject({ code: 1 });

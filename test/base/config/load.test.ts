@@ -23,14 +23,13 @@ describe('precedence', () => {
       INDEXHOUSE_API_TOKEN: '12345',
       INDEXHOUSE_API_TIMEOUT: '5s',
       INDEXHOUSE_REPORTS_MAX_PER_RUN: '7',
-      INDEXHOUSE_QUALITY_MAX_REJECT_RATIO: '0.5',
+      INDEXHOUSE_REPORTS_MAX_FAILED_RATIO: '0.5',
       INDEXHOUSE_WAREHOUSE_MEMORY_LIMIT: '2GB',
       INDEXHOUSE_SCHEDULE_NIGHTLY_SYNC: 'false',
     });
     expect(config).toMatchObject({
       api: { base_url: 'http://localhost:1', token: '12345', timeout: 5000 },
-      reports: { max_per_run: 7 },
-      quality: { max_reject_ratio: 0.5 },
+      reports: { max_per_run: 7, max_failed_ratio: 0.5 },
       warehouse: { memory_limit: 2e9 },
       schedule: { 'nightly-sync': false },
     });
@@ -131,7 +130,7 @@ describe('problems', () => {
   });
 
   it('lists what is known where nothing is near', async () => {
-    expect((await failure(withKey('sync', 'zebra: 1'))).message).toContain('known keys here: resume_within');
+    expect((await failure(withKey('sync', 'zebra: 1'))).message).toContain('known keys here: clock');
     expect((await failure(withKey('api', 'pageSize: 1'))).message).toContain('Did you mean `page_size`?');
   });
 

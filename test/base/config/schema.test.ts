@@ -10,10 +10,10 @@ const DAY_MS = 86_400_000;
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /** Lines of a section, and what they give. */
-const TAKEN: [section: 'api' | 'reports' | 'warehouse' | 'sync', line: string, value: unknown][] = [
-  ['sync', 'resume_within: 500ms', 500],
-  ['sync', 'resume_within: 1.5h', 5_400_000],
-  ['sync', 'resume_within: 30d', 30 * DAY_MS],
+const TAKEN: [section: 'api' | 'reports' | 'warehouse', line: string, value: unknown][] = [
+  ['reports', 'refresh_after: 500ms', 500],
+  ['reports', 'refresh_after: 1.5h', 5_400_000],
+  ['reports', 'refresh_after: 30d', 30 * DAY_MS],
   ['warehouse', 'memory_limit: 256MB', 256e6],
   ['warehouse', 'memory_limit: 1GiB', 2 ** 30],
   ['warehouse', 'memory_limit: 1.5 gb', 1.5e9],
@@ -50,7 +50,7 @@ const REFUSED: [section: string, line: string, words: string][] = [
   ['warehouse', 'time_zone: Europe/Nowhere', 'not a time zone (found: Europe/Nowhere)'],
   ['warehouse', 'memory_limit: 1MB', 'too small'],
   ['warehouse', 'memory_limit: 1PB', 'not a size'],
-  ['quality', 'max_reject_ratio: 1.01', 'from 0 to 1'],
+  ['reports', 'max_failed_ratio: 1.01', 'from 0 to 1'],
   ['bucket', 'url: https://lake', 'is not the address of a bucket'],
   ['bucket', 'url: s3://lake/../other', 'is not the address of a bucket'],
   ['bucket', 'url: s3://lake//x', 'is not the address of a bucket'],

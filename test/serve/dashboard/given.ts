@@ -3,7 +3,7 @@ import { buildServer, type ServerOptions } from '../../../src/serve/api/http.js'
 import { addDashboard, type DashboardOptions } from '../../../src/serve/dashboard/dashboard.js';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import type { KeyDetails } from '../../../src/source/contract/key.js';
-import { broken, indexed, out, STRICT } from '../../answers/report/given.js';
+import { broken, indexed, out } from '../../answers/report/given.js';
 import { atEnd } from '../../given/folder.js';
 import type { GivenPage } from '../../given/service.js';
 import type { Night } from '../../given/warehouse.js';
@@ -113,7 +113,7 @@ export const NIGHTS: Night[] = [1, 2, 3, 4].map((night) => ({
     shop: shopPages(night),
     ...(night === 1 ? { other: [indexed(SECRET), indexed(SHARED), broken(`${SECRET}x`)], [ODD_ID]: ODD_PAGES } : {}),
   },
-  sections: night === 1 ? STRICT : { quality: { max_reject_ratio: 1 } },
+  ...(night === 1 ? {} : { maxRejectRatio: 1 }),
 }));
 
 export interface Dashboard {

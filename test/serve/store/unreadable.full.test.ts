@@ -17,13 +17,12 @@ const built = sharedWarehouse(() => {
       report: { index_summary: 'Indexed' },
     }));
   const rejected = { url: 'https://sick.example/1', entry: { last_crawl_time: 'no time' } };
-  const sections = { quality: { max_reject_ratio: 1 } };
   return buildWarehouse([
     { at: '2025-03-01T02:00:00Z', lists: { sick: pages('sick'), well: pages('well') } },
     {
       at: '2025-03-02T02:00:00Z',
       lists: { sick: pages('sick').with(1, rejected), well: pages('well') },
-      sections,
+      maxRejectRatio: 1,
     },
   ]);
 });

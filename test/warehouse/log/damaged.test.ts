@@ -93,8 +93,6 @@ function damagedCopy(kind: Kind, damage: (file: string) => void): { warehouse: s
 async function statusOf(warehouse: string) {
   const given = {
     memoryLimit: MEMORY,
-    resumeWithin: 0,
-    maxRejectRatio: 0,
     maxAge: Number.POSITIVE_INFINITY,
     websites: [],
     now: NOW,

@@ -40,8 +40,6 @@ test('status shows what the newest snapshot had for the first time, and what of 
   const { new_drift, quarantine } = await readStatus({
     warehouse,
     memoryLimit: 256e6,
-    resumeWithin: 1,
-    maxRejectRatio: 1,
     maxAge: Number.POSITIVE_INFINITY,
     websites: [],
     now: Date.now(),

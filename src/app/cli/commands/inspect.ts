@@ -44,7 +44,7 @@ export async function run(flags: Flags, io: Io, urls: string[]): Promise<number>
   const asked = askedOf(given, await propertiesOf(config));
   const receipt = await inspected(config, asked, flags, io);
   const pages = await pagesOf(receipt, asked, config);
-  const problems = saidIn(receipt, config.quality.max_reject_ratio);
+  const problems = saidIn(receipt);
   const left = pages.filter(({ is_inspected: is }) => !is).length;
   const rows = pages.map(({ is_inspected: is, index_status: status, state, last_crawl: crawl, changed, url: page }) => {
     return { inspected: is ? 'now' : 'no', status, state, 'last crawl': crawl, changed: changed ?? '–', page };

@@ -1,4 +1,5 @@
 import { causesOf } from '../../../answers/status/last-night.js';
+import { duration as milliseconds } from '../../../base/config/scalars.js';
 import type { Config } from '../../../base/config/schema.js';
 import { secretsOf } from '../../../base/config/websites.js';
 import { namesText, type Said } from '../../../base/observe/causes.js';
@@ -14,7 +15,7 @@ import { nameOf, type Receipt, saidIn, type WebsiteReceipt } from '../../../sync
 import { type SyncOptions, sync } from '../../../sync/sync.js';
 import { exitCodeOf, type Problem } from '../../../warehouse/log/verdict.js';
 import type { Globals } from '../command.js';
-import { configOf, rebuiltLog } from '../configured.js';
+import { configOf, flagValue, rebuiltLog } from '../configured.js';
 import { EXIT, type Io, stoppable, widthOf } from '../io.js';
 import { dryRunText, reasonsLine } from '../output/dry-run-text.js';
 import { formatJson, warningLines } from '../output/output.js';
@@ -47,12 +48,11 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const config = await configOf(flags, io, {
     overrides: {
       reports: { max_per_run: flags.maxReports, deadline: flags.deadline },
-      sync: { retry_for: flags.retryFor },
     },
   });
   if (flags.dryRun) return showPlan(config, flags, io);
   const receipt = await syncOnce(config, flags, io);
-  const problems = saidIn(receipt, config.quality.max_reject_ratio);
+  const problems = saidIn(receipt);
   io.stdout.write(flags.json ? formatJson(receipt) : syncSummary(receipt, problems, widthOf(io.stdout)));
   return exitCodeOf(problems);
 }
@@ -69,7 +69,7 @@ async function showPlan(config: Config, flags: Flags, io: Io): Promise<number> {
 export async function syncOnce(config: Config, flags: Flags & Pick<SyncOptions, 'asked'>, io: Io): Promise<Receipt> {
   const { logger, progress } = display(flags.logLevel ?? 'info', io, secretsOf(config));
   const version = await packageVersion();
-  const retryFor = flags.retryFor === undefined ? 0 : config.sync.retry_for;
+  const retryFor = flags.retryFor === undefined ? 0 : flagValue(milliseconds(), '--retry-for', flags.retryFor);
   const recoverOnly = flags.recover ?? false;
   return stoppable(io, async (signal) => {
     const { asked } = flags;
