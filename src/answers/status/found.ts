@@ -43,6 +43,8 @@ export interface Found {
   overdue: string | null;
   /** That the disk has too little space for the next run; null if it has not. */
   disk: string | null;
+  /** Each scheduled job that did not end well the last time, other than the night. */
+  jobs: string[];
 }
 
 export interface StatusInput extends WebsitesInput {

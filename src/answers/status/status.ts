@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { moment } from '../../base/observe/format.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { lowDiskText } from '../../base/storage/free-disk.js';
 import { probeLock } from '../../base/storage/locks.js';
@@ -11,6 +12,7 @@ import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
 import { type Marker, newestMarkers } from '../../warehouse/log/markers.js';
 import { exitCodeOf } from '../../warehouse/log/verdict.js';
 import { unfinishedRemoval } from '../../warehouse/removal/steps.js';
+import { type Jobs, readJobs } from '../../warehouse/upkeep/jobs.js';
 import { type Finding, findingsOf } from './findings.js';
 import type { Found, StatusInput } from './found.js';
 import { causesOf, type LastNight, lastNightOf, UNREADABLE } from './last-night.js';
@@ -65,6 +67,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       unrecorded: running ? null : unrecordedText(runFile, unfinished.length > 0),
       overdue: running ? null : await missedNight(log.markers, websites, input),
       disk: await diskText(input),
+      jobs: failedJobs(await readJobs(warehouse)),
       removal: removal && `${removal.message}; ${removal.remedy}`,
       unfinished,
       set_aside: await journalsSetAside(warehouse),
@@ -121,11 +124,21 @@ async function diskText({ warehouse, diskOf }: StatusInput): Promise<string | nu
   return low && `${low}: a run would end at once; free some space`;
 }
 
+/** The scheduled jobs that did not end well. A night has its own rows in `runs`. */
+function failedJobs({ 'nightly-sync': _, ...jobs }: Jobs): string[] {
+  return Object.entries(jobs).flatMap(([name, { begun_at, exit_code }]) =>
+    exit_code
+      ? [`the scheduled ${name} of ${moment(begun_at)} ended with exit code ${exit_code}: see the log of the daemon`]
+      : [],
+  );
+}
+
 /** What a key learns nothing of: this machine, its folders, and what its operator runs. */
 const UNSEEN = {
   unrecorded: null,
   overdue: null,
   disk: null,
+  jobs: [],
   warehouse: '',
   waiting: null,
   removal: null,

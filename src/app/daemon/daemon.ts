@@ -1,5 +1,5 @@
 import { lastTime, nextTimes } from '../../base/config/cron.js';
-import { BusyError, EXIT, Stopped } from '../../base/exit.js';
+import { BusyError, EXIT, Failure, Stopped } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
 import { HOUR_MS, MINUTE_MS } from '../../base/time.js';
 import type { JobContext } from './job.js';
@@ -156,13 +156,21 @@ interface RecordedContext extends JobContext {
   board: JobBoard;
 }
 
-/** Runs a job once, and records its start. @throws what the job throws */
+/** Runs a job once, and records its start and its end. @throws what the job throws */
 export async function runRecorded(
   { name, job }: Pick<TimedJob, 'name' | 'job'>,
   { board, ...context }: RecordedContext,
 ): Promise<number> {
   await board.begun(name);
-  return job.run(context);
+  try {
+    const exitCode = await job.run(context);
+    await board.ended(name, exitCode);
+    return exitCode;
+  } catch (error) {
+    const hasFailed = !(error instanceof Stopped || error instanceof BusyError);
+    if (hasFailed) await board.ended(name, error instanceof Failure ? error.exitCode : EXIT.failed);
+    throw error;
+  }
 }
 
 async function hourly({ signal, hourly: work }: DaemonOptions): Promise<void> {

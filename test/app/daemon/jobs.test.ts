@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { nightlySync } from '../../../jobs/nightly-sync.js';
@@ -34,14 +34,22 @@ test('the job report writes a dated file, and keeps the newest ones of its own',
   expect(readFileSync(join(reports, 'indexhouse-2025-03-01.html'), 'utf8')).toMatch(/^<!doctype html>/i);
 });
 
-test('the job verify logs each finding with its remedy', async () => {
-  const { warehouse, once } = given();
+test('the job verify logs each finding with its remedy, and status names it until it succeeds', async () => {
+  const { warehouse, config, once } = given();
   const [file = ''] = await listTableFiles(warehouse, 'coverage');
   writeFileSync(file, '');
   const { code, stderr } = await once('verify');
   expect(code).toBe(1);
   expect(stderr).toContain(`${file} was changed after its commit`);
   expect(stderr).toContain('restore the file from a backup');
+  const status = await run(['status', '--json', '--config', config]);
+  expect(status.code).toBe(3);
+  const jobs = [expect.stringMatching(/^the scheduled verify of .* ended with exit code 1/)];
+  expect(JSON.parse(status.stdout)).toMatchObject({ jobs, warnings: expect.arrayContaining(jobs) });
+  cpSync(built.path, warehouse, { recursive: true });
+  expect(await once('maintain')).toMatchObject({ code: 0 });
+  expect(await once('verify')).toMatchObject({ code: 0 });
+  expect(JSON.parse((await run(['status', '--json', '--config', config])).stdout)).toMatchObject({ jobs: [] });
 });
 
 test('the nightly sync is unfinished while a journal is there that is young enough to be resumed', async () => {
