@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import type { Finding, Verified } from '../../src/warehouse/upkeep/verify/finding.js';
-import { verify } from '../../src/warehouse/upkeep/verify/verify.js';
+import { verifyWarehouse } from '../../src/warehouse/upkeep/verify/verify.js';
 
 const MEMORY_LIMIT_BYTES = 256e6;
 
 /** `verify` in this process. */
 export function verified(warehouse: string, repair = false): Promise<Verified> {
-  const engine = { memoryLimit: MEMORY_LIMIT_BYTES, temporary: join(warehouse, 'tmp', 'test') };
-  return verify({ warehouse, memoryLimit: MEMORY_LIMIT_BYTES, engine, repair });
+  return verifyWarehouse({ warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, repair);
 }
 
 /** What it finds but for notes. */

@@ -55,9 +55,8 @@ function without(held: readonly Held[], paths: readonly string[]): Held[] {
 /** Of how many commits a file holds rows that a tombstone put out of use. */
 async function countTombstoned(engine: Engine, log: Log, prefix = ''): Promise<number> {
   if (log.tombstoneFiles.length === 0) return 0;
-  const query = `select count(distinct snapshot_id) as rows from (${lackingTombstones(log, prefix)})
-    where snapshot_id in (select id from (${commitsIn(prefix)}))`;
-  return (await engine.rows(countRow, query))[0]?.rows ?? 0;
+  const from = `(${lackingTombstones(log, prefix)}) semi join ${prefix}snapshots using (snapshot_id)`;
+  return countOf(engine, from, 'distinct snapshot_id');
 }
 
 /** The tombstones that a file has not taken over yet. */
@@ -68,12 +67,8 @@ export function lackingTombstones(log: Log, prefix = ''): string {
 
 /** The ids of the snapshots that a native DuckDB file holds; `prefix` as for `isOutdated`. */
 export async function knownCommits(engine: Engine, prefix = ''): Promise<Set<string>> {
-  const rows = await engine.rows(z.object({ id: z.string() }), commitsIn(prefix));
+  const rows = await engine.rows(z.object({ id: z.string() }), `select snapshot_id as id from ${prefix}snapshots`);
   return new Set(rows.map(({ id }) => id));
-}
-
-function commitsIn(prefix: string): string {
-  return `select snapshot_id as id from ${prefix}snapshots`;
 }
 
 /**
@@ -148,56 +143,43 @@ async function compare(engine: Engine, log: Log, listed: Log): Promise<Differenc
   if (await isOutdated(engine, log, 'follower.')) return [lagging('indexhouse.duckdb still holds what was removed')];
   const taken = await knownCommits(engine, 'follower.');
   const has = markers.filter(({ snapshotId }) => taken.has(snapshotId));
-  const compared: [Table, string][] = [
-    ...DATA_TABLES.map((table): [Table, string] => [table, log.query(table, filesOf(log.path, has, table))]),
-    [
-      'snapshots',
-      log.query(
-        'snapshots',
-        has.map(({ path }) => path),
-      ),
-    ],
+  const paths = has.map(({ path }) => path);
+  const parquet = new Map<Table, string>([
+    ...DATA_TABLES.map((table) => [table, log.query(table, filesOf(log.path, has, table))] as const),
+    ['snapshots', log.query('snapshots', paths)],
     ['tombstones', log.query('tombstones', log.tombstoneFiles)],
-  ];
-  const lags: [number, (rows: number) => Difference][] = [
-    [
-      lackingIn(taken, listed.markers).length,
-      (lacking) => lagging(`indexhouse.duckdb is ${counted(lacking, 'snapshot')} behind`),
-    ],
-  ];
+  ]);
+  const lacking = lackingIn(taken, listed.markers).length;
+  const lags = lacking > 0 ? [lagging(`indexhouse.duckdb is ${counted(lacking, 'snapshot')} behind`)] : [];
   for (const [table, id] of LOOSE_TABLES) {
+    const files = log.files(table);
     // Rows of a damaged Parquet file cannot be compared; the native file is not to blame.
-    if ((await findDamaged(engine, table, log.files(table))).length > 0) continue;
-    const all = log.query(table, log.files(table));
-    compared.push([table, `select * from (${all}) semi join follower.${table} using (${id}, website_id)`]);
+    if ((await findDamaged(engine, table, files)).length > 0) continue;
+    const there = `join follower.${table} using (${id}, website_id)`;
+    parquet.set(table, `select * from (${log.query(table, files)}) semi ${there}`);
     // A run's row comes last, or alone if the run failed, and a note at any time: without it, the file is only behind.
     const older = new Set(listed.files(table));
-    const due = log.query(
-      table,
-      log.files(table).filter((path) => older.has(path)),
-    );
-    const lacking = await countOf(engine, `(${due}) anti join follower.${table} using (${id}, website_id)`);
-    lags.push([lacking, (rows) => lagging(`${table} in indexhouse.duckdb is ${counted(rows, 'row')} behind`)]);
+    const due = files.filter((path) => older.has(path));
+    const rows = await countOf(engine, `(${log.query(table, due)}) anti ${there}`);
+    if (rows > 0) lags.push(lagging(`${table} in indexhouse.duckdb is ${counted(rows, 'row')} behind`));
   }
   const states = await findStates(engine, log);
   if (markers.length === has.length && states.lacking.length === 0) {
     const files = states.present.map(({ file }) => file);
-    compared.push(['page_state', log.query('page_state', files)]);
+    parquet.set('page_state', log.query('page_state', files));
   }
-  const findings: Difference[] = [];
-  for (const [table, parquet] of compared) findings.push(...(await compareTable(engine, table, parquet)));
-  return [...findings, ...lags.flatMap(([rows, lag]) => (rows > 0 ? [lag(rows)] : []))];
+  const differences: Difference[] = [];
+  for (const [table, query] of parquet) {
+    await engine.view('parquet_side', query);
+    const differs = await rowsDiffer(engine, 'parquet_side', `follower.${table}`);
+    if (differs)
+      differences.push(difference(`${table} in indexhouse.duckdb differs from the Parquet files: ${differs}`));
+  }
+  return [...differences, ...lags];
 }
 
-async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Difference[]> {
-  await engine.view('parquet_side', parquet);
-  const differs = await rowsDiffer(engine, 'parquet_side', `follower.${table}`);
-  if (!differs) return [];
-  return [difference(`${table} in indexhouse.duckdb differs from the Parquet files: ${differs}`)];
-}
-
-async function countOf(engine: Engine, from: string): Promise<number> {
-  const [row] = await engine.rows(countRow, `select count(*) as rows from ${from}`);
+async function countOf(engine: Engine, from: string, what = '*'): Promise<number> {
+  const [row] = await engine.rows(countRow, `select count(${what}) as rows from ${from}`);
   return row?.rows ?? 0;
 }
 

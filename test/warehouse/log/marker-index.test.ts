@@ -9,12 +9,11 @@ import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { openLog } from '../../../src/warehouse/log/log.js';
 import { hasIndex, readIndex } from '../../../src/warehouse/log/marker-index.js';
 import { updateIndex } from '../../../src/warehouse/log/update-index.js';
-import { verify } from '../../../src/warehouse/upkeep/verify/verify.js';
 import { openReader, rowsOf } from '../../answers/query/given.js';
 import { atLength, casesAtLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { startService } from '../../given/service.js';
-import { findingsOf } from '../../given/verified.js';
+import { findingsOf, verified } from '../../given/verified.js';
 import { buildWarehouse, sharedWarehouse, syncAt } from '../../given/warehouse.js';
 
 const NOW = Date.parse('2025-03-06T00:00:00Z');
@@ -195,8 +194,7 @@ describeAtLength('verify says that it differs from the markers, and drops it if 
     expect(await findingsOf(warehouse)).toContainEqual(
       expect.objectContaining({ check: 'marker index', level: 'difference' }),
     );
-    const engine = { memoryLimit: 256e6, temporary: temporaryFolder() };
-    const { repaired } = await verify({ warehouse, memoryLimit: 256e6, engine, repair: true });
+    const { repaired } = await verified(warehouse, true);
     expect(repaired).toContain('dropped the index of old markers: the next sync rebuilds it');
     expect(await contents(warehouse)).toEqual(await contents(built.path));
   });

@@ -6,8 +6,12 @@ export interface Finding {
   check: string;
   level: 'note' | 'lag' | 'difference';
   message: string;
-  /** What can be done, or what `--repair` did. */
   remedy: string;
+}
+
+/** A finding that `--repair` can fix: `repair` does so, and returns what was done. */
+export interface Repairable extends Finding {
+  repair?: () => Promise<string>;
 }
 
 export interface Verified {

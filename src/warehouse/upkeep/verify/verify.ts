@@ -23,7 +23,7 @@ import { copyVersions } from '../../log/stage/commit-files.js';
 import { type OnCompared, rebuildState } from '../../log/state.js';
 import { unfinishedRemoval } from '../../removal/steps.js';
 import { checkCheckpoints, checkFiles, isIndexRight } from './files.js';
-import { damaged, type Finding, type Verified } from './finding.js';
+import { damaged, type Finding, type Repairable, type Verified } from './finding.js';
 import { lostMarkers, orphans, type RunsRead, readRuns } from './runs.js';
 
 const MAX_PROBLEMS = 5;
@@ -37,38 +37,28 @@ export interface VerifyOptions {
   warehouse: string;
   /** Bytes. */
   memoryLimit: number;
-  engine: EngineOptions;
   /** The followers to check; left out: only the DuckDB files. */
   followers?: readonly Follower[] | undefined;
-  /** Fixes what is provably safe to fix. The caller holds the run lock. */
-  repair: boolean;
-}
-
-/**
- * Runs `verify` on a warehouse with temporary files elsewhere, under the run lock if it repairs.
- *
- * @throws WarehouseError if there is no warehouse; BusyError
- */
-export async function verifyWarehouse(
-  { warehouse, memoryLimit, followers }: Pick<VerifyOptions, 'warehouse' | 'memoryLimit' | 'followers'>,
-  repair = false,
-) {
-  await checkWarehouseThere(warehouse);
-  const run = () =>
-    withTemporary('verify', (temporary) =>
-      verify({ warehouse, followers, memoryLimit, engine: { memoryLimit, temporary }, repair }),
-    );
-  return repair ? withRunLock(warehouse, 'verify --repair', run) : run();
 }
 
 /**
  * Proves that the warehouse is what it claims to be: every marked file has its bytes and rows, every listed entry and
  * planned report is accounted for, no key is duplicated, no file is orphaned, the state is the one that the log gives,
- * and the native DuckDB file holds what the Parquet files hold. Read-only unless `repair` is set. If other processes
- * change the log meanwhile, differences count only if another look finds some, too.
+ * and the native DuckDB file holds what the Parquet files hold. Temporary files are elsewhere. If other processes change
+ * the log meanwhile, differences count only if another look finds some, too.
+ *
+ * @param repair fixes what is provably safe to fix, under the run lock; read-only without
+ * @throws WarehouseError if there is no warehouse; BusyError
  */
-export async function verify(options: VerifyOptions): Promise<Verified> {
-  const { warehouse, repair } = options;
+export async function verifyWarehouse(options: VerifyOptions, repair = false): Promise<Verified> {
+  const { warehouse, memoryLimit } = options;
+  await checkWarehouseThere(warehouse);
+  const run = () => withTemporary('verify', (temporary) => verify(options, { memoryLimit, temporary }, repair));
+  return repair ? withRunLock(warehouse, 'verify --repair', run) : run();
+}
+
+async function verify(options: VerifyOptions, engine: EngineOptions, repair: boolean): Promise<Verified> {
+  const { warehouse } = options;
   const listed = () => listLog(warehouse, { websites: null, index: null, everyRun: true });
   for (let look = 1; ; look++) {
     const removal = await unfinishedRemoval(warehouse);
@@ -82,7 +72,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
       (await unfinishedRemoval(warehouse)) !== null ||
       (!repair && look < LOOKS && !isDeepStrictEqual(await listed(), before));
     try {
-      const verified = await lookOnce(options);
+      const verified = await lookOnce(options, engine, repair);
       if (!verified.findings.some(({ level }) => level === 'difference') || !(await isChanged())) return verified;
     } catch (error) {
       if (!(await isChanged())) throw error;
@@ -90,30 +80,44 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
   }
 }
 
-async function lookOnce(options: VerifyOptions): Promise<Verified> {
+async function lookOnce(options: VerifyOptions, scratch: EngineOptions, repair: boolean): Promise<Verified> {
+  const { warehouse, memoryLimit } = options;
   forgetChecked();
-  return withEngine(options.engine, async (engine) => {
-    const log = await openLog(engine, options.warehouse, { temporary: options.engine.temporary });
+  return withEngine(scratch, async (engine) => {
+    const log = await openLog(engine, warehouse, { temporary: scratch.temporary });
     const { markers, damaged: unreadable } = log;
-    const { whole, files, rows, findings } = await checkFiles(engine, options.warehouse, markers);
-    const verified: Verified = { snapshots: markers.length, files, rows, findings, repaired: [] };
+    const { whole, files, rows, findings } = await checkFiles(engine, warehouse, markers);
+    const repaired: string[] = [];
+    const verified: Verified = { snapshots: markers.length, files, rows, findings, repaired };
+    const settle = async (found: readonly Repairable[]) => {
+      for (const { repair: fix, ...finding } of found) {
+        if (repair && fix) repaired.push(await fix());
+        else findings.push(finding);
+      }
+    };
     findings.push(...unreadable.map(({ path, reason }) => damaged(`the marker ${path} ${reason}`)));
     const runs = await readRuns(engine, log);
     findings.push(...runs.findings, ...(await checkRows(engine, log, whole, runs)));
     const notes = await findDamaged(engine, 'note_log', log.files('note_log'));
     findings.push(...notes.map(({ path, reason }) => damaged(`the note ${path} ${reason}`)));
-    const lost = await lostMarkers(options.warehouse, runs.committed);
+    const lost = await lostMarkers(warehouse, runs.committed);
     findings.push(...lost.map(({ message }) => damaged(message)));
-    await lookAtOrphans(options, new Set(lost.map(({ snapshotId }) => snapshotId)), verified);
+    const lostIds = new Set(lost.map(({ snapshotId }) => snapshotId));
+    await settle((await orphans(warehouse)).map((file) => orphan(file, lostIds.has(basename(file, '.parquet')))));
     // What is derived from the log can only be compared if the whole log can be read.
     if (whole.length < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
-    if (!(await isIndexRight(engine, log))) await reportIndex(options, verified);
+    if (!(await isIndexRight(engine, log))) await settle([wrongIndex(warehouse)]);
     const checkpoints = await checkCheckpoints(log);
     findings.push(...checkpoints);
-    if (checkpoints.length === 0) await lookAtStates(engine, options, log, verified);
-    const { memoryLimit } = options;
+    if (checkpoints.length === 0) await settle(await checkStates(engine, log, scratch));
     for (const follower of options.followers ?? localFollowers({ memoryLimit, lockTimeout: 0 })) {
-      await lookAtFollower(follower, log, options, verified);
+      const compared = await follower.compare(log, scratch, { repair });
+      const found = compared.differences.map((difference) => ({ check: follower.name, ...difference }));
+      const [last] = found.splice(MAX_DIFFERENCES);
+      const more = compared.differences.length - found.length - 1;
+      if (last) found.push({ ...last, message: `${last.message}, and ${more} more` });
+      repaired.push(...compared.repaired);
+      findings.push(...found);
     }
     return verified;
   });
@@ -144,83 +148,43 @@ async function checkRows(engine: Engine, log: Log, whole: readonly Marker[], run
   return findings;
 }
 
-/** @param lost commits whose marker is gone: their files are kept, because nothing else is left of them */
-async function lookAtOrphans(
-  { warehouse, repair }: VerifyOptions,
-  lost: ReadonlySet<string>,
-  verified: Verified,
-): Promise<void> {
-  for (const file of await orphans(warehouse)) {
-    if (repair && !lost.has(basename(file, '.parquet'))) {
-      await rm(file);
-      verified.repaired.push(`deleted ${file}, which no marker names`);
-    } else {
-      const remedy = lost.has(basename(file, '.parquet'))
-        ? 'keep it: once you restore its marker from a backup, the snapshot is complete again'
-        : '`indexhouse verify --repair` deletes it; readers ignore it';
-      verified.findings.push({ check: 'orphans', level: 'note', message: `no marker names ${file}`, remedy });
-    }
-  }
+/** @param isLost whether its marker is gone: it is kept, because nothing else is left of its commit */
+function orphan(file: string, isLost: boolean): Repairable {
+  const found = { check: 'orphans', level: 'note', message: `no marker names ${file}` } as const;
+  if (isLost)
+    return { ...found, remedy: 'keep it: once you restore its marker from a backup, the snapshot is complete again' };
+  const repair = async () => {
+    await rm(file);
+    return `deleted ${file}, which no marker names`;
+  };
+  return { ...found, remedy: '`indexhouse verify --repair` deletes it; readers ignore it', repair };
 }
 
-async function reportIndex({ warehouse, repair }: VerifyOptions, { findings, repaired }: Verified): Promise<void> {
-  if (repair) {
+function wrongIndex(warehouse: string): Repairable {
+  const message = 'the index of old markers differs from them';
+  const remedy = '`indexhouse verify --repair` drops it, and the next sync rebuilds it';
+  const repair = async () => {
     await dropIndex(warehouse);
-    repaired.push('dropped the index of old markers: the next sync rebuilds it');
-  } else {
-    const message = 'the index of old markers differs from them';
-    const remedy = '`indexhouse verify --repair` drops it, and the next sync rebuilds it';
-    findings.push({ check: 'marker index', level: 'difference', message, remedy });
-  }
-}
-
-async function lookAtStates(engine: Engine, options: VerifyOptions, log: Log, verified: Verified): Promise<void> {
-  const { warehouse, repair } = options;
-  for (const { websiteId, file, kind, message } of await checkStates(engine, log, options.engine)) {
-    if (kind === 'written') {
-      verified.findings.push({ check: 'versions of pages', level: 'difference', message, remedy: A_BUG });
-    } else if (repair) {
-      await rebuildState(warehouse, markersOf(log.markers, websiteId), options.engine, file);
-      verified.repaired.push(`rebuilt ${file} from the log`);
-    } else {
-      const remedy = '`indexhouse verify --repair` rebuilds it from the log';
-      verified.findings.push({ check: 'state', level: kind === 'missing' ? 'note' : 'difference', message, remedy });
-    }
-  }
-}
-
-async function lookAtFollower(
-  follower: Follower,
-  log: Log,
-  { engine, repair }: VerifyOptions,
-  verified: Verified,
-): Promise<void> {
-  const { differences, repaired } = await follower.compare(log, engine, { repair });
-  const found = differences.map(({ level, message, remedy }) => ({ check: follower.name, level, message, remedy }));
-  const [last] = found.splice(MAX_DIFFERENCES);
-  if (last) found.push({ ...last, message: `${last.message}, and ${differences.length - found.length - 1} more` });
-  verified.repaired.push(...repaired);
-  verified.findings.push(...found);
-}
-
-/** A website whose state, or whose versions of pages, differ from those that its log gives. */
-export interface WrongState {
-  websiteId: string;
-  file: string;
-  /** `missing`: the next sync rebuilds it, because it is derived. `written`: in the log itself. */
-  kind: 'missing' | 'different' | 'written';
-  message: string;
+    return 'dropped the index of old markers: the next sync rebuilds it';
+  };
+  return { check: 'marker index', level: 'difference', message, remedy, repair };
 }
 
 /** Rebuilds the state of each website from the log and compares the result with its state file. */
-async function checkStates(engine: Engine, log: Log, options: EngineOptions): Promise<WrongState[]> {
-  const { path: warehouse, markers } = log;
-  const wrong: WrongState[] = [];
-  for (const newest of newestMarkers(markers)) {
-    const { websiteId } = newest;
+async function checkStates(engine: Engine, log: Log, options: EngineOptions): Promise<Repairable[]> {
+  const { path: warehouse } = log;
+  const wrong: Repairable[] = [];
+  for (const newest of newestMarkers(log.markers)) {
+    const markers = markersOf(log.markers, newest.websiteId);
     const file = stateFileOf(warehouse, newest);
+    const repair = async () => {
+      await rebuildState(warehouse, markers, options, file);
+      return `rebuilt ${file} from the log`;
+    };
+    const state = { check: 'state', remedy: '`indexhouse verify --repair` rebuilds it from the log', repair };
     if (!(await exists(file))) {
-      wrong.push({ websiteId, file, kind: 'missing', message: `${file} is missing` });
+      // The next sync rebuilds it, because it is derived.
+      wrong.push({ ...state, level: 'note', message: `${file} is missing` });
       continue;
     }
     const rebuilt = join(options.temporary, 'state.rebuilt');
@@ -230,13 +194,12 @@ async function checkStates(engine: Engine, log: Log, options: EngineOptions): Pr
       const written = filesOf(warehouse, [marker], 'page_versions');
       const differs = await filesDiffer(engine, log, 'page_versions', written, rows > 0 ? [made] : []);
       const message = `${written[0] ?? marker.path}: page_versions differs from the log: ${differs}`;
-      if (differs) wrong.push({ websiteId, file, kind: 'written', message });
+      if (differs) wrong.push({ check: 'versions of pages', level: 'difference', message, remedy: A_BUG });
     };
-    await rebuildState(warehouse, markersOf(markers, websiteId), options, rebuilt, onCompared);
+    await rebuildState(warehouse, markers, options, rebuilt, onCompared);
     const torn = await whyNotParquet(file);
     const differs = torn ? `it ${torn}` : await filesDiffer(engine, log, 'page_state', [file], [rebuilt]);
-    if (differs)
-      wrong.push({ websiteId, file, kind: 'different', message: `${file} differs from the log: ${differs}` });
+    if (differs) wrong.push({ ...state, level: 'difference', message: `${file} differs from the log: ${differs}` });
   }
   return wrong;
 }
