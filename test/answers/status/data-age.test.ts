@@ -56,7 +56,7 @@ once('query says so on stderr, and of fresh data only as of when it is', async (
   expect(await run([...sql, '--warehouse', path])).toMatchObject({ code: 0, stdout: 'one\r\n1\r\n', stderr });
   const sections = { warehouse: { path }, status: { max_age: '3650d' } };
   const config = ['-c', writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:1', sections })];
-  const fresh = await run(['query', 'indexing_trend', '-p', 'website=shop', '--format', 'json', ...config]);
+  const fresh = await run(['query', 'indexing_trend', 'website=shop', '--format', 'json', ...config]);
   expect(fresh).toMatchObject({ code: 0, stderr: 'indexhouse: as of 2025-03-03 02:00 UTC\n' });
   expect(await run([...sql, ...config])).toMatchObject({ stdout: 'one\r\n1\r\n', stderr: '' });
 });

@@ -65,22 +65,22 @@ describe('indexhouse query', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ website_id: 'shop', pages: 2 }]);
   });
 
-  once('takes parameters before and after the name, with the option and without', async () => {
-    const args = ['--param', `url=${PLAIN}`, 'page', 'website=shop', '--json'];
+  once('takes parameters before and after the name', async () => {
+    const args = [`url=${PLAIN}`, 'page', 'website=shop', '--json'];
     expect(JSON.parse(await query(args))).toMatchObject({ 0: { topic: 'index' }, 1: { topic: 'crawl' } });
   });
 
   once('reads a file, and binds its parameters as text', async () => {
     const file = join(temporaryFolder(), 'own.sql');
     writeFileSync(file, 'select count(*) as n from coverage where url = $url;\n');
-    expect(JSON.parse(await query(['--file', file, '--param', `url=${PLAIN}`, '--json']))).toEqual([{ n: 1 }]);
+    expect(JSON.parse(await query(['--file', file, `url=${PLAIN}`, '--json']))).toEqual([{ n: 1 }]);
     expect(await refusal(['--file', file])).toContain(`${file}: the parameter $url is missing`);
   });
 
   const REFUSED: [args: string[], words: string][] = [
     [['indexing_trends'], 'Did you mean "indexing_trend"?'],
-    [['indexing_trend', '--param', 'since=soon'], 'since is not a date'],
-    [['indexing_trend', '-p', 'website=typo'], 'in the warehouse. It has:\n  shop  https://shop.example'],
+    [['indexing_trend', 'since=soon'], 'since is not a date'],
+    [['indexing_trend', 'website=typo'], 'in the warehouse. It has:\n  shop  https://shop.example'],
     [['--sql', 'drop view pages'], '--sql is not a query but DROP'],
     [['indexing_trend', '--columns', 'pages,shared'], 'no column "shared". There are: website_id, website_name,'],
     [['--sql', "from read_text('/etc/passwd')"], '--sql calls read_text() in FROM'],
@@ -93,8 +93,7 @@ describe('indexhouse query', () => {
     [['--file', '/nowhere/own.sql'], 'cannot read /nowhere/own.sql'],
     [['indexing_trend', 'page'], 'one analysis at a time'],
     [['indexing_trend', '--sql', 'select 1'], 'use one of'],
-    [['indexing_trend', '--param', 'since'], '--param takes name=value (given: since)'],
-    [['indexing_trend', '-p', 'website=a', '-p', 'website=b'], 'website is given twice'],
+    [['indexing_trend', 'website=a', 'website=b'], 'website is given twice'],
     [['--sql', 'select 1', '--format', 'json', '--out', 'x.CSV'], '--format json and --out x.CSV cannot be combined'],
     [['indexing_trend', '--columns', 'page'], 'there is no column "page". Did you mean "pages"?'],
     [['--sql', 'select 1', '--out', 'a.doc'], '--out a.doc: use one of .json, .csv'],
@@ -264,7 +263,7 @@ describe('a spreadsheet', () => {
 describe('Parquet', () => {
   const QUERY = `select url, snapshot_at, snapshot_date, 5::bigint as n, '{"a":1}'::json as text
     from coverage where url = $url; -- one`;
-  const ARGS = ['--sql', QUERY, '--param', `url=${PLAIN}`, '--format', 'parquet'];
+  const ARGS = ['--sql', QUERY, `url=${PLAIN}`, '--format', 'parquet'];
   const ROW = {
     url: PLAIN,
     snapshot_at: new Date('2025-03-01T02:00:00Z'),

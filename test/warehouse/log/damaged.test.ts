@@ -150,8 +150,8 @@ testAtLength('a website whose marker is damaged does not affect the others', asy
   const { warehouse, file } = damagedCopy('snapshots', DAMAGES.truncated.damage);
   const folder = temporaryFolder();
   const query = (...words: string[]) => run(['query', ...words, '--warehouse', warehouse]);
-  expect(await query('indexing_trend', '--param', 'website=blog')).toMatchObject({ code: 0 });
-  expect(await query('indexing_trend', '--param', 'website=shop')).toMatchObject({
+  expect(await query('indexing_trend', 'website=blog')).toMatchObject({ code: 0 });
+  expect(await query('indexing_trend', 'website=shop')).toMatchObject({
     code: 1,
     stdout: '',
     stderr: expect.stringContaining(file),

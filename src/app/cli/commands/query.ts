@@ -28,7 +28,6 @@ Your SQL:  ${program} query --sql "select …"
 export interface Flags extends ReadFlags, SinkFlags {
   sql?: string;
   file?: string;
-  param?: string[];
   columns?: string[];
   table?: string[];
   describe?: string;
@@ -37,7 +36,7 @@ export interface Flags extends ReadFlags, SinkFlags {
 /** `indexhouse query`: built-in or ad hoc SQL, read-only, over the Parquet files. */
 export async function run(flags: Flags, io: Io, words: string[]): Promise<number> {
   const name = oneName(words);
-  const given = parametersOf([...(flags.param ?? []), ...words.filter((word) => PARAMETER.test(word))]);
+  const given = parametersOf(words);
   const ways = [name, flags.sql, flags.file, flags.describe].filter((way) => way !== undefined);
   if (ways.length > 1) throw new UsageError('use one of: the name of an analysis, --sql, --file, --describe');
   if (ways.length === 0 || flags.describe !== undefined) {
@@ -80,11 +79,11 @@ function oneName(words: string[]): string | undefined {
   return name;
 }
 
-function parametersOf(texts: string[]): Map<string, string> {
+function parametersOf(texts: readonly string[]): Map<string, string> {
   const given = new Map<string, string>();
   for (const text of texts) {
     const [, name, value] = PARAMETER.exec(text) ?? [];
-    if (name === undefined || value === undefined) throw new UsageError(`--param takes name=value (given: ${text})`);
+    if (name === undefined || value === undefined) continue;
     if (given.has(name)) throw new UsageError(`the parameter ${name} is given twice`);
     given.set(name, value);
   }

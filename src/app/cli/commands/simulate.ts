@@ -14,7 +14,7 @@ import type { Globals } from '../command.js';
 import { EXIT, type Io, stoppable } from '../io.js';
 import { reasonOf } from '../serving/http-server.js';
 
-type Settings = 'port' | 'host' | 'seed' | 'nights' | 'rateLimit' | 'maxLimit' | 'prefix' | 'faults';
+type Settings = 'port' | 'host' | 'seed' | 'nights' | 'rateLimit' | 'faults';
 
 export interface Flags extends Globals, Required<Pick<SimulatorOptions, Settings>> {
   pages: number;

@@ -141,10 +141,9 @@ function queryCommand(define: Define): Command {
   return define('query', () => import('../commands/query.js'))
     .description('query the warehouse: a built-in analysis, or SQL; read-only, never blocked by a sync')
     .argument('[name]', 'a built-in analysis')
-    .argument('[name=value...]', 'its parameters, as with --param')
+    .argument('[name=value...]', 'its parameters, $name in SQL')
     .option('--sql <text>', 'one SQL query')
     .option('--file <file>', 'a file with one SQL query')
-    .option('-p, --param <name=value>', 'a parameter, $name in SQL; may be repeated', repeated)
     .option('--table <name=file>', 'a file of your own as a table: CSV, TSV, Parquet, JSON; may be repeated', repeated)
     .option('--columns <names>', 'only these columns, separated by commas', columnNames)
     .addOption(

@@ -29,11 +29,11 @@ Each rate is the share of requests that fail this way.
 Examples:
   indexhouse simulate
   indexhouse simulate --pages 20000 --rate-limit unlimited --faults reset=0.01,503=0.02
-  indexhouse simulate --website shop blog --seed 7 --nights 30 --prefix /tenant/api
+  indexhouse simulate --website shop blog --seed 7 --nights 30
   indexhouse simulate --start 2026-01-01T02:00:00Z      the same dates each time
   indexhouse simulate --source google --inspections-per-day 500      a Search Console: properties, sitemaps, inspections
 
-Rate limit, largest window and prefix are the API's alone; quota and latency are those of Search Console.`;
+The rate limit is the API's alone; quota and latency are those of Search Console.`;
 
 /** The commands to start with. */
 export function setupCommands(define: Define): Command[] {
@@ -92,13 +92,8 @@ function simulateCommand(define: Define): Command {
       requestRate,
       60,
     )
-    .option('--max-limit <entries>', 'largest window of the listing', wholeNumber(1, 1_000_000), 1000)
-    .option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api', '')
     .addOption(
-      new Option(
-        '--faults <rates>',
-        'how often which request fails, to see what your alerts say of it: JSON, or kind=rate,…',
-      )
+      new Option('--faults <rates>', 'how often which request fails, to see what your alerts say of it: kind=rate,…')
         .argParser(faultRates)
         .default({}, 'none'),
     )

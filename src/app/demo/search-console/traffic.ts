@@ -9,8 +9,8 @@ import { daysOf, dayZero } from './days.js';
 const SHARES = [0.25, 0.7, 0.95] as const;
 /** Two pages that are shown together count once for the property. */
 const SHOWN_ALONE = 0.9;
-/** What was answered is kept, up to so many rows: the next window continues it. */
-const MAX_KEPT_ROWS = 500_000;
+/** So many answers are kept: the next window continues one of them. */
+const MAX_KEPT = 20;
 
 export interface TrafficQuery {
   startDate: string;
@@ -63,12 +63,7 @@ export class SearchTraffic {
     this.#kept.delete(key);
     // An incomplete day has more rows tomorrow.
     if (to < firstIncomplete) this.#kept.set(key, rows);
-    let count = [...this.#kept.values()].reduce((sum, { length }) => sum + length, 0);
-    for (const [oldest, { length }] of this.#kept) {
-      if (count <= MAX_KEPT_ROWS) break;
-      this.#kept.delete(oldest);
-      count -= length;
-    }
+    for (const oldest of [...this.#kept.keys()].slice(0, -MAX_KEPT)) this.#kept.delete(oldest);
     return rows;
   }
 
