@@ -194,13 +194,6 @@ export function remove(page: Page, night: number): void {
   page.state = REMOVED;
 }
 
-/** Whether a page was in the index on a night; before the first one as on that. */
-export function wasIndexed({ state, indexMoves }: Page, night: number): boolean {
-  if (indexMoves.length === 0) return isIndexed(state);
-  const since = indexMoves.filter((moved) => moved > night).length;
-  return isIndexed(state) !== (since % 2 === 1);
-}
-
 function toggleSitemap(page: Page): PageState {
   page.inSitemap = !page.inSitemap;
   return isIndexed(page.state) ? indexedState(page.inSitemap) : page.state;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type SearchConsole, startSearchConsole } from '../../../../src/app/demo/search-console/search-console.js';
-import { wasIndexed } from '../../../../src/app/demo/simulator/page-life.js';
 import { addDays, MINUTE_MS } from '../../../../src/base/time.js';
 import { SEARCH_TYPES } from '../../../../src/source/source.js';
 
@@ -178,60 +177,7 @@ describe('what is incomplete', () => {
 });
 
 describe('what pages have', () => {
-  it('impressions while they are in the index, until within two days of their fall but for a few', async () => {
-    const website = google.world.website('w');
-    const byUrl = new Map(website.allPages.map((page) => [website.urls.url(page.number), page]));
-    let lasting = 0;
-    for (const night of [3, 6, 12, 17]) {
-      const shown = pagesOf(await rows(addDays('2025-12-31', night))).map((url) => byUrl.get(url));
-      const fallen = shown.filter((page) => !page || ![0, 1, 2].some((ago) => wasIndexed(page, night - ago)));
-      expect(fallen.length).toBeLessThan(shown.length / 50);
-      lasting += fallen.length;
-    }
-    expect(lasting).toBeGreaterThan(0);
-    const shown = new Set(pagesOf(await rows('2025-11-01', FINAL)));
-    expect(shown.size > 500 && shown.size < website.count / 1.5).toBe(true);
-    expect([...byUrl.values()].some(({ inSitemap, number }) => !inSitemap && shown.has(website.urls.url(number)))).toBe(
-      true,
-    );
-  });
-
-  it('a history of 16 months in which directories begin, fall out, come back, and lose pages', async () => {
-    expect(await rows('2024-01-01', '2024-09-18')).toEqual([]);
-    const inDays = async (startDate: string, days: number) => {
-      const urls = pagesOf(await rows(startDate, addDays(startDate, days - 1)));
-      return (directory: string) => urls.filter((url) => url.startsWith(`https://www.example.com${directory}`)).length;
-    };
-    const first = await inDays('2024-09-20', 28);
-    const [earlier, meanwhile, later] = [
-      await inDays('2025-07-01', 28),
-      await inDays('2025-08-08', 14),
-      await inDays('2025-10-20', 28),
-    ];
-    expect(first('/docs/')).toBeGreaterThan(20);
-    expect(later('/products/')).toBeGreaterThan(1.3 * first('/products/'));
-    expect([first('/category/'), earlier('/category/') > 10]).toEqual([0, true]);
-    expect(meanwhile('/docs/')).toBeLessThan(earlier('/docs/') / 3);
-    expect(later('/docs/')).toBeGreaterThan(earlier('/docs/') / 1.2);
-    const gone = new Set(pagesOf(await rows('2025-12-01', FINAL)));
-    const website = google.world.website('w');
-    const lost = pagesOf(await rows('2025-10-20', '2025-11-16')).filter((url) => {
-      const page = website.find(url);
-      return !gone.has(url) && page && !wasIndexed(page, 0);
-    });
-    const inProducts = lost.filter((url) => url.startsWith(FEW_ROWS)).length;
-    expect(inProducts > 5 && inProducts > lost.length / 2).toBe(true);
-  });
-
-  it('weekdays and seasons, and types that few pages and websites have', async () => {
-    const dates = { dimensions: ['date'], aggregationType: 'byPage' };
-    const days = await rows('2025-01-01', FINAL, dates);
-    const mean = (test: (date: Date) => boolean) => {
-      const chosen = days.filter(({ keys: [date = ''] }) => test(new Date(date)));
-      return sumOf(chosen) / chosen.length;
-    };
-    expect(mean((date) => date.getUTCDay() % 6 === 0)).toBeLessThan(0.85 * mean((date) => date.getUTCDay() % 6 !== 0));
-    expect(mean((date) => date.getUTCMonth() === 10)).toBeGreaterThan(1.2 * mean((date) => date.getUTCMonth() === 4));
+  it('types that few pages and websites have', async () => {
     const shown = async (type: string, property: string) =>
       (await rows('2025-10-01', FINAL, { type }, property)).length;
     const [web, image] = [await shown('web', DOMAIN), await shown('image', DOMAIN)];
