@@ -15,7 +15,7 @@ import {
 } from '../base/config/websites.js';
 import { realEffects } from '../base/effects.js';
 import type { HttpAnswer } from '../base/http/exchange.js';
-import { MINUTE_MS } from '../base/time.js';
+import { MINUTE_MS, SECOND_MS } from '../base/time.js';
 import { issuesOf, jsonOf } from '../base/validate.js';
 import { Client, type ClientOptions, type Purpose, uncounted } from './client.js';
 import { keyDetailsSchema } from './contract/key.js';
@@ -32,7 +32,14 @@ import type { ListingSink, Page, Source } from './source.js';
 import { type WalkResult, walkListing } from './walk/walk.js';
 import type { Interrupted } from './walk/walk-state.js';
 
+/** Whoever has not answered by then will not: requests are small. */
+const TIMEOUT_MS = 30 * SECOND_MS;
+/** With the backoff between them, so many outlast a restart of the service. */
+const MAX_ATTEMPTS = 5;
+
 export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal'> {
+  /** Attempts per request; `MAX_ATTEMPTS` if left out. */
+  maxAttempts?: number;
   /** @param baseUrl of the service that answered */
   onAnswer?: (answer: HttpAnswer, baseUrl: string) => void;
   /** Of indexhouse, for the sites that it reads. */
@@ -106,10 +113,9 @@ export class Clients {
   }
 
   #common(key: string, baseUrl: string) {
-    const { timeout, max_attempts: maxAttempts } = this.config.api;
-    const { effects, signal, onNotice, onAnswer } = this.options;
+    const { maxAttempts = MAX_ATTEMPTS, effects, signal, onNotice, onAnswer } = this.options;
     return {
-      ...{ timeout, maxAttempts, effects, signal },
+      ...{ timeout: TIMEOUT_MS, maxAttempts, effects, signal },
       onNotice: (notice: PaceNotice) => onNotice?.(notice, key),
       onAnswer: (answer: HttpAnswer) => onAnswer?.(answer, baseUrl),
     };
@@ -185,9 +191,9 @@ class ApiSource implements Source {
   ) {}
 
   list({ purpose, answered, ...sink }: ListingSink, from: Interrupted | undefined): Promise<WalkResult> {
-    const { website, limits } = this;
+    const { website } = this;
     const get = (path: string) => this.client.send({ path }, purpose).finally(answered);
-    return walkListing({ ...sink, website, pageSize: limits.page_size, now: this.now, get }, from);
+    return walkListing({ ...sink, website, now: this.now, get }, from);
   }
 
   async report({ url }: Page, purpose: Purpose): Promise<ReportOutcome> {

@@ -54,7 +54,7 @@ export class Transport {
     const authorization = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
     this.#headers = { ...authorization, accept: 'application/json' };
     const { connections, timeout } = options;
-    const [large, slow] = [() => tooLarge(maxBytes, places), () => tooSlow(timeout, places)];
+    const [large, slow] = [() => tooLarge(maxBytes, places), () => tooSlow(timeout)];
     this.#limits = { timeout, maxBytes, tooLarge: large, tooSlow: slow };
     const timeouts = { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } };
     this.#origin = base.origin;
@@ -96,19 +96,13 @@ export class Transport {
   }
 }
 
-/** A remedy that only the service of `api` has. */
-function ofApi(remedy: string, { baseUrl }: Places): string {
-  return /^(api|websites)\b/.test(baseUrl) ? remedy : '';
-}
-
 function tooLarge(maxBytes: number, places: Places): SourceError {
-  const remedy = `check ${places.baseUrl}${ofApi(', or lower api.page_size', places)}`;
+  const remedy = `check ${places.baseUrl}`;
   return new SourceError('too_large', `the body of the answer is larger than ${size(maxBytes)}; ${remedy}`);
 }
 
-function tooSlow(timeoutMs: number, places: Places): SourceError {
-  const remedy = `try again later${ofApi(', or raise api.timeout', places)}`;
-  return new SourceError('timeout', `no complete answer within ${timeoutMs} ms; ${remedy}`);
+function tooSlow(timeoutMs: number): SourceError {
+  return new SourceError('timeout', `no complete answer within ${timeoutMs} ms; try again later`);
 }
 
 /** Node.js's error codes for certificates that are not trusted. */
@@ -116,7 +110,7 @@ const CERTIFICATE = /CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE/;
 
 function wrapped(error: Error & { code?: string }, options: Known): Error {
   if (error instanceof SourceError || error instanceof Stopped) return error;
-  if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout, options.places);
+  if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout);
   const origin = new URL(options.baseUrl).origin;
   if (CERTIFICATE.test(error.code ?? '')) {
     const remedy = `if your own certificate authority signed it, set NODE_EXTRA_CA_CERTS to its PEM file; otherwise check ${options.places.baseUrl} and this machine's clock`;

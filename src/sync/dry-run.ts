@@ -10,6 +10,7 @@ import { jsonOf } from '../base/validate.js';
 import { uncounted } from '../source/client.js';
 import { InspectionDay } from '../source/search-console/account.js';
 import { covers } from '../source/search-console/property.js';
+import { WINDOW_ENTRIES } from '../source/walk/walk-state.js';
 import { type JournalFolder, journalFolder, unfinishedJournals } from '../warehouse/journal/folder.js';
 import { byReason, type PlannedPage, quotaSchema, readPlan } from '../warehouse/journal/plan.js';
 import { checkIdentity } from '../warehouse/log/folder/prepare.js';
@@ -83,7 +84,7 @@ type PlannedWebsite = NonNullable<Awaited<ReturnType<typeof plannedWebsite>>>;
 /** The plan of a website, made by the code of a night in a folder of its own; null without a snapshot. */
 function plannedWebsite(website: Website, options: DryRunOptions, day: InspectionDay) {
   const { config, effects } = options;
-  const { api, reports } = config;
+  const { reports } = config;
   return withTemporary('dry-run', async (temporary) => {
     const folder = journalFolder(temporary, 'dry-run', website.id);
     const written = await writeListing(website, folder, options);
@@ -102,7 +103,7 @@ function plannedWebsite(website: Website, options: DryRunOptions, day: Inspectio
       const used = quotas?.findLast((quota) => covers(quota.scope, url) && day.left(quota) > 0);
       if (used) day.count(used.property);
     });
-    const listing = quotas ? null : listingRequests(pages, api.page_size);
+    const listing = quotas ? null : listingRequests(pages, WINDOW_ENTRIES);
     const cutBy = planned === reports.max_per_run ? ('max_per_run' as const) : ('quota' as const);
     return {
       website_id: website.id,

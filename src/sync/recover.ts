@@ -252,7 +252,7 @@ export async function endedWebsites(warehouse: string, runId: string, websiteIds
 
 /** Ends a run that is not resumed: commits it if its listing is complete, else drops it. */
 async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> {
-  const listing = await readListing(run.folder, run.config.api.page_size, run.effects.now());
+  const listing = await readListing(run.folder, run.effects.now());
   if (listing.kind !== 'listed' || !listing.listed.complete) {
     return recordFailure(run, `the run ended before its listing was complete: ${why}`);
   }

@@ -31,8 +31,7 @@ const mergedSource = z.looseObject({ pages: z.int() });
  * @throws SourceError if no listing is available, or in an outage to wait for; `Stopped`; JournalError
  */
 export async function walk(run: WebsiteRun, before: Before, searched: Searched | null): Promise<JournaledWalk> {
-  const { api } = run.config;
-  const left = await readListing(run.folder, api.page_size, run.effects.now());
+  const left = await readListing(run.folder, run.effects.now());
   // Each window in the journal was a request of this run, whichever process sent it.
   run.requests.sent += left.windows;
   if (left.kind === 'listed') return left.listed;

@@ -8,6 +8,7 @@ import { configSchema } from '../../src/base/config/schema.js';
 import { count, duration } from '../../src/base/observe/format.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { MINUTE_MS } from '../../src/base/time.js';
+import { WINDOW_ENTRIES } from '../../src/source/walk/walk-state.js';
 import { listingRequests } from '../../src/sync/dry-run.js';
 
 const README = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
@@ -30,7 +31,7 @@ test('docs/pacing.md lists what a first sync costs', () => {
   });
   const takes = (requests: number) => duration((requests / api.requests_per_minute) * MINUTE_MS);
   const rows = [1000, 10_000, 100_000, 1_000_000].map((pages) => {
-    const listing = listingRequests(pages, api.page_size);
+    const listing = listingRequests(pages, WINDOW_ENTRIES);
     const requests = listing + pages;
     const nights = Math.ceil(pages / ((api.requests_per_minute * reports.deadline) / MINUTE_MS - listing));
     return `| ${count(pages)} | ${count(requests)} | ${takes(requests)} | ${nights} | ${takes(listing)} |`;

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { realRunEffects } from '../../src/sync/context.js';
 import type { Receipt } from '../../src/sync/receipt.js';
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { type Ended, run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
-import { temporaryFolder } from '../given/folder.js';
+import { atFileEnd, temporaryFolder } from '../given/folder.js';
 import { type Row, readTable } from '../given/parquet.js';
 import {
   type Answer,
@@ -153,12 +154,15 @@ beforeAll(async () => {
     ...Object.fromEntries([...PARTIAL, ...COMPLETE].map(([id, , website]) => [id, website])),
   };
   const known = Object.entries(websites).flatMap(([id, website]) => (website ? [[id, website] as const] : []));
-  service = await startService(Object.fromEntries(known));
+  service = await startService(Object.fromEntries(known), atFileEnd, 3);
   const folder = temporaryFolder();
-  const api = { page_size: 3, max_attempts: 2, timeout: '60s', concurrency: 4 };
+  const api = { concurrency: 4 };
   const given = { baseUrl: service.url, token: TOKEN, websites: Object.keys(websites), sections: { api } };
   warehouse = join(folder, 'warehouse');
+  // Retries take no time.
+  const wait = vi.spyOn(realRunEffects, 'sleep').mockResolvedValue();
   ended = await run(['sync', '--json', '--config', writeConfig(folder, given)]);
+  wait.mockRestore();
   receipt = JSON.parse(ended.stdout);
 });
 

@@ -28,7 +28,7 @@ let unbroken: Record<string, string[]>;
 
 beforeAll(async () => {
   root = temporaryFolder();
-  simulator = await startSimulator({ seed: 3, nights: 5, websites: [{ id: 'w', pages: 80 }] });
+  simulator = await startSimulator({ maxLimit: 20, seed: 3, nights: 5, websites: [{ id: 'w', pages: 80 }] });
   fresh = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w'], {}, EVER_ROOM);
   first = fresh.copyTo(mkdtempSync(join(root, 'home-')));
   await first.sync();

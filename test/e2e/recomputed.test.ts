@@ -15,7 +15,8 @@ import { type PageKnown, Recomputed } from './recompute.js';
 
 const NIGHTS = atLength(3, 5);
 const PAGES = 40;
-const API = { page_size: 12, concurrency: 6, max_attempts: 8, timeout: '2s' };
+const API = { concurrency: 6 };
+const WINDOW = 12;
 /** Every kind that a night survives. */
 const RATES: FaultRates = {
   429: 0.03,
@@ -33,9 +34,9 @@ const RATES: FaultRates = {
 describe('nights of faults and of pages that come, go and stand in the listing twice', () => {
   test.concurrent.for(seeds(1))('end up as the contract says (series %i)', async (seed, { expect, onTestFinished }) => {
     const websites = [{ id: 'w', pages: PAGES, paths: NASTY_PATHS, recrawled: 0.3 }];
-    const simulator = await startSimulator({ seed, websites, slowBodyMs: 5 }, onTestFinished);
+    const simulator = await startSimulator({ seed, websites, slowBodyMs: 5, maxLimit: WINDOW }, onTestFinished);
     const warehouse = `${temporaryFolder(onTestFinished)}/warehouse`;
-    const world = new ObservedWorld(simulator, seed, RATES, API.page_size);
+    const world = new ObservedWorld(simulator, seed, RATES, WINDOW);
     const recomputed = new Recomputed();
     const snapshots: string[] = [];
     for (let night = 1; night <= NIGHTS; night++) {

@@ -47,7 +47,7 @@ export class Home {
 
   /** Writes the configuration again, for other websites. */
   configure(websites: Websites): string {
-    const api = { concurrency: 4, page_size: 20, ...this.sections['api'] };
+    const api = { concurrency: 4, ...this.sections['api'] };
     // Each night asks for every report again, unless a test says otherwise.
     const reports = { refresh_after: '0d', ...this.sections['reports'] };
     this.config = writeConfig(this.folder, {

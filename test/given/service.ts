@@ -60,10 +60,11 @@ export interface ScriptedService {
   close(): Promise<void>;
 }
 
-/** A service on loopback whose every answer the test writes itself, night by night, until the end. */
+/** A service on loopback whose every answer the test writes itself, night by night, until the end. @param most the entries of a window */
 export async function startService(
   websites: Record<string, ScriptedWebsite> = {},
   onFinished: OnFinished = atEnd,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<ScriptedService> {
   const scripted = new Map(Object.entries(websites));
   const listed = new Map<string, readonly GivenPage[]>();
@@ -89,7 +90,7 @@ export async function startService(
     const number = (windows.get(id) ?? 0) + 1;
     windows.set(id, number);
     const [skip, limit] = [Number(searchParams.get('skip') ?? 0), searchParams.get('limit')];
-    const window = { id, skip, limit: limit === null ? null : Number(limit), number };
+    const window = { id, skip, limit: limit === null ? null : Math.min(Number(limit), most), number };
     const pages = listed.get(id);
     return pages ? windowOf(pages.map(entryOf), window) : (scripted.get(id)?.listing(window) ?? NOT_FOUND);
   };

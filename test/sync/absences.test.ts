@@ -18,16 +18,16 @@ function pick(row: Row | undefined, ...columns: string[]): unknown[] {
 /** Five nights with complete listings: what each page is then, in the listing and in its report. */
 const STORIES: Record<string, { listed: (object | null)[]; reports?: (object | number)[] }> = {
   stays: { listed: [INDEXED, INDEXED, INDEXED, INDEXED, INDEXED] },
-  unasked: { listed: [INDEXED, null, null, null, null], reports: [{}, 500, 500, 500, 500] },
+  unasked: { listed: [INDEXED, null, null, null, null], reports: [{}, 400, 400, 400, 400] },
   denied: { listed: [INDEXED, null, null, null, null], reports: [{}, 404, 404, 404, 404] },
   hidden: { listed: [INDEXED, null, null, null, INDEXED], reports: [{}, {}, {}, {}, {}] },
-  once: { listed: [CRAWLED, null, BACK, BACK, BACK], reports: [{}, 500, {}, {}, {}] },
-  twice: { listed: [CRAWLED, null, null, BACK, INDEXED], reports: [{}, 500, 500, {}, {}] },
+  once: { listed: [CRAWLED, null, BACK, BACK, BACK], reports: [{}, 400, {}, {}, {}] },
+  twice: { listed: [CRAWLED, null, null, BACK, INDEXED], reports: [{}, 400, 400, {}, {}] },
   refused: { listed: [INDEXED, BROKEN, BROKEN, BROKEN, BACK] },
   newcomer: { listed: [null, null, null, CRAWLED, CRAWLED] },
   latecomer: { listed: [null, BROKEN, BROKEN, INDEXED, BACK] },
-  returned: { listed: [CRAWLED, null, null, BROKEN, BACK], reports: [{}, 500, 500, {}, {}] },
-  flicker: { listed: [CRAWLED, null, BROKEN, BACK, BACK], reports: [{}, 500, {}, {}, {}] },
+  returned: { listed: [CRAWLED, null, null, BROKEN, BACK], reports: [{}, 400, 400, {}, {}] },
+  flicker: { listed: [CRAWLED, null, BROKEN, BACK, BACK], reports: [{}, 400, {}, {}, {}] },
   unreadable: { listed: [BROKEN, INDEXED, INDEXED, INDEXED, INDEXED] },
 };
 
@@ -44,7 +44,6 @@ describe('a page that complete listings lack', () => {
         await given.night({
           list: Object.fromEntries(listed),
           reports: Object.fromEntries(reports),
-          sections: { api: { max_attempts: 1 } },
         }),
       );
     }

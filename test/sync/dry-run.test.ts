@@ -14,7 +14,7 @@ import { type ScriptedService, startService, windowOf } from '../given/service.j
 import { filesBelow } from '../given/thinned.js';
 import { syncWebsite } from '../given/warehouse.js';
 
-const ONE_BY_ONE = { concurrency: 1, max_attempts: 1 };
+const ONE_BY_ONE = { concurrency: 1 };
 let backlog: Nights;
 let list: Record<string, object>;
 let many: Nights;
@@ -24,8 +24,8 @@ async function givenBacklog(given: Nights): Promise<Record<string, object>> {
   const crawled = (day: number) => ({ last_crawl_time: `2025-02-0${day}T00:00:00.000Z` });
   const first = { missing: {}, changed: {}, recrawled: crawled(1), old: {}, older: {}, failing: {}, gone: {} };
   const sections = { api: ONE_BY_ONE };
-  await given.night({ list: first, reports: { failing: 500 }, sections });
-  await given.night({ list: first, reports: { failing: 500, older: 500 }, sections });
+  await given.night({ list: first, reports: { failing: 400 }, sections });
+  await given.night({ list: first, reports: { failing: 400, older: 400 }, sections });
   const last = {
     fresh: {},
     changed: { index_summary: 'Indexed' },

@@ -9,7 +9,7 @@ import { atLength } from '../given/at-length.js';
 import { type Ended, type RunOptions, run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { ENDINGS, type Ending, FACES, PAGES } from '../given/endings.js';
-import { temporaryFolder } from '../given/folder.js';
+import { atEnd, temporaryFolder } from '../given/folder.js';
 import { serviceOver } from '../given/served.js';
 import { pagesOf, startService, windowOf } from '../given/service.js';
 import { given } from '../given/synced.js';
@@ -24,23 +24,27 @@ async function worldOf({ listing, report, sections = {}, clockAhead = 0 }: Endin
   const receiver = await startReceiver();
   let [asked, stopAfter] = [0, Number.POSITIVE_INFINITY];
   const stop = { now: () => {} };
-  const service = await startService({
-    w: {
-      listing: (window) => {
-        const date = new Date(Date.now() + clockAhead).toUTCString();
-        return listing?.(window) ?? { ...windowOf(LISTED, window), headers: { date } };
-      },
-      report: (url) => {
-        if (++asked >= stopAfter) stop.now();
-        return report?.(LISTED.indexOf(url)) ?? { body: JSON.stringify({ url, index_summary: 'Indexed' }) };
+  const service = await startService(
+    {
+      w: {
+        listing: (window) => {
+          const date = new Date(Date.now() + clockAhead).toUTCString();
+          return listing?.(window) ?? { ...windowOf(LISTED, window), headers: { date } };
+        },
+        report: (url) => {
+          if (++asked >= stopAfter) stop.now();
+          return report?.(LISTED.indexOf(url)) ?? { body: JSON.stringify({ url, index_summary: 'Indexed' }) };
+        },
       },
     },
-  });
+    atEnd,
+    5,
+  );
   const channels = [
     { type: 'ping', url: `${receiver.url}/ping` },
     { type: 'webhook', url: `${receiver.url}/hook` },
   ];
-  const api = { page_size: 5, max_attempts: 1, concurrency: 4, ...sections['api'] };
+  const api = { concurrency: 4, ...sections['api'] };
   const file = writeConfig(folder, {
     baseUrl: service.url,
     websites: ['w'],
@@ -82,7 +86,8 @@ test.each(
   const { exitCode, notices, says = '', flags = [] } = ending;
   const usual = { ...realRunEffects };
   onTestFinished(() => void Object.assign(realRunEffects, usual));
-  Object.assign(realRunEffects, ending.effects);
+  // Retries take no time.
+  Object.assign(realRunEffects, { sleep: async () => {}, ...ending.effects });
   const isGreen = exitCode === 0;
   const { file, warehouse, receiver, command, sync } = await worldOf(ending);
   await ending.before?.({ warehouse, sync });

@@ -3,7 +3,7 @@ import { atLength, once, testAtLength } from '../given/at-length.js';
 import { givenNights, type Report } from '../given/nights.js';
 
 const CONCURRENCY = 4;
-const SECTIONS = { api: { concurrency: CONCURRENCY, max_attempts: 1 } };
+const SECTIONS = { api: { concurrency: CONCURRENCY } };
 
 /** So many pages, named so that they are asked for in this order. */
 function pages(count: number): Record<string, object> {
@@ -43,7 +43,7 @@ describe('reports that are rejected one after the other', () => {
 
   const others: [string, (at: number) => Report | undefined][] = [
     ['but for a good one after 49', (at) => (at === 49 ? {} : { sitemaps: 'none' })],
-    ['but for one that failed after 49', (at) => (at === 49 ? 500 : { sitemaps: 'none' })],
+    ['but for one that failed after 49', (at) => (at === 49 ? 400 : { sitemaps: 'none' })],
     ['for different reasons', (at) => (at % 2 === 0 ? { sitemaps: 'none' } : { inspection_date: 'yesterday' })],
   ];
   it.concurrent.for(atLength([], others))('%s do not', async ([, answer], test) => {

@@ -4,7 +4,7 @@ import { createLogger } from '../../src/base/observe/log.js';
 import { type Receipt, runExitCode } from '../../src/sync/receipt.js';
 import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { startSimulator, sync } from '../given/client-clock.js';
-import { temporaryFolder } from '../given/folder.js';
+import { atEnd, temporaryFolder } from '../given/folder.js';
 import { pagesOf, type ScriptedWebsite, startService, windowOf } from '../given/service.js';
 import { Clock, configFor, noFollowers } from '../given/warehouse.js';
 
@@ -47,8 +47,8 @@ async function simulated(): Promise<Simulator> {
   return simulator;
 }
 
-async function odd(website: ScriptedWebsite): Promise<string> {
-  const service = await startService({ w: website });
+async function odd(website: ScriptedWebsite, most?: number): Promise<string> {
+  const service = await startService({ w: website }, atEnd, most);
   return service.url;
 }
 
@@ -69,10 +69,9 @@ describe('a service that asks to wait for a year', () => {
   ];
   test.each(casesAtLength(WAITS, 'Retry-After'))('by %s commits what is listed as partial', async (_, headers) => {
     const pages = pagesOf('w', 30);
-    const url = await odd({
-      listing: (window) => (window.number < 3 ? windowOf(pages, window) : { status: 429, body: '{}', headers }),
-    });
-    const { receipt, sleptMs } = await run(url, { api: { page_size: 10 } });
+    const listing: ScriptedWebsite['listing'] = (window) =>
+      window.number < 3 ? windowOf(pages, window) : { status: 429, body: '{}', headers };
+    const { receipt, sleptMs } = await run(await odd({ listing }, 10));
     expect(receipt.websites).toMatchObject([
       { status: 'committed', listing_status: 'partial', reports_status: 'failed', pages: { listed: 19 } },
     ]);
@@ -112,13 +111,9 @@ describe('waits of just under a day', () => {
 
   testAtLength('end what waits for a reset that is always far away, too', async () => {
     const pages = pagesOf('w', 3_000);
-    const url = await odd({
-      listing: (window) => ({
-        ...windowOf(pages, window),
-        headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(YEAR_S) },
-      }),
-    });
-    const { receipt, sleptMs } = await run(url, { api: { page_size: 3 } });
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(YEAR_S) };
+    const url = await odd({ listing: (window) => ({ ...windowOf(pages, window), headers }) }, 3);
+    const { receipt, sleptMs } = await run(url);
     expect(receipt.websites).toMatchObject([{ status: 'committed', listing_status: 'partial' }]);
     expect(sleptMs).toBeLessThan(2 * DAY_MS);
   });
@@ -126,10 +121,9 @@ describe('waits of just under a day', () => {
   testAtLength('of a minute for each answer go on for as long as the listing takes', async () => {
     const pages = pagesOf('w', 3_200);
     const minute = { 'retry-after': '60' };
-    const url = await odd({
-      listing: (window) => (window.number % 2 ? windowOf(pages, window) : { status: 429, headers: minute }),
-    });
-    const { receipt, sleptMs } = await run(url, { api: { page_size: 3 } });
+    const listing: ScriptedWebsite['listing'] = (window) =>
+      window.number % 2 ? windowOf(pages, window) : { status: 429, headers: minute };
+    const { receipt, sleptMs } = await run(await odd({ listing }, 3));
     expect(receipt.websites).toMatchObject([{ listing_status: 'complete', reports_status: 'deadline' }]);
     expect(sleptMs).toBeGreaterThan(DAY_MS);
   });

@@ -10,7 +10,7 @@ import type { SyncOptions } from '../../src/sync/sync.js';
 import { readRunFile } from '../../src/warehouse/journal/run-file.js';
 import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { sync } from '../given/client-clock.js';
-import { temporaryFolder } from '../given/folder.js';
+import { atEnd, temporaryFolder } from '../given/folder.js';
 import { type Answer, pagesOf, startService, windowOf } from '../given/service.js';
 import { Clock, configFor, givenSchemas, noFollowers } from '../given/warehouse.js';
 
@@ -46,27 +46,30 @@ class World {
   constructor(private readonly given: Given) {}
 
   async start(): Promise<this> {
-    const service = await startService({
-      w: {
-        listing: (window) => {
-          if (window.limit === 1) this.probes++;
-          const answer = () => windowOf(PAGES, window);
-          return this.given.isOfReports ? answer() : this.#answer(answer);
-        },
-        report: (url) => {
-          this.reportRequests++;
-          return this.#answer(() => this.#report(url));
+    const service = await startService(
+      {
+        w: {
+          listing: (window) => {
+            if (window.limit === 1) this.probes++;
+            const answer = () => windowOf(PAGES, window);
+            return this.given.isOfReports ? answer() : this.#answer(answer);
+          },
+          report: (url) => {
+            this.reportRequests++;
+            return this.#answer(() => this.#report(url));
+          },
         },
       },
-    });
+      atEnd,
+      10,
+    );
     this.#url = service.url;
     return this;
   }
 
   async sync(retryFor: number, more: Partial<SyncOptions> = {}, given: object = {}): Promise<Receipt> {
     await givenSchemas(this.#warehouse);
-    const sections = { api: { page_size: 10 }, ...given };
-    const config = configFor({ baseUrl: this.#url, warehouse: this.#warehouse, sections });
+    const config = configFor({ baseUrl: this.#url, warehouse: this.#warehouse, sections: { ...given } });
     return sync({
       config: { ...config, websites: [{ id: 'w' }] },
       logger: createLogger({ destination: { write: (line) => this.lines.push(JSON.parse(line)) } }),

@@ -3,7 +3,7 @@ import { once, testAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
 
 /** One after the other, so that the order of the requests is the order of the plan. */
-const ONE_BY_ONE = { api: { concurrency: 1, max_attempts: 1 } };
+const ONE_BY_ONE = { api: { concurrency: 1 } };
 const LISTING_ONLY = { reports: { max_per_run: 0 } };
 
 describe('the plan', () => {
@@ -69,7 +69,7 @@ describe('the deadline', () => {
     const sections = { ...ONE_BY_ONE, reports: { refresh_after: '9d', max_per_run: 1 } };
     const third = await given.night({ list: changed, sections });
     expect([third.asked, wanted(third.state)]).toEqual([['c'], [null, null, null, 'changed']]);
-    const fourth = await given.night({ list: changed, reports: { d: 500 }, sections });
+    const fourth = await given.night({ list: changed, reports: { d: 400 }, sections });
     expect([fourth.asked, wanted(fourth.state)]).toEqual([['d'], [null, null, null, 'changed']]);
     const fifth = await given.night({ list: changed, sections });
     expect([fifth.asked, wanted(fifth.state)]).toEqual([['d'], [null, null, null, null]]);

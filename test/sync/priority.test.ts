@@ -82,9 +82,9 @@ describe('the plan', () => {
   it('puts first what is named, in the usual order, and fetches never what is named so', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const priority = { first: ['/old*', '/fail*', '/both'], never: ['/never*', '/both'] };
-    const sections = { api: { concurrency: 1, max_attempts: 1 }, reports: { priority } };
+    const sections = { api: { concurrency: 1 }, reports: { priority } };
     const list = { fresh: {}, 'never-1': {}, both: {}, old: {}, older: {}, failing: {}, 'never-2': {} };
-    const reports = { failing: 500 };
+    const reports = { failing: 400 };
     const first = await given.night({ list, reports, sections });
     expect(first.asked).toEqual(['failing', 'old', 'older', 'fresh']);
     await given.night({ list, reports, sections });

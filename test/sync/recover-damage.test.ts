@@ -39,7 +39,8 @@ let home: Home;
 /** One website that was stopped in the middle of its reports, and what a run makes of it that nobody damages. */
 beforeAll(async () => {
   root = temporaryFolder();
-  simulator = await startSimulator({ seed: 4, nights: 2, websites: ['w', 'other'].map((id) => ({ id, pages: 50 })) });
+  const websites = ['w', 'other'].map((id) => ({ id, pages: 50 }));
+  simulator = await startSimulator({ maxLimit: 20, seed: 4, nights: 2, websites });
   interrupted = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w']);
   await expect(interrupted.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('resumes the run');
   const whole = interrupted.copyTo(mkdtempSync(join(root, 'home-')));

@@ -36,7 +36,7 @@ let home: Home;
 
 beforeAll(async () => {
   root = temporaryFolder();
-  simulator = await startSimulator({ seed: 3, nights: 5, websites: [{ id: 'w', pages: 80 }] });
+  simulator = await startSimulator({ maxLimit: 20, seed: 3, nights: 5, websites: [{ id: 'w', pages: 80 }] });
   first = new Home(folderOf(), simulator, ['w']);
   await first.sync({ follow: false });
   // Several nights, so that pages appear, go, and change.

@@ -38,7 +38,7 @@ test('a huge website and a small one take turns on their key', async () => {
   const config = configFor({
     baseUrl: service.url,
     warehouse: `${temporaryFolder()}/warehouse`,
-    sections: { api: { concurrency: 3, page_size: 1000 } },
+    sections: { api: { concurrency: 3 } },
   });
   await sync({
     config: { ...config, websites: [{ id: 'huge' }, { id: 'small' }] },

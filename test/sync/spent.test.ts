@@ -5,7 +5,7 @@ import { byReason } from '../../src/warehouse/journal/plan.js';
 import { givenNights } from '../given/nights.js';
 import { SHOP, scriptedProperty } from './scripted-property.js';
 
-const ONE_BY_ONE = { api: { concurrency: 1, max_attempts: 2 } };
+const ONE_BY_ONE = { api: { concurrency: 1 } };
 const NONE = byReason(() => 0);
 
 describe('what a run spent, and why', () => {
@@ -33,8 +33,8 @@ describe('what a run spent, and why', () => {
     ]);
     expect(await given.rows('snapshots')).toMatchObject([
       {
-        // One for the report that answered 500, which is tried twice.
-        requests_retried: 1,
+        // Those for the report that answered 500, which is tried five times.
+        requests_retried: 4,
         utilisation: null,
         reports_wanted: 5,
         reports_by_reason: { missing: 1, changed: 2, oldest: 2 },

@@ -7,8 +7,6 @@ import { readReports, totalOf } from '../../warehouse/journal/reports.js';
 import { type RunFileContent, stopReason } from '../../warehouse/journal/run-file.js';
 
 const NEXT = 'the next `indexhouse sync` sets the journal aside and starts the run over';
-/** Only bounds the memory for reading a listing. */
-const RECENT_PAGES = 1000;
 
 /** The journal of a website's part of a run that is not committed, and how far it came. Times are ISO 8601 in UTC. */
 export interface UnfinishedRun {
@@ -97,7 +95,7 @@ async function reachedIn(folder: JournalFolder, now: number): Promise<Partial<Un
       reports_planned: planned.planned,
     };
   }
-  const left = await readListing(folder, RECENT_PAGES, now);
+  const left = await readListing(folder, now);
   const state = left.kind === 'walking' ? left.from?.state : null;
   return {
     windows_read: left.windows,

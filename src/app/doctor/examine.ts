@@ -78,8 +78,8 @@ async function examineService(config: Config, signal: AbortSignal, effects: RunE
   setMaxListeners(0, signal);
   const seen: HttpAnswer[] = [];
   // No retries, because the question is whether it works now.
-  const once = { ...config, api: { ...config.api, max_attempts: 1 } };
-  const clients = new Clients(once, {
+  const clients = new Clients(config, {
+    maxAttempts: 1,
     version: await packageVersion(),
     effects,
     signal,
@@ -88,7 +88,7 @@ async function examineService(config: Config, signal: AbortSignal, effects: RunE
   try {
     const api = config.api.base_url === '' ? NO_API : await examineApi(config, clients, seen);
     const isOfGoogle = allFrom(config) === 'google' || namedWebsites(config)?.some(({ google }) => google !== null);
-    const properties = isOfGoogle ? await examineProperties(once, clients) : [];
+    const properties = isOfGoogle ? await examineProperties(config, clients) : [];
     const services = isOfGoogle ? [{ baseUrl: config.google.endpoint, ahead: clients.googlesClockAhead }] : [];
     const evidence = { now: effects.now(), latest: await latestSnapshot(config) };
     const clock = checkClock({ ...evidence, services: [...api.services, ...services] });

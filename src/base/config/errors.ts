@@ -7,7 +7,7 @@ export interface ConfigProblem {
   /** Line and column count from 1; null if the problem has no place in a file. */
   line: number | null;
   column: number | null;
-  /** Such as `api.page_size` or `websites[0].id`; empty for the whole file. */
+  /** Such as `api.token` or `websites[0].id`; empty for the whole file. */
   path: string;
   /** What is wrong. Never contains a token or a value from the environment. */
   message: string;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { DAY_MS } from '../time.js';
 import { bucket, warehousePath } from './bucket.js';
 import { globs } from './globs.js';
 import { google } from './google.js';
@@ -42,9 +41,6 @@ const api = mapping({
     .prefault(60)
     .describe('Requests per minute and token, or "unlimited"; rate headers may lower the pace, never raise it.'),
   concurrency: whole(1, 256).prefault(8).describe('Concurrent requests per token.'),
-  timeout: duration(1, DAY_MS).prefault('30s').describe('How long one request may take.'),
-  page_size: whole(1, 100_000).prefault(1000).describe('Entries requested per window of the listing.'),
-  max_attempts: whole(1, 20).prefault(5).describe('Attempts per request, with backoff between them.'),
 });
 
 /** `reports.priority`: patterns of page URLs, as `globExpression` reads them. */

@@ -6,7 +6,7 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best?.candidate ?? null;
 }
 
-/** `pageSize`, `page-size` and `PAGE_SIZE` all count as `page_size`. */
+/** `timeZone`, `time-zone` and `TIME_ZONE` all count as `time_zone`. */
 function normal(word: string): string {
   return word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }

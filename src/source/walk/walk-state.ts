@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { Drift, JudgedEntry } from './coverage-window.js';
 
-const RECENT_URLS_LEAST = 10_000;
+/** How many entries a window is asked to have: as many as the service gives at most. */
+export const WINDOW_ENTRIES = 1000;
+/** Several windows, so that the anchor in the window before is always found. */
+const RECENT_URLS = 10 * WINDOW_ENTRIES;
 
 /**
  * The state of a walk after its last window. It is journaled with each window, so that an interrupted walk resumes from
@@ -76,11 +79,6 @@ export function restartedWalk(state: WalkState, now: number): WalkState {
   return { ...firstWalk(0, now), walk: state.walk + 1, mode, limit, doubt, previous, finished };
 }
 
-/** Holds at least two windows, so that the anchor in the window before is always found. */
-export function newRecentUrls(pageSize: number): RecentUrls {
-  return new RecentUrls(Math.max(RECENT_URLS_LEAST, 2 * pageSize));
-}
-
 export function remember(
   recent: RecentUrls,
   keptBefore: number,
@@ -104,7 +102,7 @@ export class RecentUrls {
   #old = new Map<string, number>();
 
   /** @param capacity at least this many of the newest URLs are known, at most twice as many */
-  constructor(private readonly capacity: number) {}
+  constructor(private readonly capacity = RECENT_URLS) {}
 
   /** This URL's position among the kept entries, the last if it has two; undefined if it was not seen recently. */
   positionOf(url: string): number | undefined {

@@ -7,11 +7,11 @@ import {
   type AcceptedWindow,
   firstWalk,
   type Interrupted,
-  newRecentUrls,
-  type RecentUrls,
+  RecentUrls,
   remember,
   restartedWalk,
   type WalkState,
+  WINDOW_ENTRIES,
   walkAgain,
 } from './walk-state.js';
 import { MAX_WALKS, type Step, stepByLink, stepByOverlap } from './walk-step.js';
@@ -33,7 +33,8 @@ export interface WalkJournal {
 
 export interface WalkDeps extends WalkJournal {
   website: Pick<Website, 'id' | 'baseUrl' | 'places'>;
-  pageSize: number;
+  /** Entries of a window; `WINDOW_ENTRIES` if left out. */
+  pageSize?: number;
   /** Milliseconds since 1970. */
   now(): number;
   /** Text of a 200 answer. */
@@ -72,8 +73,8 @@ export interface WalkResult {
  * @throws SourceError if the listing is unavailable for good (`final`) or nothing of it arrived; `Stopped`
  */
 export async function walkListing(deps: WalkDeps, from?: Interrupted): Promise<WalkResult> {
-  let state = from?.state ?? firstWalk(deps.pageSize, deps.now());
-  let recent = from?.recent ?? newRecentUrls(deps.pageSize);
+  let state = from?.state ?? firstWalk(deps.pageSize ?? WINDOW_ENTRIES, deps.now());
+  let recent = from?.recent ?? new RecentUrls();
   let finished = from?.finished ?? null;
   for (;;) {
     const end = await walkToTheEnd(deps, state, recent);
@@ -87,7 +88,7 @@ export async function walkListing(deps: WalkDeps, from?: Interrupted): Promise<W
       return { kept: end.state, walks: walk, complete: verdict.reason === null, reason: verdict.reason, error: null };
     finished = end.state;
     state = walkAgain(end.state, deps.now());
-    recent = newRecentUrls(deps.pageSize);
+    recent = new RecentUrls();
   }
 }
 
@@ -143,7 +144,7 @@ async function walkToTheEnd(deps: WalkDeps, from: WalkState, recentUrls: RecentU
     if (step.kind === 'look_back') state = step.state;
     if (step.kind === 'restart') {
       state = restartedWalk({ ...state, mode: step.mode }, deps.now());
-      recent = newRecentUrls(deps.pageSize);
+      recent = new RecentUrls();
     }
     if (step.kind === 'accepted') {
       await deps.accept(step.window);

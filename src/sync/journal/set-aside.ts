@@ -54,7 +54,7 @@ export function setAsideText({ folder, damage }: SetAside): string {
 async function damageOf(folder: JournalFolder): Promise<string | null> {
   try {
     if ((await readHeader(folder)) === null) return `${folder.header} is missing`;
-    const { kind } = await readListing(folder, 0, 0);
+    const { kind } = await readListing(folder, 0);
     await readSearch(folder);
     await readReports(folder);
     // A plan and answers follow from a complete listing.

@@ -3,7 +3,7 @@ import { sizeOf } from '../../base/storage/durable.js';
 import { MINUTE_MS } from '../../base/time.js';
 import {
   type Interrupted,
-  newRecentUrls,
+  RecentUrls,
   remember,
   restartedWalk,
   type WalkState,
@@ -52,8 +52,8 @@ export type ListingLeft = { bytes: number; crc: number; windows: number } & (
  * @param now milliseconds since 1970; a walk that was interrupted for more than ten minutes starts over
  * @throws JournalError if anything else is damaged
  */
-export async function readListing(folder: JournalFolder, pageSize: number, now: number): Promise<ListingLeft> {
-  const reader = new ListingReader(pageSize, seedOf(folder));
+export async function readListing(folder: JournalFolder, now: number): Promise<ListingLeft> {
+  const reader = new ListingReader(seedOf(folder));
   for await (const line of readLines(folder.listing, anyLine)) {
     const damage = reader.line(line);
     if (damage !== null) throw new JournalError(`${folder.listing} is damaged: ${damage}`);
@@ -74,19 +74,15 @@ class ListingReader {
   windows = 0;
   /** The checksum of all lines so far. */
   #running: number;
-  #recent;
+  #recent = new RecentUrls();
   /** Entries that no window has sealed yet. */
   #pending: { url: string | null }[] = [];
   #last: { state: WalkState; at: number } | null = null;
   #finished: WalkState | null = null;
 
-  constructor(
-    private readonly pageSize: number,
-    seed: number,
-  ) {
+  constructor(seed: number) {
     this.crc = seed;
     this.#running = seed;
-    this.#recent = newRecentUrls(pageSize);
   }
 
   /** @returns what is wrong, or null */
@@ -110,7 +106,7 @@ class ListingReader {
   #window({ state, keep, at }: z.infer<typeof windowLine>): void {
     const before = this.#last?.state;
     if (before && before.walk !== state.walk) {
-      this.#recent = newRecentUrls(this.pageSize);
+      this.#recent = new RecentUrls();
       if (before.ended) this.#finished = before;
     }
     remember(this.#recent, before?.walk === state.walk ? before.kept : 0, { keep, fresh: this.#pending });
@@ -124,6 +120,6 @@ class ListingReader {
     const { state, at } = this.#last;
     if (now - at <= WALK_RESUME_WITHIN_MS) return { state, recent: this.#recent, finished: this.#finished };
     const from = { ...restartedWalk(state, now), doubt: null, previous: null, finished: 0 };
-    return { state: from, recent: newRecentUrls(this.pageSize), finished: null };
+    return { state: from, recent: new RecentUrls(), finished: null };
   }
 }

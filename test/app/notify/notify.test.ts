@@ -424,7 +424,12 @@ describe('a run', () => {
   testAtLength('that is stopped is reported once it was resumed, once', async () => {
     const deindexing = { night: 2, directory: '/blog/', share: 1 };
     const start = '2025-03-01T02:00:00.000Z';
-    const simulator = await startSimulator({ seed: 1, start, websites: [{ id: 'w', pages: 200, deindexing }] });
+    const simulator = await startSimulator({
+      maxLimit: 20,
+      seed: 1,
+      start,
+      websites: [{ id: 'w', pages: 200, deindexing }],
+    });
     const receiver = await startReceiver();
     const home = new Home(temporaryFolder(), simulator, ['w'], { reports: { max_per_run: 0 } });
     const { config, logger } = withChannels(home.warehouse, [{ type: 'webhook', url: receiver.url }]);

@@ -31,7 +31,7 @@ test('a property needs nothing but its id, and a new configuration has the same 
     accounts: {},
     endpoint: ENDPOINT,
   });
-  expect(config.api).toMatchObject({ base_url: '', token: '', page_size: 1000 });
+  expect(config.api).toMatchObject({ base_url: '', token: '' });
   const [website] = namedWebsites(config) ?? [];
   const settings = { inspectionsPerDay: 2000, properties: 'auto', sitemaps: 'auto' };
   expect(website).toMatchObject({ id: 'sc-domain:shop.example', baseUrl: ENDPOINT, token: '', google: settings });

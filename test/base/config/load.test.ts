@@ -8,27 +8,26 @@ const REFERRING = 'api:\n  base_url: https://api.example.com\n  token: ${' + 'IN
 
 describe('precedence', () => {
   it('is flags, environment, file, defaults', async () => {
-    const text = withKey('api', 'page_size: 10');
-    const env = { INDEXHOUSE_API_PAGE_SIZE: '20' };
-    expect((await load(MINIMAL)).api.page_size).toBe(1000);
-    expect((await load(text)).api.page_size).toBe(10);
-    expect((await load(text, env)).api.page_size).toBe(20);
-    expect((await load(text, env, { api: { page_size: '30' } })).api.page_size).toBe(30);
-    expect((await load(text, env, { api: { page_size: undefined } })).api.page_size).toBe(20);
+    const text = withKey('api', 'concurrency: 10');
+    const env = { INDEXHOUSE_API_CONCURRENCY: '20' };
+    expect((await load(MINIMAL)).api.concurrency).toBe(8);
+    expect((await load(text)).api.concurrency).toBe(10);
+    expect((await load(text, env)).api.concurrency).toBe(20);
+    expect((await load(text, env, { api: { concurrency: '30' } })).api.concurrency).toBe(30);
+    expect((await load(text, env, { api: { concurrency: undefined } })).api.concurrency).toBe(20);
   });
 
   it('reads every kind of key from the environment', async () => {
     const config = await load('websites: all\n', {
       INDEXHOUSE_API_BASE_URL: 'http://localhost:1/',
       INDEXHOUSE_API_TOKEN: '12345',
-      INDEXHOUSE_API_TIMEOUT: '5s',
       INDEXHOUSE_REPORTS_MAX_PER_RUN: '7',
       INDEXHOUSE_REPORTS_MAX_FAILED_RATIO: '0.5',
       INDEXHOUSE_WAREHOUSE_MEMORY_LIMIT: '2GB',
       INDEXHOUSE_SCHEDULE_NIGHTLY_SYNC: 'false',
     });
     expect(config).toMatchObject({
-      api: { base_url: 'http://localhost:1', token: '12345', timeout: 5000 },
+      api: { base_url: 'http://localhost:1', token: '12345' },
       reports: { max_per_run: 7, max_failed_ratio: 0.5 },
       warehouse: { memory_limit: 2e9 },
       schedule: { 'nightly-sync': false },
@@ -41,13 +40,13 @@ describe('precedence', () => {
   });
 
   it('names the variable or the command line for a bad value, and repeats none from the environment', async () => {
-    const error = await failure(MINIMAL, { INDEXHOUSE_API_PAGE_SIZE: 'x-9-y' }, { api: { concurrency: 999 } });
+    const error = await failure(MINIMAL, { INDEXHOUSE_API_TOKEN: 'x 9 y' }, { api: { concurrency: 999 } });
     expect(error.problems).toMatchObject([
+      { file: 'environment INDEXHOUSE_API_TOKEN', line: null, path: 'api.token' },
       { file: 'command line', line: null, path: 'api.concurrency' },
-      { file: 'environment INDEXHOUSE_API_PAGE_SIZE', line: null, path: 'api.page_size' },
     ]);
     expect(error.message).toContain('(found: 999)');
-    expect(error.message).not.toContain('x-9-y');
+    expect(error.message).not.toContain('x 9 y');
   });
 });
 
@@ -110,19 +109,19 @@ describe('the file', () => {
 describe('problems', () => {
   it('are all listed at once, in the order of the file, each with its place and remedy', async () => {
     const error = await failure(
-      'api:\n  base_url: nowhere\n  page_size: 0\n  max_per_run: 5\nwebsite: all\nreports:\n  dead-line: 5h\nsync: 6h\n',
+      'api:\n  base_url: nowhere\n  concurrency: 0\n  max_per_run: 5\nwebsite: all\nreports:\n  dead-line: 5h\nsync: 6h\n',
     );
     const places = error.problems.map(({ line, column, path }) => [line, column, path]);
     expect(places).toEqual([
       [1, 1, 'api.token'],
       [2, 13, 'api.base_url'],
-      [3, 14, 'api.page_size'],
+      [3, 16, 'api.concurrency'],
       [4, 3, 'api.max_per_run'],
       [5, 1, 'website'],
       [7, 3, 'reports.dead-line'],
       [8, 7, 'sync'],
     ]);
-    expect(error.message).toMatch(/indexhouse\.yaml:3:14: api\.page_size is not .* \(found: 0\)\. Write/);
+    expect(error.message).toMatch(/indexhouse\.yaml:3:16: api\.concurrency is not .* \(found: 0\)\. Write/);
     expect(error.message).toContain('belongs under `reports`');
     expect(error.message).toContain('Did you mean `websites`?');
     expect(error.message).toContain('Did you mean `deadline`?');
@@ -131,20 +130,20 @@ describe('problems', () => {
 
   it('lists what is known where nothing is near', async () => {
     expect((await failure(withKey('sync', 'zebra: 1'))).message).toContain('known keys here: clock');
-    expect((await failure(withKey('api', 'pageSize: 1'))).message).toContain('Did you mean `page_size`?');
+    expect((await failure(withKey('api', 'Concurency: 1'))).message).toContain('Did you mean `concurrency`?');
   });
 
   it('shows what would steer a terminal only escaped', async () => {
-    expect((await failure(withKey('api', 'timeout: "\\e[31m"'))).message).toContain('(found: \\x1b[31m)');
+    expect((await failure(withKey('reports', 'deadline: "\\e[31m"'))).message).toContain('(found: \\x1b[31m)');
   });
 });
 
 describe('references to the environment', () => {
   it('are filled in, also within text and for numbers', async () => {
     const env = { INDEXHOUSE_TOKEN: TOKEN, WHERE: 'data', SIZE: '50' };
-    const text = `${REFERRING}  page_size: \${SIZE}\nwarehouse:\n  path: /srv/\${WHERE}/\${WHERE}\n`;
+    const text = `${REFERRING}  concurrency: \${SIZE}\nwarehouse:\n  path: /srv/\${WHERE}/\${WHERE}\n`;
     const { api, warehouse } = await load(text, env);
-    expect(api).toMatchObject({ token: TOKEN, page_size: 50 });
+    expect(api).toMatchObject({ token: TOKEN, concurrency: 50 });
     expect(warehouse.path).toBe('/srv/data/data');
   });
 
@@ -160,10 +159,10 @@ describe('references to the environment', () => {
     [{}, 'not set'],
     [{ INDEXHOUSE_TOKEN: '' }, 'empty'],
   ])('that lead nowhere are errors which name the variable: %j', async (env, words) => {
-    const error = await failure(`${REFERRING}  page_size: 0\n`, env as Record<string, string>);
+    const error = await failure(`${REFERRING}  concurrency: 0\n`, env as Record<string, string>);
     expect(error.problems).toMatchObject([
       { path: 'api.token', line: 3, column: 10 },
-      { path: 'api.page_size', line: 4 },
+      { path: 'api.concurrency', line: 4 },
     ]);
     expect(error.message).toContain(`variable INDEXHOUSE_TOKEN, which is ${words}`);
   });
@@ -200,8 +199,8 @@ describe('a token', () => {
     ['it is an entry', `websites: [${TOKEN}]\n`],
     ['it is a job', `schedule: {${TOKEN}: x}\n`],
     ['it stands in the address', `api:\n  base_url: https://x.example/?k=${TOKEN}\n`],
-    ['it stands elsewhere too', `api:\n  token: ${TOKEN}\n  page_size: ${TOKEN}\n`],
-    ['another key reads it', 'api:\n  page_size: ${' + 'INDEXHOUSE_TOKEN}\n'],
+    ['it stands elsewhere too', `api:\n  token: ${TOKEN}\n  concurrency: ${TOKEN}\n`],
+    ['another key reads it', 'api:\n  concurrency: ${' + 'INDEXHOUSE_TOKEN}\n'],
     ['it is an unknown alias', `api:\n  token: *${TOKEN}\n`],
     ['it is an unknown tag', `api:\n  token: !${TOKEN} x\n`],
   ])('never appears in an error: %s', async (_, text) => {

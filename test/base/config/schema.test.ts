@@ -30,10 +30,10 @@ test.each(TAKEN)('%s: %s', async (section, line, value) => {
 
 /** Lines of a section, and what the error says of them. */
 const REFUSED: [section: string, line: string, words: string][] = [
-  ['api', 'timeout: 30', 'a number and a unit'],
-  ['api', 'timeout: 0s', 'too short'],
-  ['api', 'timeout: 25h', 'too long'],
-  ['api', 'timeout:', 'has no value'],
+  ['reports', 'deadline: 30', 'a number and a unit'],
+  ['reports', 'deadline: 0s', 'too short'],
+  ['reports', 'deadline: 9999d', 'too long'],
+  ['reports', 'deadline:', 'has no value'],
   ['api', 'requests_per_minute: 0', 'a number above 0, or `unlimited`'],
   ['api', 'concurrency: 257', 'from 1 to 256'],
   ['reports', 'max_per_run: -1', 'a whole number from 0'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstWalk, newRecentUrls } from '../../../src/source/walk/walk-state.js';
+import { firstWalk, RecentUrls } from '../../../src/source/walk/walk-state.js';
 import { atLength, once } from '../../given/at-length.js';
 import { type Departures, FakeListing, pageUrls } from '../../given/fake-listing.js';
 import { Walking } from '../../given/walking.js';
@@ -99,7 +99,7 @@ describe('a listing that is followed by its links', () => {
     const listing = new FakeListing(pageUrls(6), { cap: 2, before });
     const walking = new Walking(listing.get, { pageSize: 2 });
     const state = { ...firstWalk(2, 0), mode: 'links' as const };
-    const result = await walking.walk({ state, recent: newRecentUrls(2), finished: null });
+    const result = await walking.walk({ state, recent: new RecentUrls(), finished: null });
     expect(listing.always).toContain(missed);
     expect(walking.listed(result.kept.walk)).not.toContain(missed);
     expect(result).toMatchObject({ complete: false, walks: 3 });

@@ -63,7 +63,7 @@ it('whatever is damaged in the listing, nothing is read that was not written', a
   const journal = await emptyJournal(temporaryFolder());
   await writeListing(journal, { pages: 20, cap: 4 });
   await readsTheBeginning(journal.listing, async () => {
-    const { bytes, kind } = await readListing(journal, 4, NOW);
+    const { bytes, kind } = await readListing(journal, NOW);
     return { bytes, isEnded: kind === 'listed' };
   });
 });

@@ -25,7 +25,7 @@ async function walkInPieces(
   const walking = new Walking(listing.get, { pageSize: 100, requestsAtMost: 3000 });
   let now = NOW;
   for (const most of [...interruptions, Number.POSITIVE_INFINITY]) {
-    const left = await readListing(journal, 100, now);
+    const left = await readListing(journal, now);
     if (left.kind === 'listed') throw new Error('no walk of these ends its journal');
     const written = new ListingJournal(journal, left);
     let windows = 0;

@@ -56,7 +56,7 @@ describe('a listing that was cut off', () => {
     expect(lines.map(({ kind }) => kind).filter((kind) => kind === 'window').length).toBeGreaterThan(2);
     for (const cut of cutsOf(whole)) {
       writeFileSync(journal.listing, whole.subarray(0, cut));
-      const left = await readListing(journal, 3, NOW);
+      const left = await readListing(journal, NOW);
       const windows = lines.filter(({ kind, end }) => kind === 'window' && end <= cut);
       const listed = lines.some(({ kind, end }) => kind === 'listed' && end <= cut);
       expect({ cut, kind: left.kind, windows: left.windows }).toEqual({
@@ -81,7 +81,7 @@ describe('a listing that was cut off', () => {
     for (const end of lineEnds(whole)) {
       for (const cut of [end - 1, end, end + 1, end + 7].filter((at) => at >= 0 && at < whole.length)) {
         writeFileSync(journal.listing, whole.subarray(0, cut));
-        const left = await readListing(journal, 3, NOW);
+        const left = await readListing(journal, NOW);
         const written = new ListingJournal(journal, left);
         await written.accept(more, new Date(NOW));
         written.close();

@@ -19,7 +19,7 @@ let first: Home;
 let home: Home;
 
 beforeAll(async () => {
-  simulator = await startSimulator({ seed: 8, nights: 2, websites: [{ id: 'w', pages: 40 }] });
+  simulator = await startSimulator({ maxLimit: 20, seed: 8, nights: 2, websites: [{ id: 'w', pages: 40 }] });
   first = new Home(temporaryFolder(), simulator, ['w']);
   await first.sync({ follow: false });
   simulator.advance(3);

@@ -73,7 +73,7 @@ describe('a removal that dies', () => {
 });
 
 test('a run of the website that died is removed with it', async () => {
-  const simulator = await startSimulator({ seed: 3, nights: 4, websites: [{ id: 'w', pages: 12 }] });
+  const simulator = await startSimulator({ maxLimit: 20, seed: 3, nights: 4, websites: [{ id: 'w', pages: 12 }] });
   const home = new Home(temporaryFolder(), simulator, ['w']);
   await home.syncOne();
   simulator.advance();

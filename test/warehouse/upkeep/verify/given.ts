@@ -18,7 +18,7 @@ export function givenTwoNights(): Given {
   let clean: Home;
   beforeAll(async () => {
     given.root = temporaryFolder();
-    given.simulator = await startSimulator({ seed: 6, nights: 2, websites: [{ id: 'w', pages: 20 }] });
+    given.simulator = await startSimulator({ maxLimit: 20, seed: 6, nights: 2, websites: [{ id: 'w', pages: 20 }] });
     clean = new Home(mkdtempSync(join(given.root, 'home-')), given.simulator, ['w']);
     for (let night = 0; night < 2; night++) {
       await clean.sync({ follow: night === 1 });

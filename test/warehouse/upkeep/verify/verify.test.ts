@@ -200,7 +200,7 @@ once('finds that indexhouse.duckdb lacks the newest snapshot: it lags', async ()
 });
 
 testAtLength('a sync that runs meanwhile is no difference', async () => {
-  const api = { requests_per_minute: 6000, page_size: 20 };
+  const api = { requests_per_minute: 6000 };
   const paced = new Home(home.folder, given.simulator, ['w'], { api });
   const sync = start(['sync', '--config', paced.config]);
   const seen: unknown[] = [];
