@@ -90,7 +90,7 @@ const NOTHING = {
   pages: null,
 };
 
-const driftRow = z.object({
+export const driftRow = z.object({
   website_id: z.string(),
   source: z.string(),
   kind: z.string(),
@@ -161,7 +161,7 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   const checked_at = new Date(input.now).toISOString();
   const known = await engine.rows(websiteRow, sql('answers/status/websites'), { checked_at });
   const sources = await engine.rows(sourcesRow, sql('answers/status/sources'));
-  const drift = await engine.rows(driftRow, sql('answers/status/new_drift'));
+  const drift = await engine.rows(driftRow, sql('answers/status/new_drift'), { snapshot: null });
   const { index_summary: known_summaries = [], index_coverage_state: known_states = [] } = KNOWN_VALUES.coverage;
   await engine.set({ known_summaries: [...known_summaries], known_states: [...known_states] });
   const pageStates = await engine.rows(pageStateRow, sql('answers/status/page_states'));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { askRows } from '../../answers/query/ask-rows.js';
 import type { Reader } from '../../answers/query/reader.js';
-import { driftText } from '../../answers/status/website-status.js';
+import { driftRow, driftText } from '../../answers/status/website-status.js';
 import { globExpression } from '../../base/config/globs.js';
 import type { Drop } from '../../base/config/notify.js';
 import type { Changed } from '../../base/config/page-filters.js';
@@ -47,14 +47,6 @@ export const snapshotRow = z.object({
   partial_since: z.string(),
 });
 export type Snapshot = z.infer<typeof snapshotRow> & Website;
-
-const driftRow = z.object({
-  kind: z.string(),
-  field: z.string(),
-  value: z.string().nullable(),
-  occurrences: z.int(),
-  sample: z.string().nullable(),
-});
 
 const directoryRow = z.object({ directory: z.string(), now: z.int(), before: z.int() });
 
@@ -274,7 +266,7 @@ function ends(snapshot: Snapshot): Notice[] {
 
 async function drift(reader: Reader, snapshot: Snapshot): Promise<Notice[]> {
   const { website_id: website, snapshot_id, snapshot_at, snapshot_date } = snapshot;
-  const rows = await askRows(reader, 'app/notify/new_drift', driftRow, { website, snapshot: snapshot_id });
+  const rows = await askRows(reader, 'answers/status/new_drift', driftRow, { snapshot: snapshot_id }, website);
   if (rows.length === 0) return [];
   const named = rows.slice(0, EXAMPLES).map(driftText);
   const more = rows.length > EXAMPLES ? `, and ${count(rows.length - EXAMPLES)} more` : '';
