@@ -1,51 +1,45 @@
-/** How often each figure is measured: `BENCH_RUNS`, else 5. */
-export const RUNS = Number(process.env['BENCH_RUNS'] ?? 5);
+import { boundOf, type Promised } from './promises.js';
 
-export interface Aim {
-  atLeast?: number;
-  atMost?: number;
-  /** Not the median but every value must meet it. */
-  each?: boolean;
+/** How often each figure is measured: `BENCH_RUNS`, else 3. */
+export const RUNS = sizeOf('BENCH_RUNS', 3);
+
+/** A number from the environment, such as a size. */
+export function sizeOf(name: string, usual: number): number {
+  return Number(process.env[name] ?? usual);
 }
 
 /**
- * Prints a figure's values, their median and what it aims at. Where the median misses the aim, the process will end
- * with 1.
+ * Prints a promise, what was measured, and whether it is kept. If it is not, the process ends with 1.
  *
- * @param digits behind the decimal point
+ * @param slack how far chance may take a figure beyond its bounds
  */
-export function judge(name: string, values: number[], aim: Aim | null, digits = 3): void {
-  const middle = median(values);
-  const met = aim === null || (aim.each ? values : [middle]).every((value) => isWithin(value, aim));
-  if (!met) process.exitCode = 1;
-  const all = values.map((value) => value.toFixed(digits)).join(', ');
-  const verdict = aim === null ? '' : `; aim ${aimText(aim)}: ${met ? 'met' : 'MISSED'}`;
-  print(`${name}: ${all}; median ${middle.toFixed(digits)}${verdict}`);
+export function judge(promised: Promised, measured: number, detail = '', slack = 0): void {
+  const { what, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = promised;
+  const isKept = measured >= atLeast - slack && measured <= atMost + slack;
+  if (!isKept) process.exitCode = 1;
+  const more = detail && ` (${detail})`;
+  print(`${what}: ${boundOf(promised)}, ${shown(measured)}${more}, ${isKept ? 'ok' : 'MISSED'}`);
 }
 
-function isWithin(
-  value: number,
-  { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY }: Aim,
-): boolean {
-  return value >= atLeast && value <= atMost;
+/** Prints figures that nothing is promised of. */
+export function tell(what: string, figures: Readonly<Record<string, number>>): void {
+  const all = Object.entries(figures).map(([name, value]) => `${name} ${shown(value)}`);
+  print(`${what}: ${all.join(', ')}`);
 }
 
-function aimText({ atLeast, atMost, each }: Aim): string {
-  const bounds = [atLeast === undefined ? [] : `≥ ${atLeast}`, atMost === undefined ? [] : `≤ ${atMost}`].flat();
-  return `${bounds.join(', ')}${each ? ' in each' : ''}`;
+/** Three digits of a small number, all of a large one. */
+export function shown(value: number): string {
+  const maximumSignificantDigits = Math.max(3, Math.trunc(Math.abs(value)).toString().length);
+  return Number.isFinite(value) ? value.toLocaleString('en-US', { maximumSignificantDigits }) : String(value);
 }
 
 /** The middle value; of an even number of values the mean of the two in the middle. */
-export function median(values: number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
   const half = sorted.length / 2;
   const low = sorted[Math.ceil(half) - 1] ?? Number.NaN;
   const high = sorted[Math.floor(half)] ?? Number.NaN;
   return (low + high) / 2;
-}
-
-export function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
 }
 
 export function print(line: string): void {

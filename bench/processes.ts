@@ -1,82 +1,99 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { packageFolder } from '../src/base/storage/sql.js';
 
-const PROGRAM = join(packageFolder(), 'dist', 'src', 'app', 'cli', 'main.js');
-const BUILT_BENCHES = join(packageFolder(), 'dist', 'bench');
+const BUILT = join(packageFolder(), 'dist');
+const PROGRAM = join(BUILT, 'src', 'app', 'cli', 'main.js');
+const HOOK = join(BUILT, 'bench', 'cost-hook.js');
+const SCRIPT = join(BUILT, 'bench', 'naive-script.js');
+const NOBODY = 'http://127.0.0.1:9';
 /** As long as the keys of real services are: masking it in every answer is part of the work. */
 export const TOKEN = 'bench-5f0c9d1e7a3b4826c1d9e0f7a6b5c4d3';
 
-/** A service in a process of its own. */
-export interface Service {
-  /** What goes in front of `/v1`. */
+const costSchema = z.object({
+  seconds: z.number(),
+  megabytes: z.number(),
+  engines: z.int(),
+  statements: z.int(),
+});
+/** What a process took: of a processor, at most of memory, and of DuckDB. */
+export type Cost = z.infer<typeof costSchema>;
+
+/** A server in a process of its own. */
+export interface Server {
   url: string;
+  /** What it took until now. */
+  cost(): Promise<Cost>;
   stop(): Promise<void>;
 }
 
-const started = z.object({ base_url: z.string() });
-
-/** `indexhouse simulate` on a free port, with these flags; its control path is below `<url>/control`. */
-export function startSimulator(flags: string[]): Promise<Service> {
-  return startService([PROGRAM, 'simulate', '--json', '--port', '0', '--token', TOKEN, ...flags]);
+/** `indexhouse simulate` on a free port. */
+export function startSimulator(flags: string[]): Promise<Server> {
+  return startServer(['simulate', '--port', '0', '--token', TOKEN, ...flags]);
 }
 
-/** A built script of this folder which says `{"base_url": …}` when it listens. */
-export function startBenchService(name: string, args: string[]): Promise<Service> {
-  return startService([join(BUILT_BENCHES, `${name}.js`), ...args]);
-}
-
-async function startService(args: string[]): Promise<Service> {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const text = await new Promise<string>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').once('data', resolve);
-    child.once('close', (code) => reject(new Error(`the service ended with ${code} before it listened`)));
+/** A command that prints `{"base_url": …}` once it listens. */
+export async function startServer(args: string[]): Promise<Server> {
+  const child = spawn(process.execPath, ['--import', HOOK, PROGRAM, ...args, '--json'], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  const { base_url: url } = started.parse(JSON.parse(text));
-  return { url, stop: () => stopped(child) };
+  const line = await new Promise<string>((resolve, reject) => {
+    child.stdout?.setEncoding('utf8').once('data', resolve);
+    child.once('close', (code) => reject(new Error(`${args[0]} ended with ${code} before it listened`)));
+  });
+  const { base_url: url } = z.object({ base_url: z.string() }).parse(JSON.parse(line));
+  const cost = async () => {
+    child.send('cost');
+    const [told] = await once(child, 'message');
+    return costSchema.parse(told);
+  };
+  return { url, cost, stop: () => stopped(child) };
 }
 
 async function stopped(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
   const closed = once(child, 'close');
   child.kill('SIGTERM');
   await closed;
 }
 
-/**
- * Runs `indexhouse` to its end.
- *
- * @param hooks arguments of Node itself, such as `--require`
- * @returns what it printed on stdout
- * @throws Error if it ends with another code than `codes`
- */
-export function runProgram(args: string[], options: ScriptOptions): Promise<string> {
-  return runScript([PROGRAM, ...args], options);
+/** Runs `indexhouse` over a warehouse, whose configuration it writes beside it. @param url of the service */
+export async function runProgram(args: string[], warehouse: string, url = NOBODY): Promise<Cost & { stdout: string }> {
+  const config = `${warehouse}.json`;
+  const api = { base_url: url, token: TOKEN, requests_per_minute: 'unlimited' };
+  writeFileSync(config, JSON.stringify({ api, warehouse: { path: warehouse } }));
+  // `status` finds the snapshots old, and ends with another code.
+  return run([PROGRAM, ...args, '--config', config], args[0] === 'status' ? [0, 3] : [0]);
 }
 
-export interface ScriptOptions {
-  cwd: string;
-  env?: Record<string, string>;
-  hooks?: string[];
-  /** The exit codes that are no failure; by default 0. */
-  codes?: readonly number[];
+/** Runs `naive-script.ts`. */
+export function runScript(args: string[]): Promise<Cost> {
+  return run([SCRIPT, ...args], [0]);
 }
 
-/** The same of any script, or of Node's own flags. */
-export async function runScript(
-  args: string[],
-  { cwd, env = {}, hooks = [], codes = [0] }: ScriptOptions,
-): Promise<string> {
-  const child = spawn(process.execPath, [...hooks, ...args], {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+async function run(args: string[], codes: readonly number[]): Promise<Cost & { stdout: string }> {
+  return inFolder(async (folder) => {
+    const file = join(folder, 'cost.json');
+    const env = { ...process.env, COST_FILE: file };
+    const child = spawn(process.execPath, ['--import', HOOK, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = Promise.all([text(child.stdout), text(child.stderr)]);
+    const [code] = await once(child, 'close');
+    const [stdout, stderr] = await said;
+    if (!codes.includes(code)) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
+    return { ...costSchema.parse(JSON.parse(readFileSync(file, 'utf8'))), stdout };
   });
-  const pieces: Buffer[] = [];
-  child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  if (code === null || !codes.includes(code)) throw new Error(`${args.join(' ')} ended with ${code}`);
-  return Buffer.concat(pieces).toString('utf8');
+}
+
+/** Works in a folder that is removed in the end. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

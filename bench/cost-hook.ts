@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { duckdb } from '../src/base/storage/duckdb.js';
 
 /**
- * Imported into a measured process by `--import`: counts the engines that it opened, its statements, the seconds that
- * it computed and its largest memory to the file that `COUNTS_FILE` names.
+ * Imported into a measured process by `--import`: writes what it took to the file that `COST_FILE` names when it ends,
+ * and sends it to a parent that asks by a message.
  */
 const { DuckDBInstance, DuckDBConnection } = duckdb;
 const counts = { engines: 0, statements: 0 };
@@ -20,10 +20,14 @@ for (const name of ['run', 'stream', 'extractStatements'] as const) {
     return own.apply(this, given);
   };
 }
-process.on('exit', () => {
+
+function cost() {
   const { user, system } = process.cpuUsage();
-  writeFileSync(
-    process.env['COUNTS_FILE'] ?? '',
-    JSON.stringify({ ...counts, seconds: (user + system) / 1e6, megabytes: process.resourceUsage().maxRSS / 1e3 }),
-  );
-});
+  return { ...counts, seconds: (user + system) / 1e6, megabytes: process.resourceUsage().maxRSS / 1e3 };
+}
+
+process.on('exit', () => writeFileSync(process.env['COST_FILE'] ?? '/dev/null', JSON.stringify(cost())));
+if (process.send) {
+  process.on('message', () => process.send?.(cost()));
+  process.channel?.unref();
+}
