@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../given/cli.js';
 import { dryRunOf } from '../given/dry-run.js';
-import { PROPERTY, SHOP, scriptedProperty } from './scripted-property.js';
+import { type Permission, PROPERTY, SHOP, scriptedProperty } from './scripted-property.js';
 
 const PREFIX = `${SHOP}/`;
 const BLOG = `${SHOP}/blog/`;
-const ALL_OWNED = Object.fromEntries([PROPERTY, PREFIX, BLOG].map((siteUrl) => [siteUrl, 'siteOwner']));
+const ALL_OWNED: Record<string, Permission> = { [PROPERTY]: 'siteOwner', [PREFIX]: 'siteOwner', [BLOG]: 'siteOwner' };
 
 function pagesOf(folder: string, count: number): string[] {
   return Array.from({ length: count }, (_, at) => folder + at);
@@ -54,12 +54,12 @@ test('all properties of an account list and inspect each page once', async () =>
     ...ALL_OWNED,
     'sc-domain:blog.shop.example': 'siteOwner',
     'sc-domain:a.example': 'siteUnverifiedUser',
-  };
+  } as const;
   const night = { sites, sitemap: [...pagesOf(PREFIX, 4), 'https://blog.shop.example/1'] };
   expect(await pass(night)).toMatchObject({ website_id: PROPERTY, reports: { fetched: 5 } });
   expect(countsOf(calls.through)).toEqual({ [PREFIX]: 4, 'sc-domain:blog.shop.example': 1 });
   expect(await rows('select distinct website_id from pages')).toEqual([{ website_id: PROPERTY }]);
-  const lost = { ...night, sites: { [PROPERTY]: 'siteUnverifiedUser' } };
+  const lost = { ...night, sites: { [PROPERTY]: 'siteUnverifiedUser' } } as const;
   expect(await pass(lost)).toMatchObject({
     status: 'failed',
     error: expect.stringMatching(/has no access to a property of Search Console; have/),
@@ -88,8 +88,8 @@ test('websites that overlap, or use the same wider property, share the day', asy
 
 test('a property that refuses every inspection is asked a dozen times, and the permission is named', async () => {
   const { pass, calls, config, rows } = await scriptedProperty(onTestFinished);
-  const night = { sites: { [PROPERTY]: 'siteRestrictedUser' }, sitemap: pagesOf(PREFIX, 40), refuses: () => true };
-  const { error, reports, reports_status } = await pass(night);
+  const sitemap = pagesOf(PREFIX, 40);
+  const { error, reports, reports_status } = await pass({ sites: { [PROPERTY]: 'siteRestrictedUser' }, sitemap });
   expect([reports_status, reports]).toMatchObject(['failed', { planned: 0, failed: 0, left: 40 }]);
   expect(error).toMatch(
     /refuses inspections of sc-domain:shop.example \(permission: siteRestrictedUser\) to .*; have an/,
@@ -98,15 +98,14 @@ test('a property that refuses every inspection is asked a dozen times, and the p
   expect(await dryRunOf(config)).toMatchObject([{ reports: { planned: 0, left: 40 }, limit: 'quota' }]);
   // No page is at fault.
   expect(await rows('select count(*)::int as n from page_state where consecutive_failures > 0')).toEqual([{ n: 0 }]);
-  expect(await pass({ ...night, refuses: () => false })).toMatchObject({ reports: { fetched: 40 } });
+  expect(await pass({ sitemap })).toMatchObject({ reports: { fetched: 40 } });
 });
 
 test('pages that another property has do not depend on one that refuses', async () => {
   const { pass, calls, config } = await scriptedProperty(onTestFinished);
-  const sites = { [PROPERTY]: 'siteRestrictedUser', [PREFIX]: 'siteOwner', [BLOG]: 'siteRestrictedUser' };
+  const sites = { [PROPERTY]: 'siteRestrictedUser', [PREFIX]: 'siteOwner', [BLOG]: 'siteRestrictedUser' } as const;
   const sitemap = [...pagesOf(BLOG, 20), ...pagesOf('https://www.shop.example/', 20)];
-  const refuses = (_: string, siteUrl: string) => siteUrl !== PREFIX;
-  const { error, inspected } = await pass({ sites, sitemap, refuses });
+  const { error, inspected } = await pass({ sites, sitemap });
   expect([inspected, error]).toEqual([pagesOf(BLOG, 20).sort(), expect.stringContaining('have an owner give')]);
   expect(countsOf(calls.through)).toEqual({ [PROPERTY]: 12, [PREFIX]: 20, [BLOG]: 12 });
   expect(await dryRunOf(config)).toMatchObject([{ pages: 40, reports: { planned: 20, left: 20 }, limit: 'quota' }]);

@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import type { PropertyOptions } from '../../src/app/demo/search-console/properties.js';
+import { startSearchConsole } from '../../src/app/demo/search-console/search-console.js';
+import type { ScriptedAnswer, ScriptedCall } from '../../src/app/demo/simulator/simulation.js';
 import { addDays, DAY_MS } from '../../src/base/time.js';
 import { SEARCH_TYPES } from '../../src/source/source.js';
 import { realRunEffects } from '../../src/sync/context.js';
@@ -9,17 +10,19 @@ import type { WebsiteReceipt } from '../../src/sync/receipt.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
 import { writeConfig } from '../given/config-file.js';
 import { type OnFinished, temporaryFolder } from '../given/folder.js';
-import { listenOnLoopback } from '../given/loopback.js';
 import { syncNow } from '../given/synced.js';
 import { findingsOf } from '../given/verified.js';
 import { givenSchemas, noFollowers } from '../given/warehouse.js';
-import { credentialsFile, serviceAccount } from '../source/search-console/fake-google.js';
+import { NO_PAGES, refusal } from '../source/search-console/given-google.js';
 
 export const SHOP = 'https://shop.example';
 export const PROPERTY = 'sc-domain:shop.example';
 export const SITEMAP = `${SHOP}/sitemap.xml`;
 const FIRST_NIGHT_MS = Date.parse('2026-03-01T10:00:00Z');
 
+const WITHOUT_LIMITS = { inspectionsPerDay: 1e6, inspectionsPerMinute: 1e6, queriesPerMinute: 1e6 };
+
+export type Permission = NonNullable<PropertyOptions['permissionLevel']>;
 type SearchedPage = readonly [page: string, clicks: number, impressions: number, position: number];
 
 /** What Search Console and the site say in one night. */
@@ -39,48 +42,30 @@ export interface ScriptedNight {
   /** An `indexStatusResult`; by default the page is indexed, and was crawled on the day before the first night. */
   inspect?(url: string): object;
   /** The properties that the account sees, as Google spells them, with its permissions. */
-  sites?: Readonly<Record<string, string>>;
+  sites?: Readonly<Record<string, Permission>>;
   /** Whether an inspection is refused with a 403. */
-  refuses?(url: string, siteUrl: string): boolean;
+  refuses?(url: string): boolean;
 }
 
-const inspectionAsked = z.strictObject({
-  inspectionUrl: z.url(),
-  siteUrl: z.string(),
-  languageCode: z.literal('en-US'),
-});
-const searchAsked = z.strictObject({
+const inspectionAsked = z.object({ inspectionUrl: z.url(), siteUrl: z.string(), languageCode: z.literal('en-US') });
+const searchAsked = z.object({
   startDate: z.iso.date(),
   endDate: z.iso.date(),
   type: z.enum(SEARCH_TYPES),
-  dataState: z.enum(['final', 'all']),
   dimensions: z.tuple([z.enum(['date', 'page'])]),
-  aggregationType: z.literal('byPage').optional(),
-  rowLimit: z.int().max(25_000),
+  rowLimit: z.int(),
   startRow: z.int().default(0),
 });
 
-class Refused extends Error {
-  constructor(
-    message: string,
-    readonly status = 403,
-  ) {
-    super(message);
-  }
-}
-
-/** A property on loopback that answers as a script says, and refuses what Google would; its nights are a day apart. */
+/** A simulated property that answers as a script says, and refuses what Google would; its nights are a day apart. */
 export async function scriptedProperty(onFinished: OnFinished, entry: object | object[] | 'all' = {}, settings = {}) {
   let script: ScriptedNight = {};
   let night = -1;
   const inspected: string[] = [];
   /** The property of each inspection, how often the list of properties was asked for, and the days that were. */
   const calls: { through: string[]; lists: number; searched: string[] } = { through: [], lists: 0, searched: [] };
-  const readable = (siteUrl: string) => {
-    const { sites = { [PROPERTY]: 'siteFullUser' } } = script;
-    if ((sites[siteUrl] ?? 'siteUnverifiedUser') === 'siteUnverifiedUser') throw new Refused(`not yours: ${siteUrl}`);
-  };
-  const day = (daysAgo: number) => new Date(FIRST_NIGHT_MS + (night - daysAgo) * DAY_MS).toISOString().slice(0, 10);
+  const now = () => FIRST_NIGHT_MS + night * DAY_MS;
+  const day = (daysAgo: number) => new Date(now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
   const shownOn = (date: string, type: string) => {
     const { traffic = [], search = (date, type) => (date === day(3) && type === 'web' ? traffic : []) } = script;
     return search(date, type);
@@ -90,11 +75,11 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
     const figures = ([page, clicks, impressions, position]: SearchedPage) => {
       return { keys: [page], clicks, impressions, ctr: 0, position };
     };
-    if (type === script.refusedType) throw new Refused(`no ${type}`, 400);
+    if (type === script.refusedType) return refusal(400, 'INVALID_ARGUMENT', `no ${type}`);
     if (dimensions[0] === 'page') {
       const shown = shownOn(startDate, type);
-      if (typeof shown === 'number') throw new Refused(`no ${startDate}`, shown);
-      return { rows: shown.slice(startRow, startRow + rowLimit).map(figures) };
+      if (typeof shown === 'number') return refusal(shown, 'INVALID_ARGUMENT', `no ${startDate}`);
+      return { body: { rows: shown.slice(startRow, startRow + rowLimit).map(figures) } };
     }
     const rows = [];
     for (let date = startDate; date <= endDate; date = addDays(date, 1)) {
@@ -103,59 +88,32 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
       const sum = (of: 1 | 2) => pages.reduce((all, page) => all + page[of], 0);
       if (pages.length > 0) rows.push(figures([date, sum(1), sum(2), 1]));
     }
-    return { rows, metadata: { first_incomplete_date: day(2) } };
+    return { body: { rows, metadata: { first_incomplete_date: day(2) } } };
   };
-  const answer = (line: string, body: string): unknown => {
-    if (line === 'POST /token') return { access_token: 'ya29.a-token-of-this-test', expires_in: 3599 };
-    if (line === 'GET /webmasters/v3/sites') {
-      calls.lists++;
-      const sites = Object.entries(script.sites ?? { [PROPERTY]: 'siteFullUser' });
-      return { siteEntry: sites.map(([siteUrl, permissionLevel]) => ({ siteUrl, permissionLevel })) };
-    }
-    const [, site = '', encoded = ''] = /^\w+ (\/webmasters\/v3\/sites\/([^/]+))\//.exec(line) ?? [];
-    if (encoded) readable(decodeURIComponent(encoded));
-    if (line === `GET ${site}/sitemaps`) {
-      return { sitemap: [SITEMAP, ...Object.keys(script.sitemaps ?? {})].map((path) => ({ path, errors: '0' })) };
-    }
-    if (line === `POST ${site}/searchAnalytics/query`) {
-      return searched(searchAsked.parse(JSON.parse(body)));
-    }
-    if (line !== 'POST /v1/urlInspection/index:inspect') return null;
-    const { inspectionUrl: url, siteUrl } = inspectionAsked.parse(JSON.parse(body));
+  const inspect = (body: unknown, status: number) => {
+    const { inspectionUrl: url, siteUrl } = inspectionAsked.parse(body);
     calls.through.push(siteUrl);
-    readable(siteUrl);
-    if (script.refuses?.(url, siteUrl))
-      throw new Refused('You do not own this site, or the inspected URL is not part of this property.');
+    if (status !== 200) return undefined;
+    if (script.refuses?.(url)) return refusal(403, 'PERMISSION_DENIED', 'You do not own this site.');
     inspected.push(url);
-    const result = script.inspect?.(url) ?? indexed(url);
-    return { inspectionResult: { inspectionResultLink: linkOf(url, night), indexStatusResult: result } };
+    const indexStatusResult = script.inspect?.(url) ?? indexed(url);
+    return { body: { inspectionResult: { inspectionResultLink: linkOf(url, night), indexStatusResult } } };
   };
-  const reply = async (request: IncomingMessage, response: ServerResponse) => {
-    const host = `${request.headers.host}`;
-    const body = await text(request);
-    response.setHeader('date', new Date(FIRST_NIGHT_MS + night * DAY_MS).toUTCString());
-    if (!host.startsWith('127.')) {
-      const files: Record<string, readonly string[]> = { [SITEMAP]: script.sitemap ?? [], ...script.sitemaps };
-      const address = `https://${host}${request.url}`;
-      const given = script.files?.[address] ?? (files[address] && urlset(files[address])) ?? 404;
-      return void (typeof given === 'number' ? response.writeHead(given).end() : response.end(given));
-    }
-    try {
-      const said = answer(`${request.method} ${request.url}`, body);
-      response.writeHead(said ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(said));
-    } catch (error) {
-      const [code, status] = error instanceof Refused ? [error.status, 'PERMISSION_DENIED'] : [400, 'INVALID_ARGUMENT'];
-      const refused = { error: { code, status, message: String(error) } };
-      response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(refused));
-    }
+  const answer = ({ line, host, body, status }: ScriptedCall): ScriptedAnswer | undefined => {
+    if (!host.startsWith('127.')) return fileOf(script, `https://${host}${line.replace('GET ', '')}`);
+    if (line.endsWith('/sites')) calls.lists++;
+    if (line.endsWith(':inspect')) return inspect(body, status);
+    if (status !== 200) return undefined;
+    if (line.endsWith('/query')) return searched(searchAsked.parse(body));
+    const listed = [SITEMAP, ...Object.keys(script.sitemaps ?? {})].map((path) => ({ path, errors: '0' }));
+    return line.endsWith('/sitemaps') ? { body: { sitemap: listed } } : undefined;
   };
-  const server = createServer((request, response) => void reply(request, response));
-  const { url, close } = await listenOnLoopback(server);
-  onFinished(close);
+  const service = await startSearchConsole({ clock: now, script: answer, websites: NO_PAGES, ...WITHOUT_LIMITS });
+  onFinished(() => service.close());
   const folder = temporaryFolder(onFinished);
   const warehouse = join(folder, 'warehouse');
-  const credentials = credentialsFile({ ...serviceAccount(), token_uri: `${url}/token` });
-  const google = { credentials, endpoint: url, requests_per_minute: 100_000, concurrency: 8, ...settings };
+  const credentials = await service.credentials();
+  const google = { credentials, endpoint: service.url, requests_per_minute: 100_000, concurrency: 8, ...settings };
   const named = (entries: object[]) => entries.map((one) => ({ id: PROPERTY, source: 'google', ...one }));
   const websites = entry === 'all' ? { all: true, source: 'google' } : named([entry].flat());
   const config = writeConfig(folder, { sections: { google, websites } });
@@ -168,8 +126,9 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
       [script, night] = [said, night + days];
       inspected.length = 0;
       Object.assign(calls, { through: [], lists: 0, searched: [] });
+      const sites = Object.entries<Permission>(said.sites ?? { [PROPERTY]: 'siteOwner' });
+      service.setProperties(sites.map(([siteUrl, permissionLevel]) => ({ siteUrl, permissionLevel })));
       await givenSchemas(warehouse);
-      const now = () => FIRST_NIGHT_MS + night * DAY_MS;
       const asked = pages && new Map([[PROPERTY, pages]]);
       const { websites } = await syncNow(config, { asked, effects: { ...realRunEffects, now, follow: noFollowers } });
       if (!websites[0]) throw new Error('no website in the receipt');
@@ -178,6 +137,13 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
     rows: async (sql: string) => rowsOf(await openReader(warehouse, onFinished), sql),
     wrong: async () => (await findingsOf(warehouse)).filter(({ level }) => level !== 'lag'),
   };
+}
+
+/** A sitemap of a script, or what stands for it. */
+function fileOf({ sitemap = [], sitemaps, files }: ScriptedNight, address: string): ScriptedAnswer {
+  const listed = { [SITEMAP]: sitemap, ...sitemaps }[address];
+  const given = files?.[address] ?? (listed && urlset(listed)) ?? 404;
+  return typeof given === 'number' ? { status: given } : { body: given };
 }
 
 /** What Google says of an indexed page. */

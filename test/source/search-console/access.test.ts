@@ -1,25 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { CredentialsKind } from '../../../src/app/demo/search-console/sign-in.js';
 import { Access } from '../../../src/source/search-console/access.js';
 import { listSites } from '../../../src/source/search-console/calls.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { credentialsFile, EMAIL, google, refusal, SEARCH_DEFAULTS, serviceAccount, USER } from './fake-google.js';
+import { credentialsFile, credentialsOf, google, googleConfig, refusal } from './given-google.js';
 
-const accessOf = (credentials?: string) => {
-  const google = {
-    requests_per_minute: 1,
-    concurrency: 1,
-    accounts: {},
-    ...SEARCH_DEFAULTS,
-    forget_after: 1,
-    endpoint: '',
-    ...(credentials ? { credentials } : {}),
-  };
-  return new Access({ google, timeout: 1 });
-};
+const accessOf = (credentials?: string) =>
+  new Access({ google: googleConfig(credentials === undefined ? {} : { credentials }), timeout: 1 });
 
-const service = serviceAccount();
+const service = await credentialsOf('service_account');
+const user = await credentialsOf('authorized_user');
 it.each([
   ['nothing', '', /\(it is not JSON\)/],
   ['an API key', 'AIzaSyA-very-secret-key', /is not a whole credentials file/],
@@ -57,20 +49,20 @@ it('takes the first credentials of the documented order, and never a key in plac
   );
   vi.stubEnv('GCE_METADATA_HOST', '127.0.0.1:1');
   expect(wayOf()).toBe('metadata server');
-  writeFileSync(join(folder, 'application_default_credentials.json'), JSON.stringify(USER));
+  writeFileSync(join(folder, 'application_default_credentials.json'), JSON.stringify(user));
   expect(wayOf()).toBe('gcloud');
   mkdirSync(join(folder, 'indexhouse'));
-  writeFileSync(join(folder, 'indexhouse', 'google.json'), JSON.stringify(USER));
+  writeFileSync(join(folder, 'indexhouse', 'google.json'), JSON.stringify(user));
   expect(wayOf()).toBe('login');
   vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', credentialsFile(service));
-  expect([wayOf(), accessOf().account]).toEqual(['GOOGLE_APPLICATION_CREDENTIALS', EMAIL]);
-  expect(wayOf(credentialsFile(USER))).toBe('google.credentials');
+  expect([wayOf(), accessOf().account]).toEqual(['GOOGLE_APPLICATION_CREDENTIALS', service.client_email]);
+  expect(wayOf(credentialsFile(user))).toBe('google.credentials');
   for (const key of [JSON.stringify(service), 'AIzaSyA-very-secret-key'])
     expect(() => wayOf(key)).toThrow(/^google.credentials holds a key itself: write it to a file, [^A{]*$/);
 });
 
 it('signs in once for all calls, and again a minute before the end', async () => {
-  const { client, purpose, signIns, clock } = await google(() => ({}));
+  const { client, purpose, signIns, clock } = await google();
   await Promise.all([1, 2, 3].map(() => listSites(client, purpose)));
   for (const later of [3538_000, 2_000]) {
     expect(signIns).toHaveLength(1);
@@ -82,40 +74,62 @@ it('signs in once for all calls, and again a minute before the end', async () =>
 
 it('renews a token that ended early once for all that wait, and ends all calls where that is refused, too', async () => {
   const ended = refusal(401, 'UNAUTHENTICATED', 'Ended.');
-  const early = await google(({ headers }) => (headers['authorization']?.includes('token-1') ? ended : {}));
+  let first: unknown;
+  const early = await google(({ headers: { authorization } }) => {
+    first ??= authorization;
+    return authorization === first ? ended : undefined;
+  });
   await Promise.all([1, 2, 3].map(() => listSites(early.client, early.purpose)));
   expect(early.signIns).toHaveLength(2);
   const { client, purpose, calls } = await google(() => ended);
-  const refused = { kind: 'unauthorized', message: expect.stringContaining(`the tokens of ${EMAIL}`) };
+  const refused = { kind: 'unauthorized', message: expect.stringContaining(`the tokens of ${service.client_email}`) };
   await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
   await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
   expect(calls).toHaveLength(2);
 });
 
 const login = /run `gcloud auth application-default login --scopes=\S+` again/;
-it.each([
-  ['service', 400, 'invalid_grant', 'Invalid JWT Signature.', /keys create key\.json --iam-account=reader@/],
+it.each<[CredentialsKind, number, string, string, RegExp]>([
   [
-    'service',
+    'service_account',
+    400,
+    'invalid_grant',
+    'Invalid JWT Signature.',
+    /keys create key\.json --iam-account=indexhouse@/,
+  ],
+  [
+    'service_account',
+    400,
+    'invalid_grant',
+    'Invalid grant: account not found',
+    /indexhouse@\S+ was deleted: use another account/,
+  ],
+  [
+    'service_account',
     400,
     'invalid_grant',
     'Token must be in a reasonable timeframe.',
     /clock: it shows 2025-03-01 02:00 UTC and Google's Sat, 01 Mar 2025 09:00:00 GMT/,
   ],
-  ['user', 400, 'invalid_grant', 'Token has been expired or revoked.', login],
-  ['user', 404, '', 'No such page.', /check the addresses in/],
-])('a refused sign-in of a %s with %i %s %s says what to do', async (who, status, error, error_description, remedy) => {
-  const headers = { date: 'Sat, 01 Mar 2025 09:00:00 GMT' };
-  const signIn = () => ({ status, body: { error, error_description }, headers });
-  const given = await google(() => ({}), { signIn, file: who === 'user' ? USER : {} });
-  const refused = { kind: 'unauthorized', message: expect.stringMatching(remedy) };
-  await expect(listSites(given.client, given.purpose)).rejects.toMatchObject(refused);
-  await expect(listSites(given.client, given.purpose)).rejects.toThrow(given.credentials);
-  expect(given.signIns).toHaveLength(1);
-});
+  ['authorized_user', 400, 'invalid_grant', 'Token has been expired or revoked.', login],
+  ['authorized_user', 404, '', 'No such page.', /check the addresses in/],
+])(
+  'a refused sign-in of a %s with %i %s %s says what to do',
+  async (kind, status, error, error_description, remedy) => {
+    const headers = { date: 'Sat, 01 Mar 2025 09:00:00 GMT' };
+    const signIn = () => ({ status, body: { error, error_description }, headers });
+    const given = await google(undefined, { signIn, kind });
+    const refused = { kind: 'unauthorized', message: expect.stringMatching(remedy) };
+    await expect(listSites(given.client, given.purpose)).rejects.toMatchObject(refused);
+    await expect(listSites(given.client, given.purpose)).rejects.toThrow(given.credentials);
+    expect(given.signIns).toHaveLength(1);
+  },
+);
 
 it('masks the newest two tokens, however often it signs in', async () => {
-  const { client, purpose, clock } = await google(() => ({}));
+  const { client, purpose, clock } = await google(() => ({}), {
+    signIn: ({ number }) => ({ body: { access_token: `ya29.token-${number}-of-this-test`, expires_in: 3599 } }),
+  });
   for (let night = 1; night <= 12; night++) {
     await listSites(client, purpose);
     clock.now += 3600_000;
@@ -125,16 +139,19 @@ it('masks the newest two tokens, however often it signs in', async () => {
 });
 
 it('goes on after the words of others without their full stop', async () => {
-  const { client, purpose } = await google(() => ({}), { file: USER, signIn: () => ({ body: { expires_in: 3599 } }) });
+  const { client, purpose } = await google(undefined, {
+    kind: 'authorized_user',
+    signIn: () => ({ body: { expires_in: 3599 } }),
+  });
   const said = await listSites(client, purpose).catch((error: unknown) => String(error));
   expect(said).toMatch(/failed: \w[^.]*\w; check /);
-  const keyless = await google(() => ({}), { file: { private_key: undefined } });
+  const keyless = await google(undefined, { file: { private_key: undefined } });
   await expect(listSites(keyless.client, keyless.purpose)).rejects.toThrow(/private_key field; check /);
 });
 
 it('refuses a token that is too long for a header, and shows none of it', async () => {
   const long = { access_token: 'ya29.'.repeat(600_000), expires_in: 3599 };
-  const { client, purpose } = await google(() => ({}), { signIn: () => ({ body: long }) });
+  const { client, purpose } = await google(undefined, { signIn: () => ({ body: long }) });
   const said = await listSites(client, purpose).catch((error: unknown) => String(error));
   expect(said).toMatch(/the answer has no token of at most 16384 characters/);
   expect(said).not.toContain('ya29');

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { listSitemaps, listSites } from '../../../src/source/search-console/calls.js';
 import { inspect } from '../../../src/source/search-console/inspection.js';
 import { searchRows } from '../../../src/source/search-console/search-analytics.js';
-import { google, refusal, spent, USER } from './fake-google.js';
+import { google, refusal, spent } from './given-google.js';
 
 const URLS = Array.from({ length: 12 }, (_, at) => `https://www.example.com/${at}`);
-const FINE = { body: { inspectionResult: { indexStatusResult: { verdict: 'PASS' } } } };
 /** As Google writes the remedy, at the end. */
 const LONG = `${'Enable it by visiting https://console.developers.google.com/apis/api/x '.repeat(9)}then retry.`;
+const FINE = { inspectionResult: { indexStatusResult: { verdict: 'PASS' } } };
 const BROKEN = refusal(500, 'INTERNAL', 'Internal error encountered.');
 
 /** Lets nobody pass before as many have come. */
@@ -22,7 +22,7 @@ function together(count: number): () => Promise<void> {
 it('a quota that is gone for the minute is waited for, by all calls of the property', async () => {
   const gate = together(4);
   const given = await google(async ({ number }) => {
-    if (number === 1 || number > 5) return FINE;
+    if (number === 1 || number > 5) return undefined;
     await gate();
     return spent();
   });
@@ -35,7 +35,7 @@ it('a quota that is gone for the minute is waited for, by all calls of the prope
 it('a quota that is gone for the day ends the property’s after one probe, and leaves its pages for another day', async () => {
   const gate = together(4);
   const given = await google(async ({ number, body }) => {
-    if (number === 1 || body.includes('sc-domain:other')) return FINE;
+    if (number === 1 || JSON.stringify(body).includes('sc-domain:other')) return { body: FINE };
     await gate();
     // The first call after the pause fails, and says nothing about the quota.
     return number === 6 ? BROKEN : spent();
@@ -81,7 +81,7 @@ it.each([
   ],
   [refusal(400, 'INVALID_ARGUMENT', "Project 'projects/nope' not found or deleted."), /google\.quota_project/],
 ])('a refusal about the setup ends all calls with both remedies: %j', async (answer, remedy) => {
-  const { client, purpose, calls } = await google(() => answer, { file: USER });
+  const { client, purpose, calls } = await google(() => answer, { kind: 'authorized_user' });
   const refused = { kind: 'unauthorized', message: expect.stringMatching(remedy) };
   await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
   await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
@@ -92,12 +92,11 @@ it.each([
   ['a while', 3, { value: [] }],
   ['all the time', 9, { message: expect.stringMatching(/search analytics of sc-domain:\S+ is used up.* 16 minutes/) }],
 ])('search analytics that is refused with a 403 for its load waits for minutes: %s', async (_, refused, expected) => {
-  const rows = { body: { rows: [] } };
   const given = await google(({ line, number }) => {
     if (!line.endsWith('/query')) return {};
     const bare = { status: 403, body: {} };
     const load = number > 1 ? bare : refusal(403, 'PERMISSION_DENIED', 'Quota exceeded.', 'quotaExceeded');
-    return number <= refused ? load : rows;
+    return number <= refused ? load : { body: { rows: [] } };
   });
   const day = { date: '2026-11-01', type: 'web', isFinal: true } as const;
   const first = searchRows(given.client, { ...given.call, ...day }).next();
@@ -126,7 +125,7 @@ it('ends the inspections of a property that refuses a dozen before any other ans
   expect(ended.filter(({ status }) => status === 'rejected')).toHaveLength(12);
   await expect(ask('https://www.example.com/')).rejects.toMatchObject({ kind: 'closed' });
   expect(given.calls).toHaveLength(12 + 1);
-  const later = await google(({ number }) => (number === 1 ? FINE : refused));
+  const later = await google(({ number }) => (number === 1 ? undefined : refused));
   await Promise.allSettled([...URLS, ...URLS].map((url) => inspect(later.client, { ...later.call, url })));
   expect(later.calls).toHaveLength(24);
 });

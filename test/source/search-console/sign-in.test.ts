@@ -7,33 +7,27 @@ import { listSites } from '../../../src/source/search-console/calls.js';
 import { GoogleClient } from '../../../src/source/search-console/google-client.js';
 import { atLength } from '../../given/at-length.js';
 import { listenOnLoopback } from '../../given/loopback.js';
-import { fileOf, KINDS, SECRETS, startGoogle } from './google-stand-in.js';
+import { googleConfig } from './given-google.js';
+import { fileOf, formOf, KINDS, SECRETS, startGoogle } from './sign-in-kinds.js';
 
 const kinds = Object.keys(KINDS);
 const WORST = ['', '%25', '\n'];
 
-/** Lists the properties with the credentials of a kind, at a Google at this address. */
-async function list(kind: string, at: string, options: Partial<GoogleClientOptions> = {}, endpoint = at) {
-  const credentials = fileOf(kind, at);
-  const settings = {
-    requests_per_minute: 6000,
-    concurrency: 1,
-    accounts: {},
-    forget_after: 1,
-    history: 1,
-    history_days_per_night: 1,
-    fresh: true,
-    endpoint,
-    ...(credentials && { credentials }),
-  };
-  const client = new GoogleClient({ google: settings, timeout: 2000, maxAttempts: 1, ...options });
+/** Lists the properties with the credentials of a kind, at a Google at this address. @returns the error, if there is one */
+async function list(
+  kind: string,
+  { url }: { url: string },
+  options: Partial<GoogleClientOptions> = {},
+): Promise<Error | null> {
+  const credentials = fileOf(kind, url);
+  const google = { ...googleConfig({ concurrency: 1 }), endpoint: url, ...(credentials && { credentials }) };
+  const client = new GoogleClient({ google, timeout: 2000, maxAttempts: 1, ...options });
   onTestFinished(() => client.close());
   const purpose = { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };
-  const ended = await listSites(client, purpose).then(
+  return listSites(client, purpose).then(
     () => null,
     (error: Error) => error,
   );
-  return { client, ended, again: () => listSites(client, purpose) };
 }
 
 /** All that a log or a journal could show of an error. */
@@ -42,15 +36,12 @@ function shown(error: Error | null): string {
 }
 
 it.each(kinds)('%s signs in for webmasters.readonly, and again when the token is refused', async (kind) => {
-  let refused = '';
-  const google = await startGoogle(({ headers: { authorization = '' }, url }) => {
-    if (!url.startsWith('/webmasters') || (refused !== '' && authorization !== refused)) return undefined;
-    refused = authorization;
-    return [401, '{}'];
-  });
-  const { ended } = await list(kind, google.url);
+  let calls = 0;
+  const google = await startGoogle(({ line }) =>
+    line.startsWith('GET /webmasters') && ++calls === 1 ? { status: 401 } : undefined,
+  );
   const { scopes = [] } = KINDS[kind] ?? {};
-  expect(ended).toBeNull();
+  expect(await list(kind, google)).toBeNull();
   expect(google.scopes).toEqual([...scopes, ...scopes]);
 });
 
@@ -67,11 +58,12 @@ it.each(kinds)('%s: no message shows a secret, whatever is sent back, and the li
     ':generateAccessToken',
     '/webmasters',
   ]) {
-    const google = await startGoogle(({ url, headers, body }) => {
-      const said = WORST.map((before) => `${before}${JSON.stringify(headers)}${decodeURIComponent(body)}${body}`);
-      return url.includes(path) ? [400, said.join()] : undefined;
+    const google = await startGoogle(({ line, headers, body }) => {
+      const sent = String(new URLSearchParams(formOf(body)));
+      const said = WORST.map((before) => `${before}${JSON.stringify(headers)}${decodeURIComponent(sent)}${sent}`);
+      return line.includes(path) ? { status: 400, body: said.join() } : undefined;
     });
-    const { ended } = await list(kind, google.url);
+    const ended = await list(kind, google);
     for (const secret of SECRETS) expect(shown(ended)).not.toContain(secret);
   }
   expect(printed).not.toHaveBeenCalled();
@@ -79,16 +71,15 @@ it.each(kinds)('%s: no message shows a secret, whatever is sent back, and the li
 
 it.each(kinds)('%s follows no redirect', async (kind) => {
   const other = await startGoogle();
-  const google = await startGoogle(({ url }) => [307, '', { location: other.url + url }]);
-  const { ended } = await list(kind, google.url);
-  expect(ended?.message).toMatch(/answered 307 .*; check the addresses in /);
+  const google = await startGoogle(() => ({ status: 307, headers: { location: other.url } }));
+  expect((await list(kind, google))?.message).toMatch(/answered 307 .*; check the addresses in /);
   expect([google.asked.length, other.asked]).toEqual([1, []]);
 });
 
 it.each(kinds.filter((kind) => kind !== 'metadata server'))(
   '%s: sends nothing to an address that is not https',
   async (kind) => {
-    const { ended } = await list(kind, 'http://example.com');
+    const ended = await list(kind, { url: 'http://example.com' });
     expect(ended).toMatchObject({ kind: 'unauthorized', message: expect.stringContaining('http://example.com in ') });
   },
 );
@@ -102,8 +93,7 @@ it.each(kinds.filter((kind) => kind !== 'metadata server'))('%s goes through the
   const { url, close } = await listenOnLoopback(proxy);
   onTestFinished(close);
   vi.stubEnv('HTTPS_PROXY', url);
-  const { ended } = await list(kind, 'https://google.invalid');
-  expect(ended).toMatchObject({ kind: 'network' });
+  expect(await list(kind, { url: 'https://google.invalid' })).toMatchObject({ kind: 'network' });
   expect(seen).toEqual(['google.invalid:443']);
 });
 
@@ -113,9 +103,9 @@ it.each(atLength(kinds.slice(0, 2), kinds))(
     const silent = createServer(() => undefined);
     const { url, close } = await listenOnLoopback(silent);
     onTestFinished(close);
-    expect((await list(kind, url, { timeout: 100 })).ended).toMatchObject({ kind: 'timeout' });
+    expect(await list(kind, { url }, { timeout: 100 })).toMatchObject({ kind: 'timeout' });
     const stop = new AbortController();
     silent.once('request', () => stop.abort());
-    expect((await list(kind, url, { signal: stop.signal, timeout: 60_000 })).ended).toBeInstanceOf(Stopped);
+    expect(await list(kind, { url }, { signal: stop.signal, timeout: 60_000 })).toBeInstanceOf(Stopped);
   },
 );

@@ -115,8 +115,9 @@ function addReading(app: FastifyInstance, { properties, refusedDays }: Sources):
   type Of = { Params: { siteUrl: string } };
   const propertyOf = ({ params: { siteUrl } }: FastifyRequest<Of>): Property =>
     readable(properties, siteUrl, `User does not have sufficient permission for site '${siteUrl}'.`);
-  const siteEntry = properties.map(({ siteUrl, permissionLevel }) => ({ siteUrl, permissionLevel }));
-  app.get(SITES, async () => ({ siteEntry }));
+  app.get(SITES, async () => ({
+    siteEntry: properties.map(({ siteUrl, permissionLevel }) => ({ siteUrl, permissionLevel })),
+  }));
   app.get<Of>(`${SITES}/:siteUrl/sitemaps`, async (request) => {
     const { siteUrl, website } = propertyOf(request);
     const path = website && sitemapIndexOf(website);

@@ -1,8 +1,9 @@
 import { makeTemporary, removeTemporary } from '../../../base/storage/temporary.js';
 import { plainServer } from '../../../serve/api/http.js';
 import { type Simulation, type SimulationOptions, startSimulation } from '../simulator/simulation.js';
+import type { World } from '../simulator/world.js';
 import { addCalls, operationOf } from './calls.js';
-import { type PropertyOptions, propertyOf, type Quota } from './properties.js';
+import { type Property, type PropertyOptions, propertyOf, type Quota } from './properties.js';
 import { type CredentialsKind, SignIn } from './sign-in.js';
 
 export interface SearchConsoleOptions extends SimulationOptions, Quota {
@@ -21,6 +22,8 @@ export interface SearchConsole extends Simulation {
   readonly inspected: Map<string, number>;
   /** Dates whose search analytics is refused for its load, until they are taken out. */
   readonly refusedDays: Set<string>;
+  /** Replaces all properties. */
+  setProperties(properties: readonly PropertyOptions[]): void;
   /** Writes credentials that sign in here into a file, and returns its path. It is removed on `close`. */
   credentials(kind?: CredentialsKind): Promise<string>;
   /** The same of an OAuth client for `indexhouse login`. */
@@ -36,12 +39,15 @@ export async function startSearchConsole(options: SearchConsoleOptions = {}): Pr
   const signIn = new SignIn(clock, options.token);
   const inspected = new Map<string, number>();
   const refusedDays = new Set<string>();
+  const properties: Property[] = [];
+  const setProperties = (world: World, all: readonly PropertyOptions[]): void => {
+    properties.splice(0, properties.length, ...all.map((one) => propertyOf(world, clock, { ...options, ...one })));
+  };
   const simulation = await startSimulation(options, {
     operationOf,
     build: (world, setup) => {
       const own = world.websites.map(({ domain }) => ({ siteUrl: `sc-domain:${domain}` }));
-      const all = new Map([...own, ...given].map((one) => [one.siteUrl, { ...options, ...one }]));
-      const properties = [...all.values()].map((one) => propertyOf(world, clock, one));
+      setProperties(world, [...new Map([...own, ...given].map((one) => [one.siteUrl, one])).values()]);
       const app = plainServer({ setup });
       void app.register((scope) => addCalls(scope, { world, properties, signIn, latencyMs, inspected, refusedDays }));
       return app;
@@ -53,6 +59,7 @@ export async function startSearchConsole(options: SearchConsoleOptions = {}): Pr
     url: simulation.origin,
     inspected,
     refusedDays,
+    setProperties: (all) => setProperties(simulation.world, all),
     credentials: (kind = 'service_account') => signIn.write(kind, `${simulation.origin}/token`, folder),
     client: () => signIn.writeClient(simulation.origin, folder),
     close: async () => {

@@ -6,11 +6,15 @@ import { jsonOf } from '../../../base/validate.js';
 import { ServiceError } from '../../../serve/api/errors.js';
 import { Consent } from './consent.js';
 
+/** One for all of a process: making it takes long. */
+const KEYS = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ACCOUNT = 'indexhouse@simulated.iam.gserviceaccount.com';
-const CLIENT = { client_id: 'simulated', client_secret: 'secret' };
+const CLIENT = { client_id: 'simulated', client_secret: 'GOCSPX-simulated-secret' };
 /** gcloud's: its client belongs to no project. */
-const USER = { ...CLIENT, client_id: 'gcloud', refresh_token: '1//refresh' };
+const USER = { ...CLIENT, client_id: 'gcloud', refresh_token: '1//simulated-refresh-token' };
 const READ_ONLY = 'https://www.googleapis.com/auth/webmasters.readonly';
+/** What a user's sign-in must allow to act as a service account. */
+const CLOUD = 'https://www.googleapis.com/auth/cloud-platform';
 const LIFE_S = 3600;
 const SKEW_S = 300;
 const REVOKED = 'Token has been expired or revoked.';
@@ -22,7 +26,6 @@ const claimsSchema = z.object({ iss: z.string(), aud: z.string(), scope: z.strin
 
 /** One service account and one user: their files, and the access tokens that they sign in for. */
 export class SignIn {
-  readonly #keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
   readonly consent = new Consent();
   /** Those of `indexhouse login`, and the time when they end, in milliseconds since 1970. */
   readonly #logins = new Map<string, number>();
@@ -38,7 +41,7 @@ export class SignIn {
 
   /** Writes a credentials file into a folder, for its owner only, and returns its path. */
   async write(kind: CredentialsKind, token_uri: string, folder: string): Promise<string> {
-    const private_key = this.#keys.privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const private_key = KEYS.privateKey.export({ type: 'pkcs8', format: 'pem' });
     const account = { client_email: ACCOUNT, private_key_id: 'simulated', private_key };
     const own = kind === 'service_account' ? account : { ...USER, quota_project_id: 'simulated' };
     const path = join(folder, `${kind}.json`);
@@ -102,7 +105,7 @@ export class SignIn {
   #accountScope(assertion: string, tokenUri: string): string {
     const [header = '', payload = '', signature = ''] = assertion.split('.');
     const signed = Buffer.from(`${header}.${payload}`);
-    if (!verify('RSA-SHA256', signed, this.#keys.publicKey, Buffer.from(signature, 'base64url')))
+    if (!verify('RSA-SHA256', signed, KEYS.publicKey, Buffer.from(signature, 'base64url')))
       throw new ServiceError(400, 'Invalid JWT Signature.');
     const { iss, aud, scope, iat, exp } = claimsSchema.parse(jsonOf(Buffer.from(payload, 'base64url').toString()));
     if (iss !== ACCOUNT) throw new ServiceError(400, 'Invalid grant: account not found');
@@ -118,6 +121,6 @@ export class SignIn {
 function userScope({ client_secret, refresh_token, scope }: Form, user: typeof USER): string {
   if (client_secret !== user.client_secret) throw new ServiceError(400, 'Unauthorized');
   if (refresh_token !== user.refresh_token) throw new ServiceError(400, REVOKED);
-  if (scope !== READ_ONLY) throw new ServiceError(400, `ask for ${READ_ONLY} alone`);
-  return READ_ONLY;
+  if (scope !== READ_ONLY && scope !== CLOUD) throw new ServiceError(400, `ask for ${READ_ONLY} alone`);
+  return scope;
 }
