@@ -15,8 +15,8 @@ import { PROMISES } from './promises.js';
  *
  * `BENCH_PAGES`, `BENCH_NIGHTS`, `BENCH_WEBSITES` (which share the pages) and `BENCH_COMMITS` set the sizes.
  */
-const PAGES = sizeOf('BENCH_PAGES', 100_000);
-const NIGHTS = sizeOf('BENCH_NIGHTS', 30);
+const PAGES = sizeOf('BENCH_PAGES', 50_000);
+const NIGHTS = sizeOf('BENCH_NIGHTS', 14);
 const WEBSITES = sizeOf('BENCH_WEBSITES', 1);
 const COMMITS = sizeOf('BENCH_COMMITS', 200);
 /** About 8,000 reports a night of 100,000 pages. */
