@@ -72,7 +72,9 @@ export async function google(
 
 /** The content of a credentials file of every simulated Google, but for its address. */
 export async function credentialsOf(kind: CredentialsKind) {
-  return JSON.parse(readFileSync(await new SignIn(Date.now).write(kind, '', temporaryFolder()), 'utf8'));
+  const file = await new SignIn(Date.now).write(kind, '', temporaryFolder());
+  const { token_uri: _, ...content } = JSON.parse(readFileSync(file, 'utf8'));
+  return content;
 }
 
 export function credentialsFile(content: object | string): string {

@@ -110,7 +110,8 @@ export class SignIn {
     const { iss, aud, scope, iat, exp } = claimsSchema.parse(jsonOf(Buffer.from(payload, 'base64url').toString()));
     if (iss !== ACCOUNT) throw new ServiceError(400, 'Invalid grant: account not found');
     if (aud !== tokenUri) throw new ServiceError(400, 'Invalid JWT: Failed audience check.');
-    const now = this.clock() / 1000;
+    // The library of a client signs by the machine's clock, whatever night the world has.
+    const now = Date.now() / 1000;
     if (now < iat - SKEW_S || now > exp + SKEW_S || exp - iat > LIFE_S)
       throw new ServiceError(400, `Invalid JWT: ${TIMEFRAME}`);
     return scope;

@@ -58,7 +58,7 @@ const credentials = async (kind: 'service_account' | 'authorized_user') =>
 /** Signs in as the service account, with some claims that differ. */
 async function signInByJwt(claims = {}) {
   const { client_email: iss, token_uri: aud, private_key: key = '' } = await credentials('service_account');
-  const [scope, iat] = ['https://www.googleapis.com/auth/webmasters.readonly', Math.floor(now / 1000)];
+  const [scope, iat] = ['https://www.googleapis.com/auth/webmasters.readonly', Math.floor(Date.now() / 1000)];
   const parts = [{ alg: 'RS256' }, { iss, aud, scope, iat, exp: iat + 3600, ...claims }];
   const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
   return signIn({ assertion: `${signed}.${createSign('RSA-SHA256').update(signed).sign(key, 'base64url')}` });
