@@ -1,16 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from '../../base/observe/log.js';
 import { safe } from '../../base/observe/terminal.js';
+import { TOKENS } from '../keys/token.js';
 import type { OnError } from './admission.js';
 import type { ServerOptions } from './http.js';
-
-interface Log {
-  isLevelEnabled(level: string): boolean;
-  debug(line: object, message: string): void;
-}
-
-interface ErrorLog {
-  error(line: object, message: string): void;
-}
 
 /** A path may hold a page URL of any length. */
 const MAX_PATH_CHARACTERS = 2000;
@@ -20,10 +13,8 @@ const SECRET_PARAMETERS = /([?&][\w.-]*(?:token|key|secret|password|authorizatio
 /**
  * Makes a server log each request at `debug`: method, path, status, milliseconds, bytes of the body, the label of its key and the
  * address that it came from.
- *
- * @param tokens matches what looks like a token and is not logged, in case a path contains one
  */
-export function requestLog(log: Log, tokens: RegExp): Pick<ServerOptions, 'onKey' | 'setup'> {
+export function requestLog(log: Pick<Logger, 'isLevelEnabled' | 'debug'>): Pick<ServerOptions, 'onKey' | 'setup'> {
   if (!log.isLevelEnabled('debug')) return {};
   const labels = new WeakMap<FastifyRequest, string>();
   return {
@@ -31,7 +22,7 @@ export function requestLog(log: Log, tokens: RegExp): Pick<ServerOptions, 'onKey
     setup: (app) => {
       app.addHook('onResponse', async (request, reply) => {
         const { method, ip: address } = request;
-        const path = loggedPath(request, tokens);
+        const path = loggedPath(request);
         const ms = Math.round(reply.elapsedTime * 10) / 10;
         const key = labels.get(request) ?? null;
         const [status, bytes] = [reply.statusCode, bodyBytes(request, reply)];
@@ -42,15 +33,15 @@ export function requestLog(log: Log, tokens: RegExp): Pick<ServerOptions, 'onKey
 }
 
 /** Makes a server log each error that is not the client's fault with the request that it ended; at `debug`, its stack. */
-export function errorLog(log: ErrorLog, tokens: RegExp): OnError {
+export function errorLog(log: Pick<Logger, 'error'>): OnError {
   return (err, request) => {
-    log.error({ err, method: request.method, path: loggedPath(request, tokens) }, 'a request could not be answered');
+    log.error({ err, method: request.method, path: loggedPath(request) }, 'a request could not be answered');
   };
 }
 
-/** The path of a request, without what may be a secret. */
-function loggedPath({ url }: FastifyRequest, tokens: RegExp): string {
-  const bare = url.replace(SECRET_PARAMETERS, '$1[secret]').replace(tokens, '[secret]');
+/** The path of a request, without what may be a secret, such as a token in it. */
+function loggedPath({ url }: FastifyRequest): string {
+  const bare = url.replace(SECRET_PARAMETERS, '$1[secret]').replace(TOKENS, '[secret]');
   return safe(bare.slice(0, MAX_PATH_CHARACTERS));
 }
 

@@ -10,7 +10,7 @@ import { lockHolder } from '../../base/storage/locks.js';
 import { identifier, literal, sql } from '../../base/storage/sql.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { commentOn } from '../log/folder/dictionary.js';
-import { hasTableFile, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
+import { listTableFiles, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
 import { checkPath, checkSchemas, checkWarehouseThere, timeZoneOf } from '../log/folder/prepare.js';
 import {
   columnsOf,
@@ -255,8 +255,8 @@ function shownColumns(table: Table): string {
 /** A pattern that matches no file is an error, so it is left out until there is one. */
 async function source({ warehouse, root }: AnalyticsPlace, table: Table): Promise<string> {
   const isState = table === 'page_state';
-  const any = isState ? (await namesIn(join(warehouse, 'state'))).length > 0 : await hasTableFile(warehouse, table);
-  const files = [schemaFile(root, table), ...(any ? [patternOf(root, table)] : [])];
+  const found = isState ? await namesIn(join(warehouse, 'state')) : await listTableFiles(warehouse, table);
+  const files = [schemaFile(root, table), ...(found.length > 0 ? [patternOf(root, table)] : [])];
   const named = isState ? ', filename = true' : '';
   return `read_parquet([${files.map(literal).join(', ')}], union_by_name = true, hive_partitioning = false${named})`;
 }

@@ -22,14 +22,10 @@ const DAMAGED = 'damaged';
  * `fetchReports`, `stage` and `commit`. A process that dies leaves it in the state that it had; `recover` goes on from
  * there, or commits what is there, or records that the run failed. A journal that cannot be read is set aside.
  */
-export type JournalFolder = ReturnType<typeof folderAt>;
+export type JournalFolder = ReturnType<typeof journalFolder>;
 
-export function journalFolder(warehouse: string, runId: string, websiteId: string): JournalFolder {
-  return folderAt(runsFolder(warehouse), runId, websiteId);
-}
-
-function folderAt(root: string, runId: string, websiteId: string) {
-  const path = join(root, runId, encodeId(websiteId));
+export function journalFolder(warehouse: string, runId: string, websiteId: string) {
+  const path = join(runsFolder(warehouse), runId, encodeId(websiteId));
   return {
     runId,
     websiteId,
@@ -76,16 +72,13 @@ export async function journalsSetAside(warehouse: string): Promise<string[]> {
 
 /** The journals of runs that are not finished, oldest run first (run ids sort by time). */
 export async function unfinishedJournals(warehouse: string): Promise<JournalFolder[]> {
-  return (await foldersIn(runsFolder(warehouse))).filter(({ runId }) => runId !== DAMAGED);
-}
-
-async function foldersIn(root: string): Promise<JournalFolder[]> {
+  const root = runsFolder(warehouse);
   const found: JournalFolder[] = [];
   for (const runId of await subfolders(root)) {
-    for (const website of await subfolders(join(root, runId))) {
+    for (const website of runId === DAMAGED ? [] : await subfolders(join(root, runId))) {
       const id = decodeId(website);
       // Anything else there is not ours.
-      if (id !== null) found.push(folderAt(root, runId, id));
+      if (id !== null) found.push(journalFolder(warehouse, runId, id));
     }
   }
   return found;

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import type { z } from 'zod';
 import { codeOf } from '../../base/storage/durable.js';
 import { whyNotFile } from '../../base/storage/only-files.js';
+import { jsonOf } from '../../base/validate.js';
 import { JournalError } from './header.js';
 
 const NEWLINE = 0x0a;
@@ -37,7 +38,7 @@ export async function* readLines<T>(
     end += line.length + 1;
     // JavaScript would put a replacement character for what is not UTF-8; DuckDB refuses the whole file.
     const text = isUtf8(line) ? line.toString('utf8') : null;
-    const value = parseLine(text, schema);
+    const value = text === null ? undefined : schema.safeParse(jsonOf(text)).data;
     if (text === null || value === undefined || !isWhole(text)) damaged = number;
     else yield { value, text, end, number };
   }
@@ -66,16 +67,5 @@ export async function* chunksOf(file: string): AsyncGenerator<Buffer> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return;
     throw error;
-  }
-}
-
-/** The value of a line, or undefined if it is damaged. */
-function parseLine<T>(text: string | null, schema: z.ZodType<T>): T | undefined {
-  if (text === null) return undefined;
-  try {
-    const parsed = schema.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : undefined;
-  } catch {
-    return undefined;
   }
 }

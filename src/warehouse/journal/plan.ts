@@ -25,20 +25,8 @@ export type Reason = (typeof REASONS)[number];
 
 /** One value for each reason. */
 export function byReason<T>(make: (reason: Reason) => T): Record<Reason, T> {
-  return {
-    asked: make('asked'),
-    missing: make('missing'),
-    silent: make('silent'),
-    modified: make('modified'),
-    changed: make('changed'),
-    new: make('new'),
-    contradicted: make('contradicted'),
-    shown: make('shown'),
-    ended: make('ended'),
-    turn: make('turn'),
-    recrawled: make('recrawled'),
-    oldest: make('oldest'),
-  };
+  const made = Object.fromEntries(REASONS.map((reason) => [reason, make(reason)]));
+  return z.record(z.enum(REASONS), z.custom<T>()).parse(made);
 }
 
 /** A property through which pages can be inspected, what it covers (as `scopeOf` has it), and how many a day. */

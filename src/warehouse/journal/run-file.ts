@@ -133,7 +133,7 @@ export class RunFile {
     await this.#write({ waiting: null, has_ended: true, stopped, clock, failed: left });
   }
 
-  /** One after the other, because writes share a temporary file. */
+  /** One after the other, so that the newest content is the last to be written. */
   #write(change: Partial<RunFileContent>): Promise<void> {
     const content = { ...this.#content, ...change };
     this.#content = content;

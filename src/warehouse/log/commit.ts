@@ -30,7 +30,7 @@ export async function commitStaged(warehouse: string, folder: JournalFolder, man
   await makeRoom(warehouse, manifest.date);
   await publishOnce(stagedFile(folder, 'snapshots'), tableFile(warehouse, 'snapshots', place));
   crashPoint('wrote the marker');
-  await recordRun(warehouse, folder, manifest);
+  await publishOnce(stagedFile(folder, 'runs'), tableFile(warehouse, 'runs', { ...place, id: folder.runId }));
   crashPoint('recorded the run');
   await dropJournal(folder);
   crashPoint('dropped the journal');
@@ -62,15 +62,6 @@ export async function isStagedWhole(warehouse: string, folder: JournalFolder, ma
     if (sha256 !== undefined && sha256 !== (await sha256Of(file))) return false;
   }
   return true;
-}
-
-/**
- * Writes the run's row, which is its own marker. If a crash prevents this after the snapshot's marker, recovery writes
- * it.
- */
-async function recordRun(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<void> {
-  const file = tableFile(warehouse, 'runs', { ...placeOf(manifest), id: folder.runId });
-  await publishOnce(stagedFile(folder, 'runs'), file);
 }
 
 export interface RunRow {

@@ -30,17 +30,18 @@ export interface ListedLog extends Record<(typeof LISTED)[number], string[]> {
   index: MarkerIndex | null;
 }
 
-/** Which part of a log is listed. */
-export interface ListedPart {
-  /** Null: all. */
-  websites: readonly string[] | null;
-  index: MarkerIndex | null;
-  /** Whether runs that the index holds are listed, too. */
-  everyRun: boolean;
-}
-
-/** Lists the log in the only order in which no reader sees half a commit. */
-export async function listLog(warehouse: string, { websites, index, everyRun }: ListedPart): Promise<ListedLog> {
+/**
+ * Lists the log in the only order in which no reader sees half a commit.
+ *
+ * @param websites null: all
+ * @param everyRun whether runs that the index holds are listed, too
+ */
+export async function listLog(
+  warehouse: string,
+  websites: readonly string[] | null,
+  index: MarkerIndex | null,
+  everyRun: boolean,
+): Promise<ListedLog> {
   const listed: ListedLog = { runs: [], snapshots: [], tombstones: [], note_log: [], index };
   for (const websiteId of websites ?? [undefined]) {
     // Runs before the markers, so that every run's snapshot is among them; tombstones after their commits.

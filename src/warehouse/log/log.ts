@@ -53,7 +53,7 @@ export async function openLog(engine: Engine, path: string, options: LogOptions 
   const found = options.index ? await readIndex(path) : null;
   const index = found && websites ? await ownIndex(engine, found, websites, temporary) : found;
   const isLazy = index !== null && options.index === 'lazily';
-  const listed = await listLog(path, { websites, index, everyRun: !isLazy });
+  const listed = await listLog(path, websites, index, !isLazy);
   const log = new Log(engine, path, schemas, listed, { index: isLazy ? index : null, websites });
   if (!isLazy || websites) await log.load(null);
   if (whole) log.check(null);

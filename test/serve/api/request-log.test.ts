@@ -2,7 +2,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { addressesIn } from '../../../src/serve/api/addresses.js';
 import { buildServer } from '../../../src/serve/api/http.js';
 import { requestLog } from '../../../src/serve/api/request-log.js';
-import { TOKENS } from '../../../src/serve/keys/token.js';
 import { storeOf } from '../scripted-store.js';
 
 const TOKEN = `ih_${'x'.repeat(43)}`;
@@ -14,7 +13,7 @@ function logged() {
     debug: (line: object) => void lines.push(line),
   };
   const trustProxy = addressesIn(['127.0.0.1']);
-  const options = requestLog(log, TOKENS);
+  const options = requestLog(log);
   const app = buildServer(storeOf(new Map([['w', [{ url: 'https://w.example/' }]]])), { ...options, trustProxy });
   onTestFinished(() => app.close());
   return { app, lines };

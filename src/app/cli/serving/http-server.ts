@@ -11,19 +11,7 @@ const GRACE_MS = 3000;
 const LAST_WORDS_MS = 500;
 const IDLE_CHECK_MS = 20;
 
-/** Caches what `read` returns for `forMs`, or until the stamp changes. Callers share a pending read. */
-export function remembered<T>(forMs: number, read: () => Promise<T>, stamp: () => unknown) {
-  let known: { at: number; stamp: unknown; found: Promise<T> } | null = null;
-  return (): Promise<T> => {
-    const now = Date.now();
-    if (known === null || now - known.at > forMs || known.stamp !== stamp()) {
-      known = { at: now, stamp: stamp(), found: read() };
-    }
-    return known.found;
-  };
-}
-
-/** The last known answer at once, while a newer one is read; only the first one is waited for. @param read remembers */
+/** The last known answer at once, while a newer one is read; only the first one is waited for. */
 export function known<T>(read: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | null = null;
   return () => {

@@ -17,12 +17,11 @@ import { addAssistant } from '../../../serve/assistant/http.js';
 import { KeyClients } from '../../../serve/assistant/key-clients.js';
 import { addDashboard } from '../../../serve/dashboard/dashboard.js';
 import { LiveKeys } from '../../../serve/keys/live-keys.js';
-import { TOKENS } from '../../../serve/keys/token.js';
 import { LiveReader, type ServedWebsite } from '../../../serve/store/live-reader.js';
 import { QuestionQueue } from '../../../serve/store/question-queue.js';
 import { WarehouseStore } from '../../../serve/store/warehouse-store.js';
 import type { KeyDetails } from '../../../source/contract/key.js';
-import { drained, known, listen, remembered } from './http-server.js';
+import { drained, known, listen } from './http-server.js';
 
 export interface ServiceOptions {
   warehouse: string;
@@ -66,8 +65,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const findKey = (token: string): Promise<KeyDetails | null> => keys.find(token);
   const store = new WarehouseStore({ ...options, reader, findKey, dashboard: `${options.prefix}/dashboard` });
   const { service, views, prefix } = options;
-  const log = requestLog(options.logger, TOKENS);
-  const onError = errorLog(options.logger, TOKENS);
+  const log = requestLog(options.logger);
+  const onError = errorLog(options.logger);
   const statusInput = options.status;
   const status = statusOf(reader, statusInput);
   const verdict = () => status().catch(() => null);
@@ -172,15 +171,14 @@ function seenBy(key: KeyDetails, found: Status, { keys, statusInput }: Pick<Heal
 
 /** How the warehouse is doing, at most a minute ago; after a run, it is read again. */
 function statusOf(reader: LiveReader, input: StatusInput): () => Promise<Status> {
-  let markers: unknown;
-  const status = remembered(
-    MINUTE_MS,
-    () => readStatus({ ...input, now: Date.now() }),
-    () => markers,
-  );
+  let known: { at: number; markers: unknown; found: Promise<Status> } | null = null;
   return async () => {
-    markers = await reader.markers();
-    return status();
+    const markers = await reader.markers();
+    const now = Date.now();
+    if (known === null || now - known.at > MINUTE_MS || known.markers !== markers) {
+      known = { at: now, markers, found: readStatus({ ...input, now }) };
+    }
+    return known.found;
   };
 }
 

@@ -87,28 +87,18 @@ export async function listTableFiles(
   table: LogFolder,
   { websiteId, from = '' }: { websiteId?: string | undefined; from?: string | undefined } = {},
 ): Promise<string[]> {
-  const websites = websiteId === undefined ? undefined : [`website=${encodeId(websiteId)}`];
+  const root = join(warehouse, 'parquet', table);
+  const websites = websiteId === undefined ? await namesIn(root) : [`website=${encodeId(websiteId)}`];
   const files: string[] = [];
-  for await (const some of filesByDate(join(warehouse, 'parquet', table), websites, from)) files.push(...some);
-  return files;
-}
-
-/** Whether there is any Parquet file of a table. */
-export async function hasTableFile(warehouse: string, table: LogFolder): Promise<boolean> {
-  for await (const [file] of filesByDate(join(warehouse, 'parquet', table))) if (file !== undefined) return true;
-  return false;
-}
-
-async function* filesByDate(root: string, websites?: string[], from = ''): AsyncGenerator<string[]> {
-  const first = `date=${from}`;
-  for (const website of websites ?? (await namesIn(root))) {
+  for (const website of websites) {
     const dates = await namesIn(join(root, website));
-    for (const date of dates.filter((name) => name >= first)) {
+    for (const date of dates.filter((name) => name >= `date=${from}`)) {
       const folder = join(root, website, date);
       const names = await namesIn(folder);
-      yield names.filter((name) => name.endsWith('.parquet')).map((name) => join(folder, name));
+      files.push(...names.filter((name) => name.endsWith('.parquet')).map((name) => join(folder, name)));
     }
   }
+  return files;
 }
 
 /** The id of a website's newest file of a table, from the file names; null if it has none. */

@@ -59,7 +59,7 @@ export async function verifyWarehouse(options: VerifyOptions, repair = false): P
 
 async function verify(options: VerifyOptions, engine: EngineOptions, repair: boolean): Promise<Verified> {
   const { warehouse } = options;
-  const listed = () => listLog(warehouse, { websites: null, index: null, everyRun: true });
+  const listed = () => listLog(warehouse, null, null, true);
   for (let look = 1; ; look++) {
     const removal = await unfinishedRemoval(warehouse);
     if (removal) {
