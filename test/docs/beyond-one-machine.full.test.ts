@@ -3,12 +3,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { z } from 'zod';
-import type { BucketConfig } from '../../src/base/config/bucket.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { Bucket } from '../../src/warehouse/bucket/client.js';
 import { pathKey } from '../../src/warehouse/bucket/keys.js';
 import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
-import { environmentOf } from '../given/bucket.js';
+import type { environmentOf } from '../given/bucket.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { atEnd, folderOnDisk } from '../given/folder.js';
@@ -44,7 +43,7 @@ function blocksOf(section: string): string[] {
 
 describe.runIf(hasServer()).each(['folder', 'bucket'] as const)('the statements of the guide, of a %s', (place) => {
   const cwd = folderOnDisk(`lake-${place}`);
-  let config: BucketConfig;
+  let env: ReturnType<typeof environmentOf>;
   let warehouse: string;
   let expected: string[];
 
@@ -52,8 +51,8 @@ describe.runIf(hasServer()).each(['folder', 'bucket'] as const)('the statements 
     ({ path: warehouse } = await randomWarehouse(1, 4, 20, WEBSITES));
     const server = await startRealServer(join(cwd, 'server'));
     atEnd(server.close);
-    config = server.config;
-    const sections = { warehouse: { path: warehouse }, bucket: { ...config, url: 's3://lake/indexhouse' } };
+    env = server.env;
+    const sections = { warehouse: { path: warehouse }, bucket: 's3://lake/indexhouse' };
     const file = writeConfig(cwd, { sections });
     const sent = await run(['sync', '--recover', '--config', file]);
     expect([sent.code, sent.stderr]).toEqual([0, expect.anything()]);
@@ -87,13 +86,17 @@ describe.runIf(hasServer()).each(['folder', 'bucket'] as const)('the statements 
     const [statement = '', command = ''] = blocksOf('Spark');
     writeFileSync(join(cwd, 'pages.sql'), filled(statement));
     const bin = join(pythonPath('spark'), 'bin');
-    const env = {
-      ...{ ...process.env, ...environmentOf(config), SPARK_LOCAL_IP: '127.0.0.1' },
+    const own = {
+      ...{ ...process.env, ...env, SPARK_LOCAL_IP: '127.0.0.1' },
       ...{ PYTHONPATH: pythonPath('spark'), PATH: `${bin}:${process.env['PATH']}` },
       // Where Spark keeps the packages that it downloads.
       JAVA_TOOL_OPTIONS: `-Duser.home=${CACHE}`,
     };
-    const { stdout, stderr, status } = spawnSync('bash', ['-e', '-c', filled(command)], { cwd, env, encoding: 'utf8' });
+    const { stdout, stderr, status } = spawnSync('bash', ['-e', '-c', filled(command)], {
+      cwd,
+      env: own,
+      encoding: 'utf8',
+    });
     const missing = /JAVA_HOME is not set|unresolved dependency.*/.exec(stderr);
     if (missing) context.skip(`skipped: ${missing[0]}`);
     expect([status, stderr.slice(-5000)]).toEqual([0, expect.anything()]);
@@ -106,25 +109,25 @@ describe.runIf(hasServer()).each(['folder', 'bucket'] as const)('the statements 
     const [file = ''] = await listTableFiles(warehouse, 'coverage');
     const marker = relative(warehouse, file).replace('/coverage/', '/snapshots/');
     rmSync(join(warehouse, marker));
-    const bucket = new Bucket({ ...config, url: 's3://lake/indexhouse' });
+    const bucket = new Bucket('s3://lake/indexhouse');
     await bucket.remove(pathKey(marker));
     await bucket.close();
   }
 
   /** The code of the guide with the addresses and keys of this test. */
   function filled(code: string): string {
-    const { endpoint = '', access_key_id = '', secret_access_key = '' } = config;
+    const { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = env;
     const server = code
       .replace("endpoint 's3.example.com'", `endpoint '${new URL(endpoint).host}', use_ssl false`)
       .replaceAll('https://s3.example.com', endpoint)
-      .replaceAll("'KEY'", `'${access_key_id}'`)
-      .replaceAll("'SECRET'", `'${secret_access_key}'`);
+      .replaceAll("'KEY'", `'${id}'`)
+      .replaceAll("'SECRET'", `'${secret}'`);
     return place === 'bucket' ? server : inFolder(server);
   }
 
   /** What the guide says to write instead for a folder. */
   function inFolder(code: string): string {
-    const s3 = new RegExp(`s3\\('${config.endpoint}/lake/indexhouse/([^']+)'[^)]*\\)`, 'g');
+    const s3 = new RegExp(`s3\\('${env.AWS_ENDPOINT_URL}/lake/indexhouse/([^']+)'[^)]*\\)`, 'g');
     return code
       .replaceAll(s3, (_, path) => `file('${warehouse}/${path}')`)
       .replace(/s3:\/\/lake\/indexhouse\?[^"]*/, `file://${warehouse}`)
@@ -135,7 +138,7 @@ describe.runIf(hasServer()).each(['folder', 'bucket'] as const)('the statements 
 
   function ask(context: TestContext, packages: PythonPackages, program: string, code = ''): string[] {
     if (!installPython(packages)) context.skip();
-    const rows = askPython(packages, program, cwd, filled(code), environmentOf(config));
+    const rows = askPython(packages, program, cwd, filled(code), env);
     return texts(z.array(z.array(z.unknown())).parse(rows));
   }
 });

@@ -22,7 +22,7 @@ export function page(name: string, state = 'Indexed'): GivenPage {
 }
 
 /** Lets the bucket catch up, with pauses that take no time. */
-export function copyTo({ config }: Pick<GivenBucket, 'config'>, warehouse: string, now = Date.now()) {
+export function copyTo({ url, env }: Pick<GivenBucket, 'url' | 'env'>, warehouse: string, now = Date.now()) {
   const effects = { now: () => now, sleep: async () => {}, random: () => 0.5 };
   const engine = { memoryLimit: MEMORY_LIMIT, temporary: scratchFolder(warehouse) };
   const follow = (bucket: Bucket) =>
@@ -30,7 +30,7 @@ export function copyTo({ config }: Pick<GivenBucket, 'config'>, warehouse: strin
       const log = await openLog(opened, warehouse);
       return catchUp(new BucketCopy(bucket, warehouse, effects.now), log, engine);
     });
-  return withBucket(config, follow, { env: {}, effects, attempts: 2 });
+  return withBucket(url, follow, { env, effects, attempts: 2 });
 }
 
 /** The files of a warehouse that a bucket holds, by key. */

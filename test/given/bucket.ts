@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { BucketConfig } from '../../src/base/config/bucket.js';
 import { atEnd } from './folder.js';
 import { listenOnLoopback } from './loopback.js';
 
@@ -20,7 +19,9 @@ interface Stored {
 
 /** A server that speaks S3 as far as this project asks, in this process. */
 export interface GivenBucket {
-  config: BucketConfig;
+  url: string;
+  /** The environment in which a command finds it, as this process does once it was started. */
+  env: Record<string, string>;
   /** What is in the bucket `lake`, by key; a test may change it. */
   objects: Map<string, Stored>;
   /** The requests so far, such as `PUT lake/parquet/…`. */
@@ -36,9 +37,9 @@ export interface GivenBucket {
   close(): Promise<void>;
 }
 
-/** The environment in which a command finds this bucket. */
-export function environmentOf({ endpoint = '', access_key_id = '', secret_access_key = '' }: BucketConfig) {
-  return { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: access_key_id, AWS_SECRET_ACCESS_KEY: secret_access_key };
+/** The environment of a bucket. */
+export function environmentOf(endpoint: string) {
+  return { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: ACCESS_KEY, AWS_SECRET_ACCESS_KEY: SECRET };
 }
 
 /** Such a server, until the end. */
@@ -46,13 +47,10 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
   const server = createServer((request, response) => void answer(request, response));
   const { url: endpoint, close } = await listenOnLoopback(server);
   atEnd(close);
+  Object.assign(process.env, environmentOf(endpoint));
   const given: GivenBucket = {
-    config: {
-      url: `s3://lake${prefix}`,
-      endpoint,
-      access_key_id: ACCESS_KEY,
-      secret_access_key: SECRET,
-    },
+    url: `s3://lake${prefix}`,
+    env: environmentOf(endpoint),
     objects: new Map(),
     requests: [],
     fault: null,

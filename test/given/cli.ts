@@ -37,7 +37,14 @@ export interface Running {
 
 /** Starts `indexhouse` as a real process. */
 export function start(args: string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
-  const env = { PATH: process.env['PATH'] ?? '', TMPDIR: tmpdir(), TZ: 'UTC', NO_COLOR: '1', ...options.env };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    TMPDIR: tmpdir(),
+    TZ: 'UTC',
+    NO_COLOR: '1',
+    ...bucketEnvironment(),
+    ...options.env,
+  };
   forgetClocks();
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: options.cwd,
@@ -114,7 +121,7 @@ export async function run(args: string[], options: RunOptions = {}): Promise<End
     }),
     stdout: Object.assign(stdout.stream, { isTTY, columns: columns ?? 80, rows }),
     stderr: stderr.stream,
-    env: { NO_COLOR: '1', ...env },
+    env: { NO_COLOR: '1', ...bucketEnvironment(), ...env },
     cwd,
     program: 'indexhouse',
     stopSignal: () => ({ signal: stop, release: () => {} }),
@@ -135,4 +142,11 @@ function collector(): { stream: Writable; bytes(): Buffer } {
     },
   });
   return { stream, bytes: () => Buffer.concat(chunks) };
+}
+
+/** Where the bucket of this process's test is, if it has started one. */
+function bucketEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (name.startsWith('AWS_') && value ? [[name, value]] : [])),
+  );
 }

@@ -2,17 +2,17 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { BucketConfig } from '../../src/base/config/bucket.js';
 import { Bucket } from '../../src/warehouse/bucket/client.js';
+import { environmentOf } from './bucket.js';
 import { listenOnLoopback } from './loopback.js';
 import { CACHE, mayInstallTools } from './packages.js';
 
 const VERSITYGW = 'github.com/versity/versitygw/cmd/versitygw@v1.8.0';
 const PROGRAM = join(CACHE, 'bin', 'versitygw');
-const KEYS = { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'hush/hush+hush' };
 
 interface RealServer {
-  config: BucketConfig;
+  url: string;
+  env: ReturnType<typeof environmentOf>;
   close(): void;
 }
 
@@ -30,14 +30,16 @@ export function hasServer(): boolean {
 /** A server of other people that keeps its objects in a folder, with an empty bucket `lake`. */
 export async function startRealServer(folder: string): Promise<RealServer> {
   const port = await freePort();
+  const own = environmentOf(`http://127.0.0.1:${port}`);
+  Object.assign(process.env, own);
   mkdirSync(folder, { recursive: true });
-  const env = { ...process.env, ROOT_ACCESS_KEY: KEYS.access_key_id, ROOT_SECRET_KEY: KEYS.secret_access_key };
+  const env = { ...process.env, ROOT_ACCESS_KEY: own.AWS_ACCESS_KEY_ID, ROOT_SECRET_KEY: own.AWS_SECRET_ACCESS_KEY };
   const child = spawn(PROGRAM, ['--port', `127.0.0.1:${port}`, 'posix', folder], { stdio: 'ignore', env });
-  const config = { url: 's3://lake', endpoint: `http://127.0.0.1:${port}`, ...KEYS };
-  const bucket = new Bucket(config, { attempts: 9 });
+  const url = 's3://lake';
+  const bucket = new Bucket(url, { attempts: 9 });
   await bucket.put('', '', {});
   await bucket.close();
-  return { config, close: () => void child.kill('SIGKILL') };
+  return { url, env: own, close: () => void child.kill('SIGKILL') };
 }
 
 async function freePort(): Promise<string> {

@@ -59,11 +59,11 @@ export function latestSnapshot({ warehouse }: Config): Promise<ClockEvidence['la
 }
 
 /** Whether this folder can write to its bucket: the server supports conditional writes, and no other folder owns it. */
-export async function checkBucket({ bucket: config, warehouse }: Config): Promise<CheckResult[]> {
-  if (!config) return [];
+export async function checkBucket({ bucket: url, warehouse }: Config): Promise<CheckResult[]> {
+  if (!url) return [];
   try {
-    await checkWritable(config, warehouse.path);
-    return [bucket.ok(`${config.url} can be written`)];
+    await checkWritable(url, warehouse.path);
+    return [bucket.ok(`${url} can be written`)];
   } catch (error) {
     return [bucket.error(messageOf(error), 'Until then no commit is copied there.')];
   }

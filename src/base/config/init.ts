@@ -13,7 +13,7 @@ type JsonSchema = ReturnType<typeof configJsonSchema>;
 const NEEDED: Readonly<Record<string, string>> = {
   'api.base_url': 'https://api.example.com',
   'api.token': `\${INDEXHOUSE_TOKEN}`,
-  'bucket.url': 's3://name/prefix',
+  bucket: 's3://name/prefix',
   pages_from: 'owners.csv',
 };
 
@@ -26,11 +26,6 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'google.quota_project': 'my-project',
   'google.user_agent': 'Mozilla/5.0 (compatible; indexhouse)',
   'reports.priority': { first: ['/blog/*'], never: ['*?print=*'] },
-  'bucket.endpoint': 'https://s3.example.com',
-  'bucket.region': 'us-east-1',
-  'bucket.access_key_id': `\${LAKE_KEY}`,
-  'bucket.secret_access_key': `\${LAKE_SECRET}`,
-  'bucket.session_token': `\${LAKE_SESSION}`,
   retention: '400d',
   'notify.channels': [
     { type: 'slack', url: `\${SLACK_WEBHOOK_URL}` },

@@ -24,8 +24,6 @@ export interface LoadOptions {
 }
 
 const NO_TOKEN = 'none';
-/** The keys of `bucket` that hold secrets. */
-const CREDENTIALS = ['access_key_id', 'secret_access_key', 'session_token'];
 
 /**
  * Reads and checks the configuration: flags > environment (`INDEXHOUSE_<SECTION>_<KEY>`) > file > defaults.
@@ -98,14 +96,11 @@ function leaveTokensOut(document: ConfigDocument): void {
   for (const [path, section] of tokenSections(document)) {
     if (path === 'api' || 'token' in section || 'token_file' in section) section['token'] = NO_TOKEN;
   }
-  const { notify, bucket } = document.value;
+  const { notify } = document.value;
   if (isMapping(notify)) delete notify['channels'];
-  const left = document.problems.filter(
+  document.problems = document.problems.filter(
     ({ path }) => !/^((api|websites\[\d+\])\.token$|google\.credentials$|notify\.channels\b)/.test(path),
   );
-  const others = left.filter(({ path }) => !CREDENTIALS.some((key) => path === `bucket.${key}`));
-  if (isMapping(bucket) && others.length < left.length) for (const key of CREDENTIALS) delete bucket[key];
-  document.problems = others;
 }
 
 /** Fills in a token from a file of its own, as Docker and Kubernetes mount them. */

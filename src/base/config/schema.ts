@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bucket, warehousePath } from './bucket.js';
+import { bucketUrl, warehousePath } from './bucket.js';
 import { globs } from './globs.js';
 import { google } from './google.js';
 import { notify } from './notify.js';
@@ -127,7 +127,6 @@ export const SECTIONS = {
   google,
   reports,
   warehouse,
-  bucket,
   sync,
   status,
   notify,
@@ -145,7 +144,9 @@ export const configSchema = mapping({
   websites,
   reports: reports.prefault({}).describe('Which URL reports are fetched.'),
   warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
-  bucket: bucket.optional().describe('A bucket that gets a copy of every commit; by default none.'),
+  bucket: bucketUrl()
+    .optional()
+    .describe('Address of a bucket that gets a copy of every commit: s3://name/prefix. AWS_… variables hold its keys.'),
   retention: daysOrUnlimited()
     .prefault('unlimited')
     .describe(

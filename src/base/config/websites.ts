@@ -154,9 +154,9 @@ function listOf(websites: readonly NamedWebsite[]): string {
   return [...lines.slice(0, MOST_LISTED), ...more].join('\n');
 }
 
-/** What must never be shown: tokens, and the secrets of channels and of the bucket. */
-export function secretsOf(config: Configured & Pick<Config, 'notify' | 'bucket'>): string[] {
-  const { api, websites, notify, bucket } = config;
+/** What must never be shown: tokens, and the secrets of channels. */
+export function secretsOf(config: Configured & Pick<Config, 'notify'>): string[] {
+  const { api, websites, notify } = config;
   const own = Array.isArray(websites) ? websites.map(({ token }) => token) : [];
   const channels = notify.channels.flatMap((channel) => {
     if (channel.type === 'email') return [channel.password];
@@ -171,6 +171,5 @@ export function secretsOf(config: Configured & Pick<Config, 'notify' | 'bucket'>
       ...(channel.type === 'webhook' ? [channel.secret] : []),
     ];
   });
-  const ofBucket = [bucket?.secret_access_key, bucket?.session_token];
-  return [api.token, ...own, ...channels, ...ofBucket].flatMap((secret) => secret || []);
+  return [api.token, ...own, ...channels].flatMap((secret) => secret || []);
 }

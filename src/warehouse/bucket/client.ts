@@ -4,7 +4,6 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
-import type { BucketConfig } from '../../base/config/bucket.js';
 import { type Effects, realEffects } from '../../base/effects.js';
 import { Failure } from '../../base/exit.js';
 import { dispatcherFor, exchange, type HttpAnswer } from '../../base/http/exchange.js';
@@ -19,14 +18,14 @@ const SENT = 'x-amz-meta-sha256';
 const DEFAULT_REGION = 'us-east-1';
 const CONNECTIONS = 8;
 const MAX_TEXT_BYTES = 64e6;
-const NO_LISTING = 'what it answered is not a whole listing; check bucket.endpoint, and the proxies between';
+const NO_LISTING = 'what it answered is not a whole listing; check AWS_ENDPOINT_URL, and the proxies between';
 /** For callers that wait for an answer. */
 export const AWAITED: BucketOptions = { attempts: 2, timeout: 5 * SECOND_MS };
 /** Writes an object only if there is none with its key. */
 export const IF_ABSENT = { 'if-none-match': '*' };
 
 export interface BucketOptions {
-  /** The environment, for what the configuration leaves out: the variables that every tool for S3 reads. */
+  /** The environment: server, region and keys are in the variables that every tool for S3 reads. */
   env?: Readonly<Record<string, string | undefined>>;
   effects?: Pick<Effects, 'now' | 'sleep' | 'random'>;
   /** Attempts per request. */
@@ -49,7 +48,7 @@ interface Ask {
 }
 
 /**
- * A bucket of S3, or of a compatible server. Keys are relative to the prefix of `bucket.url`. Temporary errors (500,
+ * A bucket of S3, or of a compatible server. Keys are relative to the prefix of `url`. Temporary errors (500,
  * 503, a broken connection) are retried; all others are a `BucketError` that says what to do.
  */
 export class Bucket {
@@ -62,23 +61,20 @@ export class Bucket {
 
   /** @throws BucketError if there are no credentials */
   constructor(
-    private readonly config: BucketConfig,
+    /** Such as `s3://name/prefix`. */
+    readonly url: string,
     { env = process.env, effects = realEffects, attempts = 5, timeout = 60 * SECOND_MS }: BucketOptions = {},
   ) {
-    const [name = '', ...prefix] = config.url.slice('s3://'.length).split('/');
+    const [name = '', ...prefix] = url.slice('s3://'.length).split('/');
     this.#path = `/${name}`;
     this.#prefix = prefix.map((part) => `${part}/`).join('');
-    const region = config.region ?? (env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || DEFAULT_REGION);
-    this.#credentials = { ...keysFor(config, env), region };
-    const endpoint = config.endpoint ?? (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL']);
+    const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || DEFAULT_REGION;
+    this.#credentials = { ...keysFor(url, env), region };
+    const endpoint = env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'];
     this.#server = new URL(endpoint || `https://s3.${region}.amazonaws.com`).origin;
     const timeouts = { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } };
     this.#dispatcher = dispatcherFor(this.#server, { connections: CONNECTIONS, ...timeouts });
     this.#options = { effects, attempts, timeout };
-  }
-
-  get url(): string {
-    return this.config.url;
   }
 
   /**
@@ -195,11 +191,11 @@ export class Bucket {
 
 /** Opens a bucket, passes it to `use`, and always closes it. */
 export async function withBucket<T>(
-  config: BucketConfig,
+  url: string,
   use: (bucket: Bucket) => Promise<T>,
   options?: BucketOptions,
 ): Promise<T> {
-  const bucket = new Bucket(config, options);
+  const bucket = new Bucket(url, options);
   try {
     return await use(bucket);
   } finally {
@@ -208,16 +204,15 @@ export async function withBucket<T>(
 }
 
 /** @throws BucketError if there are no credentials */
-function keysFor(config: BucketConfig, env: NonNullable<BucketOptions['env']>) {
-  const { access_key_id: id, secret_access_key: secret, session_token: session } = config;
-  const [accessKeyId, secretAccessKey, sessionToken] =
-    id !== undefined && secret !== undefined
-      ? [id, secret, session]
-      : [env['AWS_ACCESS_KEY_ID'], env['AWS_SECRET_ACCESS_KEY'], env['AWS_SESSION_TOKEN']];
+function keysFor(url: string, env: NonNullable<BucketOptions['env']>) {
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+  } = env;
   if (accessKeyId && secretAccessKey)
     return { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
-  const remedy = 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or both keys in the section bucket';
-  throw new BucketError(`there are no credentials for ${config.url}: ${remedy}`);
+  throw new BucketError(`there are no credentials for ${url}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
 }
 
 /** @throws Failure if a file does not have its SHA-256: not every server checks it */

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BucketConfig } from '../../base/config/bucket.js';
 import { messageOf } from '../../base/exit.js';
 import { counted } from '../../base/observe/format.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
@@ -23,10 +22,10 @@ export const MARKERS = 'parquet/snapshots/';
 const KEPT = 2;
 
 /** The bucket of the configuration as a follower of the log, opened whenever it is needed. */
-export function bucketFollower(config: BucketConfig): Follower {
+export function bucketFollower(url: string): Follower {
   const name = 'bucket';
   const withCopy = <T>({ path }: Log, work: (copy: BucketCopy) => Promise<T>, options: BucketOptions = {}) =>
-    withBucket(config, (bucket) => work(new BucketCopy(bucket, path)), options);
+    withBucket(url, (bucket) => work(new BucketCopy(bucket, path)), options);
   return {
     name,
     follow: (log, engine) => withCopy(log, (copy) => catchUp(copy, log, engine)),

@@ -24,11 +24,11 @@ export class BucketError extends UnreachableError {
 /** By error code or status, of S3 and compatible servers. Their messages are not repeated: they may hold secrets. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^(AccessDenied|403)$/, 'allow this key s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject there'],
-  [/^(AuthorizationHeaderMalformed|301|307)$/, 'set bucket.region to the region of the bucket'],
+  [/^(AuthorizationHeaderMalformed|301|307)$/, 'set AWS_REGION to the region of the bucket'],
   [/^(BadDigest|XAmz.*Mismatch)$/, 'the bytes changed on their way: look at the proxies and the network between'],
   [/^ExpiredToken$/, 'its credentials have expired: renew them'],
-  [/^Invalid(AccessKeyId|Token)$|^Signature/, 'check its keys, or the AWS_… variables that stand for them'],
-  [/^(NoSuchBucket|404)$/, 'create the bucket, or check bucket.url and bucket.endpoint'],
+  [/^Invalid(AccessKeyId|Token)$|^Signature/, 'check the keys in the AWS_… variables'],
+  [/^(NoSuchBucket|404)$/, 'create the bucket, or check its address and AWS_ENDPOINT_URL'],
   [/^(NotImplemented|501)$/, 'this server lacks conditional writes: a newer version, or another server, is needed'],
   [/^RequestTimeTooSkewed$/, "the clocks differ: set this machine's clock"],
   [/^SlowDown$/, 'it asks for fewer requests: the next sync tries again'],
@@ -52,6 +52,6 @@ export function connectionError(what: string, error: unknown): unknown {
   if (!CONNECTION.test(code)) return error;
   const remedy = /CERT|SIGNATURE/.test(code)
     ? 'if an authority of your own signed its certificate, name its PEM file in NODE_EXTRA_CA_CERTS'
-    : 'check the network and bucket.endpoint';
+    : 'check the network and AWS_ENDPOINT_URL';
   return new BucketError(`${what}: ${messageOf(error) || code}; ${remedy}`, true);
 }

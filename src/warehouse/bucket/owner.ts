@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import type { BucketConfig } from '../../base/config/bucket.js';
 import type { Config } from '../../base/config/schema.js';
 import { UnreachableError } from '../../base/exit.js';
 import { moment } from '../../base/observe/format.js';
@@ -73,12 +72,12 @@ export async function sendIdentity(bucket: Bucket, warehouse: string): Promise<v
 }
 
 export function otherWarehouse({ url }: Bucket, warehouse: string): OwnerError {
-  return new OwnerError(`${url} holds another warehouse than ${warehouse}: name another prefix in bucket.url`);
+  return new OwnerError(`${url} holds another warehouse than ${warehouse}: name another prefix under \`bucket\``);
 }
 
 /** @throws OwnerError if the server ignores that a write is conditional, or another folder owns the bucket; BucketError */
-export function checkWritable(config: BucketConfig, warehouse: string): Promise<void> {
-  return withBucket(config, async (bucket) => {
+export function checkWritable(url: string, warehouse: string): Promise<void> {
+  return withBucket(url, async (bucket) => {
     const key = `probe-${randomUUID()}`;
     await bucket.put(key, '');
     const isOverwritten = (await bucket.put(key, '')) || (await bucket.put(key, '', { 'if-match': '"0"' }));

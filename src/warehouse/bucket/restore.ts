@@ -1,6 +1,5 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { BucketConfig } from '../../base/config/bucket.js';
 import { exists, makeFolder, sha256Of, syncFolder, writeDurably } from '../../base/storage/durable.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { withTemporary } from '../../base/storage/temporary.js';
@@ -52,7 +51,7 @@ interface Fetched {
  * @throws BusyError, BucketError; OwnerError if the folder is that of another warehouse
  */
 export async function restoreInto(
-  config: BucketConfig,
+  url: string,
   { isTakenOver, env, ...place }: RestoreOptions,
 ): Promise<(Fetched & { set_aside: string | null }) | null> {
   const { warehouse } = place;
@@ -75,7 +74,7 @@ export async function restoreInto(
     const { files, bytes } = first;
     return { ...first, ...(again && { ...again, files: files + again.files, bytes: bytes + again.bytes }), set_aside };
   };
-  return withBucket(config, (bucket) => withRunLock(warehouse, 'restore', () => work(bucket)), { env });
+  return withBucket(url, (bucket) => withRunLock(warehouse, 'restore', () => work(bucket)), { env });
 }
 
 /**

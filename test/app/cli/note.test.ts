@@ -100,7 +100,7 @@ async function faces({ warehouse, command }: ReturnType<typeof given>) {
 describe('a note', () => {
   testAtLength('is seen on all faces, escaped, until it is removed', async () => {
     const server = await startBucket();
-    const made = given({ bucket: server.config });
+    const made = given({ bucket: server.url });
     const { command, note } = made;
     const { note_id } = await note('2025-03-07', HOSTILE, '--directory', '/blog/');
     await note('2025-03-09', 'Only of the other', '--website', 'other');
@@ -129,7 +129,7 @@ describe('a note', () => {
 
   testAtLength('is restored from bucket and backup, seen only by its websites, and removed with them', async () => {
     const server = await startBucket();
-    const { command, note, warehouse } = given({ bucket: server.config });
+    const { command, note, warehouse } = given({ bucket: server.url });
     await note('2025-03-09', 'For all');
     await note('2025-03-10', 'For other', '--website', 'other');
     const notes = `select website_id, note from notes order by all`;
@@ -140,7 +140,7 @@ describe('a note', () => {
     ];
     const folder = temporaryFolder();
     const [restored, backup] = [join(folder, 'restored'), join(folder, 'backup')];
-    const bucket = writeConfig(folder, { sections: { bucket: server.config, warehouse: { path: restored } } });
+    const bucket = writeConfig(folder, { sections: { bucket: server.url, warehouse: { path: restored } } });
     expect(await run(['restore', '--config', bucket])).toMatchObject({ code: 0 });
     expect(await command('backup', backup)).toMatchObject({ code: 0 });
     for (const copy of [restored, backup]) {

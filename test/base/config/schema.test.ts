@@ -51,13 +51,6 @@ const REFUSED: [section: string, line: string, words: string][] = [
   ['warehouse', 'memory_limit: 1MB', 'too small'],
   ['warehouse', 'memory_limit: 1PB', 'not a size'],
   ['reports', 'max_failed_ratio: 1.01', 'from 0 to 1'],
-  ['bucket', 'url: https://lake', 'is not the address of a bucket'],
-  ['bucket', 'url: s3://lake/../other', 'is not the address of a bucket'],
-  ['bucket', 'url: s3://lake//x', 'is not the address of a bucket'],
-  ['bucket', 'url: s3://lake\n  endpoint: https://user:pass-word@host', 'is not the address of a server'],
-  ['bucket', 'url: s3://lake\n  access_key_id: AKID', 'bucket.secret_access_key is missing'],
-  ['bucket', 'url: s3://lake\n  secret_access_key: pass-word', 'bucket.access_key_id is missing'],
-  ['bucket', 'region: eu', 'bucket.url is missing'],
   ['service', 'port: 65536', 'from 0 to 65535'],
   ['service', 'trust_proxy: 127.0.0.1', 'is not a list'],
   ['service', 'trust_proxy: [all]', 'is not an address'],
@@ -105,6 +98,10 @@ test.each(REFUSED)('%s: %s is refused', async (section, line, words) => {
   expect(error.problems[0]?.path).toMatch(new RegExp(`^${section}\\.`));
   expect(error.message).toContain(words);
   expect(error.message).not.toContain('pass-word');
+});
+
+test.each(['https://lake', 's3://lake/../other', 's3://lake//x'])('the bucket %s is refused', async (url) => {
+  expect((await failure(`${MINIMAL}bucket: ${url}\n`)).message).toContain('is not the address of a bucket');
 });
 
 describe('api.base_url', () => {
@@ -164,25 +161,21 @@ describe('secrets', () => {
     - { type: slack, url: "\${SLACK}" }
     - { type: webhook, url: "http://localhost:1/x", secret: "\${SECRET}" }
     - { type: email, smtp: "smtps://m.example", user: me, password: "\${PASSWORD}", from: a@b.example, to: [c@d.example] }
-bucket:
-  url: s3://lake/indexhouse/
-  access_key_id: \${KEY}
-  secret_access_key: \${SECRET}
-  session_token: temporary
+bucket: s3://lake/indexhouse/
 `;
 
-  it('of tokens, channels and the bucket come from the environment, and are masked', async () => {
-    const config = await load(text, { SLACK, SECRET: 'shh-1', PASSWORD: 'shh 2', KEY: 'AKID' });
-    const secrets = ['abc', SLACK, '/services/T0/B0/an-unguessable-path', 'shh-1', 'shh 2', 'temporary'];
+  it('of tokens and channels come from the environment, and are masked', async () => {
+    const config = await load(text, { SLACK, SECRET: 'shh-1', PASSWORD: 'shh 2' });
+    const secrets = ['abc', SLACK, '/services/T0/B0/an-unguessable-path', 'shh-1', 'shh 2'];
     expect(secretsOf(config)).toEqual(expect.arrayContaining(secrets));
-    expect((await failure(text)).message).toMatch(/SLACK(.|\n)*PASSWORD(.|\n)*KEY, which is not set/);
+    expect((await failure(text)).message).toMatch(/SLACK(.|\n)*PASSWORD, which is not set/);
   });
 
   it('are not needed by commands that send nothing', async () => {
     const cwd = temporaryFolder();
     writeFileSync(join(cwd, 'indexhouse.yaml'), text);
     const { notify, bucket } = await loadConfig({ env: {}, cwd, withoutTokens: true });
-    expect([notify.channels, notify.except, bucket?.url]).toEqual([[], ['drift'], 's3://lake/indexhouse']);
+    expect([notify.channels, notify.except, bucket]).toEqual([[], ['drift'], 's3://lake/indexhouse']);
     expect(bucket).not.toHaveProperty('access_key_id');
   });
 

@@ -72,7 +72,7 @@ describe('the bucket', () => {
 describeAtLength('status and verify', () => {
   /** Commands over a warehouse, and what `verify` finds about the bucket. */
   function asking(path: string) {
-    const config = writeConfig(temporaryFolder(), { sections: { bucket: server.config, warehouse: { path } } });
+    const config = writeConfig(temporaryFolder(), { sections: { bucket: server.url, warehouse: { path } } });
     const ask = async (...args: string[]) => JSON.parse((await run([...args, '--json', '--config', config])).stdout);
     const found = async (): Promise<{ level: string; message: string }[]> =>
       (await ask('verify')).findings.filter(({ check }: { check: string }) => check === 'bucket');

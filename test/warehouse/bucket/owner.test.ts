@@ -35,7 +35,7 @@ class Machine {
   readonly config = writeConfig(this.folder, {
     baseUrl: service.url,
     websites: ['shop'],
-    sections: { bucket: server.config, reports: { max_per_run: 0 } },
+    sections: { bucket: server.url, reports: { max_per_run: 0 } },
   });
 
   async run(command: string): Promise<{ code: number; text: string }> {
@@ -110,7 +110,7 @@ testAtLength('of two folders that claim a bucket at once, one owns it', async ()
   const others = [new Machine(), new Machine()];
   for (const one of others) await one.does('restore');
   server.objects.delete('owner.json');
-  const claims = others.map(({ warehouse }) => withBucket(server.config, (bucket) => own(bucket, warehouse)));
+  const claims = others.map(({ warehouse }) => withBucket(server.url, (bucket) => own(bucket, warehouse)));
   const ended = await Promise.allSettled(claims);
   expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
 });

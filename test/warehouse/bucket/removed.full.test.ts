@@ -20,7 +20,7 @@ beforeEach(async () => {
     await Promise.all([server.close(), service.close()]);
   });
   folder = temporaryFolder();
-  config = writeConfig(folder, { baseUrl: service.url, sections: { bucket: server.config } });
+  config = writeConfig(folder, { baseUrl: service.url, sections: { bucket: server.url } });
   for (const pages of [[page('p')], [page('p'), page('q')], [page('q')]]) {
     service.list('shop', pages);
     service.list('blog', [page('b')]);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { atLength, casesAtLength, once, testAtLength } from '../../given/at-length.js';
-import { environmentOf, type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
+import { type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
 import { copiedFiles, copyTo, page } from '../../given/bucket-copy.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
@@ -34,7 +34,7 @@ beforeAll(async () => {
 beforeEach(() => {
   Object.assign(server, { fault: null, objects: new Map(stored), requests: [] });
   folder = temporaryFolder();
-  config = writeConfig(folder, { sections: { bucket: server.config } });
+  config = writeConfig(folder, { sections: { bucket: server.url } });
 });
 
 const restore = (...flags: string[]) => run(['restore', '--config', config, ...flags]);
@@ -76,7 +76,7 @@ describe('restore', () => {
   });
 
   once('needs no configuration, and says what is wrong with its flags and the bucket', async () => {
-    const env = environmentOf(server.config);
+    const env = server.env;
     const copy = join(folder, 'copy');
     const { code } = await run(['restore', '--from', 's3://lake/nights/', '--warehouse', copy], { env });
     expect(code).toBe(0);
@@ -85,7 +85,9 @@ describe('restore', () => {
     expect(nothing).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to restore') });
     expect((await restore('--from', 's3://lake/days')).stderr).toContain('there is no warehouse at s3://lake/days');
     expect((await restore('--from', 'lake')).stderr).toContain('--from lake is not the address of a bucket');
-    const none = await run(['restore', '--from', 's3://lake/nights', '--warehouse', join(folder, 'other')]);
+    const none = await run(['restore', '--from', 's3://lake/nights', '--warehouse', join(folder, 'other')], {
+      env: { AWS_ACCESS_KEY_ID: '' },
+    });
     expect(none.stderr).toContain('there are no credentials for s3://lake/nights');
     const read = await run(['query', 'indexing_trend', '--warehouse', 's3://lake/nights'], { env });
     expect([read.code, read.stderr]).toEqual([2, expect.stringMatching(/is a bucket, not a folder.*restore --from/)]);

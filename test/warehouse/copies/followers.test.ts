@@ -56,7 +56,7 @@ const CASES: readonly Case[] = [
   { name: 'analytics', ...file('analytics.duckdb') },
   {
     name: 'bucket',
-    sections: () => ({ bucket: server.config }),
+    sections: () => ({ bucket: server.url }),
     rows: async () => fileRows(downloaded()),
     lose: () => server.objects.clear(),
   },
