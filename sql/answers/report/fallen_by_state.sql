@@ -1,7 +1,6 @@
 -- Samples of the pages that fell out of the index in a period of dates, by the coverage state that they are in at its end:
 -- the most frequent states first, and for each state the pages that had most clicks, then those of the directory that lost
--- most to it. `$states`,
--- `$samples`: how many states, and how many pages of each.
+-- most to it.
 with fell as (
   select
     *,
@@ -44,5 +43,5 @@ select
   pages.is_listed as is_listed_now
 from numbered
 left join pages using (website_id, url)
-where state_number <= $states::bigint and number <= $samples::bigint
+where state_number <= 8 and number <= 5
 order by state_number, number

@@ -11,4 +11,4 @@ where $website::varchar is null or website_id = $website::varchar
 group by value
 having fell_out > 0
 order by fell_out desc, value nulls last
-limit $limit::integer
+limit 50

@@ -26,4 +26,4 @@ from (select *, unnest(list_distinct(report_sitemaps)) as sitemap from alike)
 group by website_id, sitemap
 having fell_out + entered > 0
 order by abs(entered - fell_out) desc, website_id, sitemap
-limit $limit::bigint
+limit 1000

@@ -8,6 +8,8 @@ const STOCKS = ['pages', 'indexed', 'without_data'] as const;
 /** Pages that did this in the period, and in as many days right before it, if those are known, too. */
 const MOVES = ['entered', 'fell_out', 'returned'] as const;
 const CHANGES = ['appeared', 'disappeared', 'canonical_flips', 'robots_blocked', 'robots_unblocked'] as const;
+/** Pages and clicks beside these. */
+const PARTS = ['not_inspected', 'first_inspected', 'retired', 'clicks_lost'] as const;
 
 export const FIGURES = [...STOCKS, ...MOVES, ...CHANGES] as const;
 
@@ -94,15 +96,10 @@ export function headlineOf(
 export function totalOf(headlines: readonly Headline[]): Headline {
   const dates = (key: 'listed_on' | 'compared_with') => headlines.flatMap((headline) => headline[key] ?? []).sort();
   const most = headlines.toSorted((one, other) => (other.fell_out.now ?? 0) - (one.fell_out.now ?? 0));
-  const sumOf = (key: 'not_inspected' | 'first_inspected' | 'retired' | 'clicks_lost') =>
-    headlines.map((headline) => headline[key]).reduce(sumOfKnown, null);
   return {
     listed_on: dates('listed_on').at(-1) ?? null,
     compared_with: dates('compared_with')[0] ?? null,
-    not_inspected: sumOf('not_inspected'),
-    first_inspected: sumOf('first_inspected'),
-    retired: sumOf('retired'),
-    clicks_lost: sumOf('clicks_lost'),
+    ...each(PARTS, (key) => headlines.map((headline) => headline[key]).reduce(sumOfKnown, null)),
     crawls: most.find(({ crawls }) => crawls !== null)?.crawls ?? null,
     estimate: (headlines.length === 1 ? headlines[0]?.estimate : null) ?? NO_ESTIMATE,
     share_before: (headlines.length === 1 ? headlines[0]?.share_before : null) ?? null,
@@ -120,6 +117,6 @@ function sumOfKnown(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : one + other;
 }
 
-function each<K extends string>(keys: readonly K[], figureOf: (key: K) => Figure): Record<K, Figure> {
-  return Object.fromEntries(keys.map((key) => [key, figureOf(key)])) as Record<K, Figure>;
+function each<K extends string, V>(keys: readonly K[], of: (key: K) => V): Record<K, V> {
+  return Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<K, V>;
 }

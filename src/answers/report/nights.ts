@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { grouped } from '../../base/observe/causes.js';
 import type { Layer } from '../html/charts/stack-chart.js';
 import type { Counts, Day, Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
@@ -51,8 +52,6 @@ function layersOf<Row extends { snapshot_date: string }>(
   return layers.filter(({ pages }) => pages.some((number) => number));
 }
 
-const NONE: Counts = { pages: 0, indexed: 0, ...NO_ESTIMATE };
-
 /**
  * The trend over every date of a span, starting with the first that has a complete listing. Of several websites, a date counts
  * each with its newest complete listing up to then, because one that was not listed on a date did not lose its pages.
@@ -60,8 +59,7 @@ const NONE: Counts = { pages: 0, indexed: 0, ...NO_ESTIMATE };
  * @param rows of each website, by date
  */
 export function trendOf(rows: readonly TrendRow[], span: Span): Day[] {
-  const byDate = new Map<string, TrendRow[]>();
-  for (const row of rows) byDate.set(row.snapshot_date, [...(byDate.get(row.snapshot_date) ?? []), row]);
+  const byDate = grouped(rows, ({ snapshot_date }) => snapshot_date);
   const known = new Map<string, Counts>();
   for (const row of rows) if (row.snapshot_date < span.since) known.set(row.website_id, row);
   const days = datesOf(span).map((date): Day => {
@@ -73,10 +71,9 @@ export function trendOf(rows: readonly TrendRow[], span: Span): Day[] {
   return first < 0 ? [] : days.slice(first);
 }
 
+/** The counts of one website as they are; of several together, without an estimate. */
 function sum(counts: readonly Counts[]): Counts {
-  const [only, second] = counts;
-  if (only && !second) return only;
   return counts.reduce((total, { pages, indexed }) => {
-    return { ...NONE, pages: total.pages + pages, indexed: total.indexed + indexed };
-  }, NONE);
+    return { ...NO_ESTIMATE, pages: total.pages + pages, indexed: total.indexed + indexed };
+  });
 }

@@ -94,13 +94,14 @@ export async function readOverTime(reader: Reader, website: string | null, { sho
   const chosen = [...new Set([...lost, ...won, ...named])].slice(0, MOST_DIRECTORIES);
   const dates = { until: shown.until, step, columns: Math.ceil(nights / step) };
   const asked = { website, ...dates, places: chosen.map(placeOf) };
-  const rows = await askRows(reader, 'answers/report/coverage_over_time', coverageRow, asked);
-  const columns = [...new Set(rows.map(({ column_date }) => column_date))];
+  const read = await askRows(reader, 'answers/report/coverage_over_time', coverageRow, asked);
+  const columns = [...new Set(read.map(({ column_date }) => column_date))];
+  const rows = read.filter(({ listed_on, column_date }) => listed_on > addDays(column_date, -step));
   const changed = new Set([...lost, ...won]);
   const heat = chosen.map((row): HeatRow => {
-    return { ...row, isNotable: changed.has(row), cells: cellsOf(rows, placeOf(row), { columns, step }) };
+    return { ...row, isNotable: changed.has(row), cells: cellsOf(rows, placeOf(row), columns) };
   });
-  const rest = cellsOf(rows, null, { columns, step });
+  const rest = cellsOf(rows, null, columns);
   const { pages = 0, indexed = 0 } = rest.at(-1) ?? {};
   const counts = { pages, indexed, share_indexed: shareOf(indexed, pages), indexed_change: null };
   const others = { website_id: '', directory: ALL_OTHERS, ...counts, isNotable: false };
@@ -110,7 +111,7 @@ export async function readOverTime(reader: Reader, website: string | null, { sho
     columns,
     heat: chosen.length < now.directories.length ? [...heat, { ...others, cells: rest }] : heat,
     colours,
-    layers: layersOf(rows, { columns, step }, colours),
+    layers: layersOf(rows, columns, colours),
   };
 }
 
@@ -119,14 +120,8 @@ function placeOf({ website_id, directory }: DirectoryRow): string {
 }
 
 /** The cells of a place, or of all others (null), in which no changes are marked. */
-function cellsOf(
-  rows: readonly CoverageRow[],
-  place: string | null,
-  { columns, step }: { columns: readonly string[]; step: number },
-): (HeatCell | null)[] {
-  const known = rows.filter(
-    (row) => row.is_place && row.place === place && row.listed_on > addDays(row.column_date, -step),
-  );
+function cellsOf(rows: readonly CoverageRow[], place: string | null, columns: readonly string[]): (HeatCell | null)[] {
+  const known = rows.filter((row) => row.is_place && row.place === place);
   const cells = known.map((row, at): [string, HeatCell] => {
     const { column_date, listed_on: date, indexed, not_inspected } = row;
     const pages = row.pages - not_inspected;
@@ -154,10 +149,10 @@ function coloursOf(states: readonly StateRow[]): Map<string, Colour> {
 /** The pages of each colour, with the names of its states; null on dates without a listing since the one before. */
 function layersOf(
   rows: readonly CoverageRow[],
-  { columns, step }: { columns: readonly string[]; step: number },
+  columns: readonly string[],
   colours: ReadonlyMap<string, Colour>,
 ): Layer[] {
-  const known = rows.filter((row) => !row.is_place && row.listed_on > addDays(row.column_date, -step));
+  const known = rows.filter((row) => !row.is_place);
   const dates = new Set(known.map(({ column_date }) => column_date));
   return STACK.flatMap((colour) => {
     const own = known.filter((row) => row.pages > 0 && (colours.get(row.index_coverage_state) ?? 'text') === colour);

@@ -47,12 +47,7 @@ export function datesOf({ since, until }: Span): string[] {
 }
 
 function readDate(name: string, text: string, today: string): string {
-  const parameter = {
-    name,
-    type: 'date',
-    default: null,
-    description: name === 'since' ? 'first date' : 'last date',
-  } as const;
-  const value = valuesOf({ name: 'report', parameters: [parameter] }, new Map([[name, text]]), today)[name];
-  return String(value);
+  const description = name === 'since' ? 'first date' : 'last date';
+  const parameters = [{ name, type: 'date' as const, default: null, description }];
+  return String(valuesOf({ name: 'report', parameters }, new Map([[name, text]]), today)[name]);
 }

@@ -82,7 +82,6 @@ export const transitionRow = z.object({
   to_state: maybeText,
   pages: whole,
 });
-export type TransitionRow = z.infer<typeof transitionRow>;
 
 /** Of the analysis `coverage_by_directory`; the change is null if there is no listing before. */
 export const directoryRow = z.object({
@@ -239,8 +238,12 @@ export const flipRow = z.object({
 export type FlipRow = z.infer<typeof flipRow>;
 
 /** Pages of a span of days, of the analyses `crawl_freshness` and `report_ages`. */
-export const crawlAgeRow = z.object({ last_crawl: text, pages: whole });
-export const reportAgeRow = z.object({ report_age: text, pages: whole });
+export const crawlAgeRow = z
+  .object({ last_crawl: text, pages: whole })
+  .transform(({ last_crawl: span, pages }) => ({ span, pages }));
+export const reportAgeRow = z
+  .object({ report_age: text, pages: whole })
+  .transform(({ report_age: span, pages }) => ({ span, pages }));
 
 /** A row of the analysis `pages_not_crawled`. */
 export const staleRow = z.object({

@@ -1,4 +1,5 @@
 import { CRAWL_SPANS, SPANS } from '../../base/config/page-filters.js';
+import { grouped } from '../../base/observe/causes.js';
 import { plus } from '../../base/observe/format.js';
 import type { Age } from '../html/charts/bar-charts.js';
 import type { Span } from '../html/charts/trend-chart.js';
@@ -30,7 +31,6 @@ import {
   sitemapRow,
   staleRow,
   stateRow,
-  type TransitionRow,
   transitionRow,
 } from './rows.js';
 import { readSearch, searchSentences } from './search.js';
@@ -38,12 +38,8 @@ import { caveatsOf, storyOf } from './story.js';
 
 const FLIPS_LISTED = 15;
 const STALE_PAGES_LISTED = 10;
-const SITEMAPS_READ = 1000;
-const FALLEN_STATES = 8;
-const FALLEN_SAMPLES = 5;
 const EXAMPLES = 3;
 const COMMON_LISTED = 12;
-const GROUPS_LISTED = 50;
 const COMMON_READ = 60;
 const ODDITIES_LISTED = 10;
 /** Pages not crawled for this many days are listed. A span of `SPANS` begins here. */
@@ -74,7 +70,7 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
     history: searchSentences(moves.search),
     caveats: caveatsOf(moves, period),
     news: await readNews(reader, scope, moves, period),
-    transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
+    transitions: await readTransitions(reader, scope),
     fallen,
     flips: await readFlips(reader, scope, websites),
     ...(await readAges(reader, website)),
@@ -98,7 +94,7 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
     events: await askOf(reader, 'events', eventRow, website, { since, until }),
     notes: await askRows(reader, 'answers/report/notes', noteRow, { website, since, until }),
     balance: websites.flatMap(({ balance }) => balance ?? []),
-    sitemaps: await askRows(reader, 'answers/report/sitemaps', sitemapRow, { ...scope, limit: SITEMAPS_READ }),
+    sitemaps: await askRows(reader, 'answers/report/sitemaps', sitemapRow, scope),
     ...places,
     nights: first && !second ? await readNights(reader, first, period) : null,
     over_time: await readOverTime(reader, website, period, places),
@@ -106,12 +102,8 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
   };
 }
 
-interface Scope {
-  /** Its id; null for all. */
-  website: string | null;
-  since: string;
-  until: string;
-}
+/** @param website its id; null for all */
+type Scope = Record<'since' | 'until', string> & { website: string | null };
 
 function scopeOf([first, second]: readonly WebsiteFacts[], { since, until }: Period): Scope {
   return { website: first && !second ? first.website.website_id : null, since, until };
@@ -120,8 +112,12 @@ function scopeOf([first, second]: readonly WebsiteFacts[], { since, until }: Per
 /** The states and directories at the end of a period, with their change in it. */
 async function readPlaces(reader: Reader, website: string | null, { since, until }: Span) {
   const dates = { since, until };
+  const states = together(await askOf(reader, 'coverage_by_state', stateRow, website, dates), (row) =>
+    JSON.stringify([row.index_summary, row.index_coverage_state]),
+  );
   return {
-    states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, dates)),
+    /** Out of the index, without data, in the index; most pages first. */
+    states: states.sort((one, other) => groupOf(one) - groupOf(other) || other.pages - one.pages),
     directories: await askOf(reader, 'coverage_by_directory', directoryRow, website, { ...dates, limit: 'none' }),
   };
 }
@@ -129,7 +125,7 @@ async function readPlaces(reader: Reader, website: string | null, { since, until
 /** What fell out by the first column of the user's own, if there is one, and what is wrong with it. */
 async function readOwnMoves(reader: Reader, scope: Scope) {
   const [column = null] = reader.own.columns;
-  const asked = { ...scope, column, limit: GROUPS_LISTED };
+  const asked = { ...scope, column };
   const rows = column === null ? [] : await askRows(reader, 'answers/report/moves_by_own', ownMovesRow, asked);
   return { column, rows, notes: reader.own.notes };
 }
@@ -144,8 +140,7 @@ async function readNews(reader: Reader, scope: Scope, now: Moves, { previous, da
 }
 
 async function readFallen(reader: Reader, scope: Scope) {
-  const asked = { ...scope, states: FALLEN_STATES, samples: FALLEN_SAMPLES };
-  const samples = await askRows(reader, 'answers/report/fallen_by_state', fallenRow, asked);
+  const samples = await askRows(reader, 'answers/report/fallen_by_state', fallenRow, scope);
   return {
     samples,
     /** One of each of the states that most pages fell to. */
@@ -160,8 +155,8 @@ export async function readCauses(reader: Reader, scope: Scope) {
   const values = { since, until, limit: String(COMMON_READ) };
   return {
     common: standingOut(await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, values)),
-    places: await askRows(reader, 'answers/report/fallen_places', placeRow, { website, since, until }),
-    moved: await askRows(reader, 'answers/report/moved_pages', movedRow, { website, since, until }),
+    places: await askRows(reader, 'answers/report/fallen_places', placeRow, scope),
+    moved: await askRows(reader, 'answers/report/moved_pages', movedRow, scope),
   };
 }
 
@@ -184,20 +179,14 @@ async function readAges(reader: Reader, website: string | null) {
   const crawls = await askOf(reader, 'crawl_freshness', crawlAgeRow, website);
   const reports = await askOf(reader, 'report_ages', reportAgeRow, website);
   const given = { days: String(STALE_DAYS), limit: String(STALE_PAGES_LISTED) };
-  const ages = agesOf(
-    CRAWL_SPANS,
-    crawls.map(({ last_crawl, pages }) => ({ span: last_crawl, pages })),
-  );
+  const ages = agesOf(CRAWL_SPANS, crawls);
   return {
     crawl_ages: ages,
     stale: {
       rows: await askOf(reader, 'pages_not_crawled', staleRow, website, given),
       total: ages.reduce((sum, { span, pages }) => sum + (STALE_SPANS.has(span) ? pages : 0), 0),
     },
-    report_ages: agesOf(
-      SPANS,
-      reports.map(({ report_age, pages }) => ({ span: report_age, pages })),
-    ),
+    report_ages: agesOf(SPANS, reports),
   };
 }
 
@@ -209,27 +198,23 @@ function agesOf(spans: readonly string[], ages: readonly Age[]): Age[] {
   }));
 }
 
-/** The moves of several websites together, most pages first. */
-function together(rows: readonly TransitionRow[]): TransitionRow[] {
-  const moves = new Map<string, TransitionRow>();
-  for (const { from_state, to_state, pages } of rows) {
-    const key = JSON.stringify([from_state, to_state]);
-    moves.set(key, { from_state, to_state, pages: pages + (moves.get(key)?.pages ?? 0) });
-  }
-  return [...moves.values()].sort((one, other) => other.pages - one.pages);
+/** The moves of all these websites, most pages first. */
+async function readTransitions(reader: Reader, { website, since, until }: Scope) {
+  const rows = await askOf(reader, 'state_transitions', transitionRow, website, { since, until });
+  const moves = together(rows, ({ from_state, to_state }) => JSON.stringify([from_state, to_state]));
+  return moves.sort((one, other) => other.pages - one.pages);
 }
 
-/** The states of several websites together: out of the index, without data, in the index; most pages first. */
-function statesTogether(rows: readonly StateRow[]): StateRow[] {
-  const states = new Map<string, StateRow>();
-  for (const row of rows) {
-    const key = JSON.stringify([row.index_summary, row.index_coverage_state]);
-    const known = states.get(key);
-    const change = known && plus(known.pages_change, row.pages_change);
-    const sum = known && { ...known, pages: known.pages + row.pages, pages_change: change ?? null };
-    states.set(key, sum ?? row);
-  }
-  return [...states.values()].sort((one, other) => groupOf(one) - groupOf(other) || other.pages - one.pages);
+/** The rows of several websites with the same key as one row. */
+function together<Row extends { pages: number; pages_change?: number | null }>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+): Row[] {
+  return [...grouped(rows, keyOf).values()].map((all) => ({
+    ...all[0],
+    pages: all.reduce((sum, { pages }) => sum + pages, 0),
+    ...('pages_change' in all[0] ? { pages_change: all.map((row) => row.pages_change ?? null).reduce(plus) } : {}),
+  }));
 }
 
 function groupOf({ index_summary }: StateRow): number {

@@ -6,10 +6,6 @@ type Value = number | boolean | null | undefined;
 /** Gauges by their names without `indexhouse_`: what each says, and how it is read. An unknown value makes no series. */
 type Gauges<Of> = Record<string, [help: string, value: (of: Of) => Value]>;
 
-const OF_A_WEBSITE: Gauges<WebsiteStatus> = {
-  snapshots: ['Snapshots in the warehouse.', ({ snapshots }) => snapshots],
-};
-
 const OF_A_SNAPSHOT: Gauges<NonNullable<WebsiteStatus['last_snapshot']>> = {
   snapshot_age_seconds: ['Age of the newest snapshot.', (last) => last.age_seconds],
   listing_complete: ['Whether the newest listing is complete.', (last) => last.listing_status === 'complete'],
@@ -49,14 +45,6 @@ const OF_A_RUN: Gauges<NonNullable<WebsiteStatus['last_run']>> = {
   ],
 };
 
-const OF_A_QUARANTINE: Gauges<Status['quarantine'][number]> = {
-  quarantine_records: ['Records of the newest snapshot that are in quarantine.', ({ records }) => records],
-};
-
-const OF_A_FOLLOWER: Gauges<Status['followers'][number]> = {
-  follower_behind: ['Snapshots that a follower lacks.', ({ behind }) => behind],
-};
-
 const OF_THE_WAREHOUSE: Gauges<Status> = {
   websites: ['Websites that are configured or in the warehouse.', ({ websites }) => websites.length],
   damaged_files: ['Files of the warehouse that cannot be read.', ({ damaged }) => damaged.length],
@@ -82,33 +70,20 @@ const OF_THE_WAREHOUSE: Gauges<Status> = {
 const MOST_WEBSITES = 1000;
 const NAME_CHARACTERS = 200;
 
-interface Figure {
-  name: string;
-  help: string;
-  series: [labels: Record<string, string>, value: Value][];
-}
-
-/** The gauges of some things, each with its labels. */
-function figuresOf<Of>(gauges: Gauges<Of>, all: readonly (readonly [Record<string, string>, Of])[]): Figure[] {
-  return Object.entries(gauges).map(([name, [help, value]]) => ({
-    name,
-    help,
-    series: all.map(([labels, of]) => [labels, value(of)]),
-  }));
-}
-
-/** Figures in Prometheus' text format. */
-function metricsText(figures: readonly Figure[]): Promise<string> {
-  const registry = new Registry();
-  for (const { name, help, series } of figures) {
-    const known = series.filter(([, value]) => value !== null && value !== undefined);
+/** Registers gauges of some things, each with its labels. */
+function register<Of>(
+  registry: Registry,
+  gauges: Gauges<Of>,
+  all: readonly (readonly [labels: Record<string, string>, of: Of])[],
+): void {
+  for (const [name, [help, value]] of Object.entries(gauges)) {
+    const known = all.map(([labels, of]) => [labels, value(of)] as const).filter(([, figure]) => figure != null);
     // prom-client shows a gauge without a series as 0.
     if (known.length === 0) continue;
     const labelNames = Object.keys(known[0]?.[0] ?? {});
     const gauge = new Gauge({ name: `indexhouse_${name}`, help, labelNames, registers: [registry] });
-    for (const [labels, value] of known) gauge.set(labels, Number(value));
+    for (const [labels, figure] of known) gauge.set(labels, Number(figure));
   }
-  return registry.metrics();
 }
 
 /**
@@ -129,27 +104,24 @@ export function metricsOf(status: Status): Promise<string> {
     });
   const partsOf = <Part extends 'last_snapshot' | 'pages' | 'last_run'>(part: Part) =>
     websites.flatMap((website) => (website[part] ? [[labelsOf(website), website[part]] as const] : []));
-  const followers = status.followers.map((follower) => [{ follower: follower.name }, follower] as const);
-  return metricsText([
-    ...figuresOf(OF_A_WEBSITE, ofShown(websites)),
-    ...figuresOf(OF_A_SNAPSHOT, partsOf('last_snapshot')),
-    ...figuresOf(OF_ITS_PAGES, partsOf('pages')),
-    ...figuresOf(OF_A_RUN, partsOf('last_run')),
-    {
-      name: 'pages',
-      help: 'Monitored pages by verdict and coverage state; other: one that the contract does not know.',
-      series: ofShown(status.page_states).map(([labels, { verdict, state, pages }]) => [
-        { ...labels, verdict, state },
-        pages,
-      ]),
-    },
-    ...figuresOf(OF_A_QUARANTINE, ofShown(status.quarantine)),
-    ...figuresOf(OF_A_FOLLOWER, followers),
-    ...figuresOf(OF_THE_WAREHOUSE, [[{}, status]]),
-    {
-      name: 'last_night_info',
-      help: 'The verdict on the last night as a sentence.',
-      series: [[{ sentence: status.last_night.sentence }, 1]],
-    },
+  const states = ofShown(status.page_states).map(
+    ([labels, state]) => [{ ...labels, verdict: state.verdict, state: state.state }, state] as const,
+  );
+  const registry = new Registry();
+  register(registry, { snapshots: ['Snapshots in the warehouse.', (of) => of.snapshots] }, ofShown(websites));
+  register(registry, OF_A_SNAPSHOT, partsOf('last_snapshot'));
+  register(registry, OF_ITS_PAGES, partsOf('pages'));
+  register(registry, OF_A_RUN, partsOf('last_run'));
+  const ofStates = 'Monitored pages by verdict and coverage state; other: one that the contract does not know.';
+  register(registry, { pages: [ofStates, ({ pages }) => pages] }, states);
+  const ofQuarantine = 'Records of the newest snapshot that are in quarantine.';
+  register(registry, { quarantine_records: [ofQuarantine, ({ records }) => records] }, ofShown(status.quarantine));
+  const followers = status.followers.map((one) => [{ follower: one.name }, one] as const);
+  register(registry, { follower_behind: ['Snapshots that a follower lacks.', ({ behind }) => behind] }, followers);
+  register(registry, OF_THE_WAREHOUSE, [[{}, status]]);
+  const { sentence } = status.last_night;
+  register(registry, { last_night_info: ['The verdict on the last night as a sentence.', () => 1] }, [
+    [{ sentence }, null],
   ]);
+  return registry.metrics();
 }

@@ -13,12 +13,12 @@ const time = z.iso.datetime();
 
 export const websiteRow = z.object({
   website_id: z.string(),
-  website_name: z.string().nullable(),
+  website_name: z.string().nullable().default(null),
   /** False if the configuration lists websites, and not this one: nothing about it is worth a warning. */
   is_configured: z.boolean().default(true),
   /** How many inspections the properties of a website allow in a day; null for other websites. */
   inspections_a_day: z.int().nullable().default(null),
-  snapshots: z.int(),
+  snapshots: z.int().default(0),
   last_snapshot: z
     .object({
       snapshot_id: z.string(),
@@ -40,7 +40,8 @@ export const websiteRow = z.object({
       reports_failed: z.int(),
       reports_rejected: z.int(),
     })
-    .nullable(),
+    .nullable()
+    .default(null),
   /** The newest run that ended, with or without a snapshot. */
   last_run: z
     .object({
@@ -54,7 +55,8 @@ export const websiteRow = z.object({
       requests_retried: z.int(),
       utilisation: z.number().nullable(),
     })
-    .nullable(),
+    .nullable()
+    .default(null),
   /** The pages that are monitored now, how many of them have a report, and the ages of those reports. */
   pages: z
     .object({
@@ -65,7 +67,8 @@ export const websiteRow = z.object({
       p90_report_seconds: z.int().nullable(),
       report_share: z.number(),
     })
-    .nullable(),
+    .nullable()
+    .default(null),
 });
 /** One website as the warehouse knows it. Times are ISO 8601 in UTC. */
 export type WebsiteStatus = z.infer<typeof websiteRow>;
@@ -79,16 +82,6 @@ export function nameOf({ website_id, website_name }: Pick<WebsiteStatus, 'websit
 export function notConfigured({ website_id }: Pick<WebsiteStatus, 'website_id'>): string {
   return `${website_id} is no longer configured; \`indexhouse remove --website ${shellWord(website_id)}\` removes it`;
 }
-
-const NOTHING = {
-  inspections_a_day: null,
-  website_name: null,
-  is_configured: true,
-  snapshots: 0,
-  last_snapshot: null,
-  last_run: null,
-  pages: null,
-};
 
 export const driftRow = z.object({
   website_id: z.string(),
@@ -167,7 +160,7 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   const pageStates = await engine.rows(pageStateRow, sql('answers/status/page_states'));
   const ids = new Set([...input.websites.map(({ id }) => id), ...known.map(({ website_id }) => website_id)]);
   const websites = [...ids].map((website_id) => {
-    const website = known.find((one) => one.website_id === website_id) ?? { ...NOTHING, website_id };
+    const website = known.find((one) => one.website_id === website_id) ?? websiteRow.parse({ website_id });
     const own = input.websites.find(({ id }) => id === website_id);
     const is_configured = own !== undefined || (input.websites.length === 0 && !input.isExcepted?.(website_id));
     return { ...website, website_name: own?.name ?? website.website_name, is_configured };

@@ -121,22 +121,18 @@ export function together(notices: readonly Notice[]): Notice[] {
   return [...kinds.values()].flatMap((causes) => {
     const [first, rest] = [causes.slice(0, MOST_OF_A_KIND), causes.slice(MOST_OF_A_KIND)];
     const left = rest.flatMap(({ all }) => all);
-    const one = (of: readonly { notice: Notice }[], what: string) =>
-      shared(
-        of.map(({ notice }) => notice),
-        what,
-      );
     return [
-      ...first.flatMap(({ all, message }) => one(all, message)),
-      ...(rest.length > 1 && left[0] ? one(left, titleOf(left[0].kind)) : rest.flatMap((c) => one(c.all, c.message))),
+      ...first.flatMap(shared),
+      ...(rest.length > 1 && left[0] ? shared({ all: left, message: titleOf(left[0].kind) }) : rest.flatMap(shared)),
     ];
   });
 }
 
 /** One notice for several. */
-function shared(all: readonly Notice[], what: string): Notice[] {
+function shared({ all: said, message: what }: { all: readonly { notice: Notice }[]; message: string }): Notice[] {
+  const all = said.map(({ notice }) => notice);
   const [first, second] = all;
-  if (!first || !second) return [...all];
+  if (!first || !second) return all;
   const same = <T>(values: readonly T[]) => (new Set(values).size === 1 ? (values[0] ?? null) : null);
   const names = [...new Set(all.flatMap((one) => one.website_name ?? one.website_id ?? []))];
   return [

@@ -131,12 +131,7 @@ export async function sendNotices(
   }
 }
 
-interface Sending extends NotifyOptions {
-  channels: MessageChannel[];
-  notices: Notice[];
-  over?: Over[];
-  hasEnded?: boolean;
-}
+type Sending = Parameters<typeof sendNotices>[0] & { channels: MessageChannel[]; notices: Notice[] };
 
 async function sendUnderLock(options: Sending): Promise<Sent[]> {
   const { config, channels, now = Date.now } = options;

@@ -17,14 +17,6 @@ const LEAST_DROP_PAGES = 10;
 const EXAMPLES = 5;
 /** A directory is smaller than its website, so that its share moves more from night to night. */
 const DIRECTORY_DROP: Drop = { share: 0.2 };
-/** Above so many pages that one night blocks or moves to another canonical, a change of the site caused it. */
-const MOST_CHANGED = { robots_blocked: 10, canonical_flips: 50 };
-/** What is watched without a pattern or a view. */
-const NONE: { pattern: string | null; directories: string[]; texts: string[] } = {
-  pattern: null,
-  directories: [],
-  texts: [],
-};
 
 /** A snapshot and the listings before it, as `app/notify/snapshots` returns them. */
 export const snapshotRow = z.object({
@@ -73,9 +65,8 @@ export async function ofSnapshot(
   snapshot: Snapshot,
   config: Pick<Config, 'notify' | 'views'>,
 ): Promise<Notice[]> {
-  const { notify } = config;
   return [
-    ...(await drops(reader, snapshot, notify)),
+    ...(await drops(reader, snapshot, config.notify)),
     ...(await changed(reader, snapshot, 'watched', config)),
     ...(await changed(reader, snapshot, 'robots_blocked', config)),
     ...(await changed(reader, snapshot, 'canonical_flips', config)),
@@ -162,36 +153,28 @@ function where({ directory, state, examples }: Places) {
   return { directory, state, examples };
 }
 
+/** `above`: so many pages that one night blocks or moves to another canonical are those of a change of the site. */
 const CHANGES: Record<
   'watched' | 'robots_blocked' | 'canonical_flips',
-  { one: string; what: string; analysis: string; since: 'since' | 'from'; changed?: Changed }
+  { above: number; one: string; what: string; analysis: string; since: 'since' | 'from'; changed?: Changed }
 > = {
-  watched: { one: 'watched page', what: 'left the index', analysis: 'deindexed_pages', since: 'since' },
+  watched: { above: 0, one: 'watched page', what: 'left the index', analysis: 'deindexed_pages', since: 'since' },
   robots_blocked: {
+    above: 10,
     one: 'page',
     what: 'newly blocked by robots.txt',
     analysis: 'pages',
     since: 'from',
     changed: 'robots_blocked',
   },
-  canonical_flips: { one: 'page', what: 'whose canonical changed', analysis: 'canonical_flips', since: 'since' },
+  canonical_flips: {
+    above: 50,
+    one: 'page',
+    what: 'whose canonical changed',
+    analysis: 'canonical_flips',
+    since: 'since',
+  },
 };
-
-/** Above how many pages a rule notifies, and which pages, if not all; null if none is watched. */
-function limitOf(kind: keyof typeof CHANGES, website: Website, { notify, views }: Pick<Config, 'notify' | 'views'>) {
-  if (kind !== 'watched') return { above: MOST_CHANGED[kind], among: NONE };
-  const { watch } = notify;
-  const own = viewsOf(views, { id: website.website_id, name: website.website_name });
-  const pages = own.flatMap(({ name, pages }) => (watch.includes(name) ? [pages] : []));
-  const patterns = watch.filter((one) => !views.some(({ name }) => name === one));
-  if (patterns.length + pages.length === 0) return null;
-  const among = {
-    pattern: globExpression(patterns),
-    directories: pages.map(({ directory = '' }) => directory),
-    texts: pages.map(({ q = '' }) => q),
-  };
-  return { above: 0, among };
-}
 
 /** Whether more of the pages that changed in a snapshot than the rule allows are not yet what they were. */
 export async function stillChanged(
@@ -200,19 +183,28 @@ export async function stillChanged(
   kind: keyof typeof CHANGES,
   config: Pick<Config, 'notify' | 'views'>,
 ): Promise<boolean> {
-  const limit = limitOf(kind, snapshot, config);
-  if (limit === null) return false;
-  const { above, among } = limit;
-  return (await changedPages(reader, snapshot, { kind, among, is_still: true })).pages > above;
+  return (await changedPages(reader, snapshot, { kind, is_still: true }, config)) !== null;
 }
 
-function changedPages(
+/** The pages that changed in a snapshot; null if the rule allows so many, or if none is watched. */
+async function changedPages(
   reader: Reader,
-  { website_id: website, snapshot_id: snapshot }: Website & { snapshot_id: string },
-  { among, ...given }: { kind: keyof typeof CHANGES; among: typeof NONE; is_still: boolean },
-): Promise<Places> {
+  { website_id: website, website_name, snapshot_id: snapshot }: Website & { snapshot_id: string },
+  asked: { kind: keyof typeof CHANGES; is_still: boolean },
+  { notify: { watch }, views }: Pick<Config, 'notify' | 'views'>,
+): Promise<Places | null> {
+  const own = viewsOf(views, { id: website, name: website_name });
+  const pages = own.flatMap(({ name, pages }) => (watch.includes(name) ? [pages] : []));
+  const patterns = watch.filter((one) => !views.some(({ name }) => name === one));
+  if (asked.kind === 'watched' && patterns.length + pages.length === 0) return null;
+  const among = {
+    pattern: globExpression(patterns),
+    directories: pages.map(({ directory = '' }) => directory),
+    texts: pages.map(({ q = '' }) => q),
+  };
   const versions = reader.filesOfSnapshot('page_versions', snapshot);
-  return placesIn(reader, 'changed_pages', { website, snapshot, versions, ...given, ...among });
+  const places = await placesIn(reader, 'changed_pages', { website, snapshot, versions, ...asked, ...among });
+  return places.pages > CHANGES[asked.kind].above ? places : null;
 }
 
 /** The notice about pages that changed in a snapshot. */
@@ -222,21 +214,17 @@ async function changed(
   kind: keyof typeof CHANGES,
   config: Pick<Config, 'notify' | 'views'>,
 ): Promise<Notice[]> {
-  const limit = limitOf(kind, snapshot, config);
-  if (limit === null) return [];
-  const { above, among } = limit;
-  const { website_id: website, snapshot_id, snapshot_date } = snapshot;
-  const places = await changedPages(reader, snapshot, { kind, among, is_still: false });
-  if (places.pages <= above) return [];
-  const { one, what, analysis, since, ...asked } = CHANGES[kind];
-  const command = queryCommand(analysis, { website, ...asked, [since]: snapshot_date });
+  const places = await changedPages(reader, snapshot, { kind, is_still: false }, config);
+  if (places === null) return [];
+  const { website_id: website, snapshot_id, snapshot_date, before_date } = snapshot;
+  const { above, one, what, analysis, since, ...asked } = CHANGES[kind];
   const about = {
     kind,
     what: `${counted(places.pages, one)} ${what}${clause(places.crawls)}`,
     count: places.pages,
-    command,
+    command: queryCommand(analysis, { website, ...asked, [since]: snapshot_date }),
   };
-  return [noticeOf(snapshot, snapshot_id, { ...about, since: snapshot.before_date, ...where(places) })];
+  return [noticeOf(snapshot, snapshot_id, { ...about, since: before_date, ...where(places) })];
 }
 
 type Ended = Omit<Snapshot, 'website_name'>;

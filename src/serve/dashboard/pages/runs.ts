@@ -80,7 +80,7 @@ async function readRuns(reader: Reader, website: string, query: Paging) {
     count,
     rows,
     since,
-    ages: ages.map(({ report_age, pages }) => ({ span: report_age, pages })),
+    ages,
     rejected,
     drift,
     sources,
