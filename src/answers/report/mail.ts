@@ -68,13 +68,13 @@ ${listed(
   ['page', 'pages like it'],
   fallen.examples.map(({ url, fallen: pages }) => [url, count(pages)]),
 )}
-${listed('Trend', ['date', 'indexed', 'share'], trendRows(trend))}`;
-}
-
-function trendRows(trend: Section['trend']): string[][] {
-  return trend.slice(-DATES_LISTED).flatMap(({ date, counts }) => {
-    return counts ? [[date, count(counts.indexed), percent(shareIndexed(counts))]] : [];
-  });
+${listed(
+  'Trend',
+  ['date', 'indexed', 'share'],
+  trend
+    .slice(-DATES_LISTED)
+    .flatMap(({ date, counts }) => (counts ? [[date, count(counts.indexed), percent(shareIndexed(counts))]] : [])),
+)}`;
 }
 
 function listed(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): Part {

@@ -33,7 +33,9 @@ export function overdueText(
   if (!due) return null;
   const last = nights.at(-1);
   const latest = now - MOST_LATE_MS;
-  const since = due.schedule ? scheduled(due.schedule, latest) : nextOf(nights);
+  const since = due.schedule
+    ? lastTime(due.schedule.cron, due.schedule.timeZone, { now: latest, since: latest - LOOK_BACK_MS })
+    : nextOf(nights);
   if (last === undefined || since === null || since <= last || since >= latest) return null;
   const from = due.schedule ? 'schedule.nightly-sync' : 'the rhythm of the last nights';
   return `no run since ${moment(last)}, though one was due at ${moment(since)} by ${from}, ${duration(now - since)} ago; check that \`indexhouse sync\` runs`;
@@ -47,11 +49,6 @@ export function nightsOf(markers: readonly Marker[], websites: readonly Pick<Web
   }
   for (const { last_run: run } of websites) if (run) begun.set(run.run_id, Date.parse(run.started_at));
   return [...begun.values()].sort((one, other) => one - other);
-}
-
-/** The last time that a schedule names by then. */
-function scheduled({ cron, timeZone }: { cron: string; timeZone: string }, latest: number): number | null {
-  return lastTime(cron, timeZone, { now: latest, since: latest - LOOK_BACK_MS });
 }
 
 /** When the night after these is due; null if they have no rhythm. */

@@ -55,6 +55,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const removal = running ? null : begun;
     // What is being removed is no damage.
     const lost = begun?.removal ? [] : damaged;
+    const low = input.diskOf ? lowDiskText(await input.diskOf(warehouse)) : null;
     const found = {
       warehouse,
       checked_at: new Date(input.now).toISOString(),
@@ -66,7 +67,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       clock: runFile?.clock ?? null,
       unrecorded: running ? null : unrecordedText(runFile, unfinished.length > 0),
       overdue: running ? null : await missedNight(log.markers, websites, input),
-      disk: await diskText(input),
+      disk: low && `${low}: a run would end at once; free some space`,
       jobs: failedJobs(await readJobs(warehouse)),
       removal: removal && `${removal.message}; ${removal.remedy}`,
       unfinished,
@@ -117,11 +118,6 @@ function quarantineOf(markers: readonly Marker[]): Found['quarantine'] {
   return newestMarkers(markers)
     .map(({ websiteId, files }) => ({ website_id: websiteId, records: files['rejected_records']?.rows ?? 0 }))
     .filter(({ records }) => records > 0);
-}
-
-async function diskText({ warehouse, diskOf }: StatusInput): Promise<string | null> {
-  const low = diskOf ? lowDiskText(await diskOf(warehouse)) : null;
-  return low && `${low}: a run would end at once; free some space`;
 }
 
 /** The scheduled jobs that did not end well. A night has its own rows in `runs`. */

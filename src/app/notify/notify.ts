@@ -59,9 +59,7 @@ export async function notifiedRun(
 ): Promise<Receipt> {
   const { now = Date.now } = options;
   const startedAt = new Date(now()).toISOString();
-  const pinged = async (event: RunEvent) => {
-    if (isNight) await pingAll(options, event);
-  };
+  const pinged = (event: RunEvent) => (isNight ? pingAll(options, event) : undefined);
   const started = pinged('start');
   const ended = async (exitCode: number, notices: Notice[]) => {
     await started;
