@@ -20,14 +20,7 @@ export async function* csvText(
 /** One value as text. */
 export function plainText(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
-  return typeof value === 'object' ? JSON.stringify(value, jsonSafe) : String(value);
-}
-
-/** For `JSON.stringify`: BigInts as numbers while exact, else as text. */
-export function jsonSafe(_key: string, value: unknown): unknown {
-  if (typeof value !== 'bigint') return value;
-  return BigInt.asIntN(54, value) === value ? Number(value) : String(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 function csvField(value: unknown, guard: boolean): string {

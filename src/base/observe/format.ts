@@ -39,7 +39,7 @@ function pair(ms: number, large: number, largeName: string, small: number, small
 }
 
 /** 1234567 → `1,234,567`. */
-export function count(n: number | bigint): string {
+export function count(n: number): string {
   return n.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 

@@ -4,7 +4,7 @@ import { urlOf } from '../../base/url.js';
 import { admission, contextOf, type Interface, keyOf, type OnError } from '../api/admission.js';
 import { ServiceError } from '../api/errors.js';
 import { aborted } from '../store/question-queue.js';
-import type { KeyClients } from './key-clients.js';
+import type { KeyClients } from './clients.js';
 import { assistantServer } from './server.js';
 
 const MOST_BODY_BYTES = 262_144;

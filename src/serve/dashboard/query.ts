@@ -3,21 +3,16 @@ import { ServiceError } from '../api/errors.js';
 
 export const ROWS_A_PAGE = ['25', '50', '100', '200'] as const;
 
-export interface Paging {
-  /** From 1. */
-  page: number;
-  /** Rows per page, at most 200. */
-  per: number;
-}
-
 export const pagingQuery = {
   page: z
     .string()
     .regex(/^[1-9]\d{0,8}$/)
     .default('1')
     .transform(Number),
+  /** Rows on each. */
   per: z.enum(ROWS_A_PAGE).default('50').transform(Number),
 };
+export type Paging = z.infer<z.ZodObject<typeof pagingQuery>>;
 
 /**
  * Parses a query string. Empty fields of a form count as missing; unknown parameters are ignored.

@@ -32,7 +32,7 @@ export async function commitsAt(
   wasListedBy: (snapshot: Marker, time: Date) => Promise<boolean>,
 ): Promise<ServedCommits | null> {
   const upTo = version === null ? markers : restored(markers.filter(({ snapshotId }) => snapshotId <= version));
-  const snapshots = upTo.filter((marker) => !isDropped(marker) && hadBegun(marker, moment));
+  const snapshots = upTo.filter((marker) => !Object.hasOwn(marker.dropped, 'coverage') && hadBegun(marker, moment));
   if (moment && 'time' in moment) await dropUnfinished(snapshots, moment.time, wasListedBy);
   const newest = snapshots.at(-1);
   if (!newest) return null;
@@ -50,10 +50,6 @@ function restored(markers: readonly Marker[]): Marker[] {
     if (!base || marker.snapshotId < base.snapshotId) return marker;
     return { ...marker, files: { ...marker.files, ...marker.dropped }, dropped: {} };
   });
-}
-
-function isDropped({ dropped }: Marker): boolean {
-  return Object.hasOwn(dropped, 'coverage');
 }
 
 function hadBegun({ date, snapshotAt }: Marker, moment: Moment): boolean {

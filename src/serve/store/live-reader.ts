@@ -16,8 +16,6 @@ const LOOK_INTERVAL_TIMES = 10;
 const WATCHED_TABLES = ['snapshots', 'runs', 'note_log', 'tombstones'] as const;
 
 export interface LiveReaderOptions extends ReaderOptions {
-  /** For a question, its wait included. */
-  timeLimitMs?: number;
   /** Where its questions wait with those of other readers. Left out: one of its own. */
   queue?: QuestionQueue;
   /** Called once for each file that cannot be read, with what is wrong with it. */
@@ -60,7 +58,7 @@ export class LiveReader {
     private readonly options: LiveReaderOptions,
     private readonly clock: () => number = () => performance.now(),
   ) {
-    this.#queue = options.queue ?? new QuestionQueue(options.timeLimitMs);
+    this.#queue = options.queue ?? new QuestionQueue();
   }
 
   /** Every commit, oldest first; from memory, so without waiting for other questions. */

