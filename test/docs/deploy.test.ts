@@ -100,9 +100,7 @@ describe('the files of deploy', () => {
       [...readFileSync(file, 'utf8').matchAll(/\bindexhouse_(\w+)/g)].map(([, name]) => name ?? ''),
     );
     expect(used.length).toBeGreaterThan(10);
-    const made = new Set(
-      [...source.matchAll(/^ {2}(\w+): [[{]|\bname: '(\w+)'/gm)].map(([, one, other]) => one ?? other),
-    );
+    const made = new Set([...source.matchAll(/(?:^ {2}|\{ )(\w+): [[{]/gm)].map(([, name]) => name));
     expect([...new Set(used)].filter((name) => !made.has(name))).toEqual([]);
   });
 });
