@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { processIo } from '../../src/app/cli/io.js';
 import { buildProgram } from '../../src/app/cli/program.js';
 import { configSchema } from '../../src/base/config/schema.js';
@@ -13,8 +12,6 @@ import { listingRequests } from '../../src/sync/dry-run.js';
 
 const README = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
 const DOCS = join(packageFolder(), 'docs');
-const MOST_BYTES = 300_000;
-const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 
 test('the README names the two commands that do everything, and every command that there is', () => {
   expect(README).toContain('npm ci && npm run demo');
@@ -37,19 +34,6 @@ test('docs/pacing.md lists what a first sync costs', () => {
     return `| ${count(pages)} | ${count(requests)} | ${takes(requests)} | ${nights} | ${takes(listing)} |`;
   });
   expect(readFileSync(join(DOCS, 'pacing.md'), 'utf8')).toContain(`|\n|--:|--:|--:|--:|--:|\n${rows.join('\n')}\n\n`);
-});
-
-test('the README has a picture, small, and the story of the demo that it shows', () => {
-  const { story } = z
-    .object({ story: z.array(z.string()).min(1) })
-    .parse(JSON.parse(readFileSync(join(DOCS, 'images', 'demo.json'), 'utf8')));
-  const sentences = README.replaceAll(/\n +/g, ' ');
-  for (const sentence of story) expect(sentences).toContain(`- ${sentence}`);
-  const shown = [...README.matchAll(/!\[[^\]]+\]\(docs\/images\/([\w.]+)\)/g)].map(([, file]) => file ?? '');
-  expect(shown).toEqual(['report.png']);
-  const picture = readFileSync(join(DOCS, 'images', 'report.png'));
-  expect(picture.length).toBeLessThan(MOST_BYTES);
-  expect(picture.subarray(0, PNG.length)).toEqual(PNG);
 });
 
 test('the README is short: no more than 1,200 words, and no transcript of more than 15 lines', () => {

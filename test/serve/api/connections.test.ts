@@ -151,13 +151,3 @@ it('answers what came before in a row, and then what it could not read', async (
   write('GET /v1 HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n');
   expect((await received).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 400']);
 });
-
-it('says that the connection ends when the service does', async () => {
-  const { app, url } = await serving({});
-  const { write, received } = connection(url);
-  write('GET /v1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bear');
-  await fetch(url);
-  app.server.close();
-  write('er x\r\n\r\n');
-  expect(await received).toMatch(/^HTTP\/1\.1 200[\s\S]*\r\nconnection: close\r\n/i);
-});

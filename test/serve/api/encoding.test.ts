@@ -4,18 +4,10 @@ import { worldStore } from '../../../src/app/demo/simulator/store.js';
 import { World } from '../../../src/app/demo/simulator/world.js';
 import { buildServer } from '../../../src/serve/api/http.js';
 import { coverageWindowSchema } from '../../../src/source/contract/coverage.js';
-import { startSimulator } from '../../given/client-clock.js';
 
 const HEADERS = { authorization: 'Bearer demo-token' };
 
 describe('what is hard to encode comes back byte for byte', () => {
-  it('a report by a URL that takes 18 kB percent-encoded is refused for what it is', async () => {
-    const simulator = await startSimulator({ websites: [{ id: 'w', pages: 1 }] });
-    const url = encodeURIComponent(`https://www.example.com/${'日'.repeat(1970)}`);
-    const answer = await fetch(`${simulator.url}/v1/url-report?url=${url}`, { headers: HEADERS });
-    expect(answer.status).toBe(404);
-  });
-
   it('any website id', async () => {
     // A path segment of only dots cannot be addressed by any URL.
     const usable = fc

@@ -3,7 +3,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { buildServer, plainServer } from '../../../src/serve/api/http.js';
 import { paginationOf } from '../../../src/serve/api/pagination.js';
 import { errorLog } from '../../../src/serve/api/request-log.js';
-import type { Store } from '../../../src/serve/api/store.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { storeOf } from '../scripted-store.js';
@@ -66,10 +65,4 @@ it('reports a file that breaks off with its request, once its client has the beg
   expect(answer.status).toBe(200);
   await expect(answer.text()).rejects.toThrow();
   expect(errors).toEqual([{ err: new Error('the disk failed'), method: 'GET', path: '/pages.csv' }]);
-});
-
-describe('options', () => {
-  it.each([{ prefix: 'api' }, { prefix: '/api/' }, { prefix: '/:id' }, { maxLimit: 0 }])('refuses %o', (options) => {
-    expect(() => buildServer({} as Store, options)).toThrow(TypeError);
-  });
 });

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once as nextEvent } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
@@ -10,7 +9,7 @@ import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import { KeyClients } from '../../../src/serve/assistant/clients.js';
 import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
 import { atLength, once, testAtLength } from '../../given/at-length.js';
-import { PROGRAM, start } from '../../given/cli.js';
+import { start } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { serviceOver } from '../../given/served.js';
 import { keyTo } from '../../given/service.js';
@@ -110,15 +109,6 @@ describe('two keys', () => {
     clients.close();
   });
 
-  testAtLength('a key without a website that is there sees nothing', async () => {
-    const client = await clientOf(await added('later', ['not-yet']));
-    for (const name of ['list_analyses', 'status']) {
-      const { content, error } = await call(client, name);
-      expect([name, error, JSON.stringify(content)]).toEqual([name, null, expect.not.stringMatching(/shop|other\./)]);
-    }
-    expect((await call(client, 'report')).error).toContain('no snapshot');
-  });
-
   testAtLength('a key that is revoked opens nothing any more', async () => {
     const token = await added('short', ['shop']);
     const client = await clientOf(token);
@@ -189,18 +179,4 @@ testAtLength('a server that is killed takes its question with it, and leaves not
   running.kill('SIGKILL');
   await Promise.all([asked, running.ended]);
   await vi.waitFor(() => expect(sqlFolders(folder)).toEqual([]), { timeout: 30_000 });
-});
-
-testAtLength('an assistant that dies in the middle of a question ends its server', async () => {
-  const folder = temporaryFolder();
-  const env = { PATH: process.env['PATH'] ?? '', TMPDIR: folder };
-  const child = spawn(process.execPath, [PROGRAM, 'mcp', '--warehouse', built.path], { env, stdio: 'pipe' });
-  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
-  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params })}\n${asking(ENDLESS)}\n`);
-  await vi.waitFor(() => expect(sqlFolders(folder)).toHaveLength(1), { timeout: 30_000 });
-  child.stdin.destroy();
-  child.stdout.destroy();
-  const [code] = await nextEvent(child, 'exit');
-  expect(code).toBe(0);
-  await vi.waitFor(() => expect(readdirSync(join(folder))).toEqual([]), { timeout: 30_000 });
 });

@@ -173,18 +173,6 @@ it('what websites chose stands in structured content and JSON alone', async () =
   expect(JSON.parse(parts[0]?.text ?? '')).toEqual({ error: expect.stringContaining(HOSTILE) });
 });
 
-it('report is its story and figures', async () => {
-  const { content } = await call(client, 'report', { website: 'shop' });
-  expect(content).toMatchObject({
-    since: '2025-02-25',
-    until: '2025-03-03',
-    story: expect.arrayContaining([expect.any(String)]),
-    total: { figures: { pages: { now: 61 }, fell_out: { now: 11 } } },
-    websites: [{ website_id: 'shop' }],
-    basis: { websites: [{ website_id: 'shop' }] },
-  });
-});
-
 it('resources are the dictionary and the glossary', async () => {
   const { resources } = await client.listResources();
   expect(resources.map(({ uri }) => uri)).toEqual(['indexhouse://data-dictionary', 'indexhouse://glossary']);

@@ -5,10 +5,8 @@ import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { buildWarehouse, type Night, sharedWarehouse } from '../../given/warehouse.js';
 import {
   type Dashboard,
-  EMPTY_TOKEN,
   NIGHTS,
   NOW,
-  ONLY_TOKEN,
   OTHER_TOKEN,
   pageAt,
   SECRET,
@@ -84,14 +82,6 @@ describe('signing in', () => {
     for (const [to, place] of Object.entries(places)) {
       expect((await visitor.signIn(SHOP_TOKEN, { to })).headers.get('location')).toBe(place);
     }
-  });
-
-  it('leads to the overview of the only website, where that has one', async () => {
-    const placeOf = async (token: string) => (await visitor.signIn(token)).headers.get('location');
-    expect(await placeOf(ONLY_TOKEN)).toBe('/dashboard/websites/shop');
-    expect(await placeOf(EMPTY_TOKEN)).toBe('/dashboard/');
-    const to = '/dashboard/websites/shop/runs';
-    expect((await visitor.signIn(ONLY_TOKEN, { to })).headers.get('location')).toBe(to);
   });
 
   it('refuses a wrong key without a session, and keeps where somebody wanted to go', async () => {
@@ -294,13 +284,6 @@ describe('a key', () => {
     for (const path of ['/', ...ROOMS.map((room) => `/websites/shop${room}`)]) {
       expect(await visitor.get(`/dashboard${path}`)).toMatchObject({ status: 303, text: '' });
     }
-  });
-
-  it('sees that no listing of its website is complete', async () => {
-    await visitor.signIn(OTHER_TOKEN);
-    const [, ...shown] = rowsOf(await visitor.get('/dashboard/'), 'websites')[1] ?? [];
-    expect(shown).toEqual(['–', '–', '–', '–', 'none complete']);
-    expect((await visitor.get('/dashboard/websites/other')).text).toContain('No listing was complete yet');
   });
 });
 

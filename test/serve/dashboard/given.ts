@@ -15,15 +15,9 @@ export const NOW = Date.parse('2025-03-05T08:00:00Z');
 /** May read `shop` and `empty`, of which nothing was observed yet. */
 export const SHOP_TOKEN = 'shop-token-5f2e';
 export const OTHER_TOKEN = 'other-token-91ab';
-/** May read `shop` alone. */
-export const ONLY_TOKEN = 'only-token-77c0';
-/** May read `empty` alone. */
-export const EMPTY_TOKEN = 'empty-token-0d13';
 const ODD_ID = 'a b/ü?#%';
 const GRANTED: Readonly<Record<string, readonly string[]>> = {
   [SHOP_TOKEN]: ['shop', 'empty'],
-  [ONLY_TOKEN]: ['shop'],
-  [EMPTY_TOKEN]: ['empty'],
   [OTHER_TOKEN]: ['other', ODD_ID],
 };
 

@@ -70,18 +70,13 @@ describe('the overview', () => {
 /** Of the table of pages, and how many pages each leaves. */
 const FILTERS: [query: string, pages: number][] = [
   ['indexed=no', 37],
-  ['indexed=-', 9],
   ['canonical=differ', 7],
-  ['canonical=undeclared', 1],
   [`state=${encodeURIComponent('Submitted and indexed')}`, 77],
   [`state=${encodeURIComponent(MARKUP)}`, 2],
   ['q=%25', 1],
   ['changed=fell_out&from=2025-03-02&to=2025-03-02', 9],
   ['changed=disappeared', 1],
-  ['changed=disappeared&indexed=gone', 1],
-  ['changed=disappeared&indexed=yes', 0],
   ['changed=disappeared&state=no+longer+listed', 1],
-  ['changed=disappeared&state=Submitted+and+indexed', 0],
   ['from=2025-03-03&monitored=all', 1],
   ['q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1', 10],
 ];
@@ -113,21 +108,6 @@ describe('the table of pages', () => {
       ]);
     },
   );
-
-  testAtLength('sorts by a column in both directions, what is not known last', async () => {
-    const statesBy = async (sort: string) => {
-      const { rows, answer } = await pagesOf(`q=/p/&per=200&sort=${sort}`);
-      const order = sort.startsWith('-') ? 'descending' : 'ascending';
-      expect(answer.text.match(/aria-sort="\w+"/g)).toEqual([`aria-sort="${order}"`]);
-      return rows.map((row) => row[2] ?? '');
-    };
-    const unknown = Array<string>(9).fill('–');
-    const known = (await statesBy('state')).slice(0, -9);
-    expect(known).toEqual(known.toSorted());
-    expect(await statesBy('-state')).toEqual([...known.toReversed(), ...unknown]);
-    const { rows } = await pagesOf('q=/p/&per=200&sort=report');
-    expect([rows[0]?.[5], rows.at(-1)?.[5]]).toEqual(['less than a day', '–']);
-  });
 
   once('shows at most 200 rows, and names what it cannot read', async () => {
     const bad = {
@@ -172,48 +152,12 @@ describeAtLength('what narrows the table of pages down', () => {
       expect([heading, taken]).toEqual([heading, [expect.stringMatching(/\(take back\)$/)]]);
     }
   });
-
-  test('counts among what is selected, and is taken back', async () => {
-    const of = async (query: string, heading: string) =>
-      facetIn(await visitor.get(`${SHOP}/pages?per=200&${query}`), heading);
-    expect((await of('indexed=no', 'Directory')).get('/p/')?.pages).toBe('35');
-    for (const heading of ['Indexed', 'State']) {
-      expect([...(await of('changed=disappeared', heading)).keys()]).toEqual(['no longer listed']);
-    }
-    const taken = (await of('indexed=no&q=/p/', 'Indexed')).get('no ✕ (take back)');
-    expect(taken?.link).toBe(`${SHOP}/pages?per=200&q=%2Fp%2F&sort=url#results`);
-  });
 });
 
 describe('the columns of the table of pages', () => {
   /** Every column beside the page, in the order of the list. */
   const OTHERS =
     'indexed,state,canonical,declared,crawl,crawl_age,report,inspected,fetch,robots,allowed,crawler,sitemaps,detected,first_seen';
-  const headsOf = ({ text }: Answer) =>
-    [...text.matchAll(/<th scope="col"[^>]*>(.*?)<\/th>/g)].map(([, head = '']) =>
-      shownText(head).replace(/ [▲▼]$/, ''),
-    );
-  const tickedOf = ({ text }: Answer) =>
-    [...text.matchAll(/type="checkbox" name="columns" value="(\w+)" checked=""/g)].map(([, value = '']) => value);
-
-  testAtLength('are those that are asked for, each once and in the order of the list, or else six', async () => {
-    const six = ['Page', 'Indexed', 'State', 'Canonical', 'Last crawl', 'Report age'];
-    for (const [query, heads] of [
-      ['', six],
-      ['columns=report,crawl,canonical,state,indexed', six],
-      ['columns=url', ['Page']],
-      ['columns=url&columns=crawler&columns=crawler,fetch', ['Page', 'Page fetch', 'Crawler']],
-    ] as const) {
-      expect(headsOf(await other.get(`${ODD}?${query}`))).toEqual(heads);
-    }
-    expect(tickedOf(await other.get(`${ODD}?columns=${OTHERS}`))).toEqual(OTHERS.split(','));
-    expect(tickedOf(await other.get(`${ODD}?columns=url`))).toEqual([]);
-    for (const bad of ['nothing', 'URL', 'url;drop table pages', '__proto__', 'x'.repeat(501), MARKUP]) {
-      const answer = await other.get(`${ODD}?columns=state&columns=${encodeURIComponent(bad)}`);
-      expect([bad, answer.status]).toEqual([bad, 400]);
-      expect(answer.text).toContain('no valid value for “columns”');
-    }
-  });
 
   once('show what is known of a page, and run nothing that strangers wrote', async () => {
     const answer = await other.get(`${ODD}?columns=${OTHERS}`);
@@ -317,26 +261,6 @@ describe('changes', () => {
     const all = rowsOf(await visitor.get(`${SHOP}/changes?kind=all&per=200`), 'changes');
     expect(all.filter((row) => row[3] === 'crawled').map(([url]) => url)).toContain(pageAt(11));
   });
-
-  testAtLength('of some nights, one kind or some pages', async () => {
-    const nightsOf = async (query: string) =>
-      new Set(rowsOf(await visitor.get(`${SHOP}/changes?per=200&${query}`), 'changes').map(([, night]) => night));
-    expect(await nightsOf('nights=1')).toEqual(new Set());
-    expect(await nightsOf('from=2025-03-02&to=2025-03-02')).toEqual(new Set(['2025-03-02']));
-    expect(await nightsOf('to=2025-03-01')).toEqual(new Set());
-    const fell = rowsOf(await visitor.get(`${SHOP}/changes?kind=fell_out&per=25`), 'changes').map(([url]) => url);
-    expect(fell.filter((url) => url?.includes('/p/'))).toEqual([1, 2, 3, 5, 6, 7, 9].map(pageAt));
-    for (const query of ['q=P/005', 'directory=p&q=005']) {
-      const found = rowsOf(await visitor.get(`${SHOP}/changes?kind=fell_out&${query}`), 'changes');
-      expect(found.map(([url]) => url)).toEqual([pageAt(5)]);
-    }
-    const none = await visitor.get(`${SHOP}/changes?kind=${encodeURIComponent(MARKUP)}`);
-    expect([none.status, none.text.includes('No matching changes')]).toEqual([200, true]);
-    for (const bad of ['nights=2', 'nights=x', 'kind=a&kind=b', 'from=yesterday', 'to=2025-02-30']) {
-      expect((await visitor.get(`${SHOP}/changes?${bad}`)).status).toBe(400);
-    }
-    expect((await visitor.get(`${SHOP}/changes?page=9`)).status).toBe(404);
-  });
 });
 
 describe('the timeline of a page', () => {
@@ -359,12 +283,6 @@ describe('the timeline of a page', () => {
     expect(facts).toContainEqual(['Fetched', '2025-03-04 02:00 UTC (less than a day)']);
     const gone = await visitor.get(pageOf(pageAt(119)));
     expect([...gone.text.matchAll(/<rect class="([\w-]+)"/g)].map(([, state]) => state)).toEqual(['no-data', 'gone']);
-  });
-
-  testAtLength('is not there for a page that was never listed', async () => {
-    expect((await visitor.get(pageOf("' or 1=1 --"))).status).toBe(404);
-    expect((await visitor.get(`${SHOP}/page`)).status).toBe(400);
-    expect((await visitor.get(pageOf(pageAt(5), '&page=9'))).status).toBe(404);
   });
 });
 

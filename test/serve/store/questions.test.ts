@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { describe, expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { buildServer } from '../../../src/serve/api/http.js';
@@ -104,27 +103,6 @@ describe('questions of many keys', () => {
     const late = queue.run(client('a'), 'slow', work('a'));
     await expect(late).rejects.toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
   });
-
-  once('that wait are refused when the service ends; those that run may end until they are interrupted', async () => {
-    const queue = new QuestionQueue();
-    const { work, end } = scripted();
-    const [first, other, waiting] = [
-      queue.run(client('a'), 'slow', work('a1')),
-      queue.run(client('b'), 'slow', work('b1')),
-      queue.run(client('a'), 'slow', work('a2')),
-    ];
-    const ending = { status: 503, headers: { connection: 'close' } };
-    const refused = expect(waiting).rejects.toMatchObject(ending);
-    const interrupted = expect(other).rejects.toMatchObject(ending);
-    await settled();
-    queue.refuse();
-    await refused;
-    await expect(queue.run(client('c'), 'quick', work('c'))).rejects.toMatchObject(ending);
-    end('a1');
-    expect(await first).toBe('a1');
-    queue.interrupt();
-    await interrupted;
-  });
 });
 
 describe('a client of a served warehouse', () => {
@@ -195,20 +173,5 @@ describe('a client of a served warehouse', () => {
       expect(await ask(stays)).toEqual(['w', 'v', 'w']);
     }
     expect([visitors > 5, reader.unreadable()]).toEqual([true, 0]);
-  });
-
-  once('waits for a look at a long log at most a tenth of the time', async () => {
-    const clock = { now: 0, step: 500 };
-    const reader = await liveReader(() => {
-      clock.now += clock.step;
-      return clock.now;
-    });
-    const [marker] = await reader.markers();
-    clock.step = 0;
-    rmSync(marker?.path ?? '');
-    clock.now += 4000;
-    expect(await reader.markers()).toHaveLength(1);
-    clock.now += 1000;
-    expect(await reader.markers()).toHaveLength(0);
   });
 });
