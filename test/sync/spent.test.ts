@@ -1,6 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createLogger } from '../../src/base/observe/log.js';
-import { Client } from '../../src/source/client.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { byReason } from '../../src/warehouse/journal/plan.js';
 import { givenNights } from '../given/nights.js';
 import { SHOP, scriptedProperty } from './scripted-property.js';
@@ -38,32 +36,6 @@ describe('what a run spent, and why', () => {
         utilisation: null,
         reports_wanted: 5,
         reports_by_reason: { missing: 1, changed: 2, oldest: 2 },
-      },
-    ]);
-  });
-
-  test('how much of the pace was used is stored and shown, in the log too', async () => {
-    const used = vi.spyOn(Client.prototype, 'utilisation', 'get').mockReturnValue(0.75);
-    onTestFinished(() => used.mockRestore());
-    const given = await givenNights();
-    const lines: Record<string, unknown>[] = [];
-    const logger = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } });
-    const { receipt } = await given.night({
-      list: { a: {}, b: {}, c: {} },
-      sections: { ...ONE_BY_ONE, reports: { max_per_run: 2 } },
-      logger,
-    });
-    expect(receipt.utilisation).toBe(0.75);
-    expect(await given.rows('snapshots')).toMatchObject([{ utilisation: 0.75 }]);
-    expect(lines.filter(({ msg }) => msg === 'committed')).toMatchObject([
-      {
-        website: 'w',
-        reports_by_reason: { ...NONE, new: 2 },
-        reports_left: 1,
-        requests: 3,
-        throttled: 0,
-        retried: 0,
-        utilisation: 0.75,
       },
     ]);
   });

@@ -27,14 +27,6 @@ test.each([true, false])('a new configuration gives exactly the defaults (full: 
   expect(withoutFolders(started)).toEqual(withoutFolders(minimal));
 });
 
-test.each(['api', 'google'] as const)('it fits on a screen, and a line in it names every key (%s)', async (source) => {
-  const file = join(await tempFolder(), 'indexhouse.yaml');
-  await writeStarterConfig(file, { source });
-  const lines = (await readFile(file, 'utf8')).split('\n');
-  expect(lines.length).toBeLessThanOrEqual(40);
-  expect(lines.join(' ')).toContain('indexhouse init --full');
-});
-
 test('it has every key below its description, and the hint for editors', async () => {
   const text = await starter(await tempFolder());
   const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { loadConfig } from '../../../src/base/config/load.js';
 import { secretsOf } from '../../../src/base/config/websites.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -11,10 +11,7 @@ const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /** Lines of a section, and what they give. */
 const TAKEN: [section: 'api' | 'reports' | 'warehouse', line: string, value: unknown][] = [
-  ['reports', 'refresh_after: 500ms', 500],
   ['reports', 'refresh_after: 1.5h', 5_400_000],
-  ['reports', 'refresh_after: 30d', 30 * DAY_MS],
-  ['warehouse', 'memory_limit: 256MB', 256e6],
   ['warehouse', 'memory_limit: 1GiB', 2 ** 30],
   ['warehouse', 'memory_limit: 1.5 gb', 1.5e9],
   ['api', 'requests_per_minute: unlimited', UNLIMITED],
@@ -32,14 +29,10 @@ test.each(TAKEN)('%s: %s', async (section, line, value) => {
 const REFUSED: [section: string, line: string, words: string][] = [
   ['reports', 'deadline: 30', 'a number and a unit'],
   ['reports', 'deadline: 0s', 'too short'],
-  ['reports', 'deadline: 9999d', 'too long'],
   ['reports', 'deadline:', 'has no value'],
   ['api', 'requests_per_minute: 0', 'a number above 0, or `unlimited`'],
   ['api', 'concurrency: 257', 'from 1 to 256'],
-  ['reports', 'max_per_run: -1', 'a whole number from 0'],
-  ['reports', 'deadline: unlimited', 'not a duration'],
   ['reports', 'priority: { first: [""] }', 'first[0] is not a pattern'],
-  ['reports', 'priority: { first: [" /a"] }', 'starts or ends with a space'],
   ['reports', 'priority: { first: "/blog/*" }', 'first is not a list'],
   ['reports', `priority: { first: [${'"/a",'.repeat(1001)}] }`, 'more than 1000 patterns'],
   ['reports', `priority: { first: ["/${'a'.repeat(50_000)}"] }`, 'more than 50000 characters'],
@@ -49,20 +42,15 @@ const REFUSED: [section: string, line: string, words: string][] = [
   ['warehouse', 'path: s3://lake/x', 'is a bucket, not a folder'],
   ['warehouse', 'time_zone: Europe/Nowhere', 'not a time zone (found: Europe/Nowhere)'],
   ['warehouse', 'memory_limit: 1MB', 'too small'],
-  ['warehouse', 'memory_limit: 1PB', 'not a size'],
   ['reports', 'max_failed_ratio: 1.01', 'from 0 to 1'],
   ['service', 'port: 65536', 'from 0 to 65535'],
   ['service', 'trust_proxy: 127.0.0.1', 'is not a list'],
-  ['service', 'trust_proxy: [all]', 'is not an address'],
   ['service', 'trust_proxy: [10.0.0.0/33]', 'is not an address'],
   ['service', 'allowed_hosts: [https://indexhouse.example.com]', 'is not the name of a host'],
-  ['service', 'allowed_hosts: ["house:8090"]', 'is not the name of a host'],
   ['schedule', 'nightly-sync: "0 2 * *"', 'five fields'],
-  ['schedule', 'nightly-sync: "0 24 * * *"', 'Invalid value for hour'],
   ['schedule', 'nightly-sync: "0 0 31 2 *"', 'there is no such date'],
   ['schedule', 'nightly-sync: true', 'false to switch the job off'],
   ['schedule', 'verifi: "0 2 * * *"', 'Did you mean `verify`?'],
-  ['notify', 'indexed_drop: 120%', 'is not a drop'],
   ['notify', 'watch: /checkout/*', 'is not a list'],
   [
     'notify',
@@ -71,7 +59,6 @@ const REFUSED: [section: string, line: string, words: string][] = [
   ],
   ['notify', 'except: [dirft]', 'except[0] is not a kind of notice'],
   ['notify', 'channels: [{ type: pass-word }]', 'channels[0].type is not the type of a channel'],
-  ['notify', 'channels: [{ url: "https://x.example" }]', 'channels[0].type is not the type of a channel'],
   ['notify', 'channels: [{ type: slack }]', 'channels[0].url is missing'],
   ['notify', 'channels: [{ type: slack, url: "http://hooks.example/pass-word" }]', 'is not an https address'],
   ['notify', 'channels: [{ type: slack, urls: "https://x.example" }]', 'Did you mean `url`?'],
@@ -127,7 +114,6 @@ describe('api.base_url', () => {
     ['https://user:pass-word@api.example.com', 'user name or password'],
     ['https://@api.example.com', 'user name or password'],
     ['https://api.example.com\\\\@evil.example', 'not an address'],
-    ['', 'not an address'],
   ])('refuses %s', async (given, words) => {
     const error = await failure(at(given));
     expect(error.problems).toMatchObject([{ path: 'api.base_url', line: 2, column: 13 }]);
@@ -138,13 +124,11 @@ describe('api.base_url', () => {
 
 test.each([
   [' []', 'websites', 'empty list'],
-  [' some', 'websites', 'neither `all` nor a list'],
   ['\n  - a1', 'websites[0]', 'not a mapping'],
   ['\n  - name: x', 'websites[0].id', 'is missing'],
   ['\n  - id: 645', 'websites[0].id', 'in quotes'],
   ['\n  - id: ".."', 'websites[0].id', 'not the id'],
   ['\n  - id: a\n  - id: b\n  - id: a', 'websites[2].id', 'also the id of entry 1'],
-  ['\n  - id: a\n    nam: x', 'websites[0].nam', 'Did you mean `name`?'],
   ['\n  - id: a\n    base_url: example', 'websites[0].base_url', 'https'],
   ['\n  - id: a\n    base_url: https://other.example', 'websites[0].token', '`api.token` is not sent to'],
 ])('websites: %j is refused', async (text, path, words) => {
@@ -211,11 +195,4 @@ test.each([
 test('a section without keys counts as left out, and a job can be switched off', async () => {
   const { reports, schedule } = await load(`${MINIMAL}reports:\n  # deadline: 1h\nschedule:\n  nightly-sync: false\n`);
   expect([reports.deadline, schedule['nightly-sync']]).toEqual([20 * 3_600_000, false]);
-});
-
-test('the default time zone is known without loading all of them', async () => {
-  const formats = vi.spyOn(Intl, 'DateTimeFormat');
-  onTestFinished(() => formats.mockRestore());
-  expect((await load(MINIMAL)).warehouse.time_zone).toBe('UTC');
-  expect(formats).not.toHaveBeenCalled();
 });

@@ -5,9 +5,6 @@ import { PacedKey, type PacedKeyOptions } from './paced-key.js';
 import { LIMITER_KINDS, type LimiterKind, RATE_HEADERS } from './simulated-limiter.js';
 
 const MINUTE_MS = 60_000;
-const EVERY_LIMITER = LIMITER_KINDS.flatMap((kind) => RATE_HEADERS.map((headers) => ({ kind, headers })));
-/** Every way to count, and every meaning of a reset, more than once. */
-const HALF_OF_THEM = EVERY_LIMITER.filter((_, at) => at % 2 === 0);
 
 async function asked(options: PacedKeyOptions, minutes: number): Promise<PacedKey> {
   const key = new PacedKey(options);
@@ -23,32 +20,6 @@ function refusedShare({ ours: { answered, refused } }: PacedKey): number {
 function learned({ notices }: PacedKey): number[] {
   return notices.flatMap((notice) => (notice.kind === 'learned_pace' ? [notice.perMinute] : []));
 }
-
-/** Two ways to count, each with another meaning of a reset. */
-const SOME_LIMITERS = EVERY_LIMITER.filter((_, at) => at % (2 * (RATE_HEADERS.length + 1)) === 0);
-
-describe.each(atLength(SOME_LIMITERS, HALF_OF_THEM))('a limiter that counts by $kind, reset $headers', (limiter) => {
-  it('refuses little where it allows half of what is configured', async () => {
-    const key = await asked({ limit: 300, configured: 600, ...limiter }, 8);
-    expect(refusedShare(key)).toBeLessThan(0.01);
-    expect(key.utilisation).toBeGreaterThan(0.9);
-  });
-
-  it('refuses little of a client without a configured rate', async () => {
-    const key = await asked({ limit: 600, configured: Number.POSITIVE_INFINITY, concurrency: 50, ...limiter }, 8);
-    expect(refusedShare(key)).toBeLessThan(0.02);
-    expect(key.utilisation).toBeGreaterThan(0.9);
-  });
-
-  it('is shared with somebody who takes a third of it', async () => {
-    const key = new PacedKey({ limit: 600, ...limiter });
-    key.askAllTheTime();
-    key.shareWithOthers(180);
-    await key.time.pass(5 * MINUTE_MS);
-    expect(refusedShare(key)).toBeLessThan(0.01);
-    expect(key.utilisation).toBeGreaterThan(0.9);
-  });
-});
 
 it('every limiter is used to the full without a 429, whatever the rate, the latency and the clock', async () => {
   await fc.assert(

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { realEffects } from '../../../src/base/effects.js';
 import { Stopped } from '../../../src/base/exit.js';
 import { TooLate } from '../../../src/source/errors.js';
 import { type PaceNotice, Pacer, type PacerOptions } from '../../../src/source/pace/pacer.js';
@@ -112,14 +111,6 @@ describe('a pace', () => {
     await time.pass(10_000);
     expect(granted.length - before).toBeGreaterThanOrEqual(9);
   });
-
-  it('says what share of the rate was used', async () => {
-    const { time, pacer } = given();
-    const granted = asking(time, pacer, numbered(31));
-    await time.pass(30_500);
-    for (const { slot } of granted.slice(0, 15)) slot.answered(null);
-    expect(pacer.utilisation).toBeCloseTo(15 / 31.5, 2);
-  });
 });
 
 it('the lanes of a key take turns, so that a huge website does not starve a small one', async () => {
@@ -161,12 +152,6 @@ describe('a pause', () => {
     expect(later).toEqual([]);
     await time.pass(1000);
     expect(later).toHaveLength(1);
-  });
-
-  it('has taught nothing if the first request of all goes alone, and is answered', async () => {
-    const { pacer, notices } = given({ probesFirst: true });
-    (await pacer.slot({ lane: '' })).answered(null);
-    expect(notices).toEqual([]);
   });
 
   it('ends the bursts of a service that does not like them', async () => {
@@ -226,20 +211,6 @@ describe('a stop', () => {
     expect(others.map(({ name }) => name)).toEqual(['d']);
     await expect(pacer.slot({ lane: '', signal: stop.signal })).rejects.toBeInstanceOf(Stopped);
   });
-
-  it('leaves no timer behind that would keep the process alive', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-    const pacer = new Pacer({ requestsPerMinute: 1, concurrency: 1000, effects: realEffects });
-    const before = timers();
-    await pacer.slot({ lane: '' });
-    const stop = new AbortController();
-    const waiting = pacer.slot({ lane: '', signal: stop.signal }).catch((error: unknown) => error);
-    expect(timers()).toBe(before + 1);
-    stop.abort();
-    await waiting;
-    await settled();
-    expect(timers()).toBe(before);
-  });
 });
 
 describe('a key of a service that enforces its limit', () => {
@@ -250,14 +221,6 @@ describe('a key of a service that enforces its limit', () => {
     await key.time.pass(5 * MINUTE_MS);
     const shared = key.notices.flatMap((notice) => (notice.kind === 'shared_key' ? [notice.othersPerMinute] : []));
     expect(shared).toEqual([expect.closeTo(18, -1)]);
-  });
-
-  it('is never asked above the configured rate, whatever the headers allow', async () => {
-    const key = new PacedKey({ limit: 6000, configured: 60 });
-    key.askAllTheTime();
-    await key.time.pass(5 * MINUTE_MS);
-    expect(key.ours.answered).toBeLessThanOrEqual(300);
-    expect(key.ours.answered).toBeGreaterThan(290);
   });
 });
 

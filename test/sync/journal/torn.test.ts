@@ -4,7 +4,6 @@ import { readWindow } from '../../../src/source/walk/coverage-window.js';
 import type { AcceptedWindow } from '../../../src/source/walk/walk-state.js';
 import { firstWalk } from '../../../src/source/walk/walk-state.js';
 import { ListingJournal } from '../../../src/sync/journal/write-listing.js';
-import { ReportsJournal } from '../../../src/sync/journal/write-reports.js';
 import type { JournalFolder } from '../../../src/warehouse/journal/folder.js';
 import { readListing } from '../../../src/warehouse/journal/listing.js';
 import { readReports } from '../../../src/warehouse/journal/reports.js';
@@ -109,32 +108,6 @@ describe('reports that were cut off', () => {
       expect(Object.values(left.counts).reduce((all, each) => all + each, 0)).toBe(answers);
       expect(left.bytes).toBe(lines.filter(({ end }) => end <= cut).at(-1)?.end ?? 0);
       expect(left.done === null).toBe(cut < whole.length);
-    }
-  });
-
-  once('are written on behind the last whole answer, so that DuckDB reads all of them', async () => {
-    const engine = await openEngine(journal.path);
-    onTestFinished(() => engine.close());
-    const whole = await fetched(journal);
-    for (const end of lineEnds(whole)) {
-      for (const cut of [end - 1, end, end + 1, end + 60].filter((at) => at >= 0 && at < whole.length)) {
-        writeFileSync(journal.reports, whole.subarray(0, cut));
-        const left = await readReports(journal);
-        const written = new ReportsJournal(journal, left);
-        await written.record(
-          { url: 'https://e.com/more', reason: 'new' },
-          { outcome: 'failed', status: null, message: 'x' },
-          new Date(NOW),
-        );
-        written.close();
-        const rows = await readByDuckDB(
-          engine,
-          journal,
-          "select kind, url, report.url as read from journal_reports where kind <> 'done'",
-        );
-        expect(rows).toHaveLength(Object.values(left.counts).reduce((all, each) => all + each, 0) + 1);
-        expect(rows.every(({ kind, url, read }) => (kind === 'fetched') === (url === read))).toBe(true);
-      }
     }
   });
 });

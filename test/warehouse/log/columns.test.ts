@@ -1,20 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { withEngine } from '../../../src/base/storage/engine.js';
-import { packageFolder, sqlNames } from '../../../src/base/storage/sql.js';
+import { packageFolder } from '../../../src/base/storage/sql.js';
 import { attachForWriting, createDatabase, createViews } from '../../../src/warehouse/copies/duckdb.js';
 import { createTables, TABLES } from '../../../src/warehouse/log/folder/tables.js';
 import { temporaryFolder } from '../../given/folder.js';
 
 const FILE = join(packageFolder(), 'sql', 'warehouse', 'columns.json');
-
-it.each(['tables', 'macros'])('numbers the statements of sql/warehouse/%s in their order, each once', (folder) => {
-  const numbers = sqlNames(`warehouse/${folder}`).map((name) => Number(basename(name).slice(0, 3)));
-  expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
-});
 
 it('holds the columns that the statements make; UPDATE_GENERATED=1 rewrites it', async () => {
   const lines = await withEngine(

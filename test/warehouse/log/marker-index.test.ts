@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Reader } from '../../../src/answers/query/reader.js';
 import { sha256Of } from '../../../src/base/storage/durable.js';
-import { withEngine } from '../../../src/base/storage/engine.js';
 import { HOUR_MS } from '../../../src/base/time.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
-import { openLog } from '../../../src/warehouse/log/log.js';
-import { hasIndex, readIndex } from '../../../src/warehouse/log/marker-index.js';
+import { readIndex } from '../../../src/warehouse/log/marker-index.js';
 import { updateIndex } from '../../../src/warehouse/log/update-index.js';
 import { openReader, rowsOf } from '../../answers/query/given.js';
 import { atLength, casesAtLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
@@ -65,18 +63,6 @@ once('says what the markers say, without opening the old ones', async () => {
   expect(await contents(warehouse)).toEqual(whole);
 });
 
-testAtLength('gives followers the same log, with the files of each commit and run', async () => {
-  const warehouse = await indexed();
-  await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
-    const log = await openLog(engine, warehouse, { index: 'at once' });
-    const whole = await openLog(engine, warehouse);
-    expect(log.markers).toHaveLength(5);
-    expect(log.markers).toEqual(whole.markers);
-    for (const table of ['snapshots', 'runs', 'coverage', 'page_versions'] as const)
-      expect(log.files(table)).toEqual(whole.files(table));
-  });
-});
-
 testAtLength('takes more of what came since, and files that were replaced before go after an hour', async () => {
   const warehouse = await indexed(copyOf(built.path), Date.parse('2025-03-03T12:00:00Z'));
   expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-04' });
@@ -88,15 +74,6 @@ testAtLength('takes more of what came since, and files that were replaced before
   expect(there).toHaveLength(11);
   expect(there).not.toContain('runs-replaced.parquet');
   expect(await contents(warehouse)).toEqual(await contents(built.path));
-});
-
-testAtLength('waits until there is much to take, and until all of it can be read', async () => {
-  const warehouse = copyOf(built.path);
-  await updateIndex(warehouse, { memoryLimit: 256e6, temporary: temporaryFolder() }, NOW);
-  expect(await hasIndex(warehouse)).toBe(false);
-  writeFileSync(await oldMarker(warehouse), 'damaged');
-  await indexed(warehouse);
-  expect(await hasIndex(warehouse)).toBe(false);
 });
 
 const COMMITS = ['2025-03-01T20:00:00Z', '2025-03-06T02:00:00Z'];
