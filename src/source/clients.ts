@@ -91,8 +91,8 @@ export class Clients {
     const { origin, hostname } = new URL(google.endpoint);
     // A simulated Search Console has the simulated sites, too.
     const simulated = isLoopback(hostname) ? origin : null;
-    const userAgent = google.user_agent ?? `indexhouse/${version}`;
-    const site = new SiteFetch({ ...this.#common('', ''), timeout: MINUTE_MS, origin: simulated, userAgent });
+    const reading = { timeout: MINUTE_MS, origin: simulated, userAgent: `indexhouse/${version}` };
+    const site = new SiteFetch({ ...this.#common('', ''), ...reading });
     return new SearchConsoleSource({ id, own, account: this.accountOf(own.account), site, config: this.config });
   }
 

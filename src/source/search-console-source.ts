@@ -1,4 +1,4 @@
-import { type GoogleConfig, scopeOf } from '../base/config/google.js';
+import { scopeOf } from '../base/config/google.js';
 import type { Config } from '../base/config/schema.js';
 import { type GoogleWebsite, perDayOf } from '../base/config/websites.js';
 import type { Purpose } from './client.js';
@@ -13,7 +13,15 @@ import { californiaDate, isCut, searchRows, searchTotals } from './search-consol
 import type { SiteFetch } from './search-console/site-fetch.js';
 import { tryOut } from './search-console/trial.js';
 import { Universe } from './search-console/universe.js';
-import type { ListingSink, Merged, Page, Quota, SearchDays, Source } from './source.js';
+import {
+  GOOGLE_AT_ONCE,
+  type ListingSink,
+  type Merged,
+  type Page,
+  type Quota,
+  type SearchDays,
+  type Source,
+} from './source.js';
 import type { JudgedEntry } from './walk/coverage-window.js';
 import type { WalkResult } from './walk/walk.js';
 import { type AcceptedWindow, firstWalk, type Interrupted, restartedWalk, type WalkState } from './walk/walk-state.js';
@@ -35,14 +43,14 @@ interface Deps {
 export class SearchConsoleSource implements Source {
   readonly byInspection = true;
   readonly client: GoogleClient;
-  readonly limits: GoogleConfig;
+  readonly limits: Source['limits'];
   readonly refusal: { properties: string[]; message: string | null } = { properties: [], message: null };
   /** Whose quotas inspections use, the widest first, and what Google calls the website's own. */
   #reach: Promise<{ own: string; quotas: Quota[] }> | null = null;
 
   constructor(private readonly deps: Deps) {
     this.client = deps.account.client;
-    this.limits = deps.config.google;
+    this.limits = { concurrency: GOOGLE_AT_ONCE, requests_per_minute: deps.config.google.requests_per_minute };
   }
 
   async list(sink: ListingSink, from: Interrupted | undefined): Promise<WalkResult> {

@@ -5,6 +5,9 @@ import type { JudgedEntry } from './walk/coverage-window.js';
 import type { WalkJournal, WalkResult } from './walk/walk.js';
 import type { Interrupted } from './walk/walk-state.js';
 
+/** Requests to Search Console that are under way: with more, Google answers each later, and refuses some. */
+export const GOOGLE_AT_ONCE = 8;
+
 /** The types of search whose days are fetched. */
 export const SEARCH_TYPES = ['web', 'image', 'video', 'news', 'discover', 'googleNews'] as const;
 export type SearchType = (typeof SEARCH_TYPES)[number];

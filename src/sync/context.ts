@@ -7,6 +7,7 @@ import { UsageError } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
 import type { EngineOptions } from '../base/storage/engine.js';
 import { type Disk, diskOf } from '../base/storage/free-disk.js';
+import { DAY_MS } from '../base/time.js';
 import type { RequestCounts } from '../source/client.js';
 import type { Source } from '../source/source.js';
 import { type FollowInput, followAll } from '../warehouse/copies/follow.js';
@@ -17,6 +18,7 @@ import type { Planned } from '../warehouse/journal/plan.js';
 import type { ReportCounts, ReportsStatus } from '../warehouse/journal/reports.js';
 import type { SearchTable } from '../warehouse/log/folder/tables.js';
 import type { latestOf } from '../warehouse/log/markers.js';
+import { MAX_REJECT_RATIO } from '../warehouse/log/verdict.js';
 import type { Outage } from './outage.js';
 import type { RunClock } from './run-clock.js';
 import type { RunProgress } from './run-progress.js';
@@ -35,6 +37,17 @@ export const realRunEffects: RunEffects = {
   diskOf,
   follow: followAll,
 };
+
+/** What is the same for every warehouse, passed in so that the worlds of tests can be small. */
+export const RUN_LIMITS = {
+  /** Share of rejected entries above which a listing is partial. */
+  maxRejectRatio: MAX_REJECT_RATIO,
+  /** In milliseconds: as search names a page for 90 days, one that nothing has named for so long is worth no inspection. */
+  forgetAfter: 90 * DAY_MS,
+  /** Days of the history of search analytics that a night fetches: a few hundred calls, so that inspections have time. */
+  searchDays: 100,
+};
+export type RunLimits = typeof RUN_LIMITS;
 
 /**
  * These effects, with `sync.clock: service` on the time of the service, as an answer's `Date` has it. If the service does
@@ -58,8 +71,7 @@ export interface RunContext {
   config: Config;
   /** Folder of the warehouse. */
   warehouse: string;
-  /** Share of rejected entries above which a listing is partial. */
-  maxRejectRatio: number;
+  limits: RunLimits;
   runId: string;
   logger: Logger;
   progress: RunProgress;

@@ -10,6 +10,7 @@ import { jsonOf } from '../base/validate.js';
 import { uncounted } from '../source/client.js';
 import { InspectionDay } from '../source/search-console/account.js';
 import { covers } from '../source/search-console/property.js';
+import { GOOGLE_AT_ONCE } from '../source/source.js';
 import { WINDOW_ENTRIES } from '../source/walk/walk-state.js';
 import { type JournalFolder, journalFolder, unfinishedJournals } from '../warehouse/journal/folder.js';
 import { byReason, type PlannedPage, quotaSchema, readPlan } from '../warehouse/journal/plan.js';
@@ -175,7 +176,7 @@ export function listingRequests(pages: number, window: number): number {
 /** What the websites take. Those of a key share its pace, and keys work side by side. */
 function costOf(planned: readonly PlannedWebsite[], { config, effects }: DryRunOptions) {
   const { api, google, reports } = config;
-  const inspections = Math.min(google.requests_per_minute, (google.concurrency * MINUTE_MS) / INSPECTION_MS);
+  const inspections = Math.min(google.requests_per_minute, (GOOGLE_AT_ONCE * MINUTE_MS) / INSPECTION_MS);
   const sum = (of: (website: PlannedWebsite) => number) => planned.reduce((all, one) => all + of(one), 0);
   const websites = planned.map(({ key, limit, ...website }) => {
     const requests = sum((one) => (one.key === key ? one.requests : 0));

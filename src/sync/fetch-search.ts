@@ -94,13 +94,14 @@ class SearchFetch {
 
   /** @param final the days that are committed for good @param journaled those that this run has read already */
   async all(final: ReadonlySet<string>, journaled: ReadonlySet<string>) {
-    const { history, history_days_per_night: most, fresh } = this.run.config.google;
+    const { history } = this.run.config.google;
+    const { searchDays: most } = this.run.limits;
     const { today } = this.days;
     const totals = await this.#totals(addDays(today, -Math.round(history / DAY_MS)));
     const missing = missingDates(totals, final);
     const gaps = gapsIn(missing, totals);
     const open = missing.filter((date) => !gaps.includes(date));
-    const dates = new Set([...open.slice(0, most), ...(fresh ? preliminaryDates(totals, today) : [])]);
+    const dates = new Set([...open.slice(0, most), ...preliminaryDates(totals, today)]);
     const all = missing.length > 0 || dates.size > 0 ? wantedDays(totals, dates) : trialDay(totals);
     const wanted = all.filter((day) => !final.has(dayName(day)) && !journaled.has(dayName(day)));
     await this.#fetchAll(wanted);

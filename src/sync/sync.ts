@@ -20,13 +20,14 @@ import { newestFile } from '../warehouse/log/folder/layout.js';
 import { checkIdentity, prepareWarehouse } from '../warehouse/log/folder/prepare.js';
 import { withRunLock } from '../warehouse/log/lock.js';
 import { knownWebsites } from '../warehouse/log/log.js';
-import { MAX_REJECT_RATIO } from '../warehouse/log/verdict.js';
 import { keptForNextTime, recordFailure } from './commit-snapshot.js';
 import {
   deadlineOf,
   engineOptions,
+  RUN_LIMITS,
   type RunContext,
   type RunEffects,
+  type RunLimits,
   realRunEffects,
   type WebsiteRun,
 } from './context.js';
@@ -58,8 +59,8 @@ export interface SyncOptions {
   recoverOnly: boolean;
   signal: AbortSignal;
   effects?: RunEffects;
-  /** Share of rejected entries above which a listing is partial; `MAX_REJECT_RATIO` if left out. */
-  maxRejectRatio?: number;
+  /** Those of `RUN_LIMITS` that differ. */
+  limits?: Partial<RunLimits>;
   /** As `Outage` calls it. */
   onLongOutage?: (outage: LongOutage) => Promise<void>;
 }
@@ -117,8 +118,8 @@ class Sync {
     };
     const outage = new Outage({ retryFor, onLongOutage, effects, logger, onWaiting, signal });
     const clock = new RunClock({ effects, logger });
-    const { maxRejectRatio = MAX_REJECT_RATIO } = options;
-    const shared = { config, logger, progress, effects, outage, clock, signal, maxRejectRatio };
+    const limits = { ...RUN_LIMITS, ...options.limits };
+    const shared = { config, logger, progress, effects, outage, clock, signal, limits };
     this.#context = { ...shared, warehouse: config.warehouse.path, oneAtATime: pLimit(1) };
     this.#clients = new Clients(config, {
       version: options.version,

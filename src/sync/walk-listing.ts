@@ -74,7 +74,7 @@ export async function walk(run: WebsiteRun, before: Before, searched: Searched |
 
 /** Each page once, with all that was said about it as the `extra` of its entry; memory does not grow with them. */
 async function merged(run: WebsiteRun, found: Sightings, before: Before): Promise<Merged> {
-  const { folder, journal, warehouse, config } = run;
+  const { folder, journal, warehouse } = run;
   const file = new AppendFile(folder.sightings, 0);
   try {
     for await (const some of found.sightings()) await file.append(linesOf(some));
@@ -87,7 +87,7 @@ async function merged(run: WebsiteRun, found: Sightings, before: Before): Promis
     const now = run.effects.now();
     await engine.setTimes({
       day_ago: new Date(now - DAY_MS),
-      forget_before: new Date(now - config.google.forget_after),
+      forget_before: new Date(now - run.limits.forgetAfter),
     });
     await viewPreviousState(engine, warehouse, before.state);
     await engine.run(sql('warehouse/macros/026_url_key'));
@@ -118,7 +118,7 @@ function entryOf({ url, ...said }: z.output<typeof sightedPage>): JudgedEntry {
 
 /** A listing with too many rejects is not complete: the pages that it lacks would count as missing. */
 function withRejectsJudged(run: WebsiteRun, result: WalkResult, { pages, rejected }: WalkFingerprint): WalkResult {
-  if (rejected <= run.maxRejectRatio * pages) return result;
-  const reason = `${count(rejected)} of ${counted(pages, 'entry breaks', 'entries break')} the contract, more than ${percent(run.maxRejectRatio)}`;
+  if (rejected <= run.limits.maxRejectRatio * pages) return result;
+  const reason = `${count(rejected)} of ${counted(pages, 'entry breaks', 'entries break')} the contract, more than ${percent(run.limits.maxRejectRatio)}`;
   return { ...result, complete: false, reason };
 }

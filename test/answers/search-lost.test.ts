@@ -37,7 +37,7 @@ function rowsOf(shown: typeof SHOWN, date: string, type: string) {
 }
 
 test('search_lost names pages whose silence is unlikely by their own rhythm, with the clicks they had', async () => {
-  const { pass, warehouse } = await scriptedProperty(onTestFinished, {}, { history_days_per_night: 100 });
+  const { pass, warehouse } = await scriptedProperty(onTestFinished);
   await pass({ sitemap: [`${SHOP}/daily`], search: (...day) => rowsOf({ ...SHOWN, ...BRIEFLY }, ...day) });
   const reader = await openReader(warehouse, onTestFinished);
   const lost = await analysisRows(reader, 'search_lost', { until: '2026-03-01' });
@@ -64,7 +64,7 @@ test('search_lost names pages whose silence is unlikely by their own rhythm, wit
 });
 
 test('search_presence counts the pages of each week, and those that came and went for 28 days', async () => {
-  const { pass, warehouse } = await scriptedProperty(onTestFinished, {}, { history_days_per_night: 100 });
+  const { pass, warehouse } = await scriptedProperty(onTestFinished);
   await pass({ sitemap: [`${SHOP}/daily`], search });
   const reader = await openReader(warehouse, onTestFinished);
   const given = { since: '2025-12-01', until: '2026-03-01' };
@@ -80,7 +80,7 @@ test('search_presence counts the pages of each week, and those that came and wen
 });
 
 test('the notes of both analyses name the days of search analytics that they cover, or those that are known', async () => {
-  const { pass, warehouse } = await scriptedProperty(onTestFinished, {}, { history_days_per_night: 100 });
+  const { pass, warehouse } = await scriptedProperty(onTestFinished);
   await pass({
     sitemap: [`${SHOP}/daily`],
     search: (date, type) => (date === '2026-02-27' ? search(LAST, type) : search(date, type)),

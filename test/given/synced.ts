@@ -15,7 +15,7 @@ export interface StopAfter {
   reports?: number;
 }
 
-interface SyncNow extends Partial<Pick<SyncOptions, 'recoverOnly' | 'logger' | 'effects' | 'asked'>> {
+interface SyncNow extends Partial<Pick<SyncOptions, 'recoverOnly' | 'logger' | 'effects' | 'asked' | 'limits'>> {
   stopAfter?: StopAfter | undefined;
 }
 

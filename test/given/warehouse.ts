@@ -18,7 +18,7 @@ export interface Night {
   at: string;
   lists: Record<string, GivenPage[]>;
   sections?: Record<string, Record<string, unknown>>;
-  /** As `SyncOptions` has it. */
+  /** As `RUN_LIMITS` has it. */
   maxRejectRatio?: number;
 }
 
@@ -109,7 +109,7 @@ interface GivenSync {
   follow?: RunEffects['follow'];
   /** Silent if left out. */
   logger?: Logger | undefined;
-  /** As `SyncOptions` has it. */
+  /** As `RUN_LIMITS` has it. */
   maxRejectRatio?: number;
 }
 
@@ -145,7 +145,7 @@ export async function syncAt({
   return sync({
     config: configFor(given),
     websites,
-    ...(maxRejectRatio === undefined ? {} : { maxRejectRatio }),
+    limits: maxRejectRatio === undefined ? {} : { maxRejectRatio },
     effects: { ...effects, ...(followed ? {} : { follow: follow ?? noFollowers }) },
   });
 }
@@ -162,7 +162,7 @@ export async function syncWebsite({ at, follow, logger, ...given }: Omit<GivenSy
   const config = configFor(given);
   const run = await sync({
     config: { ...config, websites: [{ id: 'w' }] },
-    maxRejectRatio: 1,
+    limits: { maxRejectRatio: 1 },
     ...(logger ? { logger } : {}),
     effects: { ...clockOf(at).effects, ...(follow ? { follow } : {}) },
   });

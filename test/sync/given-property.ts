@@ -34,7 +34,6 @@ export async function givenProperty(onFinished: OnFinished, { pages = 120, entry
     credentials: await service.credentials(),
     endpoint: service.url,
     requests_per_minute: 100_000,
-    concurrency: 8,
   };
   // Nobody waits for a minute to pass.
   const sleep = async (ms: number) => {

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Reader } from '../../src/answers/query/reader.js';
 import { sendNotices } from '../../src/app/notify/notify.js';
+import { DAY_MS } from '../../src/base/time.js';
 import { analysisRows, openReader, rowsOf } from '../answers/query/given.js';
 import { startReceiver, withChannels } from '../app/notify/given.js';
 import { atLength, testAtLength } from '../given/at-length.js';
@@ -78,7 +79,7 @@ testAtLength(
 );
 
 test('a page that nothing names for long is retired, which is no fall, and may come back', async () => {
-  const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished, {}, { forget_after: '1d' });
+  const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished, {}, {}, { forgetAfter: DAY_MS });
   const [gone, ...others] = pages(8);
   const nights = [pages(8), others, others, pages(8)];
   const listed: number[] = [];
@@ -105,7 +106,7 @@ test('a page that nothing names for long is retired, which is no fall, and may c
 testAtLength(
   'in thirty nights of sitemaps that come and go nothing falls out but by an inspection, and all adds up',
   async () => {
-    const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished, {}, { forget_after: '6d' });
+    const { warehouse, wrong, pass } = await scriptedProperty(onTestFinished, {}, {}, { forgetAfter: 6 * DAY_MS });
     const random = seededRandom(41);
     const chance = (share: number) => random() < share;
     const all = pages(60);
@@ -150,7 +151,7 @@ testAtLength(
 );
 
 testAtLength('no page is forgotten while what named it cannot be read', async () => {
-  const { warehouse, pass } = await scriptedProperty(onTestFinished, {}, { forget_after: '1d' });
+  const { warehouse, pass } = await scriptedProperty(onTestFinished, {}, {}, { forgetAfter: DAY_MS });
   const traffic = shown(`${SHOP}/`);
   await pass({ sitemap: pages(6), traffic });
   const listed: number[] = [];

@@ -5,7 +5,7 @@ import { startSearchConsole } from '../../src/app/demo/search-console/search-con
 import type { ScriptedAnswer, ScriptedCall } from '../../src/app/demo/simulator/simulation.js';
 import { addDays, DAY_MS } from '../../src/base/time.js';
 import { SEARCH_TYPES } from '../../src/source/source.js';
-import { realRunEffects } from '../../src/sync/context.js';
+import { type RunLimits, realRunEffects } from '../../src/sync/context.js';
 import type { WebsiteReceipt } from '../../src/sync/receipt.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
 import { writeConfig } from '../given/config-file.js';
@@ -58,7 +58,12 @@ const searchAsked = z.object({
 });
 
 /** A simulated property that answers as a script says, and refuses what Google would; its nights are a day apart. */
-export async function scriptedProperty(onFinished: OnFinished, entry: object | object[] | 'all' = {}, settings = {}) {
+export async function scriptedProperty(
+  onFinished: OnFinished,
+  entry: object | object[] | 'all' = {},
+  settings = {},
+  limits: Partial<RunLimits> = {},
+) {
   let script: ScriptedNight = {};
   let night = -1;
   const inspected: string[] = [];
@@ -113,7 +118,7 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
   const folder = temporaryFolder(onFinished);
   const warehouse = join(folder, 'warehouse');
   const credentials = await service.credentials();
-  const google = { credentials, endpoint: service.url, requests_per_minute: 100_000, concurrency: 8, ...settings };
+  const google = { credentials, endpoint: service.url, requests_per_minute: 100_000, ...settings };
   const named = (entries: object[]) => entries.map((one) => ({ id: PROPERTY, source: 'google', ...one }));
   const websites = entry === 'all' ? { all: true, source: 'google' } : named([entry].flat());
   const config = writeConfig(folder, { sections: { google, websites } });
@@ -130,7 +135,11 @@ export async function scriptedProperty(onFinished: OnFinished, entry: object | o
       service.setProperties(sites.map(([siteUrl, permissionLevel]) => ({ siteUrl, permissionLevel })));
       await givenSchemas(warehouse);
       const asked = pages && new Map([[PROPERTY, pages]]);
-      const { websites } = await syncNow(config, { asked, effects: { ...realRunEffects, now, follow: noFollowers } });
+      const { websites } = await syncNow(config, {
+        asked,
+        limits,
+        effects: { ...realRunEffects, now, follow: noFollowers },
+      });
       if (!websites[0]) throw new Error('no website in the receipt');
       return { ...websites[0], inspected: inspected.toSorted() };
     },

@@ -11,7 +11,7 @@ import { SHOP, scriptedProperty } from './scripted-property.js';
 /** The date of the first night; its last final day is three days before. */
 const FIRST_NIGHT = '2026-03-01';
 const LAST_FINAL = '2026-02-26';
-const HISTORY = { history: '30d', history_days_per_night: 10 };
+const HISTORY = [{ history: '30d' }, { searchDays: 10 }] as const;
 
 const heldAnswer = z.object({
   rows: z
@@ -63,7 +63,7 @@ const pagesOf = (searched: readonly string[], type = 'web') =>
     .reverse();
 
 test('days are fetched newest first, some a night, each once when it is final, until the history is whole', async () => {
-  const { pass, calls, rows, wrong } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const { pass, calls, rows, wrong } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
   const search = shown('2026-02-05');
   const said = { sitemap: [`${SHOP}/a`], search };
   const preliminary = (night: number) => days(addDays(FIRST_NIGHT, night), 3);
@@ -97,8 +97,8 @@ test('days are fetched newest first, some a night, each once when it is final, u
   expect(await wrong()).toEqual([]);
 });
 
-test('a day that may still change is replaced each night; with google.fresh: false none is fetched', async () => {
-  const { pass, rows } = await scriptedProperty(onTestFinished, {}, HISTORY);
+test('a day that may still change is replaced each night', async () => {
+  const { pass, rows } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
   const growing = (impressions: number) => ({
     search: (date: string, type: string) =>
       type === 'web' && date === FIRST_NIGHT ? [[`${SHOP}/a`, 1, impressions, 2] as const] : [],
@@ -110,13 +110,10 @@ test('a day that may still change is replaced each night; with google.fresh: fal
     seen.push(...(await rows(figures)));
   }
   expect(seen).toEqual([10, 20, 30, 40].map((impressions, at) => ({ impressions, is_final: at === 3 })));
-  const final = await scriptedProperty(onTestFinished, {}, { ...HISTORY, fresh: false });
-  await final.pass({ search: shown('2026-02-20') });
-  expect(await final.rows(`select max("date")::varchar as last from search_dates`)).toEqual([{ last: LAST_FINAL }]);
 });
 
 test('a day without impressions after a busy week is unknown, and read again for a week', async () => {
-  const { pass, rows } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const { pass, rows } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
   const gap = addDays(LAST_FINAL, -1);
   const usual = shown('2026-02-05');
   const lacking = (date: string, type: string) => (date === gap && type === 'web' ? [] : usual(date, type));
@@ -127,14 +124,14 @@ test('a day without impressions after a busy week is unknown, and read again for
   expect(await rows(problem)).toEqual([{ nights: 6 }]);
   await pass({ search: usual });
   expect(await rows(known)).toEqual([{ pages: 2 }]);
-  const gone = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const gone = await scriptedProperty(onTestFinished, {}, ...HISTORY);
   const ended = (date: string, type: string) => (date >= gap ? [] : usual(date, type));
   for (let night = 0; night < 8; night++) await gone.pass({ search: ended });
   expect(await gone.rows(known)).toEqual([{ pages: 0 }]);
 });
 
 test('a refused day leaves the listing partial, if it is recent, and is fetched the next night', async () => {
-  const { pass, calls, rows } = await scriptedProperty(onTestFinished, {}, { ...HISTORY, history: '200d' });
+  const { pass, calls, rows } = await scriptedProperty(onTestFinished, {}, { history: '200d' }, { searchDays: 10 });
   const refusing = (refused: string) => (date: string, type: string) =>
     date === refused && type === 'web' ? 400 : shown('2025-11-01')(date, type);
   const sitemap = [`${SHOP}/a`];
@@ -143,7 +140,7 @@ test('a refused day leaves the listing partial, if it is recent, and is fetched 
   expect(refused.error).toMatch(/^search analytics of \S+ of 2026-02-20 cannot be read: Google answered 400/);
   expect(await pass({ sitemap, search: shown('2025-11-01') })).toMatchObject({ listing_status: 'complete' });
   expect(pagesOf(calls.searched)).toContain('2026-02-20');
-  const old = await scriptedProperty(onTestFinished, {}, { history: '200d', history_days_per_night: 200 });
+  const old = await scriptedProperty(onTestFinished, {}, { history: '200d' }, { searchDays: 200 });
   expect(await old.pass({ sitemap, search: refusing('2025-11-10') })).toMatchObject({ listing_status: 'complete' });
   expect(await old.rows("select remark from listing_sources where source = 'search analytics'")).toEqual([
     { remark: expect.stringMatching(/^of 2025-11-10 cannot be read/) },
@@ -155,7 +152,8 @@ test('a day that is not known is no absence: nothing came or went around it', as
   const { pass, rows, warehouse } = await scriptedProperty(
     onTestFinished,
     {},
-    { history: '150d', history_days_per_night: 200 },
+    { history: '150d' },
+    { searchDays: 200 },
   );
   const search = (date: string, type: string) =>
     type === 'web' && date === '2026-01-07' ? 400 : shown('2025-10-01')(date, type);
@@ -183,7 +181,7 @@ test('a day that is not known is no absence: nothing came or went around it', as
 });
 
 test('a type that cannot be read is named, and costs no other its days', async () => {
-  const { pass, rows } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const { pass, rows } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
   const refusing = { refusedType: 'discover' } as const;
   const night = await pass({ sitemap: [`${SHOP}/a`], search: shown('2026-02-05'), ...refusing });
   expect(night).toMatchObject({ listing_status: 'partial', pages: { listed: 2 } });
@@ -198,7 +196,7 @@ test('a type that cannot be read is named, and costs no other its days', async (
 });
 
 test('a run that is killed between two days fetches none of the journaled days again', async () => {
-  const { pass, calls, rows, wrong } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const { pass, calls, rows, wrong } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
   const said = { search: shown('2026-01-01') };
   const killed = watchCrashPoints((step) => {
     if (step === 'searched 2026-02-20 web') throw new Error('killed');
@@ -216,7 +214,7 @@ test('a run that is killed between two days fetches none of the journaled days a
 });
 
 test('a run that is resumed after its deadline commits what it had read, and the next one fetches the rest', async () => {
-  const { pass, rows } = await scriptedProperty(onTestFinished, {}, HISTORY);
+  const { pass, rows } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
   const said = { sitemap: [`${SHOP}/a`], search: shown('2026-01-01') };
   const killed = watchCrashPoints((step) => {
     if (step === 'searched 2026-02-20 web') throw new Error('killed');
@@ -229,7 +227,7 @@ test('a run that is resumed after its deadline commits what it had read, and the
 });
 
 testAtLength('a day with 50,000 pages is marked as cut', async () => {
-  const { pass, calls, rows } = await scriptedProperty(onTestFinished, { inspections_per_day: 1 }, HISTORY);
+  const { pass, calls, rows } = await scriptedProperty(onTestFinished, { inspections_per_day: 1 }, ...HISTORY);
   const all = Array.from({ length: 60_000 }, (_, at) => [`${SHOP}/${at}`, 0, 1, 9] as const);
   const cut = (date: string, type: string) => (date === LAST_FINAL && type === 'web' ? all : []);
   await pass({ search: cut });

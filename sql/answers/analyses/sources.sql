@@ -1,5 +1,5 @@
 -- title: Where the pages come from
--- description: What names the pages of a property of Search Console, and how reading it went: sitemaps, robots.txt, Search Console's list of sitemaps, and search analytics. `only_here` counts pages that nothing else names, `pages_unnamed` those of `pages_before` that nothing names any more; they stay listed for `google.forget_after`. `problem` is why pages may be missing, or else what is wrong and harms nothing. `last_downloaded`, `errors`, `warnings` and `is_pending` are what Google says about a sitemap that was submitted.
+-- description: What names the pages of a property of Search Console, and how reading it went: sitemaps, robots.txt, Search Console's list of sitemaps, and search analytics. `only_here` counts pages that nothing else names, `pages_unnamed` those of `pages_before` that nothing names any more; they stay listed for 90 days. `problem` is why pages may be missing, or else what is wrong and harms nothing. `last_downloaded`, `errors`, `warnings` and `is_pending` are what Google says about a sitemap that was submitted.
 -- question: The service and the data
 -- param website (text, default all): id or name of one website
 -- param source (text, default all): address of one source

@@ -1,5 +1,5 @@
 -- Each page that a sitemap or search analytics names, once, with all that they say about it; and each known page that nothing
--- names, with when something last did (`last_named_at`), until complete listings have lacked it for `google.forget_after`.
+-- names, with when something last did (`last_named_at`), until complete listings have lacked it for 90 days.
 -- `spelling`: that of search analytics, else that of a sitemap, if it is not `url`.
 with pages as (
   select

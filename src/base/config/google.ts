@@ -11,12 +11,6 @@ const credentials = path()
   .describe(
     'Credentials file, relative to this file; by default GOOGLE_APPLICATION_CREDENTIALS, `indexhouse login`, gcloud, or the metadata server.',
   );
-const client = path()
-  .optional()
-  .describe('File of your own OAuth client, relative to this file, for `indexhouse login`.');
-const quota_project = text('the id of a project')
-  .optional()
-  .describe("Google Cloud project that requests count for; by default that of the user's credentials.");
 const account = text('the name of an account')
   .optional()
   .describe('With `source: google`: one of `google.accounts`; left out: the account of `google`.');
@@ -24,34 +18,17 @@ const account = text('the name of an account')
 /** `google`: how Search Console is asked. */
 export const google = mapping({
   credentials,
-  client,
-  quota_project,
   accounts: z
     .record(
       z.string().regex(/^[\w-]{1,64}$/, says('is not a name', 'Use letters, digits, - and _.')),
-      mapping({ credentials, client, quota_project }),
+      mapping({ credentials }),
     )
     .prefault({})
-    .describe(
-      'Several accounts by name, each with its own credentials, client and quota_project; `account` chooses one.',
-    ),
-  user_agent: text('a user agent')
-    .regex(/^[\x20-\x7e]+$/, says('is not a header', 'Write it in ASCII, on one line.'))
-    .optional()
-    .describe('User agent that reads robots.txt and sitemaps; by default indexhouse and its version.'),
+    .describe('Several accounts by name, each with its own credentials; `account` chooses one.'),
   requests_per_minute: whole(1, 100_000).prefault(600).describe('Requests per minute, for each property.'),
-  concurrency: whole(1, 256).prefault(24).describe('Concurrent requests.'),
-  forget_after: duration(DAY_MS)
-    .prefault('90d')
-    .describe('How long a page stays in the listing that no sitemap and no search traffic names any more.'),
   history: duration(DAY_MS, 488 * DAY_MS)
     .prefault('480d')
     .describe('How far back search analytics are fetched, day by day; Google keeps 16 months.'),
-  history_days_per_night: whole(1, 500).prefault(100).describe('Days of that history that a night fetches at most.'),
-  fresh: z
-    .boolean(says('is neither true nor false', 'Write true or false.'))
-    .prefault(true)
-    .describe('Whether the last days, which may still change, are fetched every night, too.'),
   endpoint: baseUrl('Write it as https://searchconsole.googleapis.com.')
     .prefault('https://searchconsole.googleapis.com')
     .describe('Address of the interface, for tests: https, except on loopback.'),
@@ -63,8 +40,7 @@ export type GoogleConfig = z.output<typeof google> & { account?: string };
 /** Section `google` as an account sees it: with what is its own, and nothing of the account that has no name. */
 export function googleFor(google: GoogleConfig, account: string | null): GoogleConfig {
   if (account === null) return google;
-  const { credentials, client = google.client, quota_project } = google.accounts[account] ?? {};
-  return { ...google, account, credentials, client, quota_project };
+  return { ...google, account, credentials: google.accounts[account]?.credentials };
 }
 
 /** Why an account cannot be chosen. */

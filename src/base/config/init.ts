@@ -22,9 +22,6 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'api.token_file': '/run/secrets/token',
   websites: [{ id: '645f2e5cd8cd9b7bd8b55ab1', name: 'example.com', token: `\${OTHER_TOKEN}` }],
   'google.credentials': `\${GOOGLE_APPLICATION_CREDENTIALS}`,
-  'google.client': 'client_secret.json',
-  'google.quota_project': 'my-project',
-  'google.user_agent': 'Mozilla/5.0 (compatible; indexhouse)',
   'reports.priority': { first: ['/blog/*'], never: ['*?print=*'] },
   retention: '400d',
   'notify.channels': [
@@ -57,7 +54,6 @@ const GOOGLE = `
 google:
   # Credentials file; by default the sign-in of indexhouse login.
   # credentials: \${GOOGLE_APPLICATION_CREDENTIALS}
-  # quota_project: my-project
 
 # For every property that the credentials can read: {all: true, source: google}
 websites:

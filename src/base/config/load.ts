@@ -78,12 +78,11 @@ export function settingsWithoutFile(
 }
 
 function googleResolved({ accounts, ...google }: Config['google'], from: string): Config['google'] {
-  const withPaths = <T extends { credentials?: string | undefined; client?: string | undefined }>(one: T): T => {
-    const { credentials, client } = one;
-    return { ...one, credentials: credentials && resolve(from, credentials), client: client && resolve(from, client) };
+  const withPath = <T extends { credentials?: string | undefined }>(one: T): T => {
+    return { ...one, credentials: one.credentials && resolve(from, one.credentials) };
   };
-  const named = Object.entries(accounts).map(([name, account]) => [name, withPaths(account)]);
-  return { ...withPaths(google), accounts: Object.fromEntries(named) };
+  const named = Object.entries(accounts).map(([name, account]) => [name, withPath(account)]);
+  return { ...withPath(google), accounts: Object.fromEntries(named) };
 }
 
 /** Absolute path of the configuration: the flag, else `INDEXHOUSE_CONFIG`, else `indexhouse.yaml` in `cwd`. */

@@ -7,6 +7,7 @@ import { jsonOf } from '../../base/validate.js';
 import { Client, type Dialect, type Purpose } from '../client.js';
 import { SourceError } from '../errors.js';
 import { excerpt, kindOf as kindOfStatus, MOST_WORDS, type Refused } from '../failures.js';
+import { GOOGLE_AT_ONCE } from '../source.js';
 import { type Message, Transport } from '../transport.js';
 import { Access, type GoogleClientOptions } from './access.js';
 import { GCLOUD_LOGIN } from './credentials.js';
@@ -23,7 +24,7 @@ const SETUP: readonly [RegExp, string][] = [
   ],
   [
     /quota project|USER_PROJECT_DENIED|project '?[^']*'? not found or deleted/i,
-    'set google.quota_project to a Google Cloud project that you may use',
+    'set GOOGLE_CLOUD_QUOTA_PROJECT to a Google Cloud project that you may use',
   ],
   [
     /SERVICE_DISABLED|accessNotConfigured|has not been used/i,
@@ -77,9 +78,8 @@ export class GoogleClient {
 
   constructor(private readonly options: GoogleClientOptions) {
     const { google, timeout } = options;
-    const { endpoint: baseUrl, concurrency: connections } = google;
     // One for all properties, which so stay far below what a project may send.
-    this.#transport = new Transport({ baseUrl, places: PLACES, timeout, connections });
+    this.#transport = new Transport({ baseUrl: google.endpoint, places: PLACES, timeout, connections: GOOGLE_AT_ONCE });
   }
 
   /**
@@ -125,7 +125,7 @@ export class GoogleClient {
 
   #clientFor({ quota, perMinute, waits, mostForbidden }: Kind): Client {
     const { google, ...options } = this.options;
-    const { endpoint: baseUrl, concurrency } = google;
+    const { endpoint: baseUrl } = google;
     const requestsPerMinute = Math.min(google.requests_per_minute, perMinute);
     const waited = counted(
       waits.reduce((all, one) => all + one, 0),
@@ -134,7 +134,7 @@ export class GoogleClient {
     const spent = `Google's quota for ${quota} is used up, perhaps by other tools, and ${waited} did not help; Google's next day begins at midnight in California`;
     return new Client({
       ...options,
-      ...{ baseUrl, token: '', places: PLACES, requestsPerMinute, concurrency },
+      ...{ baseUrl, token: '', places: PLACES, requestsPerMinute, concurrency: GOOGLE_AT_ONCE },
       dialect: {
         transport: this.#transport,
         exchange: (message, counts) => this.#exchange(message, counts),
@@ -156,7 +156,7 @@ export class GoogleClient {
   /** A token may end before its time: it is renewed once. */
   async #exchange(message: Message, counts: Purpose['counts'], refused?: string): Promise<HttpAnswer> {
     const bearer = await this.access.token(refused);
-    const project = this.options.google.quota_project ?? this.access.credentials.file.quota_project_id;
+    const project = process.env['GOOGLE_CLOUD_QUOTA_PROJECT'] || this.access.credentials.file.quota_project_id;
     const own = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
     const headers = { ...own, ...(project && { 'x-goog-user-project': project }) };
     const answer = await this.#transport.send({ ...message, headers });

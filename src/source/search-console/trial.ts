@@ -59,7 +59,8 @@ export async function tryOut({ property, own, quotas, account, site, purpose }: 
   const read = async (file: string): Promise<void> => {
     const { status } = await site.get(file, { ...purpose, read: beginningOf });
     checkNotGone(status);
-    if (status !== 200) throw new SiteError(`answered ${status} to indexhouse; let it answer 200 to google.user_agent`);
+    if (status !== 200)
+      throw new SiteError(`answered ${status} to indexhouse; let it answer 200 to the user agent indexhouse`);
   };
   for (const id of own.properties === 'auto' ? [] : own.properties) {
     const message = whyRefused(id, await account.sites(purpose), client.access.account);

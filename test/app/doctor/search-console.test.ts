@@ -67,7 +67,7 @@ const CASES: [name: string, given: Given, code: number, words: RegExp][] = [
     'a site that refuses us',
     { fault: ['403', 'web'] },
     1,
-    /✗ sitemap .*\/sitemap.xml answered 403 to indexhouse\n +→ Let it answer 200 to google.user_agent/,
+    /✗ sitemap .*\/sitemap.xml answered 403 to indexhouse\n +→ Let it answer 200 to the user agent indexhouse/,
   ],
   [
     'search analytics that fails',
@@ -118,7 +118,7 @@ test('doctor signs in each account that a website chooses, and says which one is
   onTestFinished(() => void vi.unstubAllEnvs());
   const accounts = {
     shop: { credentials: await service.credentials() },
-    blog: { credentials: await service.credentials('authorized_user'), quota_project: 'p' },
+    blog: { credentials: await service.credentials('authorized_user') },
     gone: {},
   };
   const of = (account?: string) => ({ source: 'google', ...(account && { account }) });

@@ -23,11 +23,7 @@ test('a property needs nothing but its id, and a new configuration has the same 
   const config = await load(SHOP);
   expect(config.google).toEqual({
     history: 480 * DAY_MS,
-    history_days_per_night: 100,
-    fresh: true,
-    forget_after: 90 * DAY_MS,
     requests_per_minute: 600,
-    concurrency: 24,
     accounts: {},
     endpoint: ENDPOINT,
   });
@@ -49,14 +45,12 @@ test('all keys are read, from the environment too, and credentials count from th
     properties: [https://shop.example/blog/]
     sitemaps: [https://shop.example/sitemap.xml.gz]
 `;
-  const text = `google: { credentials: "keys/\${KEY_FILE}", quota_project: mine, endpoint: "http://127.0.0.1:8091/" }\n${SHOP}${own}`;
+  const text = `google: { credentials: "keys/\${KEY_FILE}", endpoint: "http://127.0.0.1:8091/" }\n${SHOP}${own}`;
   const config = await load(text, { KEY_FILE: 'key.json', INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: '300' });
-  const search = { history: 480 * DAY_MS, history_days_per_night: 100, fresh: true };
-  const numbers = { ...search, forget_after: 90 * DAY_MS, requests_per_minute: 300, concurrency: 24 };
+  const numbers = { history: 480 * DAY_MS, requests_per_minute: 300 };
   const credentials = join(config.file, '../keys/key.json');
   expect(config.google).toEqual({
     credentials,
-    quota_project: 'mine',
     accounts: {},
     ...numbers,
     endpoint: 'http://127.0.0.1:8091',
@@ -128,14 +122,12 @@ test('without `api`, what needs it is named, beside all else that is wrong', asy
 });
 
 test('a website chooses one of the named accounts, whose paths count from the folder of the file', async () => {
-  const accounts =
-    'google: { credentials: own.json, quota_project: mine, accounts: { shop: { credentials: shop.json }, blog: {} } }\n';
+  const accounts = 'google: { credentials: own.json, accounts: { shop: { credentials: shop.json }, blog: {} } }\n';
   const config = await load(`${accounts}${SHOP}    account: shop\n`);
   const account = namedWebsites(config)?.[0]?.google?.account ?? null;
   expect(account).toBe('shop');
   expect(googleFor(config.google, account)).toMatchObject({
     credentials: join(config.file, '../shop.json'),
-    quota_project: undefined,
   });
   expect(googleFor(config.google, 'blog').credentials).toBeUndefined();
   const all = await load(`${accounts}websites: {all: true, source: google, account: blog}\n`);

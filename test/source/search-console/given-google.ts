@@ -30,7 +30,7 @@ export function refusal(code: number, status: string, message: string, reason?: 
 export const spent = () => refusal(429, 'RESOURCE_EXHAUSTED', `Quota exceeded for ${PROPERTY}.`);
 
 /** The `google` section of a configuration with its defaults. */
-export function googleConfig(section: object) {
+export function googleConfig(section: object = {}) {
   return configSchema.parse({ google: section, websites: [{ id: PROPERTY, source: 'google' }] }).google;
 }
 
@@ -57,7 +57,7 @@ export async function google(
   const service = await startSearchConsole({ clock: () => clock.now, websites: NO_PAGES, script });
   const credentials = credentialsFile({ ...(await credentialsOf(kind)), token_uri: `${service.url}/token`, ...file });
   const client = new GoogleClient({
-    google: googleConfig({ credentials, endpoint: service.url, requests_per_minute: 6000, concurrency: 4 }),
+    google: googleConfig({ credentials, endpoint: service.url, requests_per_minute: 6000 }),
     timeout: 2000,
     maxAttempts: 3,
     effects: { ...clock.effects, random: () => 0 },

@@ -33,19 +33,19 @@ it('a quota that is gone for the minute is waited for, by all calls of the prope
 });
 
 it('a quota that is gone for the day ends the property’s after one probe, and leaves its pages for another day', async () => {
-  const gate = together(4);
+  const gate = together(8);
   const given = await google(async ({ number, body }) => {
     if (number === 1 || JSON.stringify(body).includes('sc-domain:other')) return { body: FINE };
     await gate();
     // The first call after the pause fails, and says nothing about the quota.
-    return number === 6 ? BROKEN : spent();
+    return number === 10 ? BROKEN : spent();
   });
   const ask = (url: string) => inspect(given.client, { ...given.call, url });
   expect((await Promise.all(URLS.map(ask))).slice(1)).toEqual(URLS.slice(1).map(() => null));
   expect(await ask('https://www.example.com/later')).toBeNull();
-  // Four were on their way, and one more found out.
-  expect(given.purpose.counts).toMatchObject({ sent: 7, throttled: 5 });
-  expect(given.calls).toHaveLength(7);
+  // Eight were on their way, and one more found out.
+  expect(given.purpose.counts).toMatchObject({ sent: 11, throttled: 9 });
+  expect(given.calls).toHaveLength(11);
   const other = { property: 'sc-domain:other.example', purpose: given.purpose };
   expect(await inspect(given.client, { ...other, url: 'https://other.example/' })).not.toBeNull();
 });
@@ -74,12 +74,15 @@ it.each([
     refusal(403, 'PERMISSION_DENIED', 'No.', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT'),
     /sign in again: `indexhouse login`, or `gcloud auth .*webmasters/,
   ],
-  [refusal(403, 'PERMISSION_DENIED', 'The API requires a quota project, which is not set.'), /google\.quota_project/],
+  [
+    refusal(403, 'PERMISSION_DENIED', 'The API requires a quota project, which is not set.'),
+    /GOOGLE_CLOUD_QUOTA_PROJECT/,
+  ],
   [
     refusal(403, 'PERMISSION_DENIED', `No. ${LONG}`, 'SERVICE_DISABLED'),
     /retry\.\); run `gcloud services enable search/,
   ],
-  [refusal(400, 'INVALID_ARGUMENT', "Project 'projects/nope' not found or deleted."), /google\.quota_project/],
+  [refusal(400, 'INVALID_ARGUMENT', "Project 'projects/nope' not found or deleted."), /GOOGLE_CLOUD_QUOTA_PROJECT/],
 ])('a refusal about the setup ends all calls with both remedies: %j', async (answer, remedy) => {
   const { client, purpose, calls } = await google(() => answer, { kind: 'authorized_user' });
   const refused = { kind: 'unauthorized', message: expect.stringMatching(remedy) };

@@ -20,7 +20,7 @@ async function list(
   options: Partial<GoogleClientOptions> = {},
 ): Promise<Error | null> {
   const credentials = fileOf(kind, url);
-  const google = { ...googleConfig({ concurrency: 1 }), endpoint: url, ...(credentials && { credentials }) };
+  const google = { ...googleConfig(), endpoint: url, ...(credentials && { credentials }) };
   const client = new GoogleClient({ google, timeout: 2000, maxAttempts: 1, ...options });
   onTestFinished(() => client.close());
   const purpose = { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };

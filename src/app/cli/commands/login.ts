@@ -36,10 +36,10 @@ export interface Flags extends Globals {
 export function run(flags: Flags, io: Io): Promise<number> {
   return stoppable(io, async (signal) => {
     const google = await googleSettings(flags, io);
-    const path = flags.client ?? google.client;
+    const path = flags.client;
     if (!path)
       throw new UsageError(
-        'name the JSON file of your OAuth client: --client client_secret.json, or google.client in the configuration (docs/search-console.md, "Set up")',
+        'name the JSON file of your OAuth client: --client client_secret.json (docs/search-console.md, "Set up")',
       );
     const client = await readClient(path);
     const file = await placeOfLogin(flags.account);

@@ -45,7 +45,7 @@ export function setupCommands(define: Define): Command[] {
       .option('--yes', 'with `--source google`: write every property that the account can read, without a question'),
     define('login', () => import('../commands/login.js'))
       .description('sign in to Search Console in a browser, with an OAuth client of your own')
-      .option('--client <file>', 'JSON file of the client, type "Desktop app" (default: google.client)')
+      .option('--client <file>', 'JSON file of the client, type "Desktop app"')
       .option('--account <name>', ACCOUNT)
       .option('--no-browser', 'print the address, and take the pasted answer: for servers')
       .addHelpText('after', LOGIN_HELP),
