@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/answers/query/reader.js';
-import { unreadableNotice } from '../../src/app/notify/run-notices.js';
 import { type Engine, withEngine } from '../../src/base/storage/engine.js';
 import { writeAnalytics } from '../../src/warehouse/copies/analytics.js';
 import { followDuckdb } from '../../src/warehouse/copies/duckdb.js';
@@ -10,7 +9,6 @@ import { warehouseFolder } from '../../src/warehouse/log/folder/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/log/folder/prepare.js';
 import { atLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
-import { configFor } from '../given/warehouse.js';
 
 const MEMORY = 256e6;
 /** Around midnight in each zone, and around a change to summer time. */
@@ -41,16 +39,6 @@ test.each(atLength(['America/New_York'], Object.keys(DAYS)))(
     }
   },
 );
-
-test.each(Object.entries(DAYS))('a notice that is sent once a day keeps to the days of %s', (time_zone, days) => {
-  const config = configFor({
-    baseUrl: 'http://127.0.0.1:1',
-    warehouse: '/w',
-    sections: { warehouse: { path: '/w', time_zone } },
-  });
-  const ids = MOMENTS.map((at) => unreadableNotice(null, 'torn', { config, now: Date.parse(at) }).id);
-  expect(ids).toEqual(days.map((day) => `unreadable:*:${day}`));
-});
 
 async function daysIn(engine: Engine): Promise<string[]> {
   const row = z.object({ day: z.string(), spelled: z.string() });

@@ -1,38 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { analyses, findAnalysis, parseAnalysis } from '../../../src/answers/query/catalog.js';
+import { analyses, findAnalysis } from '../../../src/answers/query/catalog.js';
 import { type Parameter, type ParameterType, valuesOf } from '../../../src/answers/query/parameters.js';
 
-const SHOWN = '-- show n (count): how many\n';
-const HEAD = `-- title: T\n-- description: D\n-- question: Sitemaps\n-- grain: one row per x\n${SHOWN}`;
 const TODAY = '2025-03-10';
 
 describe('the header of an analysis', () => {
-  it('gives title, description, grain and parameters', () => {
-    const text = `${HEAD}-- param site (text, default all): only: this one\n-- param url (text, required): which\n-- param n (integer): how many\nselect $site, $url, $n -- $not_used`;
-    expect(parseAnalysis('x', text)).toEqual({
-      name: 'x',
-      title: 'T',
-      description: 'D',
-      question: 'Sitemaps',
-      grain: 'one row per x',
-      parameters: [
-        { name: 'site', type: 'text', default: 'all', description: 'only: this one' },
-        { name: 'url', type: 'text', default: null, description: 'which' },
-        { name: 'n', type: 'integer', default: null, description: 'how many' },
-      ],
-      shown: [{ column: 'n', kind: 'count', heading: 'how many' }],
-      sql: text,
-    });
-  });
-
-  it('must be whole', () => {
-    expect(() => parseAnalysis('x', '-- title: T\n-- grain: g\nselect 1')).toThrow('description');
-    expect(() => parseAnalysis('x', `${HEAD}-- param n (int, default 3): what\nselect $n`)).toThrow('type');
-    expect(() => parseAnalysis('x', HEAD.replace('Sitemaps', 'Maps'))).toThrow('question');
-    expect(() => parseAnalysis('x', HEAD.replace(SHOWN, ''))).toThrow('shown');
-    expect(() => parseAnalysis('x', HEAD.replace('(count)', '(int)'))).toThrow('kind');
-  });
-
   it.each(analyses().map((analysis) => [analysis.name, analysis] as const))('of %s says all of it', (_, analysis) => {
     const { parameters, shown, sql } = analysis;
     const lines = sql.split('\n');

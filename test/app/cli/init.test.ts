@@ -35,11 +35,6 @@ describe('indexhouse init', () => {
     expect(printed).toContain(join(cwd, 'x.yaml'));
     expect(printed).not.toMatch(/export|hush/);
   });
-
-  it('prints one JSON document with --json', async () => {
-    const { cwd, printed } = await init(['--json']);
-    expect(JSON.parse(printed)).toMatchObject({ file: join(cwd, 'indexhouse.yaml'), next: expect.any(Array) });
-  });
 });
 
 describe('init --source google', () => {

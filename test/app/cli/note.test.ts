@@ -217,10 +217,4 @@ describe('a note', () => {
       expect(await listTableFiles(warehouse, 'note_log')).toEqual([]);
     },
   );
-
-  test('of a date without a snapshot is kept, with a sentence', async () => {
-    const { command } = given();
-    const { code, stdout } = await command('note', '2025-04-01', 'Planned');
-    expect([code, stdout]).toEqual([0, expect.stringContaining('! No snapshot is of 2025-04-01')]);
-  });
 });

@@ -5,7 +5,6 @@ import { describe, expect, it, test } from 'vitest';
 import { formatJson } from '../../../src/app/cli/output/output.js';
 import { formatTable } from '../../../src/app/cli/output/table.js';
 import { csvText } from '../../../src/base/observe/csv.js';
-import { count, duration } from '../../../src/base/observe/format.js';
 
 describe('formatTable', () => {
   const URL = 'https://example.com/a';
@@ -15,29 +14,6 @@ describe('formatTable', () => {
     [URL, '日本語 の最後', null],
   ];
   const WHOLE = formatTable(COLUMNS, ROWS);
-
-  it('aligns numbers right and text left below a rule', () => {
-    const table = formatTable(
-      ['url', 'pages'],
-      [
-        ['/a', 5],
-        ['/long', 1234],
-        [null, null],
-      ],
-    );
-    expect(table.split('\n')).toEqual(['url    pages', '─────  ─────', '/a         5', '/long   1234', '', '']);
-    expect(formatTable([{ name: 'id', align: 'left' }, 'x'], [[1, 'y']]).split('\n')[2]).toBe('1   y');
-  });
-
-  it('measures wide characters', () => {
-    const rows = [
-      ['日本', 'x'],
-      ['abcd', 'x'],
-      ['é😀', 'x'],
-    ];
-    const [, , ...lines] = formatTable(['a', 'b'], rows).trimEnd().split('\n');
-    expect(lines.map((line) => stringWidth(line))).toEqual([7, 7, 7]);
-  });
 
   it.each([43, 50, 55, 80])('fits a terminal of %d cells, and cuts nothing', (width) => {
     const table = formatTable(COLUMNS, ROWS, { width });
@@ -55,13 +31,6 @@ describe('formatTable', () => {
     const table = formatTable([{ name: 'page', origin: 'https://example.com' }, 'state now'], ROWS, { width });
     expect(table).toMatch(/^page on https:\/\/example.com\n\npage {7}https:\/\/example.com\/a\nstate now {2}Crawled -/);
     expect(formatTable(['id', 'text'], [[1, 'word '.repeat(40).trim()]], { width })).toMatch(/^id {4}1\ntext {2}word/);
-  });
-
-  it('writes what is missing as asked, and leaves it out of cards', () => {
-    const rows = [[null, URL]];
-    expect(formatTable(['state', 'url'], rows, { unknown: '–' })).toContain(`\n–      ${URL}\n`);
-    expect(formatTable(['state', 'url'], rows, { unknown: '–', width: 10 })).toBe(`url    ${URL}\n`);
-    expect(formatTable(['text'], [['x'], [null]], { color: true })).toContain('\x1b[2m∅   \x1b[22m');
   });
 
   it('shows what would steer a terminal only escaped, in heads too', () => {
@@ -97,17 +66,3 @@ describe('CSV', () => {
     expect(await csvOf(['a', 'b'], [['\rx', -5]])).toBe('a,b\r\n"\'\rx",-5\r\n');
   });
 });
-
-test.each([
-  [0, '0ms'],
-  [999.7, '1s'],
-  [59_700, '1m'],
-  [185_000, '3m 5s'],
-  [3_599_800, '1h'],
-  [86_399_000, '1d'],
-  [277_200_000, '3d 5h'],
-  [-4200, '-4s'],
-  [Number.POSITIVE_INFINITY, '∞'],
-])('%d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
-
-test('counts have separators', () => expect(count(-1234567)).toBe('-1,234,567'));

@@ -50,14 +50,6 @@ test('--source google prints credentials that its endpoint accepts, and removes 
   expect(existsSync(credentials)).toBe(false);
 });
 
-test('--source google prints the commands that sign in there as this program is run', async () => {
-  const running = start(['simulate', '--port', '0', '--pages', '3', '--source', 'google']);
-  await running.spoken;
-  expect(running.printed()).toMatch(/^ {2}node \. login --client \S+\n {2}node \. init --source google$/m);
-  running.kill('SIGTERM');
-  expect(await running.ended).toMatchObject({ code: 0 });
-});
-
 test.each(atLength(['api'], ['api', 'google']))(
   '--write-config (%s) gives syncs the dates of the simulated nights, today at last',
   async (source) => {

@@ -45,25 +45,6 @@ function summaryOf(websites: WebsiteReceipt[], width?: number): string {
 }
 
 describe('the summary of a sync', () => {
-  once('says what the reports were for, what is left for the next run, and what was sent again', () => {
-    const text = summaryOf([
-      website(
-        'w',
-        { reports_status: 'budget', requests: { sent: 1470, throttled: 12, retried: 15 } },
-        { by_reason: { ...NO_REASONS, changed: 100, new: 40, oldest: 300 }, left: 97_847 },
-      ),
-      website('v', { reports_status: 'deadline' }, { by_reason: { ...NO_REASONS, changed: 20 }, left: 1 }),
-      website('u', { reports_status: 'off' }, { left: null }),
-    ]);
-    expect(text.split('\n').filter((line) => /^\S+: |^Reports/.test(line))).toEqual([
-      'Reports by reason: 120 changed, 40 new, 300 oldest',
-      'example.com: 97,847 reports were left for the next run (budget reached); it starts with the most informative ones.',
-      'v: 1 report was left for the next run (deadline reached); it starts with it.',
-      'example.com: 1,470 requests, of which 12 throttled, 15 retried.',
-      'Done: 3 websites synced.',
-    ]);
-  });
-
   once('of nothing, and of what a terminal would obey', () => {
     expect(summaryOf([])).toBe('No interrupted run.\n\nDone: no website synced.\n');
     const hostile = summaryOf([website('\x1b[2Jw', { error: 'bad\x1b]0;x\x07' }, { left: 2 })]);
@@ -71,27 +52,6 @@ describe('the summary of a sync', () => {
     expect(hostile).not.toContain('\x1b');
   });
 });
-
-once(
-  'of 200 websites with one cause: a paragraph with a count and the first names, and the 20 worst in the table',
-  () => {
-    const failed = (id: string): WebsiteReceipt => ({
-      ...website(id, { requests: { sent: 2, throttled: 0, retried: 1 } }),
-      ...{ snapshot_id: null, status: 'failed', error: `the service answered 404 to /v1/urls/${id}` },
-    });
-    const ids = Array.from({ length: 200 }, (_, at) => `site-${at}`);
-    const text = summaryOf([website('fine', {}), ...ids.map(failed)]);
-    expect(text.match(/^site-\d+ /gm)).toHaveLength(20);
-    expect(text.slice(text.indexOf('…'))).toBe(`… and 181 websites more with --json.
-
-site-0, site-1, site-2, site-3, site-4 and 195 more: 400 requests, of which 200 retried.
-
-! site-0, site-1, site-2, site-3, site-4 and 195 more: the last run got no snapshot: the service answered 404 to /v1/urls/…
-
-Failed: 1 of 201 websites synced, 200 warnings (exit code 1).
-`);
-  },
-);
 
 testAtLength(
   'cron mails nothing after a good run, and one line of text for each cause after a failed one',

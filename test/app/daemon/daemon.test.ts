@@ -144,16 +144,6 @@ describe('the daemon', () => {
     expect(said('process 4711 is working on it')).toMatchObject([{ level: 'warn' }]);
   });
 
-  test('stays, and says so, where every job is switched off', async () => {
-    let runs = 0;
-    const { said, stop, ended } = daemon(async () => ++runs, { cron: null });
-    expect(said('switched off')).toMatchObject([{ job: 'a-job' }]);
-    expect(said('every job under `schedule` is switched off: nothing will run')).toHaveLength(1);
-    stop();
-    await ended;
-    expect(runs).toBe(0);
-  });
-
   test('does each hour what it is given, and no more after its end', async () => {
     let hours = 0;
     const { stop, ended } = daemon(async () => 0, { hourly: async () => ++hours });

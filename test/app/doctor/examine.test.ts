@@ -52,16 +52,6 @@ describe('doctor', () => {
     expect([...requests.byRequest.keys()]).toEqual(['/v1', '/v1/urls/site-a?skip=0&limit=1']);
   });
 
-  once('examines many websites without a warning of Node', async () => {
-    const warned = vi.fn();
-    process.on('warning', warned);
-    onTestFinished(() => void process.off('warning', warned));
-    const ids = Array.from({ length: 40 }, (_, at) => `site-${at}`);
-    const { url } = await startSimulator({ websites: ids.map((id) => ({ id, pages: 1 })) });
-    await doctor({ baseUrl: url, websites: ids });
-    expect(warned).not.toHaveBeenCalled();
-  });
-
   once('a wrong token is one error, costs one request, and never shows the token', async () => {
     const { url, requests } = await service();
     const findings = await doctor({ baseUrl: url, token: 'no-such-token-4711', websites: ['site-a'] });
@@ -140,19 +130,6 @@ describe('doctor', () => {
     expect(behind?.remedy).toMatch(/wait until then, or restore a backup that is older\.$/);
   });
 
-  once('says that a run is overdue', async () => {
-    const { url } = await service();
-    const folder = temporaryFolder();
-    const config = { baseUrl: url, websites: ['site-a'], sections: { schedule: { 'nightly-sync': '0 2 * * *' } } };
-    await syncNow(writeConfig(folder, config));
-    expect(of(await doctor(config, {}, folder), 'status')).toMatchObject([{ level: 'ok' }]);
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 30 * 3_600_000 });
-    onTestFinished(() => void vi.useRealTimers());
-    expect(of(await doctor(config, {}, folder), 'status')).toMatchObject([
-      { level: 'warning', message: expect.stringMatching(/^no run since .* by schedule.nightly-sync/) },
-    ]);
-  });
-
   once('says what status says, and who holds the run lock', async () => {
     const { url } = await service();
     const folder = temporaryFolder();
@@ -212,12 +189,5 @@ describe('doctor', () => {
     const message = expect.stringContaining(`${file}:2:13: api.base_url is not encrypted`);
     const finding = { check: 'config', level: 'error', message, remedy: expect.any(String) };
     expect([code, JSON.parse(stdout)]).toEqual([2, expect.arrayContaining([finding])]);
-  });
-
-  once('a job that does not exist is a finding of the configuration, and nothing is asked', async () => {
-    const { url, requests } = await service();
-    const findings = await doctor({ baseUrl: url, sections: { schedule: { 'nightly-snyc': '0 1 * * *' } } });
-    expect(of(findings, 'config')).toMatchObject([{ level: 'error', remedy: 'Did you mean `nightly-sync`?' }]);
-    expect(requests.attempted).toBe(0);
   });
 });

@@ -13,13 +13,11 @@ import type { Receipt, WebsiteReceipt } from '../../../src/sync/receipt.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { atLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
-import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { Home, type HomeSync } from '../../given/home.js';
 import { givenNights, type Nights, urlOf } from '../../given/nights.js';
 import { startService } from '../../given/service.js';
-import { startMailServer, startReceiver, withChannels } from './given.js';
+import { startReceiver, withChannels } from './given.js';
 
 const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' };
 const FALLEN = { index_summary: 'Not Indexed', index_coverage_state: 'Crawled - currently not indexed' };
@@ -227,14 +225,6 @@ describe('a notice', () => {
     },
   );
 
-  testAtLength('of a stale website comes once for each run', async () => {
-    const nights = await afterOneNight();
-    const { send, notices } = await watching(nights);
-    for (const days of [1, 3, 3.1, 5]) await send(days);
-    const what = 'the last snapshot is 3d old, more than 2d';
-    expect(notices()).toMatchObject([{ kind: 'stale', count: 3, what }]);
-  });
-
   testAtLength('of a website that is configured and never synced comes once it has been missing for long', async () => {
     const nights = await afterOneNight();
     const { send, notices, config } = await watching(nights);
@@ -267,18 +257,6 @@ describe('a notice', () => {
 });
 
 describeAtLength('a channel', () => {
-  test('of mail gets the trend of the website, too', async () => {
-    const nights = await afterOneNight();
-    const server = await startMailServer();
-    const channel = { type: 'email', smtp: server.url, from: 'a@example.com', to: ['b@example.com'] };
-    const options = { ...withChannels(nights.warehouse, [channel]), now: () => nights.clock.now };
-    await sendNotices(options);
-    await nights.night({ list: pages('a', 30, FALLEN) });
-    await sendNotices(options);
-    expect(server.mails).toEqual([expect.stringContaining('Subject: indexhouse: indexed pages fell')]);
-    expect(server.mails[0]?.replaceAll('=\r\n', '').match(/>2025-03-\d\d</g)).toHaveLength(2);
-  });
-
   test('that is down gets its notices later, once, and holds up no other', async () => {
     const nights = await afterOneNight();
     const [up, down] = [await startReceiver(), await startReceiver()];
@@ -419,32 +397,6 @@ describe('a run', () => {
       sent.push(kinds());
     }
     expect(sent).toEqual([[], ['over'], ['lagging']]);
-  });
-
-  testAtLength('that is stopped is reported once it was resumed, once', async () => {
-    const deindexing = { night: 2, directory: '/blog/', share: 1 };
-    const start = '2025-03-01T02:00:00.000Z';
-    const simulator = await startSimulator({
-      maxLimit: 20,
-      seed: 1,
-      start,
-      websites: [{ id: 'w', pages: 200, deindexing }],
-    });
-    const receiver = await startReceiver();
-    const home = new Home(temporaryFolder(), simulator, ['w'], { reports: { max_per_run: 0 } });
-    const { config, logger } = withChannels(home.warehouse, [{ type: 'webhook', url: receiver.url }]);
-    const clock = () => simulator.world.now.getTime();
-    const night = (options: HomeSync = {}) =>
-      notifiedRun({ config, logger, now: clock }, () => home.sync({ clock, follow: false, ...options }));
-    simulator.advance(1);
-    await night();
-    simulator.advance(1);
-    await expect(night({ stopAfter: { pages: 20 } })).rejects.toThrow('resumes the run');
-    expect(receiver.got).toEqual([]);
-    expect((await night()).websites).toMatchObject([{ resumed: true, status: 'committed' }]);
-    expect([...noticesIn(receiver.got[0]?.body).keys()]).toContain('indexed_drop');
-    await night({ recoverOnly: true });
-    expect(receiver.got).toHaveLength(1);
   });
 
   test('of sync and of the nightly job is reported, and its exit code stays', async () => {

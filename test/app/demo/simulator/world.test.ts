@@ -2,22 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { World, type WorldOptions } from '../../../../src/app/demo/simulator/world.js';
 import { validate } from '../../../../src/base/validate.js';
 import { coverageEntrySchema } from '../../../../src/source/contract/coverage.js';
-import { COVERAGE_STATES, KNOWN_VALUES } from '../../../../src/source/contract/known-values.js';
-import { type UrlReport, urlReportSchema } from '../../../../src/source/contract/report.js';
+import { urlReportSchema } from '../../../../src/source/contract/report.js';
 import { atLength, once } from '../../../given/at-length.js';
 import { NASTY_PATHS } from '../../../given/nasty-paths.js';
-
-const MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const SHARED_FIELDS = [
-  'url',
-  'index_summary',
-  'index_coverage_state',
-  'searchengine_selected_canonical',
-  'user_selected_canonical',
-  'last_crawl_time',
-  'days_since_last_crawl',
-  'inspection_link',
-] as const;
 
 function world(options: WorldOptions & { pages?: number; paths?: readonly string[] } = {}): World {
   const { pages = 3000, paths = [], ...rest } = options;
@@ -60,47 +47,7 @@ describe('the contract', () => {
       if (!hasData) expect(values.every(([, value]) => value === null)).toBe(true);
     }
   });
-
-  once('uses known values only, and each coverage state', () => {
-    const held = world({ pages: 3000 });
-    held.advance(5);
-    const reports = truth(held).map(({ report }) => report);
-    for (const [field, known] of Object.entries(KNOWN_VALUES.url_report)) {
-      const used = new Set(reports.map((report) => report[field]).filter((value) => value !== null));
-      expect([...used].filter((value) => !known.some((text) => text === value))).toEqual([]);
-    }
-    expect(new Set(reports.map((report) => report.index_coverage_state))).toEqual(new Set([...COVERAGE_STATES, null]));
-  });
-
-  once('listing and report agree, and times are in order', () => {
-    const held = world({ pages: 1000, paths: NASTY_PATHS });
-    held.advance(9);
-    for (const { coverage, report } of truth(held)) {
-      for (const field of SHARED_FIELDS) expect([field, report[field]]).toEqual([field, coverage[field]]);
-      expect(report.url).toBe(held.report('w', coverage.url)?.url);
-      const { searchengine_selected_canonical: engine, user_selected_canonical: user } = coverage;
-      if ('canonicals_match' in coverage)
-        expect(coverage.canonicals_match).toBe(engine === null ? null : engine === user);
-      expectTimesInOrder(report, held.now);
-    }
-  });
 });
-
-function expectTimesInOrder(report: UrlReport, now: Date): void {
-  if (report.inspection_date === null) return;
-  const { page_detection: detected, last_crawl_time: crawled, inspection_date: inspected } = report;
-  const events = [
-    report.previously_indexed_timestamp,
-    report.canonical_changed_timestamp,
-    report.ever_blocked_by_robots_txt_timestamp,
-  ].filter((time) => time !== null);
-  const order = [detected, ...(crawled === null ? [] : [crawled]), inspected, now.toISOString()];
-  for (const time of [...order, ...events]) expect(time).toMatch(MS);
-  expect(order.toSorted()).toEqual(order);
-  for (const time of events) expect([detected, time, inspected].toSorted()).toEqual([detected, time, inspected]);
-  if (crawled)
-    expect(report.days_since_last_crawl).toBe(Math.floor((now.getTime() - Date.parse(crawled)) / 86_400_000));
-}
 
 describe('evolution', () => {
   const urlsOf = (of: World) => truth(of).map(({ coverage }) => coverage.url);
