@@ -35,11 +35,3 @@ test('docs/pacing.md lists what a first sync costs', () => {
   });
   expect(readFileSync(join(DOCS, 'pacing.md'), 'utf8')).toContain(`|\n|--:|--:|--:|--:|--:|\n${rows.join('\n')}\n\n`);
 });
-
-test('the README is short: no more than 1,200 words, and no transcript of more than 15 lines', () => {
-  expect(README.split(/\s+/).length).toBeLessThanOrEqual(1200);
-  const blocks = [...README.matchAll(/^```\w+\n([\s\S]*?)^```/gm)].map(
-    ([, block = '']) => block.split('\n').length - 1,
-  );
-  expect(Math.max(...blocks)).toBeLessThanOrEqual(15);
-});

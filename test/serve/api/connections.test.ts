@@ -53,15 +53,6 @@ describe('a client that goes no further', () => {
     expect(errorOf(answer)).toMatchObject({ error: 'request_timeout', status: 408 });
   });
 
-  it('gets one answer and no second when its body is not read', async () => {
-    const { url } = await serving({ ...IMPATIENT, headersMs: 1000, requestMs: 1000 });
-    const { write, received } = connection(url);
-    write('POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
-    const answer = await received;
-    expect(statusOf(answer)).toBe(405);
-    expect(answer.split('HTTP/1.1 ')).toHaveLength(2);
-  });
-
   it('is disconnected if it does not read its answer', async () => {
     const { app, url } = await serving();
     const accepted = once(app.server, 'connection');

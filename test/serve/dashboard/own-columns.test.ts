@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
-import type { View } from '../../../src/base/config/views.js';
 import { sqlTool } from '../../../src/serve/assistant/analysis-tools.js';
 import { KeyClients, wholeClient } from '../../../src/serve/assistant/clients.js';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
@@ -18,11 +17,11 @@ const PAGES = '/dashboard/websites/shop/pages';
 const shop = sharedWarehouse(() => buildWarehouse(NIGHTS));
 
 /** A visitor of `shop`, whose pages a file with this text is about. */
-async function visitorWith(text: string, views: View[] = []): Promise<Visitor> {
+async function visitorWith(text: string): Promise<Visitor> {
   const file = join(temporaryFolder(), 'owners.csv');
   writeFileSync(file, text);
   const reader = new LiveReader({ warehouse: shop.path, memoryLimit: 256e6, pagesFrom: file });
-  const dashboard = await startDashboard(shop.path, { reader, views });
+  const dashboard = await startDashboard(shop.path, { reader });
   onTestFinished(() => reader.close());
   return dashboard.visitor(SHOP_TOKEN);
 }
@@ -55,18 +54,6 @@ once('a file of no use is named above the table of pages, which stays as it is',
   );
   expect([answer.status, rowsOf(answer, 'pages')]).toEqual([200, []]);
   expect(rowsOf(await visitor.get(PAGES), 'pages')).toHaveLength(50);
-});
-
-once('a filter by an unknown column is named in the list, on the overview and in a download', async () => {
-  const words = 'own: there is no column "nope"; there are owner, tier.';
-  const visitor = await visitorWith('pattern,owner,tier\n*,Ben,a\n', [{ name: 'Old', pages: { own: 'nope=x' } }]);
-  const list = await visitor.get(`${PAGES}?own=nope%3Dx%26owner%3DBen`);
-  expect(shownText(list.text)).toContain(words);
-  const back = linksOf(list).find((link) => /own=owner%3DBen([&#]|$)/.test(link)) ?? '';
-  expect(rowsOf(await visitor.get(back), 'pages')).toHaveLength(50);
-  expect(shownText((await visitor.get('/dashboard/websites/shop')).text)).toContain(`Old: ${words}`);
-  const file = await visitor.get(`${PAGES}.csv?own=nope%3Dx`);
-  expect([file.status, shownText(file.text)]).toEqual([400, expect.stringContaining(words)]);
 });
 
 once('assistants see no columns of one’s own, with a key or without', async () => {

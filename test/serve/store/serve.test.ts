@@ -1,6 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
@@ -228,11 +227,6 @@ describe('the service', () => {
       { level: 'debug', path: '/v1', status: 200, bytes: expect.any(Number), key: 'proxied', address: '192.0.2.1' },
       { level: 'debug', path: '/v1', status: 421, key: null, address: '192.0.2.1' },
     ]);
-  });
-
-  once('needs a warehouse', async () => {
-    const nowhere = join(built.path, 'nowhere');
-    await expect(served({}, { warehouse: nowhere })).rejects.toThrow(`no warehouse at ${nowhere}`);
   });
 
   once('says what is in its way where it cannot listen', async () => {
