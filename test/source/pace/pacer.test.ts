@@ -113,23 +113,6 @@ describe('a pace', () => {
   });
 });
 
-it('the lanes of a key take turns, so that a huge website does not starve a small one', async () => {
-  const { time, pacer } = given();
-  const huge = numbered(20).map((name) => `huge/${name}`);
-  const granted = asking(time, pacer, [...huge, 'small/a', 'small/b', 'other/c']);
-  await time.pass(5500);
-  expect(granted.map(({ name }) => name)).toEqual([
-    'huge/0',
-    'huge/1',
-    'huge/2',
-    'huge/3',
-    'small/a',
-    'other/c',
-    'huge/4',
-    'small/b',
-  ]);
-});
-
 describe('a pause', () => {
   const UNLIMITED = { requestsPerMinute: Number.POSITIVE_INFINITY };
 

@@ -2,13 +2,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type SearchConsole, startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import { DAY_MS } from '../../../src/base/time.js';
 import { Clients, configuredWebsites } from '../../../src/source/clients.js';
-import {
-  guessedRobotsOf,
-  isOfProperty,
-  keyOf,
-  propertyOf,
-  whyRefused,
-} from '../../../src/source/search-console/property.js';
+import { guessedRobotsOf, isOfProperty, keyOf, propertyOf } from '../../../src/source/search-console/property.js';
 import type { ListingSink } from '../../../src/source/source.js';
 import type { JudgedEntry } from '../../../src/source/walk/coverage-window.js';
 import { load } from '../../base/config/given.js';
@@ -89,11 +83,6 @@ it.each(['service_account', 'authorized_user'] as const)('a %s lists and inspect
   expect(await source?.report({ url: hrefs[0] ?? '' }, purpose)).toMatchObject({ outcome: 'fetched', record });
 });
 
-it('takes the widest readable properties, where all are asked for', async () => {
-  const { websites } = await given('websites: {all: true, source: google}');
-  expect(websites.map(({ id }) => id)).toEqual(['sc-domain:example.com']);
-});
-
 it.each([
   [
     NOT_MINE,
@@ -109,16 +98,6 @@ it.each([
   await expect(sources[0]?.list(sink, undefined)).rejects.toMatchObject(refused);
   await expect(sources[0]?.report({ url: 'https://none.example/' }, purpose)).rejects.toMatchObject(refused);
 });
-
-it.each(['sc-domain:[', 'https://www.example.com/blog'])(
-  'says what is wrong with %s, which Google lists',
-  (siteUrl) => {
-    const sites = [{ siteUrl, permissionLevel: 'siteOwner' }];
-    expect(whyRefused(siteUrl, sites, 'me')).toMatch(
-      /^\S+ (is not a property|lacks the slash).*; list the other properties/,
-    );
-  },
-);
 
 it('knows to which property a page belongs', () => {
   const all = ['sc-domain:example.com', 'https://www.example.com/', BLOG, 'https://example.com/'];

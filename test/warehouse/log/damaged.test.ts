@@ -1,10 +1,8 @@
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
-import { followDuckdb } from '../../../src/warehouse/copies/duckdb.js';
 import { listTableFiles, stateFile, tableFile } from '../../../src/warehouse/log/folder/layout.js';
 import { forgetChecked, withOtherRows } from '../../../src/warehouse/log/folder/sums.js';
 import { openReader, type Row, rowsOf } from '../../answers/query/given.js';
@@ -16,7 +14,6 @@ import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { readMarkers } from '../../given/markers.js';
 import { readParquet } from '../../given/parquet.js';
 import type { GivenPage } from '../../given/service.js';
-import { onDuckdb } from '../../given/tamper.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 
 const MEMORY = 256e6;
@@ -172,33 +169,6 @@ testAtLength('a website whose marker is damaged does not affect the others', asy
     { website_id: 'blog', pages: { monitored: 1 } },
     { website_id: 'shop', pages: null },
   ]);
-});
-
-testAtLength('indexhouse.duckdb takes what can be read, and names what cannot', async () => {
-  const { warehouse, file } = damagedCopy('snapshots', DAMAGES.garbled.damage);
-  const runs = files.runs.replace(built.path, warehouse);
-  writeFileSync(runs, '');
-  rmSync(`${warehouse}/indexhouse.duckdb`, { force: true });
-  const input = { warehouse, memoryLimit: MEMORY, lockTimeout: 0 };
-  const { behind, reason } = await followDuckdb(input);
-  expect([behind, reason]).toEqual([2, expect.stringContaining(file)]);
-  const taken = await onDuckdb(warehouse, (engine) =>
-    engine.rows(z.unknown(), 'from snapshots union all by name from runs'),
-  );
-  expect(taken).toHaveLength(4);
-  // Of `shop`, those of the last commit that it could take.
-  const pages = await onDuckdb(warehouse, (engine) => engine.rows(z.unknown(), 'select url from pages order by url'));
-  expect(pages).toEqual(['a', 'b', 'x'].map((name) => ({ url: `https://shop.example/${name}` })));
-  const coverage = files.coverage.replace(built.path, warehouse);
-  cpSync(files.snapshots, file);
-  cpSync(files.runs, runs);
-  writeFileSync(coverage, '');
-  expect(await followDuckdb(input)).toMatchObject({
-    behind: 1,
-    reason: expect.stringContaining(`${coverage} is empty`),
-  });
-  cpSync(files.coverage, coverage);
-  expect(await followDuckdb(input)).toEqual({ name: 'duckdb', behind: 0 });
 });
 
 testAtLength('a state that needs damaged data is not made', async () => {
