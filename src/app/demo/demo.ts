@@ -9,7 +9,7 @@ import type { Logger } from '../../base/observe/log.js';
 import type { Progress } from '../../base/observe/progress.js';
 import { exists, makeFolder, writeDurably } from '../../base/storage/durable.js';
 import { DAY_MS, HOUR_MS } from '../../base/time.js';
-import { realRunEffects } from '../../sync/context.js';
+import { RUN_LIMITS, realRunEffects } from '../../sync/context.js';
 import type { Receipt } from '../../sync/receipt.js';
 import { sync } from '../../sync/sync.js';
 import { startSearchConsole } from './search-console/search-console.js';
@@ -108,11 +108,10 @@ async function started(source: DemoSource, options: SimulationOptions): Promise<
 
 async function syncNights(options: DemoOptions, simulator: Simulation): Promise<Receipt[]> {
   const { nights, progress, logger, version, signal } = options;
-  const env = {
-    INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: String(INSPECTIONS_A_MINUTE),
-    INDEXHOUSE_GOOGLE_HISTORY_DAYS_PER_NIGHT: String(HISTORY_DAYS),
-  };
-  const config = await loadConfig({ file: join(options.folder, 'indexhouse.yaml'), env, cwd: options.folder });
+  const file = join(options.folder, 'indexhouse.yaml');
+  const { google, ...loaded } = await loadConfig({ file, env: {}, cwd: options.folder });
+  const config = { ...loaded, google: { ...google, requests_per_minute: INSPECTIONS_A_MINUTE } };
+  const limits = { ...RUN_LIMITS, searchDays: HISTORY_DAYS };
   const receipts: Receipt[] = [];
   progress?.start('nights', nights);
   for (let night = 1; night <= nights; night++) {
@@ -121,7 +120,17 @@ async function syncNights(options: DemoOptions, simulator: Simulation): Promise<
     const now = () => simulator.world.clock;
     const effects = { ...realRunEffects, now, ...(night < nights ? { follow: async () => [] } : {}) };
     receipts.push(
-      await sync({ config, version, logger, progress: null, websites: [], recoverOnly: false, signal, effects }),
+      await sync({
+        config,
+        version,
+        logger,
+        progress: null,
+        websites: [],
+        recoverOnly: false,
+        signal,
+        effects,
+        limits,
+      }),
     );
     progress?.advance(1, {
       requestsSpent: receipts.flatMap(({ websites }) => websites).reduce((sum, { requests }) => sum + requests.sent, 0),
