@@ -7,6 +7,17 @@ import { startSearchConsole } from '../../../src/app/demo/search-console/search-
 import { run } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
 
+/** Files that cannot be deleted. */
+const kept = vi.hoisted(() => new Set<unknown>());
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>();
+  const rm: typeof real.rm = async (path, options) => {
+    if (kept.has(path)) throw Object.assign(new Error('EPERM: operation not permitted'), { code: 'EPERM' });
+    return real.rm(path, options);
+  };
+  return { ...real, rm };
+});
+
 /** A simulated Google, and a browser in which somebody chooses an outcome at once. @param url what it opens, in JavaScript */
 async function given(outcome = 'allow', url = 'asked') {
   const google = await startSearchConsole({ websites: [{ id: 'w', pages: 20 }] });
@@ -202,6 +213,24 @@ it('checks the place of the sign-in before it opens a browser', async () => {
   expect(readdirSync(home)).toEqual([]);
 });
 
+it('refuses a file of a client that cannot be read', async () => {
+  const { folder, env } = await given();
+  const { code, stderr } = await run(['login', '--client', folder], { env, cwd: folder });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/ cannot be read \(EISDIR\); name the JSON file of your/)]);
+});
+
+it('names the file that cannot be deleted after Google revoked the sign-in', async () => {
+  const { login, stored, folder, env } = await given();
+  await login();
+  kept.add(stored);
+  onTestFinished(() => kept.clear());
+  const { code, stderr } = await run(['logout'], { env, cwd: folder });
+  expect([code, stderr]).toEqual([
+    1,
+    `indexhouse: Google revoked the sign-in, but ${stored} cannot be deleted: delete it yourself\n`,
+  ]);
+});
+
 it('doctor warns of a stored sign-in that others may read', async () => {
   const { login, stored, folder, env } = await given();
   await login();
@@ -209,4 +238,25 @@ it('doctor warns of a stored sign-in that others may read', async () => {
   chmodSync(stored, 0o644);
   const { stdout } = await run(['doctor'], { env, cwd: folder });
   expect(stdout).toMatch(/! account +others may read \S+google.json\n +→ Run `chmod 600 \S+google.json`\./);
+});
+
+it('says that it signed in, also if the properties cannot be listed', async () => {
+  const { client, env, folder, stored } = await given();
+  const elsewhere = { ...env, INDEXHOUSE_GOOGLE_ENDPOINT: 'http://127.0.0.1:9' };
+  const { code, stdout } = await run(['login', '--client', client], { env: elsewhere, cwd: folder });
+  expect([code, stdout]).toEqual([
+    3,
+    expect.stringMatching(/^Signed in\.[\s\S]*What it can read is unknown: .*ECONNREFUSED/),
+  ]);
+  expect(existsSync(stored)).toBe(true);
+});
+
+it('says that other credentials come before the sign-in', async () => {
+  const { google, login } = await given();
+  vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', await google.credentials());
+  const { code, stdout } = await login();
+  expect([code, stdout]).toEqual([
+    3,
+    expect.stringContaining('! GOOGLE_APPLICATION_CREDENTIALS is set and comes first'),
+  ]);
 });
