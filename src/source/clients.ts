@@ -8,7 +8,6 @@ import {
   type GoogleWebsite,
   googleAccess,
   isExcepted,
-  keyLabel,
   namedWebsites,
   type Website,
   websitesFor,
@@ -70,7 +69,7 @@ export class Clients {
     if (known) return known;
     const { requests_per_minute: requestsPerMinute, concurrency } = this.config.api;
     const client = new Client({
-      ...this.#common(keyLabel(access), baseUrl),
+      ...this.#common(places.token, baseUrl),
       ...{ baseUrl, token, places, requestsPerMinute, concurrency },
     });
     this.#clients.set(id, client);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { scopeOf } from '../base/config/google.js';
 import type { Config } from '../base/config/schema.js';
-import { isExcepted, keyLabel, namedWebsites, perDayOf, type Website, websiteOf } from '../base/config/websites.js';
+import { isExcepted, namedWebsites, perDayOf, type Website, websiteOf } from '../base/config/websites.js';
 import { withEngine } from '../base/storage/engine.js';
 import { sql } from '../base/storage/sql.js';
 import { withTemporary } from '../base/storage/temporary.js';
@@ -109,7 +109,7 @@ function plannedWebsite(website: Website, options: DryRunOptions, day: Inspectio
     return {
       website_id: website.id,
       website_name: website.name ?? snapshot.website_name,
-      key: quotas ? website.id : keyLabel(website),
+      key: quotas ? website.id : website.places.token,
       pages,
       reports: { planned, by_reason, left: wanted === null ? null : wanted - planned },
       listing_requests: listing,

@@ -100,7 +100,7 @@ it('an answer of 401 stops the key for every website', async () => {
   const server = await startRawServer(() => http(401, '{}'));
   const { get } = given(server.url, {
     concurrency: 1,
-    places: { baseUrl: 'websites[1].base_url', token: 'websites[1].token' },
+    places: { baseUrl: 'api.base_url', token: 'websites[1].token' },
   });
   const errors = await Promise.all([get('/a'), get('/b'), get('/c')].map(failure));
   expect(errors.map(({ kind }) => kind)).toEqual(['unauthorized', 'unauthorized', 'unauthorized']);

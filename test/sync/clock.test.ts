@@ -68,15 +68,6 @@ once.each([{ token: 'wrong', websites: ['w'] }, {}])('a wrong clock records noth
   expect(await left()).toEqual(before);
 });
 
-testAtLength('of two services the one whose clock differs gives no snapshot, and the other does', async () => {
-  const { home, sync, service } = await givenHome();
-  const wrong = await simulated(() => RIGHT + DAY);
-  const websites = ['w', { id: 'w2', base_url: wrong.url, token: 'demo-token' }];
-  writeConfig(home.folder, { baseUrl: service.url, websites });
-  const error = expect.stringMatching(`behind that of the service at ${wrong.url}.*or have that of the service set`);
-  expect((await sync(RIGHT)).websites).toMatchObject([{ status: 'committed' }, { status: 'failed', error }]);
-});
-
 once('up to an hour behind the newest snapshot, snapshots and runs follow it; beyond, none do', async () => {
   let right = RIGHT;
   const { home, sync, said, left, service } = await givenHome(() => right);

@@ -8,6 +8,7 @@ import { analysisRows, openReader, rowsOf } from '../answers/query/given.js';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { startSimulator, sync } from '../given/client-clock.js';
+import { writeConfig } from '../given/config-file.js';
 import { contentOf } from '../given/content.js';
 import { dryRunOf } from '../given/dry-run.js';
 import { atEnd, temporaryFolder } from '../given/folder.js';
@@ -185,7 +186,8 @@ describe('a property', () => {
   testAtLength('lives in one warehouse with a website of the API', async () => {
     const { home, now } = await givenProperty(onTestFinished);
     const api = await startSimulator({ websites: [{ id: 'a', pages: 30 }], clock: now });
-    home.configure([...home.websites, { id: 'a', base_url: api.url, token: 'demo-token' }]);
+    const sections = { ...home.sections, api: { base_url: api.url } };
+    writeConfig(home.folder, { websites: [...home.websites, { id: 'a' }], sections });
     expect((await home.sync()).websites).toMatchObject([
       { website_id: PROPERTY, status: 'committed', pages: { listed: 110 } },
       { website_id: 'a', status: 'committed', pages: { listed: 30 } },

@@ -84,15 +84,13 @@ export const googleKeys = {
   sitemaps: sitemaps.describe('With `source: google`: addresses; "auto": those of Search Console and robots.txt.'),
 };
 
-const SERVICE_KEYS = ['base_url', 'token', 'token_file'];
-
 /** Refuses the keys of the other source; with `source: google`, ids that are no properties of Search Console. */
 export function checkSource(entry: { id: string; source?: 'google' | undefined }, context: z.RefinementCtx): void {
   const isGoogle = entry.source === 'google';
   const message = isGoogle
     ? 'is not for `source: google`\nRemove it: section `google` names the credentials.'
     : 'is for `source: google` only\nRemove it, or add `source: google` to this website.';
-  for (const key of Object.keys(entry).filter((key) => (isGoogle ? SERVICE_KEYS.includes(key) : key in googleKeys))) {
+  for (const key of Object.keys(entry).filter((key) => (isGoogle ? key === 'token' : key in googleKeys))) {
     context.addIssue({ code: 'custom', path: [key], message });
   }
   const problem = isGoogle ? propertyProblem(entry.id) : null;

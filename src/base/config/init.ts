@@ -19,7 +19,6 @@ const NEEDED: Readonly<Record<string, string>> = {
 
 /** Shown in comments, where a default or a description does not show the form. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
-  'api.token_file': '/run/secrets/token',
   websites: [{ id: '645f2e5cd8cd9b7bd8b55ab1', name: 'example.com', token: `\${OTHER_TOKEN}` }],
   'google.credentials': `\${GOOGLE_APPLICATION_CREDENTIALS}`,
   'reports.priority': { first: ['/blog/*'], never: ['*?print=*'] },

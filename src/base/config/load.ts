@@ -35,7 +35,8 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
   const path = configFile({ file, env, cwd });
   const document = readDocument(path, await readText(path), env);
   if (withoutTokens) leaveTokensOut(document);
-  else for (const [at, section] of tokenSections(document)) await readTokenFile(document, at, section);
+  else
+    for (const [path, section] of tokenSections(document)) await readTokenFile(document, `${path}.token.file`, section);
   const origins = override(document, env, overrides);
   const parsed = configSchema.safeParse(document.value);
   const unresolved = document.problems.filter((problem) => !origins.has(problem.path));
@@ -93,29 +94,26 @@ export function configFile({ file, env, cwd }: Pick<LoadOptions, 'file' | 'env' 
 /** Removes tokens and channels from what was read, together with the problem that a variable is not set. */
 function leaveTokensOut(document: ConfigDocument): void {
   for (const [path, section] of tokenSections(document)) {
-    if (path === 'api' || 'token' in section || 'token_file' in section) section['token'] = NO_TOKEN;
+    if (path === 'api' || 'token' in section) section['token'] = NO_TOKEN;
   }
   const { notify } = document.value;
   if (isMapping(notify)) delete notify['channels'];
   document.problems = document.problems.filter(
-    ({ path }) => !/^((api|websites\[\d+\])\.token$|google\.credentials$|notify\.channels\b)/.test(path),
+    ({ path }) => !/^((api|websites\[\d+\])\.token\b|google\.credentials$|notify\.channels\b)/.test(path),
   );
 }
 
-/** Fills in a token from a file of its own, as Docker and Kubernetes mount them. */
-async function readTokenFile(document: ConfigDocument, at: string, section: Record<string, unknown>): Promise<void> {
-  const named = section['token_file'];
+/** Fills in a token from a file of its own, as Docker and Kubernetes mount them. @param path of the key that names it */
+async function readTokenFile(document: ConfigDocument, path: string, section: Record<string, unknown>): Promise<void> {
+  const named = isMapping(section['token']) ? section['token']['file'] : null;
   if (typeof named !== 'string') return;
-  const path = `${at}.token_file`;
-  const place = document.values.get(path) ?? { line: null, column: null };
-  const problem = (message: string, remedy: string) =>
-    void document.problems.push({ file: document.file, ...place, path, message, remedy });
-  if (section['token'] !== undefined) return problem('stands beside token', 'Remove one of the two.');
   try {
     section['token'] = (await readFile(resolve(dirname(document.file), named), 'utf8')).trim();
   } catch (error) {
-    section['token'] = NO_TOKEN;
-    problem(`cannot be read (${codeOf(error)})`, 'Check the path, and that this user may read the file.');
+    const place = document.values.get(path) ?? { line: null, column: null };
+    const remedy = 'Check the path, and that this user may read the file.';
+    const message = `cannot be read (${codeOf(error)})`;
+    document.problems.push({ file: document.file, ...place, path, message, remedy });
   }
 }
 

@@ -118,6 +118,15 @@ export function token() {
     .regex(TOKEN, says('holds white space, control characters or characters outside ASCII', remedy));
 }
 
+/** A token, or `{ file: path }` of a file that holds it: the loader reads that. */
+export function tokenOrFile() {
+  const written = token();
+  const error = ({ input }: { input?: unknown }) => written.safeParse(input).error?.issues[0]?.message;
+  return z
+    .union([written, mapping({ file: path() })], { error })
+    .transform((given) => (typeof given === 'string' ? given : ''));
+}
+
 /** An IANA time zone such as `Europe/Berlin` or `UTC`. */
 export function timeZone() {
   const bad = says('is not a time zone', 'Write a name of the IANA database: UTC, Europe/Berlin, America/New_York.');

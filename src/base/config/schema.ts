@@ -18,11 +18,11 @@ import {
   size,
   text,
   timeZone,
-  token,
+  tokenOrFile,
   whole,
 } from './scalars.js';
 import { checkWatched, views } from './views.js';
-import { checkAccess, checkAccounts, checkOrigins, tokenFile, websites } from './website-entries.js';
+import { checkAccess, checkAccounts, websites } from './website-entries.js';
 
 const MIN_MEMORY_BYTES = 64e6;
 
@@ -32,11 +32,10 @@ const api = mapping({
     .optional()
     .transform((url = '') => url)
     .describe('Address of the service: https, except on loopback; may carry a path prefix.'),
-  token: token()
+  token: tokenOrFile()
     .optional()
     .transform((text = '') => text)
-    .describe(`Bearer token; \${NAME} reads the environment.`),
-  token_file: tokenFile(),
+    .describe(`Bearer token; \${NAME} reads the environment, and {file: path} a file beside this one.`),
   requests_per_minute: orUnlimited((bad) => z.number(bad).positive(bad), 'a number above 0, or `unlimited`')
     .prefault(60)
     .describe('Requests per minute and token, or "unlimited"; rate headers may lower the pace, never raise it.'),
@@ -165,7 +164,6 @@ export const configSchema = mapping({
   service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
 })
   .superRefine(checkAccess, { when: () => true })
-  .superRefine(checkOrigins)
   .superRefine(checkAccounts)
   .superRefine(checkWatched);
 

@@ -1,15 +1,9 @@
 import { z } from 'zod';
 import { idProblem } from '../storage/names.js';
-import { urlOf } from '../url.js';
 import { accountProblem, allWebsites, checkSource, type GoogleConfig, googleKeys, scopeOf } from './google.js';
-import { baseUrl, mapping, says, text, token } from './scalars.js';
+import { mapping, says, text, tokenOrFile } from './scalars.js';
 
 const neither = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
-
-/** The loader reads the file, so that `token` is always set. */
-export function tokenFile() {
-  return text('a path').optional().describe('File that holds the token, instead of `token`; relative to this file.');
-}
 
 /** An entry of `websites`. */
 export const website = mapping({
@@ -21,11 +15,7 @@ export const website = mapping({
     .optional()
     .describe('"google": a property of Search Console, see `google`; left out: the service of `api`.'),
   name: text('a name').optional().describe('Name in reports; the id if left out.'),
-  base_url: baseUrl()
-    .optional()
-    .describe('Address of the service for this website, if it is not `api.base_url`; another host needs `token`, too.'),
-  token: token().optional().describe('Token for this website, if it is not `api.token`.'),
-  token_file: tokenFile(),
+  token: tokenOrFile().optional().describe('Token for this website, if it is not `api.token`; in the same forms.'),
   ...googleKeys,
 }).superRefine(checkSource);
 
@@ -49,17 +39,18 @@ export const websites = z
   );
 
 type Websites = z.infer<typeof websites>;
-type Access = { source?: 'google' | undefined; base_url?: string | undefined; token?: string | undefined };
+type Access = { base_url?: string | undefined; token?: string | undefined };
 
 /** Requires the access of `api` if a website uses it; whatever else is wrong, even an entry of another form. */
 export function checkAccess({ api, websites }: { api: Access; websites: Websites }, context: z.RefinementCtx): void {
-  const usesApi = (one: Access | null) => !one?.source && !(one?.base_url && one.token);
-  const at = Array.isArray(websites) ? websites.findIndex(usesApi) : -1;
   const isAll = websites === 'all' || (!Array.isArray(websites) && !websites.source);
-  if (at < 0 && !isAll) return;
-  const message = `is missing\nSet it: \`websites${at < 0 ? ': all' : `[${at}]`}\` needs it without \`source: google\`.`;
   for (const key of ['base_url', 'token'] as const) {
-    if (api?.[key] === '') context.addIssue({ code: 'custom', path: ['api', key], message });
+    const lacks = (one: (Access & { source?: string | undefined }) | null) =>
+      !one?.source && !(key === 'token' && one?.token);
+    const at = Array.isArray(websites) ? websites.findIndex(lacks) : -1;
+    if (api?.[key] !== '' || (at < 0 && !isAll)) continue;
+    const message = `is missing\nSet it: \`websites${at < 0 ? ': all' : `[${at}]`}\` needs it without \`source: google\`.`;
+    context.addIssue({ code: 'custom', path: ['api', key], message });
   }
 }
 
@@ -75,19 +66,5 @@ export function checkAccounts(
     const problem = isOfGoogle ? accountProblem(google, name ?? '') : 'is for `source: google` only\nRemove it.';
     const message = name === undefined ? null : problem;
     if (message) context.addIssue({ code: 'custom', path: ['websites', ...at, 'account'], message });
-  }
-}
-
-/** Requires a token of its own for a website at another origin: `api.token` is not sent there. */
-export function checkOrigins(
-  { api, websites }: { api: { base_url: string }; websites: Websites },
-  context: z.RefinementCtx,
-): void {
-  if (!Array.isArray(websites)) return;
-  for (const [index, { source, base_url = '', token }] of websites.entries()) {
-    const origin = urlOf(base_url)?.origin;
-    if (source || token !== undefined || origin === undefined || origin === urlOf(api.base_url)?.origin) continue;
-    const message = 'is missing\nSet it: `api.token` is not sent to another host.';
-    context.addIssue({ code: 'custom', path: ['websites', index, 'token'], message });
   }
 }

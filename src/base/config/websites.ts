@@ -43,14 +43,14 @@ export function isExcepted({ websites }: Pick<Config, 'websites'>, id: string): 
 /** The websites that the configuration names; null if it says `all`, of either source. */
 export function namedWebsites({ api, google, websites }: Configured): Website[] | null {
   if (!Array.isArray(websites)) return null;
-  // Several websites may share a token or an address: the key is named after the first.
-  const placeOf = (key: 'base_url' | 'token', value: string) =>
-    value === api[key] ? `api.${key}` : `websites[${websites.findIndex((website) => website[key] === value)}].${key}`;
+  // Several websites may share a token: the key is named after the first.
+  const placeOf = (value: string) =>
+    value === api.token ? 'api.token' : `websites[${websites.findIndex(({ token }) => token === value)}].token`;
   return websites.map((entry) => {
-    const { id, name, token = api.token, base_url: baseUrl = api.base_url } = entry;
+    const { id, name, token = api.token } = entry;
     if (entry.source === 'google') return { id, name: name ?? null, ...googleAccess({ google, websites }, entry) };
-    const places = { baseUrl: placeOf('base_url', baseUrl), token: placeOf('token', token) };
-    return { id, name: name ?? null, baseUrl, token, places, google: null };
+    const places = { baseUrl: 'api.base_url', token: placeOf(token) };
+    return { id, name: name ?? null, baseUrl: api.base_url, token, places, google: null };
   });
 }
 
@@ -79,11 +79,6 @@ export function perDayOf(config: Configured, property: string, { inspectionsPerD
 export function apiAccess({ api }: Pick<Config, 'api'>): Access & { google: null } {
   const places = { baseUrl: 'api.base_url', token: 'api.token' };
   return { baseUrl: api.base_url, token: api.token, places, google: null };
-}
-
-/** The name of an API key: the configuration key of its token, which itself is never shown. */
-export function keyLabel({ places }: Pick<Access, 'places'>): string {
-  return places.baseUrl.startsWith('websites') ? `${places.token} (${places.baseUrl})` : places.token;
 }
 
 /** The websites that a key may read, as the service names them. */

@@ -7,7 +7,6 @@ import { loadConfig } from '../../../src/base/config/load.js';
 import {
   allFrom,
   isExcepted,
-  keyLabel,
   namedWebsites,
   secretsOf,
   websiteOf,
@@ -31,7 +30,7 @@ test('a property needs nothing but its id, and a new configuration has the same 
   const [website] = namedWebsites(config) ?? [];
   const settings = { inspectionsPerDay: 2000, properties: 'auto', sitemaps: 'auto' };
   expect(website).toMatchObject({ id: 'sc-domain:shop.example', baseUrl: ENDPOINT, token: '', google: settings });
-  expect(website && keyLabel(website)).toBe('google.credentials');
+  expect(website?.places.token).toBe('google.credentials');
   expect(secretsOf(config)).toEqual([]);
   const cwd = await tempFolder();
   await writeStarterConfig(join(cwd, 'indexhouse.yaml'), { source: 'google' });
@@ -70,8 +69,6 @@ test('both sources live in one file, each website with its own access', async ()
     { baseUrl: 'https://api.example.com', token: 'abc', google: null },
   ]);
   expect(secretsOf(config)).toEqual(['abc']);
-  const own = '  - { id: a, base_url: "https://other.example", token: own }\n';
-  expect((await load(`${SHOP}${own}`)).api.base_url).toBe('');
 });
 
 test('all websites of either source but some', async () => {

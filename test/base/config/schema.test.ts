@@ -129,8 +129,7 @@ test.each([
   ['\n  - id: 645', 'websites[0].id', 'in quotes'],
   ['\n  - id: ".."', 'websites[0].id', 'not the id'],
   ['\n  - id: a\n  - id: b\n  - id: a', 'websites[2].id', 'also the id of entry 1'],
-  ['\n  - id: a\n    base_url: example', 'websites[0].base_url', 'https'],
-  ['\n  - id: a\n    base_url: https://other.example', 'websites[0].token', '`api.token` is not sent to'],
+  ['\n  - id: a\n    token: [x]', 'websites[0].token', 'is not text'],
 ])('websites: %j is refused', async (text, path, words) => {
   const error = await failure(`${MINIMAL}websites:${text}\n`);
   expect(error.problems.map((problem) => problem.path)).toEqual([path]);
@@ -167,13 +166,13 @@ bucket: s3://lake/indexhouse/
     const file = join(temporaryFolder(), 'secret');
     writeFileSync(file, 'tok-of-a-file\n');
     const start = 'api:\n  base_url: https://api.example.com\n';
-    const website = `websites:\n  - id: w\n    token_file: ${file}\n`;
-    const { api, websites } = await load(`${start}  token_file: ${file}\n${website}`);
+    const token = `token: { file: ${file} }\n`;
+    const { api, websites } = await load(`${start}  ${token}websites:\n  - id: w\n    ${token}`);
     expect([api.token, websites]).toEqual(['tok-of-a-file', [expect.objectContaining({ token: 'tok-of-a-file' })]]);
     const refused: [string, string][] = [
-      ['token_file: /no/such/file', 'indexhouse.yaml:3:15: api.token_file cannot be read (ENOENT)'],
-      ['token: abc\n  token_file: /dev/null', 'api.token_file stands beside token'],
-      ['token_file: /dev/null', 'api.token'],
+      ['token: { file: /no/such/file }', 'indexhouse.yaml:3:18: api.token.file cannot be read (ENOENT)'],
+      ['token: { file: 5 }', 'api.token.file is not a path'],
+      ['token: { file: /dev/null }', 'api.token is empty'],
     ];
     for (const [line, words] of refused) expect((await failure(`${start}  ${line}\n`)).message).toContain(words);
   });
