@@ -34,8 +34,6 @@ export interface Sources {
   latencyMs: number;
   /** How often each address was inspected at the cost of quota. */
   inspected: Map<string, number>;
-  /** Dates of search analytics that are refused for now. */
-  refusedDays: ReadonlySet<string>;
 }
 
 const date = z.string().refine(isCalendarDate);
@@ -111,7 +109,7 @@ function sendRefusal(cause: unknown, reply: FastifyReply, url: string): FastifyR
   return reply.code(code).send(isSignIn ? { error, error_description: message } : refusal);
 }
 
-function addReading(app: FastifyInstance, { properties, refusedDays }: Sources): void {
+function addReading(app: FastifyInstance, { properties }: Sources): void {
   type Of = { Params: { siteUrl: string } };
   const propertyOf = ({ params: { siteUrl } }: FastifyRequest<Of>): Property =>
     readable(properties, siteUrl, `User does not have sufficient permission for site '${siteUrl}'.`);
@@ -127,7 +125,7 @@ function addReading(app: FastifyInstance, { properties, refusedDays }: Sources):
   app.post<Of>(`${SITES}/:siteUrl/searchAnalytics/query`, async (request) => {
     const property = propertyOf(request);
     const query = trafficSchema.parse(request.body);
-    property.query([...refusedDays].some((day) => query.startDate <= day && day <= query.endDate));
+    property.query();
     const { rows = [], ...more } = property.traffic?.answer(query) ?? {};
     const responseAggregationType = query.isByPage ? 'byPage' : 'byProperty';
     return { ...(rows.length > 0 ? { rows } : {}), responseAggregationType, ...more };

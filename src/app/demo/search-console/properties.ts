@@ -56,9 +56,9 @@ export function propertyOf(world: World, clock: () => number, options: PropertyO
       const limits = { [pacificDate(now)]: inspectionsPerDay - usedElsewhere, [minuteOf(now)]: inspectionsPerMinute };
       if (!take(limits)) throw new ServiceError(429, `Quota exceeded for ${siteUrl}.`);
     },
-    /** Takes one query of the quota, or refuses it. @param isRefused whether it is refused anyhow */
-    query(isRefused: boolean): void {
-      if (isRefused || !take({ [`queries ${minuteOf(clock())}`]: queriesPerMinute })) throw new LoadRefused(refused++);
+    /** Takes one query of the quota, or refuses it. */
+    query(): void {
+      if (!take({ [`queries ${minuteOf(clock())}`]: queriesPerMinute })) throw new LoadRefused(refused++);
     },
   };
 }

@@ -20,8 +20,6 @@ export interface SearchConsole extends Simulation {
   readonly url: string;
   /** How often each address was inspected at the cost of quota. */
   readonly inspected: Map<string, number>;
-  /** Dates whose search analytics is refused for its load, until they are taken out. */
-  readonly refusedDays: Set<string>;
   /** Replaces all properties. */
   setProperties(properties: readonly PropertyOptions[]): void;
   /** Writes credentials that sign in here into a file, and returns its path. It is removed on `close`. */
@@ -38,7 +36,6 @@ export async function startSearchConsole(options: SearchConsoleOptions = {}): Pr
   const { clock = Date.now, latencyMs = 0, properties: given = [] } = options;
   const signIn = new SignIn(clock, options.token);
   const inspected = new Map<string, number>();
-  const refusedDays = new Set<string>();
   const properties: Property[] = [];
   const setProperties = (world: World, all: readonly PropertyOptions[]): void => {
     properties.splice(0, properties.length, ...all.map((one) => propertyOf(world, clock, { ...options, ...one })));
@@ -49,7 +46,7 @@ export async function startSearchConsole(options: SearchConsoleOptions = {}): Pr
       const own = world.websites.map(({ domain }) => ({ siteUrl: `sc-domain:${domain}` }));
       setProperties(world, [...new Map([...own, ...given].map((one) => [one.siteUrl, one])).values()]);
       const app = plainServer({ setup });
-      void app.register((scope) => addCalls(scope, { world, properties, signIn, latencyMs, inspected, refusedDays }));
+      void app.register((scope) => addCalls(scope, { world, properties, signIn, latencyMs, inspected }));
       return app;
     },
   });
@@ -58,7 +55,6 @@ export async function startSearchConsole(options: SearchConsoleOptions = {}): Pr
     ...simulation,
     url: simulation.origin,
     inspected,
-    refusedDays,
     setProperties: (all) => setProperties(simulation.world, all),
     credentials: (kind = 'service_account') => signIn.write(kind, `${simulation.origin}/token`, folder),
     client: () => signIn.writeClient(simulation.origin, folder),
