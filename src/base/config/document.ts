@@ -1,25 +1,9 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
-import { ConfigError, type ConfigProblem, fileError } from './errors.js';
+import { type ConfigProblem, fileError } from './errors.js';
 
 /** An escaped `$${`, or a reference to the environment, closed or not. */
 const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
-const MAX_SYNTAX_PROBLEMS = 10;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
-/** Our own messages for the parser's errors, because its messages quote the text, which may be a token. */
-const SYNTAX: Record<string, [message: string, remedy: string]> = {
-  DUPLICATE_KEY: ['this key appears twice', 'Remove one of the two.'],
-  TAB_AS_INDENT: ['this line is indented with a tab', 'Indent with spaces.'],
-  BAD_INDENT: [
-    'this line is not indented like its neighbors, or a bracket before it is not closed',
-    'Indent it with the same number of spaces.',
-  ],
-  MISSING_CHAR: ['a quote, a bracket or a colon is missing here', 'Add it.'],
-  MULTIPLE_DOCS: ['a second document starts here', 'Keep one document in the file: remove the `---`.'],
-  BAD_ALIAS: ['there is a * without quotes', 'Put text that begins with * in quotes.'],
-  TAG_RESOLVE_FAILED: ['this tag is unknown', 'Remove the word that starts with `!`.'],
-};
-const BROKEN: [message: string, remedy: string] = ['this is not valid YAML', 'Check colons, quotes and indentation.'];
 
 export type Path = readonly PropertyKey[];
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,8 +19,6 @@ export interface ConfigDocument {
   value: Record<string, unknown>;
   values: Map<string, Place>;
   keys: Map<string, Place>;
-  /** Paths of values that contain something from the environment. */
-  fromEnvironment: Set<string>;
   /** References to the environment that failed, and anything that is not a plain value. */
   problems: ConfigProblem[];
 }
@@ -53,8 +35,12 @@ export function readDocument(file: string, text: string, env: Environment): Conf
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const found = [...parsed.errors, ...parsed.warnings].map(({ code, pos }) => ({ code, place: placeAt(pos[0]) }));
-  if (found.length > 0) throw brokenFile(file, found);
+  // The parser's own messages quote the text, which may be a token; what follows a mistake is mostly its consequence.
+  const [broken] = [...parsed.errors, ...parsed.warnings].sort((one, other) => one.pos[0] - other.pos[0]);
+  if (broken) {
+    const remedy = 'Check this line: a key twice, indentation by tabs, or a colon, quote or bracket that is missing.';
+    throw fileError(file, 'this is not valid YAML', remedy, placeAt(broken.pos[0]));
+  }
   const { contents } = parsed;
   if (contents === null || (isScalar(contents) && contents.value === null))
     throw fileError(file, 'the file is empty', 'Remove it and run `indexhouse init` to get an example.');
@@ -69,18 +55,7 @@ export function readDocument(file: string, text: string, env: Environment): Conf
 
 /** A document without a file and without keys. */
 export function emptyDocument(): ConfigDocument {
-  return { file: '', value: {}, values: new Map(), keys: new Map(), fromEnvironment: new Set(), problems: [] };
-}
-
-/** One problem per line, and only a few, because most of what follows a mistake is a consequence of it. */
-function brokenFile(file: string, found: { code: string; place: Place }[]): ConfigError {
-  const first = found.filter(({ place }, at) => found.findIndex((other) => other.place.line === place.line) === at);
-  return new ConfigError(
-    first.slice(0, MAX_SYNTAX_PROBLEMS).map(({ code, place }) => {
-      const [message, remedy] = SYNTAX[code] ?? BROKEN;
-      return { file, ...place, path: '', message, remedy };
-    }),
-  );
+  return { file: '', value: {}, values: new Map(), keys: new Map(), problems: [] };
 }
 
 interface Walk {
@@ -119,7 +94,6 @@ function filledIn(text: string, path: Path, walk: Walk, place: Place): string | 
   let missing = false;
   const filled = text.replace(REFERENCE, (all: string, name: string | undefined, end: string) => {
     if (name === undefined) return all.slice(1);
-    walk.document.fromEnvironment.add(pathText(path));
     const value = NAME.test(name) && end !== '' ? walk.env[name] : undefined;
     if (value === undefined || value === '') missing = true;
     if (!NAME.test(name) || end === '') report(walk, path, place, ...MALFORMED);

@@ -6,7 +6,7 @@ import { type ConfigDocument, type Environment, emptyDocument, readDocument } fr
 import { ConfigError, fileError } from './errors.js';
 import { type Overrides, override } from './overrides.js';
 import { problemsOf } from './problems.js';
-import { type Config, configSchema, SECTIONS } from './schema.js';
+import { type Config, configSchema, SECTION_NAMES, SECTIONS } from './schema.js';
 
 const DEFAULT_FILE = 'indexhouse.yaml';
 const FILE_VARIABLE = 'INDEXHOUSE_CONFIG';
@@ -17,7 +17,7 @@ export interface LoadOptions {
   env: Environment;
   /** Folder that a relative path is resolved against. */
   cwd: string;
-  /** Values of flags, which win over everything; text is read as the key's own type. */
+  /** Values of flags, which win over everything. */
   overrides?: Overrides | undefined;
   /** For commands that send no request or notice: does not read tokens and channels, whose variables may be unset. */
   withoutTokens?: boolean | undefined;
@@ -26,7 +26,7 @@ export interface LoadOptions {
 const NO_TOKEN = 'none';
 
 /**
- * Reads and checks the configuration: flags > environment (`INDEXHOUSE_<SECTION>_<KEY>`) > file > defaults.
+ * Reads and checks the configuration: flags > environment (`VARIABLES`) > file > defaults.
  *
  * @returns times in milliseconds, sizes in bytes, `unlimited` as Infinity, paths absolute.
  * @throws ConfigError with everything that is wrong, each with its place and remedy.
@@ -34,11 +34,14 @@ const NO_TOKEN = 'none';
 export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens }: LoadOptions): Promise<Config> {
   const path = configFile({ file, env, cwd });
   const document = readDocument(path, await readText(path), env);
+  const { value } = document;
+  // A section whose keys are all commented out counts as left out.
+  for (const name of SECTION_NAMES) if (value[name] === null) value[name] = {};
   if (withoutTokens) leaveTokensOut(document);
   else
     for (const [path, section] of tokenSections(document)) await readTokenFile(document, `${path}.token.file`, section);
   const origins = override(document, env, overrides);
-  const parsed = configSchema.safeParse(document.value);
+  const parsed = configSchema.safeParse(value);
   const unresolved = document.problems.filter((problem) => !origins.has(problem.path));
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, { document, origins }));
   if (unresolved.length > 0) throw new ConfigError(unresolved);
@@ -50,7 +53,7 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
     warehouse: { ...config.warehouse, path: resolve(dirname(path), config.warehouse.path) },
     pages_from: own && resolve(dirname(path), own),
     file: path,
-    hasSchedule: Object.hasOwn(document.value, 'schedule'),
+    hasSchedule: Object.hasOwn(value, 'schedule'),
   };
 }
 
@@ -140,9 +143,9 @@ function unreadable(error: unknown): [message: string, remedy: string] {
   const code = codeOf(error);
   if (code === 'ENOENT')
     return ['there is no such file', 'Run `indexhouse init` to write one, or name it with --config.'];
-  if (code === 'EISDIR') return ['this is a folder, not a file', 'Name the file itself with --config.'];
-  if (code === 'EACCES') return ['the file cannot be read by this user', 'Give this user read permission.'];
-  if (code === 'ENOTDIR') return ['a part of this path is not a folder', 'Check the path given with --config.'];
   if (error instanceof TypeError) return ['the file is not UTF-8 text', 'Save it as UTF-8.'];
-  return [`the file cannot be read (${code || 'unknown error'})`, 'Check the path and the disk.'];
+  return [
+    `the file cannot be read (${code || 'unknown error'})`,
+    'Check the path, and that this user may read the file.',
+  ];
 }

@@ -1,17 +1,14 @@
 import type { z } from 'zod';
-import { safe } from '../observe/terminal.js';
 import { type ConfigDocument, type Path, pathText } from './document.js';
 import type { ConfigProblem } from './errors.js';
 import { allWebsites } from './google.js';
 import { CHANNEL_KEYS } from './notify.js';
 import type { Origins } from './overrides.js';
-import { configSchema, priority, SECTION_NAMES, SECTIONS, type Section } from './schema.js';
+import { configSchema, priority, SECTIONS, type Section } from './schema.js';
 import { nearest } from './suggest.js';
 import { view } from './views.js';
 import { website } from './website-entries.js';
 
-const MAX_SHOWN_CHARACTERS = 60;
-const SECRET_KEY = /^base_url$|token|password|access_key|^credentials$/;
 /** Messages repeat a key only if it looks like one, because a token may be there by mistake. */
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
 
@@ -20,7 +17,7 @@ interface Source {
   origins: Origins;
 }
 
-/** What the schema refused, with places, in the order of the file. Only the first problem of each path. */
+/** What the schema refused, with places but no values, in the order of the file. Only the first problem of each path. */
 export function problemsOf(error: z.ZodError, source: Source): ConfigProblem[] {
   const { document, origins } = source;
   const problems = document.problems.filter(({ path }) => !origins.has(path));
@@ -50,21 +47,19 @@ function unknownKeys(issue: z.core.$ZodIssueUnrecognizedKeys, { document }: Sour
   return issue.keys.map((key) => {
     const at = [...issue.path, key];
     const place = document.keys.get(pathText(at)) ?? { line: 1, column: 1 };
-    const path = pathText([...issue.path, shownKey(key, document)]);
+    const path = pathText([...issue.path, shownKey(key)]);
     return { file: document.file, ...place, path, message: 'is not a known key', remedy: suggestion(key, issue.path) };
   });
 }
 
-function shownKey(key: string, document: ConfigDocument): string {
-  return PLAIN_KEY.test(key) && !holdsToken(key, document) ? key : '(some key)';
+function shownKey(key: string): string {
+  return PLAIN_KEY.test(key) ? key : '(some key)';
 }
 
 function suggestion(key: string, parent: Path): string {
   const known = knownKeys(parent);
   const near = nearest(key, known);
   if (near) return `Did you mean \`${near}\`?`;
-  const elsewhere = SECTION_NAMES.find((section) => Object.hasOwn(SECTIONS[section].shape, key));
-  if (elsewhere) return `It belongs under \`${elsewhere}\`.`;
   return `Remove it; known keys here: ${known.join(', ')}.`;
 }
 
@@ -83,11 +78,8 @@ function valueProblem(issue: z.core.$ZodIssue, source: Source): ConfigProblem {
   const path = pathText(issue.path);
   const origin = source.origins.get(path);
   const place = origin === undefined ? placeOf(issue.path, source.document) : { line: null, column: null };
-  const shownPath = pathText(
-    issue.path.map((part) => (typeof part === 'string' ? shownKey(part, source.document) : part)),
-  );
-  const shown = `${message}${foundText(issue.path, source)}`;
-  return { file: origin ?? source.document.file, ...place, path: shownPath, message: shown, remedy };
+  const shown = pathText(issue.path.map((part) => (typeof part === 'string' ? shownKey(part) : part)));
+  return { file: origin ?? source.document.file, ...place, path: shown, message, remedy };
 }
 
 /** The value's own place, or that of the nearest mapping that should contain it. */
@@ -98,28 +90,4 @@ function placeOf(path: Path, { values, keys }: ConfigDocument) {
     if (parent) return parent;
   }
   return own ?? { line: 1, column: 1 };
-}
-
-/** Repeats the value if it is plain, short, not a secret, and not from the environment. */
-function foundText(path: Path, { document, origins }: Source): string {
-  const at = pathText(path);
-  const [section, key] = path;
-  const plain = path.length === 2 && section !== 'websites' && !SECRET_KEY.test(String(key));
-  if (!plain || document.fromEnvironment.has(at) || origins.get(at)?.startsWith('environment')) return '';
-  const value = at.split('.').reduce<unknown>(member, document.value);
-  if (value === null || !['string', 'number', 'boolean'].includes(typeof value)) return '';
-  const text = safe(String(value));
-  // An address may contain a password before an @.
-  const isSecret = text.includes('@') || holdsToken(text, document);
-  return text.length > MAX_SHOWN_CHARACTERS || isSecret ? '' : ` (found: ${text})`;
-}
-
-function member(parent: unknown, key: string): unknown {
-  return typeof parent === 'object' && parent !== null ? (parent as Record<string, unknown>)[key] : undefined;
-}
-
-function holdsToken(text: string, { value }: ConfigDocument): boolean {
-  const websites = Array.isArray(value['websites']) ? value['websites'] : [];
-  const tokens = [value['api'], ...websites].map((holder) => member(holder, 'token'));
-  return tokens.some((token) => token !== undefined && token !== null && token !== '' && text.includes(String(token)));
 }

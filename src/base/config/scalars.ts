@@ -174,15 +174,6 @@ function addressProblem(value: string): string | null {
   return null;
 }
 
-/** The address of a server, without user and path; encrypted or not, because many are in a private network. */
-export function serverUrl(remedy: string) {
-  const bad = says('is not the address of a server', remedy);
-  return z
-    .string(bad)
-    .refine((url) => urlOf(url) !== null && /^https?:\/\/[^/@?#\s]+\/?$/.test(url), bad)
-    .transform((url) => new URL(url).origin);
-}
-
 /** The address of a webhook or the like, with everything in it: https, except on loopback. */
 export function webhookUrl() {
   const remedy = 'Write it as https://hooks.example.com/…; http is for localhost only.';

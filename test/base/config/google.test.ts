@@ -39,13 +39,13 @@ test('a property needs nothing but its id, and a new configuration has the same 
   expect(namedWebsites(started)).toEqual([{ ...website, id: 'sc-domain:example.com' }]);
 });
 
-test('all keys are read, from the environment too, and credentials count from the folder of the file', async () => {
+test('all keys are read, and credentials count from the folder of the file', async () => {
   const own = `    inspections_per_day: 500
     properties: [https://shop.example/blog/]
     sitemaps: [https://shop.example/sitemap.xml.gz]
 `;
-  const text = `google: { credentials: "keys/\${KEY_FILE}", endpoint: "http://127.0.0.1:8091/" }\n${SHOP}${own}`;
-  const config = await load(text, { KEY_FILE: 'key.json', INDEXHOUSE_GOOGLE_REQUESTS_PER_MINUTE: '300' });
+  const text = `google: { credentials: "keys/\${KEY_FILE}", requests_per_minute: 300, endpoint: "http://127.0.0.1:8091/" }\n${SHOP}${own}`;
+  const config = await load(text, { KEY_FILE: 'key.json' });
   const numbers = { history: 480 * DAY_MS, requests_per_minute: 300 };
   const credentials = join(config.file, '../keys/key.json');
   expect(config.google).toEqual({
@@ -136,8 +136,8 @@ test('a website chooses one of the named accounts, whose paths count from the fo
 });
 
 test.each([
-  ['history: 0d', 'google.history is too short (found: 0d)', 'Write at least 1d.'],
-  ['history: 2000d', 'google.history is too long (found: 2000d)', 'Write at most 488d.'],
+  ['history: 0d', 'google.history is too short', 'Write at least 1d.'],
+  ['history: 2000d', 'google.history is too long', 'Write at most 488d.'],
   ['accounts: { "a b": {} }', 'google.accounts.(some key) is not a name', 'Use letters, digits, - and _.'],
 ])('what cannot be meant is refused: %s', async (line, ...words) => {
   const { message: text } = await failure(`google: { ${line} }\n${SHOP}`);

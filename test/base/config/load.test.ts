@@ -8,29 +8,28 @@ const REFERRING = 'api:\n  base_url: https://api.example.com\n  token: ${' + 'IN
 
 describe('precedence', () => {
   it('is flags, environment, file, defaults', async () => {
-    const text = withKey('api', 'concurrency: 10');
-    const env = { INDEXHOUSE_API_CONCURRENCY: '20' };
-    expect((await load(MINIMAL)).api.concurrency).toBe(8);
-    expect((await load(text)).api.concurrency).toBe(10);
-    expect((await load(text, env)).api.concurrency).toBe(20);
-    expect((await load(text, env, { api: { concurrency: '30' } })).api.concurrency).toBe(30);
-    expect((await load(text, env, { api: { concurrency: undefined } })).api.concurrency).toBe(20);
+    const text = withKey('service', 'port: 10');
+    const env = { INDEXHOUSE_SERVICE_PORT: '20' };
+    expect((await load(MINIMAL)).service.port).toBe(8090);
+    expect((await load(text)).service.port).toBe(10);
+    expect((await load(text, env)).service.port).toBe(20);
+    expect((await load(text, env, { service: { port: '30' } })).service.port).toBe(30);
+    expect((await load(text, env, { service: { port: undefined } })).service.port).toBe(20);
   });
 
-  it('reads every kind of key from the environment', async () => {
+  it('reads secrets, paths and addresses from the environment, and nothing else', async () => {
     const config = await load('websites: all\n', {
       INDEXHOUSE_API_BASE_URL: 'http://localhost:1/',
       INDEXHOUSE_API_TOKEN: '12345',
+      INDEXHOUSE_WAREHOUSE_PATH: '/srv/warehouse',
+      INDEXHOUSE_BUCKET: 's3://lake/indexhouse',
       INDEXHOUSE_REPORTS_MAX_PER_RUN: '7',
-      INDEXHOUSE_REPORTS_MAX_FAILED_RATIO: '0.5',
-      INDEXHOUSE_WAREHOUSE_MEMORY_LIMIT: '2GB',
-      INDEXHOUSE_SCHEDULE_NIGHTLY_SYNC: 'false',
     });
     expect(config).toMatchObject({
       api: { base_url: 'http://localhost:1', token: '12345' },
-      reports: { max_per_run: 7, max_failed_ratio: 0.5 },
-      warehouse: { memory_limit: 2e9 },
-      schedule: { 'nightly-sync': false },
+      reports: { max_per_run: Number.POSITIVE_INFINITY },
+      warehouse: { path: '/srv/warehouse' },
+      bucket: 's3://lake/indexhouse',
     });
   });
 
@@ -45,7 +44,6 @@ describe('precedence', () => {
       { file: 'environment INDEXHOUSE_API_TOKEN', line: null, path: 'api.token' },
       { file: 'command line', line: null, path: 'api.concurrency' },
     ]);
-    expect(error.message).toContain('(found: 999)');
     expect(error.message).not.toContain('x 9 y');
   });
 });
@@ -69,19 +67,17 @@ describe('the file', () => {
     const missing = await refusal(loadConfig({ env: {}, cwd }));
     expect(missing.message).toContain(join(cwd, 'indexhouse.yaml'));
     expect(missing.message).toContain('indexhouse init');
-    expect((await refusal(loadConfig({ file: '.', env: {}, cwd }))).message).toContain('is a folder');
-    expect((await refusal(loadConfig({ file: 'file/x', env: {}, cwd }))).message).toContain('not a folder');
+    expect((await refusal(loadConfig({ file: '.', env: {}, cwd }))).message).toContain('(EISDIR)');
+    expect((await refusal(loadConfig({ file: 'file/x', env: {}, cwd }))).message).toContain('(ENOTDIR)');
   });
 
   it.each([
     ['', 'is empty', null],
     ['- a\n', 'not a mapping', 1],
-    [`${MINIMAL}---\n${MINIMAL}`, 'second document', 4],
-    [`${MINIMAL}  token: again\n`, 'appears twice', 4],
+    [`${MINIMAL}---\n${MINIMAL}`, 'not valid YAML', 4],
+    [`${MINIMAL}  token: again\n`, 'a key twice', 4],
     [`${MINIMAL}reports: {\n`, 'bracket', 5],
-    [`${MINIMAL}\tx: 1\n`, 'a tab', 4],
-    [`${MINIMAL}reports: !odd {}\n`, 'tag is unknown', 4],
-    [`${MINIMAL}reports: { priority: { first: [*.html] } }\n`, 'in quotes if it begins with *', 4],
+    [`${MINIMAL}\tx: 1\n`, 'tabs', 4],
   ])('refuses %j', async (text, words, line) => {
     const error = await failure(text);
     expect(error.message).toContain(words);
@@ -118,8 +114,7 @@ describe('problems', () => {
       [7, 3, 'reports.dead-line'],
       [8, 7, 'sync'],
     ]);
-    expect(error.message).toMatch(/indexhouse\.yaml:3:16: api\.concurrency is not .* \(found: 0\)\. Write/);
-    expect(error.message).toContain('belongs under `reports`');
+    expect(error.message).toMatch(/indexhouse\.yaml:3:16: api\.concurrency is not .*\. Write/);
     expect(error.message).toContain('Did you mean `websites`?');
     expect(error.message).toContain('Did you mean `deadline`?');
     expect(error.problems.every(({ remedy }) => remedy.endsWith('.') || remedy.endsWith('?'))).toBe(true);
@@ -129,18 +124,14 @@ describe('problems', () => {
     expect((await failure(withKey('sync', 'zebra: 1'))).message).toContain('known keys here: clock');
     expect((await failure(withKey('api', 'Concurency: 1'))).message).toContain('Did you mean `concurrency`?');
   });
-
-  it('shows what would steer a terminal only escaped', async () => {
-    expect((await failure(withKey('reports', 'deadline: "\\e[31m"'))).message).toContain('(found: \\x1b[31m)');
-  });
 });
 
 describe('references to the environment', () => {
-  it('are filled in, also within text and for numbers', async () => {
-    const env = { INDEXHOUSE_TOKEN: TOKEN, WHERE: 'data', SIZE: '50' };
-    const text = `${REFERRING}  concurrency: \${SIZE}\nwarehouse:\n  path: /srv/\${WHERE}/\${WHERE}\n`;
+  it('are filled in, also within text', async () => {
+    const env = { INDEXHOUSE_TOKEN: TOKEN, WHERE: 'data' };
+    const text = `${REFERRING}warehouse:\n  path: /srv/\${WHERE}/\${WHERE}\n`;
     const { api, warehouse } = await load(text, env);
-    expect(api).toMatchObject({ token: TOKEN, concurrency: 50 });
+    expect(api.token).toBe(TOKEN);
     expect(warehouse.path).toBe('/srv/data/data');
   });
 
