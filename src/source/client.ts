@@ -1,16 +1,18 @@
 import { type Effects, realEffects } from '../base/effects.js';
 import { Stopped } from '../base/exit.js';
-import type { HttpAnswer } from '../base/http/exchange.js';
+import { HttpAnswer } from '../base/http/exchange.js';
 import { backoffMs, retried } from '../base/http/retry.js';
 import { duration } from '../base/observe/format.js';
 import { masker } from '../base/observe/masker.js';
 import { DAY_MS, MINUTE_MS } from '../base/time.js';
+import { jsonOf } from '../base/validate.js';
+import { sentErrorSchema } from './contract/key.js';
 import { API_PLACES, SourceError, TooLate } from './errors.js';
 import { failureOf, type Refused } from './failures.js';
 import { type PaceNotice, Pacer, type PacerOptions } from './pace/pacer.js';
 import { readRate, retryAfterMs, ServerClock } from './pace/rate-headers.js';
 import type { Slot } from './pace/slot.js';
-import { type Message, Transport, type TransportOptions } from './transport.js';
+import { type Message, Transport, type TransportOptions, unpacked } from './transport.js';
 
 /** The wait after a 429 that names none. */
 const DEFAULT_THROTTLE_MS = 5_000;
@@ -20,6 +22,12 @@ const MAX_THROTTLES = 30;
 const REPORTED_FROM_MS = 10_000;
 /** A shorter token stays in accepted data, because it may occur in a URL by chance, which masking it would corrupt. */
 const UNMISTAKABLE_CHARACTERS = 16;
+
+/** What the service tells about the key itself. */
+export const KEY_PATH = '/v1';
+const ONLY_HERE = `it accepts the key elsewhere (${KEY_PATH}): grant it access to this, too, or remove it from the configuration`;
+/** No error body is longer; a report or a window that is longer need not be parsed twice. */
+const LONGEST_ERROR_BYTES = 16 * 1024;
 
 /** Requests of one website in one run; the client adds to it. */
 export interface RequestCounts {
@@ -90,6 +98,8 @@ export class Client {
   #waits = 0;
   /** How many answers in a row were 403. */
   #forbidden = 0;
+  /** The pending request that finds out whether a 401 is about the key. */
+  #keyCheck: Promise<boolean> | null = null;
   /** Why no request with this token can succeed any more, whichever website it is for. */
   #endedBy: SourceError | null = null;
 
@@ -114,16 +124,47 @@ export class Client {
    * @throws SourceError for any other outcome, after the retries that may help; `Stopped` when the signal fires;
    *   `TooLate` when it cannot be sent by `notAfter`
    */
-  send(message: Message, purpose: Purpose): Promise<string> {
+  async send(message: Message, purpose: Purpose): Promise<string> {
+    try {
+      return await this.#sendRetried(message, purpose);
+    } catch (error) {
+      const isOfKey = this.#endedBy !== null || this.#options.dialect !== undefined || message.path === KEY_PATH;
+      if (isOfKey || !(error instanceof SourceError) || error.kind !== 'unauthorized') throw error;
+      this.#keyCheck ??= this.#isKeyRefused(purpose).finally(() => {
+        this.#keyCheck = null;
+      });
+      if (!(await this.#keyCheck))
+        throw new SourceError('forbidden', `${error.detail.said}; ${ONLY_HERE}`, error.detail);
+      this.#end(error);
+      throw error;
+    }
+  }
+
+  /** Whether the service refuses the key itself, and not only some websites or pages. */
+  async #isKeyRefused(purpose: Purpose): Promise<boolean> {
+    try {
+      await this.#sendRetried({ path: KEY_PATH }, purpose);
+      return false;
+    } catch (error) {
+      if (!(error instanceof SourceError) || error.retryable) throw error;
+      return error.kind === 'unauthorized' || error.kind === 'forbidden';
+    }
+  }
+
+  #sendRetried(message: Message, purpose: Purpose): Promise<string> {
     let throttles = 0;
+    let refusals = 0;
     const waitAfter = (error: unknown, tries: number) => {
+      // Among thousands of good answers, one 401 says nothing about the key.
+      const isFirstRefusal = error instanceof SourceError && error.kind === 'unauthorized' && refusals++ === 0;
+      if (isFirstRefusal && this.#endedBy === null) return this.#waitAfter(error, 1, purpose);
       if (!(error instanceof SourceError) || !error.retryable) throw error;
       if (error.kind === 'throttled') {
         if (++throttles >= MAX_THROTTLES) throw error;
         // The pacer knows how long.
         return 0;
       }
-      const failures = tries - throttles;
+      const failures = tries - throttles - refusals;
       if (failures >= (purpose.attempts ?? this.#options.maxAttempts)) throw error;
       return this.#waitAfter(error, failures, purpose);
     };
@@ -162,8 +203,9 @@ export class Client {
     const sentAt = this.#effects.now();
     let answer: HttpAnswer;
     try {
-      const { dialect } = this.#options;
-      answer = await (dialect ? dialect.exchange(message, counts) : this.#transport.send(message));
+      const { dialect, places = API_PLACES } = this.#options;
+      answer = unpacked(await (dialect?.exchange(message, counts) ?? this.#transport.send(message)), places);
+      if (!dialect) answer = withOwnStatus(answer, isRetry);
     } catch (error) {
       this.#endIfUnauthorized(error);
       slot.failed();
@@ -252,7 +294,7 @@ export class Client {
     const redacted = { status, text: this.redact(text ?? '') };
     const waitMs = retryAfterMs(headers, this.#clock, this.#effects.now());
     const failure = dialect?.failureOf(redacted) ?? failureOf(redacted, waitMs, places);
-    this.#endIfUnauthorized(failure);
+    if (dialect) this.#endIfUnauthorized(failure);
     const { first = Number.POSITIVE_INFINITY, later = first } = dialect?.mostForbidden ?? {};
     if (this.#forbidden >= (isProbe ? first : later)) this.#end(new SourceError('closed', failure.message, { status }));
     throw failure;
@@ -297,4 +339,16 @@ class Patience {
     this.#until = Math.max(this.#until, until);
     return true;
   }
+}
+
+/**
+ * Some gateways send their errors with status 200: then the status in the body counts. The first 429 of a request tells
+ * only that the gateway is busy, nothing about the key's pace.
+ */
+function withOwnStatus(answer: HttpAnswer, isRetry: boolean): HttpAnswer {
+  const { status, headers, body } = answer;
+  if (status !== 200 || body.length > LONGEST_ERROR_BYTES || !body.includes('"error"')) return answer;
+  const error = sentErrorSchema.safeParse(jsonOf(answer.text ?? ''));
+  if (!error.success) return answer;
+  return new HttpAnswer(error.data.status === 429 && !isRetry ? 503 : error.data.status, headers, body);
 }

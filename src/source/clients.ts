@@ -16,7 +16,7 @@ import { realEffects } from '../base/effects.js';
 import type { HttpAnswer } from '../base/http/exchange.js';
 import { MINUTE_MS, SECOND_MS } from '../base/time.js';
 import { issuesOf, jsonOf } from '../base/validate.js';
-import { Client, type ClientOptions, type Purpose, uncounted } from './client.js';
+import { Client, type ClientOptions, KEY_PATH, type Purpose, uncounted } from './client.js';
 import { keyDetailsSchema } from './contract/key.js';
 import { SourceError } from './errors.js';
 import { listingPath, reportPath } from './links.js';
@@ -171,7 +171,7 @@ export async function coveredSentence(config: Config, clients: Clients): Promise
  * @throws SourceError
  */
 export async function keyDetails(config: Config, clients: Clients) {
-  const text = await clients.clientOf(apiAccess(config)).send({ path: '/v1' }, uncounted());
+  const text = await clients.clientOf(apiAccess(config)).send({ path: KEY_PATH }, uncounted());
   const parsed = keyDetailsSchema.safeParse(jsonOf(text));
   if (parsed.success) return { details: parsed.data, schemaProblem: null };
   const [issue] = issuesOf(parsed.error);

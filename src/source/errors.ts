@@ -45,8 +45,8 @@ export class SourceError extends Failure {
   constructor(
     readonly kind: FailureKind,
     message: string,
-    /** `waitMs`: how long the service asks to wait before a retry. */
-    readonly detail: { status?: number; waitMs?: number; cause?: unknown } = {},
+    /** `waitMs`: how long the service asks to wait before a retry; `said`: what it answered, without a remedy. */
+    readonly detail: { status?: number; waitMs?: number; said?: string; cause?: unknown } = {},
   ) {
     super(message, { cause: detail.cause });
   }

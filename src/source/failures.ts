@@ -28,8 +28,9 @@ export type Refused = Pick<HttpAnswer, 'status' | 'text'>;
 export function failureOf(answer: Refused, waitMs: number | null, places: Places): SourceError {
   const kind = kindOf(answer.status);
   const remedy = remediesOf(places)[kind];
-  const message = `the service answered ${answer.status}${saying(answer)}${remedy ? `; ${remedy}` : ''}`;
-  return new SourceError(kind, message, { status: answer.status, waitMs: waitMs ?? 0 });
+  const said = `the service answered ${answer.status}${saying(answer)}`;
+  const message = `${said}${remedy ? `; ${remedy}` : ''}`;
+  return new SourceError(kind, message, { status: answer.status, waitMs: waitMs ?? 0, said });
 }
 
 /** The kind of failure that a status is. */

@@ -1,3 +1,4 @@
+import { keyOf } from '../base/url.js';
 import { type Issue, validate } from '../base/validate.js';
 import { urlReportSchema } from './contract/report.js';
 import { SourceError } from './errors.js';
@@ -39,8 +40,14 @@ export function judgeReport(text: string, url: string): ReportOutcome {
   }
   const verdict = validate(urlReportSchema, value);
   if (!verdict.accepted) return { outcome: 'rejected', issues: verdict.issues, payload: text };
-  if (verdict.record.url !== url) return rejected('url_mismatch', 'the report is for another URL', text, 'url');
-  return { outcome: 'fetched', text, record: verdict.record, absent: verdict.absent, extra: verdict.extra };
+  const { record, absent, extra } = verdict;
+  if (record.url === url) return { outcome: 'fetched', text, record, absent, extra };
+  const key = keyOf(url);
+  if (key === null || keyOf(record.url) !== key) {
+    return rejected('url_mismatch', `the report is for another URL: ${JSON.stringify(record.url)}`, text, 'url');
+  }
+  // The service spells this address in two ways; everything else uses the spelling of the listing.
+  return { outcome: 'fetched', text, record: { ...record, url }, absent, extra };
 }
 
 function rejected(code: string, message: string, payload: string, path = ''): ReportOutcome {

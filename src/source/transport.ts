@@ -1,12 +1,20 @@
 import type { LookupFunction } from 'node:net';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { Stopped } from '../base/exit.js';
-import { type AnswerLimits, dispatcherFor, exchange, type HttpAnswer } from '../base/http/exchange.js';
+import { messageOf, Stopped } from '../base/exit.js';
+import { type AnswerLimits, dispatcherFor, exchange, HttpAnswer } from '../base/http/exchange.js';
 import { size } from '../base/observe/format.js';
 import { API_PLACES, type Places, SourceError } from './errors.js';
 
 /** Far above any listing window or report; a body beyond it is an endless one. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+const PACKINGS = new Map([
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['br', brotliDecompressSync],
+  ['deflate', inflateSync],
+]);
 
 export interface TransportOptions {
   /** Address without a trailing slash; may carry a path prefix. */
@@ -93,6 +101,25 @@ export class Transport {
   async #destroy(reason: Error): Promise<void> {
     this.#closedBy ??= reason;
     await this.#dispatcher.destroy(reason);
+  }
+}
+
+/**
+ * An answer whose body is unpacked: some services and proxies pack every answer, although no request asks for it.
+ *
+ * @throws SourceError
+ */
+export function unpacked(answer: HttpAnswer, places: Places): HttpAnswer {
+  const { status, headers, body } = answer;
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  const unpack = PACKINGS.get(encoding);
+  if (!unpack || body.length === 0) return answer;
+  try {
+    return new HttpAnswer(status, headers, unpack(body, { maxOutputLength: MAX_BODY_BYTES }));
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(MAX_BODY_BYTES, places);
+    const message = `the body of the answer is broken ${encoding} (${messageOf(error)}); check ${places.baseUrl}, and whether a proxy changes answers`;
+    throw new SourceError('network', message, { cause: error });
   }
 }
 

@@ -2,6 +2,7 @@ import { moment } from '../base/observe/format.js';
 import { crashPoint } from '../base/storage/crash-point.js';
 import { lowDiskText } from '../base/storage/free-disk.js';
 import { sql } from '../base/storage/sql.js';
+import { MINUTE_MS } from '../base/time.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import type { ReportOutcome } from '../source/report.js';
@@ -19,6 +20,9 @@ const EQUAL_REJECTS = 50;
 const FAILED_IN_A_ROW = 3;
 /** If no report was ever answered, this many failures in a row are not the pages' fault. */
 const FAILED_FROM_THE_START = 12;
+/** As many refused reports in a row (401, 403) are not the pages' fault: fetching pauses once, then ends. */
+const REFUSED_IN_A_ROW = 12;
+const REFUSED_PAUSE_MS = MINUTE_MS;
 const DISK_CHECK_INTERVAL_MS = 2_000;
 
 /**
@@ -72,7 +76,7 @@ type Pages = ReturnType<typeof readPlan>;
 type End = Pick<FetchedReports, 'status' | 'message'> & { cause?: Error };
 
 /** What made several reports in a row fail. */
-type Blame = 'pages' | 'reports' | 'service' | 'unknown';
+type Blame = 'pages' | 'reports' | 'service' | 'refusal' | 'unknown';
 
 class ReportFetch {
   readonly #deadline: number;
@@ -87,6 +91,8 @@ class ReportFetch {
   #doubtedAt = 0;
   /** A page whose report was answered before, in this run or an earlier one. */
   #witness: Page | null | undefined;
+  /** Whether fetching has paused, because they were refused. */
+  #hasPaused = false;
   /** The pending request that finds out what made them fail. */
   #probe: Promise<Blame> | null = null;
   /** Whether pages were left for another day, because the day's quota is spent. */
@@ -138,7 +144,7 @@ class ReportFetch {
         const purpose = this.#doubtful.length >= FAILED_IN_A_ROW ? this.#purposeOnce : this.#purpose;
         const outcome = await source.report(page, purpose).finally(() => clock.check(this.run));
         if (outcome === null) this.#isSpent = true;
-        else if (isTransient(outcome)) await this.#doubt(page, outcome);
+        else if (this.#isDoubtful(outcome)) await this.#doubt(page, outcome);
         else if (planned && source.byInspection && outcome.outcome === 'failed' && outcome.status === 403) {
           this.#refused.push(page);
         } else {
@@ -180,29 +186,38 @@ class ReportFetch {
 
   /**
    * Several failures in a row are an outage if a report that was answered before fails, too: of the reports alone if the
-   * listing is answered, else of the service. Then none of the failures is recorded, and each report is requested again.
+   * listing is answered, else of the service. Refusals are, if that report is still refused after a pause: a firewall
+   * blocks. Then none of the failures is recorded, and each report is requested again.
    */
   async #doubt(page: PlannedPage, outcome: ReportOutcome & { outcome: 'failed' }): Promise<void> {
     if (this.#doubtful.length === 0) this.#doubtedAt = this.run.effects.now();
     this.#doubtful.push([page, outcome]);
-    if (this.#doubtful.length < FAILED_IN_A_ROW || this.#end) return;
+    const enough = isRefusal(outcome) ? REFUSED_IN_A_ROW * (this.#hasPaused ? 2 : 1) : FAILED_IN_A_ROW;
+    if (this.#doubtful.length < enough || this.#end) return;
     // One probe is enough for all workers that fail meanwhile.
-    this.#probe ??= this.#whoIsToBlame().finally(() => {
+    this.#probe ??= this.#whoIsToBlame(outcome).finally(() => {
       this.#probe = null;
     });
     const blame = await this.#probe;
     if (blame === 'pages') await this.#settle();
+    else if (blame === 'refusal') this.#endRefused(outcome.message);
     else if (blame !== 'unknown') this.#endBecause(blame, outcome.message, this.#doubtedAt);
   }
 
-  async #whoIsToBlame(): Promise<Blame> {
-    const { source } = this.run;
+  async #whoIsToBlame(failed: ReportOutcome): Promise<Blame> {
+    const { source, effects, signal } = this.run;
     if (this.#witness === undefined) {
       this.#witness = await pageAnsweredBefore(this.run, this.before);
       this.run.journal.close();
     }
     const asked = this.#witness ? await source.report(this.#witness, this.#purpose) : undefined;
-    if (asked !== undefined && !(asked && isTransient(asked))) return 'pages';
+    if (asked !== undefined && !(asked && this.#isDoubtful(asked))) return 'pages';
+    if (isRefusal(asked ?? failed)) {
+      if (this.#hasPaused) return 'refusal';
+      this.#hasPaused = true;
+      await effects.sleep(REFUSED_PAUSE_MS, signal);
+      return 'unknown';
+    }
     try {
       await source.probe(this.#purpose);
     } catch (error) {
@@ -212,6 +227,11 @@ class ReportFetch {
     return this.#witness || this.#doubtful.length >= FAILED_FROM_THE_START ? 'reports' : 'unknown';
   }
 
+  /** Whether the failure may not be that of the page. Search Console's client judges refusals itself. */
+  #isDoubtful(outcome: ReportOutcome): outcome is ReportOutcome & { outcome: 'failed' } {
+    return isTransient(outcome) || (isRefusal(outcome) && !this.run.source.byInspection);
+  }
+
   #endBecause(kind: 'service' | 'reports', message: string, since: number): void {
     const Cause = kind === 'reports' ? ReportsDown : SourceError;
     const cause = new Cause('server', message);
@@ -219,8 +239,14 @@ class ReportFetch {
     this.#end ??= { status: 'failed', message: `${stopped}: ${message}`, cause };
   }
 
+  #endRefused(message: string): void {
+    const stopped = `the reports stopped, because ${this.#doubtful.length} in a row were refused since ${moment(this.#doubtedAt)}, also after a pause: ${message}`;
+    this.#end ??= { status: 'failed', message: stopped, cause: new SourceError('forbidden', stopped) };
+  }
+
   /** Records the failures as those of their pages. */
   async #settle(): Promise<void> {
+    this.#hasPaused = false;
     for (const [page, outcome] of this.#doubtful.splice(0)) await this.#record(page, outcome);
   }
 
@@ -276,6 +302,11 @@ class ReportFetch {
       message: `${EQUAL_REJECTS} reports in a row were rejected for the same reason (${what}): the API seems to have changed`,
     };
   }
+}
+
+/** Whether the service refused a report, perhaps all of them. */
+function isRefusal(outcome: ReportOutcome): boolean {
+  return outcome.outcome === 'failed' && (outcome.status === 401 || outcome.status === 403);
 }
 
 /** Whether a later retry may help. */

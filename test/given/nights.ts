@@ -5,7 +5,7 @@ import { stateFile } from '../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { atEnd, copyOf, type OnFinished, temporaryFolder } from './folder.js';
 import { type Row, readParquet, readTable } from './parquet.js';
-import { type Answer, type ScriptedWebsite, startService } from './service.js';
+import { type Answer, keyTo, type ScriptedWebsite, startService } from './service.js';
 import { Clock, noFollowers, syncWebsite } from './warehouse.js';
 
 const WEBSITE = 'w';
@@ -25,6 +25,8 @@ export interface Night {
   body?: object;
   /** Pages that are not named answer 200 with nothing but their URL where they are listed, and 404 elsewhere. */
   reports?: Record<string, Report> | ((name: string) => Report | undefined);
+  /** What the service answers about the key itself; by default it accepts it. */
+  key?: Answer;
   logger?: Logger;
   /** Sections of the configuration. */
   sections?: Record<string, Record<string, unknown>>;
@@ -66,7 +68,8 @@ export class Nights {
   async start(onFinished: OnFinished): Promise<void> {
     const listing: ScriptedWebsite['listing'] = (window) => this.#window(window);
     const website = { listing, report: (url: string) => this.#report(nameOf(url)) };
-    this.#url = (await startService({ [WEBSITE]: website }, onFinished)).url;
+    const key = { listing: () => this.#night.key ?? { body: JSON.stringify(keyTo([WEBSITE])) } };
+    this.#url = (await startService({ [WEBSITE]: website, v1: key }, onFinished)).url;
   }
 
   /** The same nights in another folder, to go on from. */

@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Client, type ClientOptions } from '../../src/source/client.js';
 import { failure } from '../given/failure.js';
@@ -96,16 +97,79 @@ describe('an answer of 429', () => {
   });
 });
 
-it('an answer of 401 stops the key for every website', async () => {
-  const server = await startRawServer(() => http(401, '{}'));
-  const { get } = given(server.url, {
-    concurrency: 1,
-    places: { baseUrl: 'api.base_url', token: 'websites[1].token' },
+describe('an answer of 401', () => {
+  it('that is repeated for the key itself stops it for every website', async () => {
+    const server = await startRawServer(() => http(401, '{}'));
+    const { get } = given(server.url, { places: { baseUrl: 'api.base_url', token: 'websites[1].token' } });
+    const errors = await Promise.all([get('/a'), get('/b'), get('/c')].map(failure));
+    expect(errors.map(({ kind }) => kind)).toEqual(['unauthorized', 'unauthorized', 'unauthorized']);
+    expect(errors[0]?.message).toContain('check websites[1].token (and');
+    const { length } = server.requests;
+    expect(await failure(get('/d'))).toMatchObject({ kind: 'unauthorized' });
+    expect(server.requests).toHaveLength(length);
   });
-  const errors = await Promise.all([get('/a'), get('/b'), get('/c')].map(failure));
-  expect(errors.map(({ kind }) => kind)).toEqual(['unauthorized', 'unauthorized', 'unauthorized']);
-  expect(errors[0]?.message).toContain('check websites[1].token (and');
-  expect(server.requests).toHaveLength(1);
+
+  it('that does not come again is no failure', async () => {
+    const server = await startRawServer(({ number }) => http(number === 1 ? 401 : 200, OK));
+    expect(await given(server.url).get()).toBe(OK);
+  });
+
+  it('to one website while the key is accepted is about that website', async () => {
+    const server = await startRawServer(({ target }) => http(target === '/v1/urls/w' ? 401 : 200, OK));
+    const { get } = given(server.url);
+    const error = await failure(get('/v1/urls/w'));
+    expect(error).toMatchObject({ kind: 'forbidden', status: 401, final: true });
+    expect(error.message).toMatch(/401 .*accepts the key elsewhere/);
+    expect(await get('/v1/urls/other')).toBe(OK);
+  });
+});
+
+describe('a 200 answer', () => {
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+  ] as const)('that is packed (%s) is unpacked, within the largest body', async (encoding, pack) => {
+    const headers = { 'content-encoding': encoding };
+    const server = await startRawServer(({ number }) =>
+      http(200, pack(number === 1 ? OK : Buffer.alloc(70e6)), headers),
+    );
+    const { get } = given(server.url);
+    expect(await get()).toBe(OK);
+    expect(await failure(get())).toMatchObject({ kind: 'too_large' });
+  });
+
+  it('that is cut short in a package is retried', async () => {
+    const packed = gzipSync(OK);
+    const headers = { 'content-encoding': 'gzip' };
+    const server = await startRawServer(({ number }) =>
+      http(200, number === 1 ? packed.subarray(0, 12) : packed, headers),
+    );
+    expect(await given(server.url).get()).toBe(OK);
+  });
+
+  it('starts behind its byte order mark', async () => {
+    const server = await startRawServer(() => http(200, `\uFEFF${OK}`));
+    expect(await given(server.url).get()).toBe(OK);
+  });
+
+  it.each([
+    ['{"error":"rate_limit_exceeded","message":"busy","status":429}', 'throttled', 429],
+    ['{"error":"internal","message":"boom","status":500}', 'server', 500],
+    ['{"error":{"code":7}}', 'server', 500],
+    ['{"error":"not_found","message":"none","status":404}', 'not_found', 404],
+  ])('that holds an error is that error: %s', async (body, kind, status) => {
+    const server = await startRawServer(() => http(200, body));
+    expect(await failure(given(server.url).get())).toMatchObject({ kind, status });
+    const flaky = await startRawServer(({ number }) => http(200, number === 1 ? body : OK));
+    if (status !== 404) expect(await given(flaky.url).get()).toBe(OK);
+  });
+
+  it('with a field named error is no error', async () => {
+    const body = '{"url":"https://e.com/","error":"x","status":500}';
+    const server = await startRawServer(() => http(200, body));
+    expect(await given(server.url).get()).toBe(body);
+  });
 });
 
 describe('the token', () => {

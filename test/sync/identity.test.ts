@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { sql } from '../../src/base/storage/sql.js';
-import { keyOf } from '../../src/source/search-console/property.js';
+import { keyOf } from '../../src/base/url.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { indexed, linkOf, scriptedProperty } from './scripted-property.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { safe } from '../observe/terminal.js';
 import { DAY_MS } from '../time.js';
-import { urlOf } from '../url.js';
+import { plainEscapes, urlOf } from '../url.js';
 import { baseUrl, duration, listOf, mapping, path, says, text, whole } from './scalars.js';
 
 const DOMAIN = /^sc-domain:(?=[^/@:?#\s]+$)/i;
@@ -120,17 +120,6 @@ export function scopeOf(id: string): string | null {
   const host = hostname.replace(/\.$/, '');
   if (address !== id) return /^([a-z0-9_-]+\.)+[a-z0-9-]+$/.test(host) ? `.${host}` : null;
   return id.endsWith('/') ? `${protocol}//${host}${port && `:${port}`}${plainEscapes(pathname)}` : null;
-}
-
-/** An address with its escapes in capitals, and none of a letter, a digit or one of `-._~`. */
-export function plainEscapes(address: string): string {
-  return address.replace(/%([\da-f]{2})?/gi, (_, code) => (code ? plain(code) : '%25'));
-}
-
-/** The character that has this code in an escape, if it needs none, else its escape. */
-function plain(code: string): string {
-  const character = String.fromCharCode(Number.parseInt(code, 16));
-  return /[\w.~-]/.test(character) ? character : `%${code.toUpperCase()}`;
 }
 
 function isWebAddress(value: string): boolean {

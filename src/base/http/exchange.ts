@@ -18,9 +18,9 @@ export class HttpAnswer {
     readonly body: Buffer,
   ) {}
 
-  /** The body, or null if it is not UTF-8; decoded when it is asked for. */
+  /** The body without a byte order mark, or null if it is not UTF-8; decoded when it is asked for. */
   get text(): string | null {
-    return isUtf8(this.body) ? this.body.toString('utf8') : null;
+    return isUtf8(this.body) ? this.body.toString('utf8').replace(/^\uFEFF/, '') : null;
   }
 }
 

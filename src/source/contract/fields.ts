@@ -10,16 +10,19 @@ import { z } from 'zod';
 export const ABSOLUTE_URL = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^\x00-\x20\x7f/?#][^\x00-\x20\x7f]*$/;
 
 /**
- * ISO 8601 in UTC with `Z`, whole seconds or up to microseconds (what TIMESTAMPTZ keeps without loss), and a year
- * that every reader of Parquet can show.
+ * ISO 8601 with `Z` or an offset, whole seconds or up to microseconds (what TIMESTAMPTZ keeps without loss), and a year
+ * that every reader of Parquet can show, in UTC, too.
  */
-const TIMESTAMP = /^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
+const TIMESTAMP =
+  /^(?!0000|(?:0001|9999).*[+-]\d{2}:)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})$/;
 
 export const text = z.string();
 export const absoluteUrl = z.string().regex(ABSOLUTE_URL, 'is not an absolute URL');
-export const timestamp = z.iso.datetime({ error: 'is not an ISO 8601 time in UTC' }).regex(TIMESTAMP, {
-  error: 'is not an ISO 8601 time in UTC of the years 0001 to 9999 with at most microseconds',
-});
+export const timestamp = z.iso
+  .datetime({ offset: true, error: 'is not an ISO 8601 time with Z or an offset' })
+  .regex(TIMESTAMP, {
+    error: 'is not an ISO 8601 time of the years 0001 to 9999 with at most microseconds',
+  });
 /** 32 bits, because that is what an INTEGER column holds. */
 export const integer = z.int32();
 export const truth = z.boolean();

@@ -20,3 +20,11 @@ export const errorBodySchema = z.looseObject({
   status: z.int(),
 });
 export type ErrorBody = z.infer<typeof errorBodySchema>;
+
+/** An error whose answer has status 200: it has no record, and 500 if it names no status. */
+export const sentErrorSchema = z.looseObject({
+  error: z.unknown().refine((error) => error != null && error !== false),
+  status: z.int().min(400).max(599).catch(500),
+  url: z.undefined().optional(),
+  urls: z.undefined().optional(),
+});

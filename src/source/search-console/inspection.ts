@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../base/time.js';
+import { keyOf } from '../../base/url.js';
 import { issuesOf, jsonOf } from '../../base/validate.js';
 import { absoluteUrl, timestamp } from '../contract/fields.js';
 import { FETCH_STATUSES } from '../contract/known-values.js';
@@ -8,7 +9,6 @@ import { SourceError } from '../errors.js';
 import type { ReportOutcome } from '../report.js';
 import type { Page } from '../source.js';
 import { type CallOptions, type GoogleClient, INSPECT } from './google-client.js';
-import { keyOf } from './property.js';
 
 /** A field of a report, the name that Google has for it, and what becomes of its value. */
 const FIELDS: readonly [field: keyof UrlReport, name: string, convert: (value: string, now: number) => unknown][] = [

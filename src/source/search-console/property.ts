@@ -1,12 +1,10 @@
-import { plainEscapes, propertyProblem, scopeOf } from '../../base/config/google.js';
+import { propertyProblem, scopeOf } from '../../base/config/google.js';
 import { editDistance } from '../../base/config/suggest.js';
 import { count } from '../../base/observe/format.js';
 import { safe } from '../../base/observe/terminal.js';
-import { urlOf } from '../../base/url.js';
+import { keyOf } from '../../base/url.js';
 import type { Site } from './calls.js';
 
-/** Longer ones are no pages: browsers and search engines end far below. */
-const MAX_LENGTH = 8192;
 /** Properties that a message names. */
 const MOST_NAMED = 5;
 
@@ -107,23 +105,6 @@ export function isCovered(property: string, by: readonly string[]): boolean {
 function distance(one: string, other: string): number {
   const bare = (id: string) => (scopeOf(id) ?? id).replace(/^(\.|https?:\/\/)(www\.)?|\/$/g, '');
   return editDistance(bare(one), bare(other));
-}
-
-/** An http(s) address in the form of the WHATWG URL standard, without its fragment; null if the text is none. */
-export function addressOf(text: string, base?: string): string | null {
-  const url = urlOf(text, base);
-  if (url === null) return null;
-  url.hash = '';
-  return /^https?:$/.test(url.protocol) && url.href.length <= MAX_LENGTH ? url.href : null;
-}
-
-/**
- * The identity of a page, whatever the spelling of its address: `addressOf` with escapes in capitals, and none of a letter, a
- * digit or one of `-._~`. `url_key` gives the same of it in SQL.
- */
-export function keyOf(text: string): string | null {
-  const address = addressOf(text);
-  return address && plainEscapes(address);
 }
 
 /** Whether a file that lists pages may be read: a sitemap of `/blog/` may lie anywhere on the host of `/blog/`. */

@@ -4,11 +4,11 @@ import { Stopped } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
 import { backoffMs, retried } from '../../base/http/retry.js';
 import { DAY_MS } from '../../base/time.js';
+import { addressOf } from '../../base/url.js';
 import type { ClientOptions } from '../client.js';
 import { SourceError, TooLate } from '../errors.js';
 import { Transport } from '../transport.js';
 import { type Body, MAX_BYTES, TOO_LARGE, unpacked } from './body.js';
-import { addressOf } from './property.js';
 import { publicLookup, refuseSpecial } from './public-address.js';
 import { CutShort, SiteError } from './site-error.js';
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type SearchConsole, startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import { DAY_MS } from '../../../src/base/time.js';
+import { keyOf } from '../../../src/base/url.js';
 import { Clients, configuredWebsites } from '../../../src/source/clients.js';
-import { guessedRobotsOf, isOfProperty, keyOf, propertyOf } from '../../../src/source/search-console/property.js';
+import { guessedRobotsOf, isOfProperty, propertyOf } from '../../../src/source/search-console/property.js';
 import type { ListingSink } from '../../../src/source/source.js';
 import type { JudgedEntry } from '../../../src/source/walk/coverage-window.js';
 import { load } from '../../base/config/given.js';

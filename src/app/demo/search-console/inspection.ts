@@ -1,4 +1,4 @@
-import { keyOf } from '../../../source/search-console/property.js';
+import { keyOf } from '../../../base/url.js';
 import { isIndexed } from '../simulator/lifecycle.js';
 import type { Page } from '../simulator/page-life.js';
 import { hash } from '../simulator/random.js';

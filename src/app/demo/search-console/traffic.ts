@@ -1,4 +1,5 @@
-import { addressOf, isOfProperty } from '../../../source/search-console/property.js';
+import { addressOf } from '../../../base/url.js';
+import { isOfProperty } from '../../../source/search-console/property.js';
 import type { SearchType } from '../../../source/source.js';
 import type { SimulatedWebsite } from '../simulator/website.js';
 import type { World } from '../simulator/world.js';
