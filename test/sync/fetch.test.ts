@@ -105,7 +105,7 @@ describe('a refusal while reports are fetched', () => {
       list: pages(60),
       // A 401 passes, a 403 is one of twelve pages side by side that the key may not read.
       reports: byPlace((at) => (status === 401 ? (flaky(at) ? 401 : {}) : at >= 20 && at < 32 ? 403 : {})),
-      sections: { ...SECTIONS, quality: { max_failed_ratio: 0.3 } },
+      sections: { ...SECTIONS, reports: { max_failed_ratio: 0.3 } },
     });
     const failed = status === 401 ? 0 : 12;
     expect(receipt).toMatchObject({ reports_status: 'complete', reports: { fetched: 60 - failed, failed } });
