@@ -46,7 +46,7 @@ const FAILED: [id: string, website: ScriptedWebsite | null, why: RegExp][] = [
     /next_page points outside api\.base_url: "https:\/\/evil\.example.*nothing was sent there\. Check/,
   ],
   ['html', always({ body: HTML }), /is an HTML page, not JSON .*check api\.base_url/],
-  ['error', always({ body: '{"error":"internal","status":500}' }), /breaks the contract \(urls: .*check api\.base_url/],
+  ['error', always({ body: '{"error":"internal","status":500}' }), /answered 500 .*try again later/],
   ['echo', always({ body: TOKEN }), /is not JSON .*check api\.base_url/],
   ['latin', always({ body: Buffer.from([0x7b, 0xe4, 0x7d]) }), /is not UTF-8 text; check api\.base_url/],
 ];
