@@ -128,9 +128,9 @@ export class Client {
     try {
       return await this.#sendRetried(message, purpose);
     } catch (error) {
-      const isOfKey = this.#endedBy !== null || this.#options.dialect !== undefined || message.path === KEY_PATH;
-      if (isOfKey || !(error instanceof SourceError) || error.kind !== 'unauthorized') throw error;
-      this.#keyCheck ??= this.#isKeyRefused(purpose).finally(() => {
+      const isAboutKey = error instanceof SourceError && error.kind === 'unauthorized' && !this.#options.dialect;
+      if (!isAboutKey || this.#endedBy) throw error;
+      this.#keyCheck ??= this.#isKeyRefused(message, purpose).finally(() => {
         this.#keyCheck = null;
       });
       if (!(await this.#keyCheck))
@@ -141,7 +141,8 @@ export class Client {
   }
 
   /** Whether the service refuses the key itself, and not only some websites or pages. */
-  async #isKeyRefused(purpose: Purpose): Promise<boolean> {
+  async #isKeyRefused({ path }: Message, purpose: Purpose): Promise<boolean> {
+    if (path === KEY_PATH) return true;
     try {
       await this.#sendRetried({ path: KEY_PATH }, purpose);
       return false;

@@ -52,7 +52,7 @@ describe('doctor', () => {
     expect([...requests.byRequest.keys()]).toEqual(['/v1', '/v1/urls/site-a?skip=0&limit=1']);
   });
 
-  once('a wrong token is one error, costs one request, and never shows the token', async () => {
+  once('a wrong token is one error, costs two requests, and never shows the token', async () => {
     const { url, requests } = await service();
     const findings = await doctor({ baseUrl: url, token: 'no-such-token-4711', websites: ['site-a'] });
     expect(of(findings, 'token')).toMatchObject([{ level: 'error', message: expect.stringContaining('401') }]);
@@ -60,7 +60,7 @@ describe('doctor', () => {
     expect(of(findings, 'website')).toMatchObject([
       { level: 'warning', message: expect.stringMatching(/^1 website was not/) },
     ]);
-    expect(requests.attempted).toBe(1);
+    expect(requests.attempted).toBe(2);
     expect(JSON.stringify(findings)).not.toContain('4711');
   });
 
