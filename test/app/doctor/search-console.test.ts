@@ -87,8 +87,10 @@ test.each(casesAtLength(CASES, 'all is well', 'another property', 'half a key', 
   async (...one) => {
     const [, given, code, words] = one;
     const { id = DOMAIN, file = {}, hoursAhead = 0, permissionLevel, fault } = given;
+    const clock = () => Date.now() + hoursAhead * 3_600_000;
     const service = await startSearchConsole({
-      clock: () => Date.now() + hoursAhead * 3_600_000,
+      clock,
+      jwtClock: clock,
       properties: [{ siteUrl: PREFIX }, { siteUrl: DOMAIN, ...(permissionLevel ? { permissionLevel } : {}) }],
     });
     onTestFinished(() => service.close());

@@ -13,6 +13,8 @@ export interface SearchConsoleOptions extends SimulationOptions, Quota {
   latencyMs?: number;
   /** An access token that never ends, for trying out. */
   token?: string;
+  /** Checks signed assertions (default: the machine's clock, by which google-auth-library signs, whatever night the world has). */
+  jwtClock?: () => number;
 }
 
 export interface SearchConsole extends Simulation {
@@ -33,8 +35,8 @@ export interface SearchConsole extends Simulation {
  * `host` of a simulated website, that one's robots.txt and sitemaps.
  */
 export async function startSearchConsole(options: SearchConsoleOptions = {}): Promise<SearchConsole> {
-  const { clock = Date.now, latencyMs = 0, properties: given = [] } = options;
-  const signIn = new SignIn(clock, options.token);
+  const { clock = Date.now, jwtClock = Date.now, latencyMs = 0, properties: given = [] } = options;
+  const signIn = new SignIn(clock, jwtClock, options.token);
   const inspected = new Map<string, number>();
   const properties: Property[] = [];
   const setProperties = (world: World, all: readonly PropertyOptions[]): void => {

@@ -34,6 +34,7 @@ export class SignIn {
   /** @param token an access token that never ends, for trying out */
   constructor(
     private readonly clock: () => number,
+    private readonly jwtClock: () => number,
     token?: string,
   ) {
     if (token) this.#grants.set(token, { isUser: false, scope: READ_ONLY, endsAt: Number.POSITIVE_INFINITY });
@@ -110,8 +111,7 @@ export class SignIn {
     const { iss, aud, scope, iat, exp } = claimsSchema.parse(jsonOf(Buffer.from(payload, 'base64url').toString()));
     if (iss !== ACCOUNT) throw new ServiceError(400, 'Invalid grant: account not found');
     if (aud !== tokenUri) throw new ServiceError(400, 'Invalid JWT: Failed audience check.');
-    // The library of a client signs by the machine's clock, whatever night the world has.
-    const now = Date.now() / 1000;
+    const now = this.jwtClock() / 1000;
     if (now < iat - SKEW_S || now > exp + SKEW_S || exp - iat > LIFE_S)
       throw new ServiceError(400, `Invalid JWT: ${TIMEFRAME}`);
     return scope;
