@@ -63,7 +63,6 @@ export class SourceFiles {
       const options = { memoryLimit, temporary: this.folder, onRebuilt };
       return this.filled(table, await readStates(this.engine, { path: log.path, markers: asked }, options));
     }
-    if (website === null) await log.checkIndex(table);
     const files = log.files(table, website);
     const all = this.filled(table, files);
     await log.needing(table, files, () => this.engine.run(sql('answers/query/look_at_files'), { files: all }));

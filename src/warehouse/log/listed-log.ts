@@ -67,7 +67,7 @@ export async function ownIndex(
     await engine.copy(`${all} where website_id in (${list})`, file, 'format parquet');
     return file;
   };
-  return { before, files: { snapshots: await copy('snapshots'), runs: await copy('runs') }, data: null };
+  return { before, files: { snapshots: await copy('snapshots'), runs: await copy('runs') } };
 }
 
 /** Markers and tombstones, as far as they can be read. */

@@ -18,7 +18,7 @@ import { schemasOf, tableQuery } from './folder/prepare.js';
 import { checkRows } from './folder/sums.js';
 import { DATA_TABLES, hasRowPerFile, isLogTable, type Table } from './folder/tables.js';
 import { type ListedLog, listLog, ownIndex, type ReadLog, readListed, type Tombstone } from './listed-log.js';
-import { dateOf, isIndexed, isIndexedData, isIntact, type MarkerIndex, readIndex } from './marker-index.js';
+import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
 import { byCommit, filesOf, type Marker } from './markers.js';
 
 const namedRow = z.object({
@@ -76,7 +76,7 @@ export class Log implements ReadLog {
   #loaded: ReadonlySet<string> | null = new Set();
   #loading: Promise<void> = Promise.resolve();
   /** Replaces the files of old markers and runs; null: each file is opened. */
-  #index: MarkerIndex | null;
+  readonly #index: MarkerIndex | null;
   /** The websites that it is limited to; null: all. */
   readonly #websites: readonly string[] | null;
 
@@ -138,13 +138,7 @@ export class Log implements ReadLog {
     const markers = this.markers.filter((marker) => isAsked(marker.websiteId));
     if (table === 'tombstones') return this.tombstoneFiles;
     if (table === 'note_log') return this.listed.note_log.filter((file) => isAsked(websiteOf(file)));
-    if (!hasRowPerFile(table)) {
-      // Its files hold rows of all websites.
-      if (!index?.data || !isIndexedData(table) || websiteId !== null) return filesOf(this.path, markers, table);
-      const own = markers.filter((marker) => !isIndexed(index.before, marker, table));
-      const months = Object.values(index.data[table]).map(({ path }) => path);
-      return [...months, ...filesOf(this.path, own, table)];
-    }
+    if (!hasRowPerFile(table)) return filesOf(this.path, markers, table);
     if (table === 'runs') {
       const runs = this.runs.filter((file) => isAsked(websiteOf(file)));
       return index ? [index.files.runs, ...runs] : runs;
@@ -154,12 +148,6 @@ export class Log implements ReadLog {
       return [...markers.map(({ path }) => path), ...damaged.map(({ path }) => path)];
     }
     return [index.files.snapshots, ...this.listed.snapshots.filter((file) => isAsked(websiteOf(file)))];
-  }
-
-  /** Has a table's own files read from now on if its data in the index is damaged. */
-  async checkIndex(table: Table): Promise<void> {
-    const index = this.#index;
-    if (index?.data && isIndexedData(table) && !(await isIntact(index, table))) this.#index = { ...index, data: null };
   }
 
   /** The websites that have a snapshot, for each name that they ever had, the newest last; and the newest snapshots. */

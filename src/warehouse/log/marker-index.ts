@@ -4,22 +4,14 @@ import { z } from 'zod';
 import { exists, sha256Of } from '../../base/storage/durable.js';
 import { readJson, writeJson } from '../../base/storage/json-file.js';
 import { warehouseFolder } from './folder/layout.js';
-import type { DataTable, Table } from './folder/tables.js';
-import type { Marker } from './markers.js';
 
 export const INDEXED_TABLES = ['snapshots', 'runs'] as const;
 export type IndexedTable = (typeof INDEXED_TABLES)[number];
-/** Tables of which nearly every commit has a file, and questions about all websites need most of these. */
-export const INDEXED_DATA = ['coverage_summary', 'page_versions'] as const satisfies DataTable[];
-export type IndexedData = (typeof INDEXED_DATA)[number];
-/** Larger files are read quickly enough by themselves. */
-const LARGEST_BYTES = 256 * 1024;
 
 const fileSchema = z.object({ name: z.string().regex(/^[\w-]+\.parquet$/), sha256: z.string() });
-const monthsSchema = z.record(z.string(), fileSchema);
 const indexSchema = z.object({
   /** To be raised by a version that changes the content. */
-  version: z.literal(2),
+  version: z.literal(3),
   /** Rows of this date or later are not in the index, `YYYY-MM-DD`. */
   before: z.string(),
   /**
@@ -27,31 +19,19 @@ const indexSchema = z.object({
    */
   witness: z.string(),
   files: z.object({ snapshots: fileSchema, runs: fileSchema }),
-  data: z.object({ coverage_summary: monthsSchema, page_versions: monthsSchema }),
 });
 export type IndexContent = z.infer<typeof indexSchema>;
 
 /**
- * The older rows of the tables with a small file per commit or run, in one file for each table, or for each of its months:
- * thousands of files take seconds to open. It is derived from those files; without it, readers open them themselves.
+ * The older rows of the tables with a small file per commit or run, in one file for each table: thousands of files take
+ * seconds to open. It is derived from those files; without it, readers open them themselves.
  */
 export interface MarkerIndex {
   before: string;
   files: Record<IndexedTable, string>;
-  /** By month, `YYYY-MM`. Null for readers of some websites, because the files hold rows of all. */
-  data: Record<IndexedData, Record<string, { path: string; sha256: string }>> | null;
 }
 
-/** Whether an index of what is before this date holds what a commit has of a table. */
-export function isIndexed(before: string, { date, files }: Marker, table: IndexedData): boolean {
-  return date < before && (files[table]?.bytes ?? 0) <= LARGEST_BYTES;
-}
-
-export function isIndexedData(table: Table): table is IndexedData {
-  return INDEXED_DATA.some((one) => one === table);
-}
-
-/** @returns null if there is none, or if it is of another warehouse or damaged, but for its data: see `isIntact` */
+/** @returns null if there is none, or if it is of another warehouse or damaged */
 export async function readIndex(warehouse: string): Promise<MarkerIndex | null> {
   const { folder, file } = placeOf(warehouse);
   const index = await readJson(file, indexSchema).catch(() => null);
@@ -59,24 +39,8 @@ export async function readIndex(warehouse: string): Promise<MarkerIndex | null> 
   for (const { name, sha256 } of Object.values(index.files)) {
     if ((await sha256Of(join(folder, name)).catch(() => null)) !== sha256) return null;
   }
-  const { files, data } = index;
-  const pathsOf = (table: IndexedData) =>
-    Object.fromEntries(
-      Object.entries(data[table]).map(([month, { name, sha256 }]) => [month, { path: join(folder, name), sha256 }]),
-    );
-  return {
-    before: index.before,
-    files: { snapshots: join(folder, files.snapshots.name), runs: join(folder, files.runs.name) },
-    data: { coverage_summary: pathsOf('coverage_summary'), page_versions: pathsOf('page_versions') },
-  };
-}
-
-/** Whether the data of a table in the index is what was written. Reads it, which is too much for each opening of a log. */
-export async function isIntact({ data }: MarkerIndex, table: IndexedData): Promise<boolean> {
-  for (const { path, sha256 } of Object.values(data?.[table] ?? {})) {
-    if ((await sha256Of(path).catch(() => null)) !== sha256) return false;
-  }
-  return true;
+  const { before, files } = index;
+  return { before, files: { snapshots: join(folder, files.snapshots.name), runs: join(folder, files.runs.name) } };
 }
 
 /** Replaces the index. */

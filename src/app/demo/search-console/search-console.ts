@@ -35,8 +35,8 @@ export interface SearchConsole extends Simulation {
  * `host` of a simulated website, that one's robots.txt and sitemaps.
  */
 export async function startSearchConsole(options: SearchConsoleOptions = {}): Promise<SearchConsole> {
-  const { clock = Date.now, jwtClock = Date.now, latencyMs = 0, properties: given = [] } = options;
-  const signIn = new SignIn(clock, jwtClock, options.token);
+  const { clock = Date.now, latencyMs = 0, properties: given = [] } = options;
+  const signIn = new SignIn(clock, options.token, options.jwtClock);
   const inspected = new Map<string, number>();
   const properties: Property[] = [];
   const setProperties = (world: World, all: readonly PropertyOptions[]): void => {

@@ -34,8 +34,8 @@ export class SignIn {
   /** @param token an access token that never ends, for trying out */
   constructor(
     private readonly clock: () => number,
-    private readonly jwtClock: () => number,
     token?: string,
+    private readonly jwtClock: () => number = Date.now,
   ) {
     if (token) this.#grants.set(token, { isUser: false, scope: READ_ONLY, endsAt: Number.POSITIVE_INFINITY });
   }
