@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Reader } from '../../../src/answers/query/reader.js';
-import { readListing } from '../../../src/warehouse/bucket/listing.js';
+import { readListing } from '../../../src/warehouse/bucket/client.js';
 import { firstLine } from '../../../src/warehouse/log/folder/damage.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { buildWarehouse } from '../../given/warehouse.js';

@@ -50,7 +50,7 @@ describe('indexhouse status', () => {
     ]);
     const { code, stdout } = await run(['status', '--warehouse', built.path, '--verbose'], { columns: 0 });
     expect({ code, stdout }).toEqual({ code: 3, stdout: expect.not.stringMatching(/ -\d/) });
-    expect(stdout).toMatch(/^https:\/\/w.example .* just now /m);
+    expect(stdout).toMatch(/^age +just now$/m);
     expect(stdout).toMatch(/^! .*: the last snapshot is \d+d( \d+h)? ahead of this machine's clock; check the clock$/m);
   });
 
@@ -66,11 +66,8 @@ describe('indexhouse status', () => {
     });
     const shown = await run(['status', '--config', file, '--verbose']);
     expect(shown.code).toBe(1);
-    expect(shown.stdout).toMatch(/site-a .*complete +10 +10 +0 +committed/);
+    expect(shown.stdout).toMatch(/site-a .*complete +10 +10 +0 +10 of 10 +committed/);
     expect(shown.stdout).toMatch(/site-b +never .*FAILED/);
-    expect(shown.stdout).toMatch(
-      /last requests +throttled +retried +utilised\n.*\nsite-a +11 +0 +0\nsite-b +1 +0 +0\n/,
-    );
     expect(shown.stdout).toMatch(/! site-b: the last run got no snapshot: the service answered 403/);
     const json = await run(['status', '--warehouse', warehouse, '--json']);
     expect(json.code).toBe(1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { worldStore } from '../../../src/app/demo/simulator/store.js';
+import { worldStore } from '../../../src/app/demo/simulator/simulator.js';
 import { World } from '../../../src/app/demo/simulator/world.js';
 import { buildServer } from '../../../src/serve/api/http.js';
 import { coverageWindowSchema } from '../../../src/source/contract/coverage.js';

@@ -8,7 +8,7 @@ import {
   type SourcesRead,
 } from '../../../answers/status/website-status.js';
 import { namesText } from '../../../base/observe/causes.js';
-import { age, ago, count, counted, percent } from '../../../base/observe/format.js';
+import { age, ago, count, counted } from '../../../base/observe/format.js';
 import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder, checkPath } from '../../../warehouse/log/folder/prepare.js';
@@ -18,12 +18,14 @@ import { EXIT, type Io, widthOf } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { formatTable } from '../output/table.js';
 
-const OF_ALL_REPORTS = ['pages with a report', 'oldest', 'median'];
+const WEBSITE_COLUMNS = [
+  ...['website', 'last snapshot', 'age', 'listing', 'listed', 'expected', 'rejected', 'reports', 'last run'],
+];
 /** How many lines of drift to print. */
 const DRIFT_SHOWN = 10;
 /** Without `--verbose`, so many lines of a kind, or names in one. */
 const MOST_LINES = 5;
-/** The tables have so many websites at most, those that need attention first. */
+/** The table has so many websites at most, those that need attention first. */
 const MOST_WEBSITES = 20;
 
 export interface Flags extends ReadFlags {
@@ -63,9 +65,9 @@ function printed(status: Status, { verbose = false }: Flags, width: number | und
     ...notes(status, verbose),
   ];
   const text = lines.map((line) => `${safe(line)}\n`).join('');
-  const tables = verbose ? websiteTables(status, width) : '';
+  const table = verbose ? websiteTable(status, width) : '';
   const { sentence } = status.last_night;
-  return `${safe(sentence)}\n\n${tables}${text}${text && '\n'}Warehouse: ${safe(warehouse)}\n`;
+  return `${safe(sentence)}\n\n${table}${text}${text && '\n'}Warehouse: ${safe(warehouse)}\n`;
 }
 
 /** What is good to know and needs nobody's attention. */
@@ -98,53 +100,27 @@ function notConfiguredLine(websites: Status['websites']): string[] {
   return [`${namesText(gone.map(nameOf))} are no longer configured; \`indexhouse remove --website …\` removes one`];
 }
 
-/** The tables about websites; empty ones are left out. */
-function websiteTables(status: Status, width: number | undefined): string {
+/** The table of websites, those that need attention first if they are too many. */
+function websiteTable(status: Status, width: number | undefined): string {
   const { checked_at, findings } = status;
   const affected = new Set(findings.map(({ website }) => website));
   const rank = (website: Status['websites'][number]) => (affected.has(nameOf(website)) ? 0 : 1);
   const isCut = status.websites.length > MOST_WEBSITES;
   const sorted = isCut ? status.websites.toSorted((one, other) => rank(one) - rank(other)) : status.websites;
-  const websites = sorted.slice(0, MOST_WEBSITES);
-  const ageOf = (seconds: number | null | undefined) => (seconds == null ? '' : age(seconds * 1000));
-  const snapshots = websites.map((website) => {
+  const rows = sorted.slice(0, MOST_WEBSITES).map((website) => {
     const { last_snapshot: last, last_run: run } = website;
+    const ended = run && ago(Date.parse(checked_at) - Date.parse(run.finished_at));
     return [
-      ...[nameOf(website), last?.snapshot_at ?? 'never', ageOf(last?.age_seconds), last?.listing_status],
+      ...[nameOf(website), last?.snapshot_at ?? 'never', last && age(last.age_seconds * 1000), last?.listing_status],
       ...[last?.pages_listed, last?.pages_expected, last?.pages_rejected],
-      run
-        ? `${run.outcome === 'failed' ? 'FAILED' : run.outcome} ${ago(Date.parse(checked_at) - Date.parse(run.finished_at))}`
-        : '',
+      last && `${count(last.reports_fetched)} of ${count(last.reports_planned)}`,
+      run ? `${run.outcome === 'failed' ? 'FAILED' : run.outcome} ${ended}` : '',
     ];
   });
-  // Left out if it is 0 in every row, so that the rest fits into a terminal.
-  const haveFailed = websites.some(({ last_snapshot: last }) => (last?.reports_failed ?? 0) > 0);
-  const reports = websites.flatMap((website) => {
-    const { last_snapshot: last, pages } = website;
-    if (!last) return [];
-    const known = [
-      percent(pages?.report_share),
-      ageOf(pages?.oldest_report_seconds),
-      ageOf(pages?.median_report_seconds),
-    ];
-    const counts = [last.reports_fetched, ...(haveFailed ? [last.reports_failed] : []), last.reports_planned];
-    return [[nameOf(website), last.reports_status, ...counts, ...known]];
-  });
-  const requests = websites.flatMap((website) => {
-    const { last_run: run } = website;
-    if (!run) return [];
-    const { requests_sent, requests_throttled, requests_retried, utilisation } = run;
-    return [[nameOf(website), requests_sent, requests_throttled, requests_retried, percent(utilisation)]];
-  });
-  const tables: [columns: string[], rows: unknown[][]][] = [
-    [['website', 'last snapshot', 'age', 'listing', 'listed', 'expected', 'rejected', 'last run'], snapshots],
-    [['website', 'last reports', 'fetched', ...(haveFailed ? ['failed'] : []), 'planned', ...OF_ALL_REPORTS], reports],
-    [['website', 'last requests', 'throttled', 'retried', 'utilised'], requests],
-  ];
-  const filled = tables.filter(([, rows]) => rows.length > 0);
-  const left = sorted.length - websites.length;
+  if (rows.length === 0) return '';
+  const left = sorted.length - rows.length;
   const more = left > 0 ? `… and ${counted(left, 'website')} more; \`indexhouse status --json\` has all.\n\n` : '';
-  return `${filled.map(([columns, rows]) => `${formatTable(columns, rows, { width })}\n`).join('')}${more}`;
+  return `${formatTable(WEBSITE_COLUMNS, rows, { width })}\n${more}`;
 }
 
 function notInspectedLine({ last_snapshot: last, pages, ...website }: Status['websites'][number]): string[] {

@@ -1,18 +1,20 @@
 import { causesOf } from '../../../answers/status/last-night.js';
 import { duration as milliseconds } from '../../../base/config/scalars.js';
 import type { Config } from '../../../base/config/schema.js';
-import { secretsOf } from '../../../base/config/websites.js';
+import { namedWebsites, secretsOf, websiteIds } from '../../../base/config/websites.js';
 import { namesText, type Said } from '../../../base/observe/causes.js';
 import { count, counted, duration, percent } from '../../../base/observe/format.js';
 import { createLogger, type LogLevel } from '../../../base/observe/log.js';
 import { createProgress, type Progress } from '../../../base/observe/progress.js';
 import { colorsWanted, safe } from '../../../base/observe/terminal.js';
 import { packageVersion } from '../../../base/version.js';
-import { chosenWebsites } from '../../../sync/choose-websites.js';
+import type { ClientsOptions } from '../../../source/clients.js';
 import { configuredTime, realRunEffects } from '../../../sync/context.js';
 import { dryRun } from '../../../sync/dry-run.js';
 import { nameOf, type Receipt, saidIn, type WebsiteReceipt } from '../../../sync/receipt.js';
 import { type SyncOptions, sync } from '../../../sync/sync.js';
+import { checkIdentity } from '../../../warehouse/log/folder/prepare.js';
+import { knownWebsites } from '../../../warehouse/log/log.js';
 import { exitCodeOf, type Problem } from '../../../warehouse/log/verdict.js';
 import type { Globals } from '../command.js';
 import { configOf, flagValue, rebuiltLog } from '../configured.js';
@@ -197,4 +199,34 @@ function troubleLine(name: string, all: readonly WebsiteReceipt[]): string[] {
   const of = (key: keyof WebsiteReceipt['requests']) => sumOf(all, ({ requests }) => requests[key]);
   const parts = (['throttled', 'retried'] as const).flatMap((key) => (of(key) > 0 ? [`${count(of(key))} ${key}`] : []));
   return parts.length > 0 ? [`${name}: ${counted(of('sent'), 'request')}, of which ${parts.join(', ')}.`] : [];
+}
+
+/**
+ * Resolves the ids and names of websites that a user gave for a run. Looks in the configuration; where that says `all`,
+ * in the warehouse, and only then in what the service lists for the key.
+ *
+ * @param asking how to ask the service, at the cost of a request; null: do not ask
+ * @throws UsageError if one of them is unknown
+ * @throws SourceError if the service does not list the key's websites
+ */
+export async function chosenWebsites(
+  given: readonly string[],
+  config: Config,
+  asking: ClientsOptions | null,
+): Promise<string[]> {
+  const named = namedWebsites(config);
+  if (named || given.length === 0) return websiteIds(given, named ?? [], 'the configuration');
+  const { path, time_zone, memory_limit } = config.warehouse;
+  const known = (await checkIdentity(path, time_zone)) ? await knownWebsites(path, memory_limit) : [];
+  const isKnown = (text: string) => known.some(({ id, name }) => id === text || name === text);
+  if (!asking || given.every(isKnown)) return websiteIds(given, known, 'the warehouse');
+  // Loaded here, because only this case needs the HTTP client.
+  const { Clients, configuredWebsites } = await import('../../../source/clients.js');
+  const clients = new Clients(config, asking);
+  try {
+    const listed = await configuredWebsites(config, clients);
+    return websiteIds(given, [...listed, ...known], 'what the key has access to');
+  } finally {
+    await clients.close();
+  }
 }
