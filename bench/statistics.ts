@@ -4,7 +4,7 @@ import { type Engine, withEngine } from '../src/base/storage/engine.js';
 import { sql } from '../src/base/storage/sql.js';
 import { addDays, DAY_MS } from '../src/base/time.js';
 import { planInspections, setPlanOrder } from '../src/sync/plan-reports.js';
-import { createTables, viewStatements } from '../src/warehouse/log/folder/tables.js';
+import { createTables, viewScript } from '../src/warehouse/log/folder/tables.js';
 import { judge, median, print, sizeOf, tell } from './figures.js';
 import { benchSql, MEMORY_LIMIT } from './generate-history.js';
 import { inFolder } from './processes.js';
@@ -147,7 +147,7 @@ async function found(engine: Engine, seed: number, { pages, nights, rotation, ..
   await engine.run('create table world_seen (night integer, waits integer[], unseen integer, truth double)');
   await engine.set({ seed, pages, ...scenario, first_date: FIRST_DATE, since: -DAYS_BEFORE, night: -1 });
   for (const name of WORLD) await engine.run(benchSql(`world_${name}`));
-  for (const statement of viewStatements('UTC')) await engine.run(statement);
+  await engine.run(viewScript('UTC'));
   await engine.run(benchSql('world_shown'));
   const [left, scope] = [Math.ceil(pages / rotation), '.w.example'];
   await engine.set({ scopes: [scope], quotas: JSON.stringify([{ scope, left, per_day: left }]) });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withEngine } from '../../src/base/storage/engine.js';
-import { createTables, viewStatements } from '../../src/warehouse/log/folder/tables.js';
+import { createTables, viewScript } from '../../src/warehouse/log/folder/tables.js';
 import { temporaryFolder } from '../given/folder.js';
 
 /** One night: how many pages the samples stand for, and how many of each sample were found indexed. */
@@ -27,7 +27,7 @@ async function estimateOf(nights: readonly Night[]) {
     await createTables(engine);
     for (const table of ['snapshots', 'url_reports'])
       await engine.run(`create or replace table ${table} as select * from ${table}`);
-    for (const statement of viewStatements('UTC')) await engine.run(statement);
+    await engine.run(viewScript('UTC'));
     for (const [at, { evidence, found }] of nights.entries()) {
       const of = { website_id: 'w', snapshot_date: `2025-03-${String(at + 1).padStart(2, '0')}` };
       await engine.set({ ...of, evidence: evidence && JSON.stringify(evidence) });

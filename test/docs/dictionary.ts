@@ -9,7 +9,7 @@ import {
   readRelations,
   START_HERE,
 } from '../../src/warehouse/log/folder/dictionary.js';
-import { createTables, viewStatements } from '../../src/warehouse/log/folder/tables.js';
+import { createTables, viewScript } from '../../src/warehouse/log/folder/tables.js';
 
 export const DICTIONARY = join(packageFolder(), 'docs', 'data-dictionary.md');
 const HEAD = `# Data dictionary
@@ -63,7 +63,7 @@ order by days_out desc, url;
 export async function relationsNow(descriptions: Descriptions): Promise<Relation[]> {
   return withEngine({ memoryLimit: 256e6, temporary: join(tmpdir(), 'indexhouse-test') }, async (engine) => {
     await createTables(engine);
-    for (const statement of viewStatements('UTC')) await engine.run(statement);
+    await engine.run(viewScript('UTC'));
     return readRelations(engine, descriptions);
   });
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { withEngine } from '../../src/base/storage/engine.js';
 import { sql } from '../../src/base/storage/sql.js';
 import { addDays } from '../../src/base/time.js';
-import { createTables, viewStatements } from '../../src/warehouse/log/folder/tables.js';
+import { createTables, viewScript } from '../../src/warehouse/log/folder/tables.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const CUT = 26;
@@ -27,7 +27,7 @@ test('a silence is unlikely by the rhythm of the page, and cut days, outages and
     await createTables(engine);
     for (const table of ['search_final', 'search_fresh', 'search_fetches'])
       await engine.run(`create or replace table ${table} as select * from ${table}`);
-    for (const statement of viewStatements('UTC')) await engine.run(statement);
+    await engine.run(viewScript('UTC'));
     for (let day = 1; day <= LAST_FINAL + 1; day++) {
       const pages = Object.entries(SHOWN).flatMap(([url, days]) => (days.includes(day) ? [url] : []));
       const isFinal = day <= LAST_FINAL;

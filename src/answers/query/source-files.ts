@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Engine } from '../../base/storage/engine.js';
 import { literal, sql } from '../../base/storage/sql.js';
 import { listedQuery, listFiles, tableQuery, withEmpty } from '../../warehouse/log/folder/prepare.js';
-import { hasRowPerFile, TABLES, type Table, viewStatements } from '../../warehouse/log/folder/tables.js';
+import { hasRowPerFile, TABLES, type Table, viewScript } from '../../warehouse/log/folder/tables.js';
 import type { Log } from '../../warehouse/log/log.js';
 import { markersOf } from '../../warehouse/log/markers.js';
 import { readStates } from '../../warehouse/log/state.js';
@@ -107,7 +107,7 @@ export async function viewSources(
 ): Promise<OwnColumns> {
   for (const table of TABLES) await listFiles(engine, table, withEmpty(schemas, table, []));
   for (const table of TABLES) await engine.view(table, listedQuery(table, table));
-  for (const statement of viewStatements(timeZone)) await engine.run(statement);
+  await engine.run(viewScript(timeZone));
   const own = await addOwnPages(engine, folder, pagesFrom);
   for (const name of ['listed_pages', 'selected_pages']) await engine.run(sql(`answers/query/${name}`));
   for (const table of tables) await addOwnTable(engine, folder, table);

@@ -5,10 +5,12 @@ import { createRequire } from 'node:module';
 import type { LookupFunction } from 'node:net';
 import type { buildConnector, Dispatcher, EnvHttpProxyAgent, errors, Pool as UndiciPool } from 'undici';
 
-/** Loaded by file: the package's index also loads `fetch`, caches and cookies, which would delay every small sync. */
+/** Loaded when the first request is sent, and by file: the index also loads `fetch`, caches and cookies. */
 const load = createRequire(import.meta.url);
-const Pool: typeof UndiciPool = load('undici/lib/dispatcher/pool.js');
-const { HeadersTimeoutError }: typeof errors = load('undici/lib/core/errors.js');
+const poolOf = (...given: ConstructorParameters<typeof UndiciPool>): UndiciPool => {
+  const Pool: typeof UndiciPool = load('undici/lib/dispatcher/pool.js');
+  return new Pool(...given);
+};
 
 /** One complete answer of a server, whatever its status. */
 export class HttpAnswer {
@@ -49,10 +51,10 @@ export function dispatcherFor(
 ): Dispatcher {
   const direct = lookup ? { ...options, connect: { ...options.connect, lookup } } : options;
   const proxy = process.env['https_proxy'] || process.env['HTTPS_PROXY'];
-  if (!proxy || !origin.startsWith('https:')) return new Pool(origin, direct);
+  if (!proxy || !origin.startsWith('https:')) return poolOf(origin, direct);
   const { EnvHttpProxyAgent: Agent }: { EnvHttpProxyAgent: typeof EnvHttpProxyAgent } = load('undici');
   // With the same options, because the default ones wait five minutes for a silent proxy.
-  return new Agent({ ...direct, clientFactory: (proxy) => new Pool(proxy, options) });
+  return new Agent({ ...direct, clientFactory: (proxy) => poolOf(proxy, options) });
 }
 
 /** Sends a request and collects its answer. Redirects are not followed. @throws undici's errors, or those of the limits */
@@ -132,6 +134,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
 }
 
 function endLate(controller: Dispatcher.DispatchController, ms: number): NodeJS.Timeout {
+  const { HeadersTimeoutError }: typeof errors = load('undici/lib/core/errors.js');
   return setTimeout(() => controller.abort(new HeadersTimeoutError()), ms).unref();
 }
 

@@ -17,8 +17,9 @@ import {
   DATA_TABLES,
   type DataTable,
   isThinned,
+  TABLES,
   type Table,
-  viewStatements,
+  viewScript,
 } from '../log/folder/tables.js';
 import type { FollowerState } from './follower.js';
 
@@ -34,7 +35,8 @@ const FILES = /read_parquet\(\['.*'\]/g;
  * Views of another version do; the next sync replaces them.
  */
 export async function isAnalyticsCurrent(warehouse: string): Promise<boolean> {
-  const { text } = await analyticsText(warehouse);
+  const { base, derived } = await analyticsScript({ warehouse, root: warehouse });
+  const text = base + derived;
   if (await shows(warehouse, text)) return true;
   const known = (await readIfThere(join(warehouse, TEXT))) ?? '';
   const files = text.match(FILES) ?? [];
@@ -49,11 +51,6 @@ async function shows(warehouse: string, text: string): Promise<boolean> {
   return known === text && (await exists(warehouseFolder(warehouse).analytics));
 }
 
-async function analyticsText(warehouse: string): Promise<{ statements: string[]; text: string }> {
-  const statements = await analyticsStatements({ warehouse, root: warehouse });
-  return { statements, text: `${statements.join(';\n')};\n` };
-}
-
 /**
  * Writes `analytics.duckdb`: views over the Parquet files with absolute paths, for BI tools that want a single file and
  * may keep it open all day. It is replaced by rename, and only if its views change.
@@ -61,9 +58,10 @@ async function analyticsText(warehouse: string): Promise<{ statements: string[];
 export async function writeAnalytics(warehouse: string, memoryLimit: number): Promise<FollowerState> {
   const upToDate = { name: 'analytics', behind: 0 };
   const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
-  const { statements, text } = await analyticsText(warehouse);
+  const script = await analyticsScript({ warehouse, root: warehouse });
+  const text = script.base + script.derived;
   if (await shows(warehouse, text)) return upToDate;
-  await publishAnalytics(warehouseFolder(warehouse).analytics, statements, engine);
+  await publishAnalytics(warehouseFolder(warehouse).analytics, script, engine);
   crashPoint('published analytics.duckdb');
   await writeDurably(join(warehouse, TEXT), text);
   return upToDate;
@@ -85,7 +83,7 @@ export async function exportAnalytics(input: AnalyticsPlace & { out: string; mem
     const engine = { memoryLimit, temporary };
     await checkSchemas(warehouse);
     const file = await replaceable(out, warehouse, engine);
-    await publishAnalytics(file, await analyticsStatements({ warehouse, root }), engine);
+    await publishAnalytics(file, await analyticsScript({ warehouse, root }), engine);
     return { file, root, views: await viewsIn(file, engine) };
   });
 }
@@ -146,15 +144,22 @@ async function viewsIn(file: string, engine: EngineOptions): Promise<string[]> {
 }
 
 /** Creates a DuckDB file of views, which replaces an earlier one. */
-async function publishAnalytics(file: string, statements: string[], engine: EngineOptions): Promise<void> {
+async function publishAnalytics(file: string, script: AnalyticsScript, engine: EngineOptions): Promise<void> {
   const temporary = `${file}.indexhouse.tmp`;
   // The WAL of an attempt that crashed would be replayed into the new file.
   await removeDatabase(temporary);
   try {
     await withEngine({ ...engine, file: temporary, storageVersion: STORAGE_VERSION }, async (opened) => {
       await replaceReadParquet(opened);
-      for (const statement of statements) await opened.run(statement);
+      // Outside a transaction, each statement waits for the disk.
+      await opened.run('begin');
+      // Over tables, because a view binds all views below it, and those over files take five times as long.
+      await createTables(opened);
+      await opened.run(script.derived);
+      await opened.run(TABLES.map((table) => `drop table ${table}`).join(';'));
+      await opened.run(script.base);
       await commentOn(opened);
+      await opened.run('commit');
       await opened.run('checkpoint');
     });
     crashPoint('made analytics.duckdb');
@@ -185,17 +190,20 @@ async function replaceReadParquet(engine: Engine): Promise<void> {
   await engine.run(sql('warehouse/analytics/read_parquet'));
 }
 
+/** Scripts that create the views over the Parquet files, one for each table, and the views over those. */
+type AnalyticsScript = Record<'base' | 'derived', string>;
+
 /**
- * The statements that create all views over the Parquet files, in order; see `replaceReadParquet` for running them. Each
+ * The views over the Parquet files; see `replaceReadParquet` for creating them. Each
  * view filters by markers and tombstones, because files without a marker or with a tombstone do not count.
  */
-async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {
+async function analyticsScript(place: AnalyticsPlace): Promise<AnalyticsScript> {
   const views: string[] = [];
   for (const table of ['snapshots', 'runs', 'note_log', 'tombstones'] as const) {
     views.push(`create or replace view ${table} as select ${shownColumns(table)} from ${await source(place, table)}`);
   }
   for (const table of [...DATA_TABLES, 'page_state'] as const) views.push(await committedView(place, table));
-  return [...views, ...viewStatements(await timeZoneOf(place.warehouse))];
+  return { base: `${views.join(';\n')};\n`, derived: `${viewScript(await timeZoneOf(place.warehouse))};\n` };
 }
 
 /**

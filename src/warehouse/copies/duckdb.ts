@@ -16,7 +16,7 @@ import { readReadable } from '../log/folder/damage.js';
 import { commentOn, descriptionsText } from '../log/folder/dictionary.js';
 import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { timeZoneOf } from '../log/folder/prepare.js';
-import { createTables, LOOSE_TABLES, type Table, viewStatements } from '../log/folder/tables.js';
+import { createTables, LOOSE_TABLES, type Table, viewScript } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
 import { dataFilesOf, type Marker, stateFileOf } from '../log/markers.js';
 import { checkDuckdb, duckdbLag, isOutdated, knownCommits, lackingTombstones } from './duckdb-check.js';
@@ -270,14 +270,12 @@ async function lackingRows(engine: Engine, files: readonly string[], table: stri
 
 /** Creates the views of a native file, unless they are there with the same text. */
 export async function createViews(engine: Engine, timeZone: string): Promise<void> {
-  const views = viewStatements(timeZone);
-  const text = createHash('sha256')
-    .update(`${views.join(';\n')}${descriptionsText()}`)
-    .digest('hex');
+  const views = viewScript(timeZone);
+  const text = createHash('sha256').update(`${views}${descriptionsText()}`).digest('hex');
   const [known] = await engine.rows(z.object({ text: z.string() }), 'select text_sha256 as text from views_of');
   if (known?.text === text) return;
   await inTransaction(engine, async () => {
-    for (const view of views) await engine.run(view);
+    await engine.run(views);
     await commentOn(engine);
     await engine.run('delete from views_of');
     await engine.run('insert into views_of values ($text)', { text });

@@ -5,7 +5,7 @@ import { findAnalysis } from '../../../src/answers/query/catalog.js';
 import { valuesOf } from '../../../src/answers/query/parameters.js';
 import { World, type WorldOptions } from '../../../src/app/demo/simulator/world.js';
 import { Engine } from '../../../src/base/storage/engine.js';
-import { createTables, viewStatements } from '../../../src/warehouse/log/folder/tables.js';
+import { createTables, viewScript } from '../../../src/warehouse/log/folder/tables.js';
 import { atEnd, temporaryFolder } from '../../given/folder.js';
 
 const WEBSITE = 'w';
@@ -66,7 +66,7 @@ export class MadeNights {
     await createTables(engine);
     // The views stand on tables whose rows need not have all columns.
     await engine.run('create or replace table snapshots as select * from snapshots');
-    for (const statement of viewStatements('UTC')) await engine.run(statement);
+    await engine.run(viewScript('UTC'));
     await engine.run('create table changes_made as select * from page_changes');
     await engine.run('create or replace view page_changes as from changes_made');
     await engine.run('drop table page_versions');

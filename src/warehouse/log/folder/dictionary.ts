@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { grouped } from '../../../base/observe/causes.js';
 import type { Engine } from '../../../base/storage/engine.js';
 import { identifier, literal, packageFolder, sql, sqlNames } from '../../../base/storage/sql.js';
 import { TABLES } from './tables.js';
@@ -22,8 +23,10 @@ export interface Relation {
 const descriptionsSchema = z.record(z.string(), z.record(z.string(), z.string()));
 export type Descriptions = z.infer<typeof descriptionsSchema>;
 
-const columnRow = z.object({ column_name: z.string(), column_type: z.string(), null: z.string() });
-const viewRow = z.object({ name: z.string() });
+const columnRow = z.object({ relation: z.string(), name: z.string(), type: z.string(), required: z.boolean() });
+/** `describe` of every table and view at once. */
+const COLUMNS = `select table_name as relation, column_name as name, lower(data_type) as type, not is_nullable as required
+  from duckdb_columns() where database_name = current_database() and not internal order by table_oid, column_index`;
 
 /** `docs/columns.yaml`. */
 export function descriptionsText(): string {
@@ -38,23 +41,22 @@ export function readDescriptions(): Descriptions {
 /** All tables and views of a database, each column with its description, or null where it has none. */
 export async function readRelations(engine: Engine, descriptions: Descriptions): Promise<Relation[]> {
   const [tables, views] = [textsIn('tables'), new Map([...textsIn('search'), ...textsIn('views')])];
-  const relations: Relation[] = [];
-  for (const [name, text] of [...TABLES.map((table) => [table, tables.get(table) ?? ''] as const), ...views]) {
+  const columns = grouped(await engine.rows(columnRow, COLUMNS), ({ relation }) => relation);
+  const texts = [...TABLES.map((table) => [table, tables.get(table) ?? ''] as const), ...views];
+  return texts.map(([name, text]) => {
     const sections = [name, ...(views.has(name) ? tablesIn(text) : []), EVERYWHERE];
-    const columns = await engine.rows(columnRow, `describe ${name}`);
-    relations.push({
+    return {
       name,
       kind: views.has(name) ? 'view' : 'table',
       about: aboutOf(text),
-      columns: columns.map(({ column_name: column, column_type, null: nullable }) => ({
+      columns: (columns.get(name) ?? []).map(({ name: column, type, required }) => ({
         name: column,
-        type: column_type.toLowerCase().replace('timestamp with time zone', 'timestamptz'),
-        required: nullable === 'NO',
+        type: type.replace('timestamp with time zone', 'timestamptz'),
+        required,
         description: sections.map((section) => descriptions[section]?.[column]).find((found) => found) ?? null,
       })),
-    });
-  }
-  return relations;
+    };
+  });
 }
 
 /** The statements of a folder by the name of what they create. */
@@ -64,17 +66,15 @@ function textsIn(folder: string): Map<string, string> {
 
 /** Comments on every table, view and column of a database, which BI tools show beside their names. */
 export async function commentOn(engine: Engine): Promise<void> {
-  const isView = new Set(
-    (await engine.rows(viewRow, 'select view_name as name from duckdb_views() where not internal')).map(
-      ({ name }) => name,
-    ),
-  );
-  for (const { name, about, columns } of await readRelations(engine, readDescriptions())) {
-    const text = START_HERE.includes(name) ? `Start here. ${about}` : about;
-    await engine.run(`comment on ${isView.has(name) ? 'view' : 'table'} ${name} is ${literal(text)}`);
-    for (const { name: column, description } of columns)
-      await engine.run(`comment on column ${name}.${identifier(column)} is ${literal(description ?? '')}`);
-  }
+  const query = 'select view_name as name from duckdb_views() where not internal';
+  // Over Parquet files, what is a table in `indexhouse.duckdb` is a view.
+  const views = new Set((await engine.rows(z.object({ name: z.string() }), query)).map(({ name }) => name));
+  const relations = await readRelations(engine, readDescriptions());
+  const comments = relations.flatMap(({ name, about, columns }) => [
+    `comment on ${views.has(name) ? 'view' : 'table'} ${name} is ${literal(START_HERE.includes(name) ? `Start here. ${about}` : about)}`,
+    ...columns.map((one) => `comment on column ${name}.${identifier(one.name)} is ${literal(one.description ?? '')}`),
+  ]);
+  await engine.run(comments.join(';\n'));
 }
 
 /** The tables that a view reads, in the order in which it names them. */

@@ -114,20 +114,20 @@ function contractColumns(): string[] {
 /** Creates all tables, empty. */
 export async function createTables(engine: Engine): Promise<void> {
   const statements = sqlNames('warehouse/tables').map((name) => sql(name));
-  for (const statement of [...statements, ...contractColumns()]) await engine.run(statement);
+  await engine.run([...statements, ...contractColumns()].join(';\n'));
 }
 
-/** The macros that views, analyses and staging share, in order. `day_of` returns dates of this time zone. */
-export function macroStatements(timeZone: string): string[] {
+/** A script of the macros that views, analyses and staging share. `day_of` returns dates of this time zone. */
+export function macroScript(timeZone: string): string {
   const ofZone = `create or replace macro warehouse_time_zone() as ${literal(timeZone)}`;
-  return [ofZone, ...sqlNames('warehouse/macros').map((name) => sql(name))];
+  return [ofZone, ...sqlNames('warehouse/macros').map((name) => sql(name))].join(';\n');
 }
 
 /**
- * The ready-made views with the macros that they use, and those that take a period of dates: the same text over Parquet
+ * A script of the ready-made views with the macros that they use, and those that take a period of dates: the same text over Parquet
  * files and over the tables of `indexhouse.duckdb`.
  */
-export function viewStatements(timeZone: string): string[] {
+export function viewScript(timeZone: string): string {
   const names = ['search', 'views', 'periods'].flatMap((folder) => sqlNames(`warehouse/${folder}`));
-  return [...macroStatements(timeZone), ...names.map((name) => sql(name))];
+  return [macroScript(timeZone), ...names.map((name) => sql(name))].join(';\n');
 }
