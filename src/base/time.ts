@@ -1,5 +1,3 @@
-import { validate as isUuid, v7 as uuidv7 } from 'uuid';
-
 /** Times in milliseconds. */
 export const SECOND_MS = 1000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -32,10 +30,4 @@ export function calendarDate(at: Date, timeZone: string): string {
 /** When a UUID of version 7 was made, in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
-}
-
-/** A new UUID of version 7, which sorts after another one even if the clock ran back since that was made. */
-export function idAfter(other: string | null = null): string {
-  const id = uuidv7();
-  return other !== null && isUuid(other) && other >= id ? uuidv7({ msecs: timeOfId(other) + 1 }) : id;
 }

@@ -4,7 +4,7 @@ import { withRemedy } from '../base/storage/disk-error.js';
 import { sizeOf } from '../base/storage/durable.js';
 import { type Engine, withEngine } from '../base/storage/engine.js';
 import { sql } from '../base/storage/sql.js';
-import { calendarDate, idAfter } from '../base/time.js';
+import { calendarDate } from '../base/time.js';
 import { ClockError } from '../source/clock.js';
 import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
@@ -18,6 +18,7 @@ import { currentState, hasComplete } from '../warehouse/log/state.js';
 import { type Before, type FetchedReports, journalEngine, type PlannedRun, type WebsiteRun } from './context.js';
 import { setAsideText } from './journal/set-aside.js';
 import { countsIn, failedReceipt, type WebsiteReceipt } from './receipt.js';
+import { idAfter } from './run-clock.js';
 import { stageCommit } from './stage/stage.js';
 
 /**

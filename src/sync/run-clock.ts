@@ -1,6 +1,8 @@
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Website } from '../base/config/websites.js';
 import type { Effects } from '../base/effects.js';
 import type { Logger } from '../base/observe/log.js';
+import { timeOfId } from '../base/time.js';
 import type { RequestCounts } from '../source/client.js';
 import { ClockError, judgeClock } from '../source/clock.js';
 import type { Source } from '../source/source.js';
@@ -37,4 +39,10 @@ export class RunClock {
     if (run.source.client.clockAhead === null) await run.source.probe(purpose).catch(() => {});
     this.check(run);
   }
+}
+
+/** A new UUID of version 7, which sorts after another one even if the clock ran back since that was made. */
+export function idAfter(other: string | null = null): string {
+  const id = uuidv7();
+  return other !== null && isUuid(other) && other >= id ? uuidv7({ msecs: timeOfId(other) + 1 }) : id;
 }

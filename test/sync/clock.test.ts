@@ -1,8 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { expect, test } from 'vitest';
 import { createLogger } from '../../src/base/observe/log.js';
-import { idAfter, timeOfId } from '../../src/base/time.js';
+import { timeOfId } from '../../src/base/time.js';
 import { runExitCode } from '../../src/sync/receipt.js';
+import { idAfter } from '../../src/sync/run-clock.js';
 import { atLength, once, testAtLength } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
