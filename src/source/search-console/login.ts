@@ -10,7 +10,7 @@ import { MINUTE_MS, SECOND_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { SourceError } from '../errors.js';
 import { library, loginFile, SCOPE } from './credentials.js';
-import { CREATE, REFUSALS } from './remedy.js';
+import { CREATE, REFUSALS } from './refusals.js';
 import { type ExchangeOptions, SecretExchange } from './secret-exchange.js';
 import { type Send, transporterOf } from './sign-in.js';
 

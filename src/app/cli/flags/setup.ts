@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { REFUSALS } from '../../../source/search-console/refusals.js';
 import type { Define } from '../command.js';
 import { faultRates, requestRate, wholeNumber } from './flag-values.js';
 
@@ -8,6 +9,12 @@ Examples:
   indexhouse demo --serve
   indexhouse demo --source google      a month of a Search Console property, in about a minute
   indexhouse demo --nights 60 --pages 500 --folder /tmp/demo`;
+
+const LOGIN_HELP = `
+The sign-in is for webmasters.readonly alone. If Google refuses it:
+${Object.entries(REFUSALS)
+  .map(([code, remedy]) => `  ${code}: ${remedy}`)
+  .join('\n')}`;
 
 const ACCOUNT = 'one of google.accounts (default: the account without a name)';
 
@@ -40,7 +47,8 @@ export function setupCommands(define: Define): Command[] {
       .description('sign in to Search Console in a browser, with an OAuth client of your own')
       .option('--client <file>', 'JSON file of the client, type "Desktop app"')
       .option('--account <name>', ACCOUNT)
-      .option('--no-browser', 'print the address, and take the pasted answer: for servers'),
+      .option('--no-browser', 'print the address, and take the pasted answer: for servers')
+      .addHelpText('after', LOGIN_HELP),
     define('logout', () => import('../commands/logout.js'))
       .description('revoke that sign-in, and delete its file')
       .option('--account <name>', ACCOUNT),
