@@ -160,6 +160,7 @@ export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused:
     resumed: snapshot['resumed'] === true,
     duration_ms: Math.max(0, now - Date.parse(String(run['started_at']))),
     ...(snapshot['sources_quiet'] == null ? {} : { sources_quiet: String(snapshot['sources_quiet']) }),
+    ...(snapshot['rejected_for'] == null ? {} : { rejected_for: String(snapshot['rejected_for']) }),
     ...(set_aside === undefined ? {} : { set_aside }),
     ...(run['error'] === null ? {} : { error: String(run['error']) }),
   };

@@ -35,6 +35,8 @@ export interface WebsiteReceipt {
   reports: ReportsReceipt;
   /** Which sources named pages that nothing names any more; left out if none. */
   sources_quiet?: string;
+  /** The field, the kind and an example of what is wrong with most rejected records; left out if none were. */
+  rejected_for?: string;
   requests: RequestCounts;
   /** Answered requests ÷ those that the pace allowed, 0 to 1; null if that is unlimited or unknown. */
   utilisation: number | null;

@@ -4,7 +4,7 @@ import type { RunEffects } from '../../src/sync/context.js';
 import { unfinishedJournals } from '../../src/warehouse/journal/folder.js';
 import type { Ended } from './cli.js';
 import { holdOpen } from './holder.js';
-import type { Answer } from './service.js';
+import { type Answer, pagesOf } from './service.js';
 import { unwaiting } from './warehouse.js';
 
 /** The pages of each ending's website. */
@@ -124,8 +124,12 @@ export const ENDINGS: readonly Ending[] = [
     name: 'too many records are rejected',
     exitCode: 3,
     notices: ['rejects'],
-    says: '1 of 9 reports was rejected',
-    report: (page) => (page === 3 ? { body: 'no JSON' } : undefined),
+    says: `3 of 9 reports were rejected, more than 1.0%: last_crawl_time: is not an ISO 8601 time with Z or an offset ("yester\\u001B[31m\\n day ${'x'.repeat(56)}) of ${pagesOf('w', PAGES)[0]}, and 1 more`,
+    report: (page) => {
+      if (page === 7) return { body: 'no JSON' };
+      const last_crawl_time = `yester\u001b[31m\n\u202eday ${'x'.repeat(200)}`;
+      return page < 2 ? { body: JSON.stringify({ url: pagesOf('w', PAGES)[page], last_crawl_time }) } : undefined;
+    },
   },
   {
     name: 'the listing is partial',

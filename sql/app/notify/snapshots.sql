@@ -32,6 +32,7 @@ select
   reports_failed,
   reports_rejected,
   sources_quiet,
+  rejected_for,
   runs.error,
   before_id,
   before_date,

@@ -34,6 +34,38 @@ quiet as (
     ) as missing
   from now_listing_sources
   where getvariable('listing_complete') and pages_unnamed >= greatest(5, pages_before / 2)
+),
+-- The commonest reason for a rejection. All of it is foreign text, so each part is cut, and control characters go.
+broken as (
+  select
+    regexp_replace(
+      format(
+        '{}{}{} of {}{}',
+        if(field = '', '', left(field, 80) || ': '), left(one.message, 120),
+        coalesce(format(' ({})', left(one.value, 80)), ''), left(one.record, 200),
+        if(kinds > 1, format(', and {:,} more', kinds - 1), '')
+      ),
+      '[\pC\pZ\s]+', ' ', 'g'
+    ) as reason
+  from (
+    select field, any_value({message: message, value: value, record: record}) as one, count(*) over () as kinds
+    from (
+      select
+        issues ->> '$[0].path' as field,
+        issues ->> '$[0].code' as code,
+        issues ->> '$[0].message' as message,
+        if(
+          issues ->> '$[0].path' = '',
+          payload,
+          try((payload::json -> ('/' || replace(issues ->> '$[0].path', '.', '/')))::varchar)
+        ) as value,
+        coalesce(url, 'entry ' || position) as record
+      from now_rejected_records
+    )
+    group by field, code
+    order by count(*) desc, field, code
+    limit 1
+  )
 )
 select
   (accepted + listed.rejected)::integer as pages_listed,
@@ -50,6 +82,7 @@ select
       first, if(others > 0, format(' and {:,} more', others), ''), named, unnamed, coalesce(missing, '')
     )
   ) as sources_quiet,
+  (select reason from broken) as rejected_for,
   (select max("left") from journal_search where kind = 'searched') as search_days_left,
   if(
     getvariable('by_inspection'),

@@ -34,5 +34,6 @@ create table snapshots (
   -- Days of search analytics that later nights fetch.
   search_days_left integer,
   evidence json,
-  samples json
+  samples json,
+  rejected_for varchar
 )

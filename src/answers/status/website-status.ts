@@ -34,6 +34,7 @@ export const websiteRow = z.object({
       reports_status: z.string(),
       source: z.string().nullable(),
       sources_quiet: z.string().nullable(),
+      rejected_for: z.string().nullable(),
       reports_planned: z.int(),
       reports_fetched: z.int(),
       reports_missing: z.int(),

@@ -32,6 +32,7 @@ export const snapshotRow = z.object({
   reports_failed: z.int(),
   reports_rejected: z.int(),
   sources_quiet: z.string().nullable(),
+  rejected_for: z.string().nullable(),
   error: z.string().nullable(),
   before_id: z.string().nullable(),
   before_date: z.string().nullable(),

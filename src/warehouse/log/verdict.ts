@@ -24,6 +24,8 @@ export interface WebsiteEnd {
   reports: { planned: number; failed: number; rejected: number };
   /** Which sources named pages that nothing names any more. */
   sources_quiet?: string | null | undefined;
+  /** What is wrong with most of the rejected records. */
+  rejected_for?: string | null | undefined;
   set_aside?: string | undefined;
   /** Why it is not as it should be. */
   error?: string | null | undefined;
@@ -34,7 +36,7 @@ export const MAX_REJECT_RATIO = 0.01;
 
 /** What is wrong with how a run ended for a website; nothing if a budget or a deadline was reached as planned. */
 export function problemsOf(end: WebsiteEnd): Problem[] {
-  const { website_id, status, listing_status, reports_status, pages, reports, sources_quiet, set_aside, error } = end;
+  const { website_id, status, listing_status, reports_status, pages, reports, set_aside, error } = end;
   const problems: Problem[] = [];
   const add = (kind: ProblemKind, message: string, count = 1) => problems.push({ kind, website_id, count, message });
   if (status === 'failed') add('failed', `the last run got no snapshot: ${error ?? 'no reason was recorded'}`);
@@ -49,9 +51,10 @@ export function problemsOf(end: WebsiteEnd): Problem[] {
     const ofReports =
       reports.rejected > 0 ? [`${count(reports.rejected)} of ${counted(reports.planned, 'report')}`] : [];
     const what = [...ofPages, ...ofReports].join(' and ');
-    add('rejects', `${what} ${all === 1 ? 'was' : 'were'} rejected, more than ${percent(MAX_REJECT_RATIO)}`, all);
+    const were = `${what} ${all === 1 ? 'was' : 'were'} rejected, more than ${percent(MAX_REJECT_RATIO)}`;
+    add('rejects', `${were}${end.rejected_for ? `: ${end.rejected_for}` : ''}`, all);
   }
-  if (sources_quiet) add('quiet', sources_quiet);
+  if (end.sources_quiet) add('quiet', end.sources_quiet);
   if (set_aside !== undefined) add('damaged', `a damaged journal was set aside in ${set_aside}`);
   return problems;
 }

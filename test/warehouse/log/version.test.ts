@@ -37,7 +37,7 @@ test('status shows what the newest snapshot had for the first time, and what of 
   const { warehouse, night } = await bound();
   await night({ list: { a: { index_summary: 'Indexed', colour: 1 }, b: {} } });
   await night({ list: { a: { index_summary: 'Indexed', colour: 2, size: 3 }, b: { index_summary: 4 } } });
-  const { new_drift, quarantine } = await readStatus({
+  const { new_drift, quarantine, websites } = await readStatus({
     warehouse,
     memoryLimit: 256e6,
     maxAge: Number.POSITIVE_INFINITY,
@@ -47,5 +47,6 @@ test('status shows what the newest snapshot had for the first time, and what of 
   const drift = new_drift.filter(({ kind }) => kind === 'unknown_field');
   expect(drift).toMatchObject([{ website_id: 'w', source: 'coverage', field: 'size', value: null, occurrences: 1 }]);
   expect(quarantine).toEqual([{ website_id: 'w', records: 1 }]);
+  expect(websites[0]?.last_snapshot?.rejected_for).toMatch(/^index_summary: .*expected string.* \(4\) of .*\/b$/);
   expect(z.array(z.object({ sample: z.string() })).parse(drift)[0]?.sample).toContain('/a');
 });

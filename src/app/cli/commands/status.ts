@@ -8,7 +8,7 @@ import {
   type SourcesRead,
 } from '../../../answers/status/website-status.js';
 import { namesText } from '../../../base/observe/causes.js';
-import { age, ago, count, counted } from '../../../base/observe/format.js';
+import { age, ago, clause, count, counted } from '../../../base/observe/format.js';
 import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder, checkPath } from '../../../warehouse/log/folder/prepare.js';
@@ -162,7 +162,8 @@ function followerLine(follower: FollowerLag): string {
 
 function quarantineLine({ website_id, records }: Status['quarantine'][number], status: Status): string {
   const rejected = `${counted(records, 'record')} of the newest snapshot ${records === 1 ? 'is' : 'are'} in quarantine`;
-  return `${nameIn(status, website_id)}: ${rejected}; the view \`quarantine\` has the reasons.`;
+  const why = status.websites.find((one) => one.website_id === website_id)?.last_snapshot?.rejected_for;
+  return `${nameIn(status, website_id)}: ${rejected}${clause(why ?? null)}; the view \`quarantine\` has the reasons.`;
 }
 
 /** The line of a channel that has refused no notices; other channels get a warning. */
