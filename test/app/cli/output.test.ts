@@ -46,7 +46,7 @@ test('JSON of nothing is null', () => expect(formatJson(undefined)).toBe('null\n
 
 describe('CSV', () => {
   const csvOf = (columns: string[], rows: unknown[][], options = {}) =>
-    allOf(csvText(columns, Readable.from([rows]), options));
+    allOf(csvText(columns, Readable.from([rows]), { isRaw: false, isFile: false, ...options }));
 
   it('is quoted as RFC 4180 says, and null differs from empty text', async () => {
     const rows = [
@@ -57,12 +57,13 @@ describe('CSV', () => {
     expect(await csvOf(['a', 'b "c"'], rows)).toBe('a,"b ""c"""\r\n"x,y","l1\nl2"\r\n"",\r\n1.5,true\r\n');
   });
 
-  it.each(['=1+1', '+1', '-1', '@x', '\tx'])('text such as %j is guarded, as no formula', async (text) => {
+  it.each(['=1+1', '+1', '-1', '@x', '\tx', '＝1+1', '＠x', ' =1+1', '\u200b\u{feff}-1'])('text such as %j is guarded, as no formula', async (text) => {
     expect(await csvOf(['a'], [[text]])).toBe(`a\r\n'${text}\r\n`);
-    expect(await csvOf(['a'], [[text]], { guardFormulas: false })).toBe(`a\r\n${text}\r\n`);
+    expect(await csvOf(['a'], [[text]], { isRaw: true, isFile: true })).toBe(`a\r\n${text}\r\n`);
   });
 
-  it('guards a carriage return, and leaves numbers alone', async () => {
-    expect(await csvOf(['a', 'b'], [['\rx', -5]])).toBe('a,b\r\n"\'\rx",-5\r\n');
+  it('guards a line feed, leaves numbers alone, and marks a file for Excel', async () => {
+    const text = await csvOf(['a', 'b'], [['\n=x', -5]], { isFile: true });
+    expect(text).toBe('\ufeffa,b\r\n"\'\n=x",-5\r\n');
   });
 });

@@ -196,6 +196,7 @@ describe('a download', () => {
       'text/csv; charset=utf-8',
       'attachment; filename="pages.csv"',
     ]);
+    expect([...csv.bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
     expect(csv.headers.get('x-content-type-options')).toBe('nosniff');
     const [head, ...lines] = csv.text.trimEnd().split('\r\n');
     expect(head).toBe('url,is_gone,index_coverage_state,last_crawl_time');

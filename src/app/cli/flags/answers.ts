@@ -154,7 +154,7 @@ function queryCommand(define: Define): Command {
     )
     .option('-o, --out <file>', 'write there instead of stdout')
     .option('--force', 'overwrite an existing file, except those of the warehouse')
-    .option('--raw-csv', 'do not escape text that a spreadsheet would run as a formula')
+    .option('--raw-csv', 'no byte order mark, no escapes of text that a spreadsheet would run as a formula')
     .option('--describe <name>', 'what an analysis answers, its parameters and its SQL')
     .option(...WAREHOUSE)
     .addHelpText('after', QUERY_HELP);

@@ -63,7 +63,8 @@ export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Pro
     }
   }
   const result = { ...answer, parts: parts() };
-  if (format === 'csv') await writeStream(shownParts(csvText(result.columns, result.parts, sink), sink), sink);
+  const csv = { isRaw: sink.rawCsv, isFile: sink.out !== undefined };
+  if (format === 'csv') await writeStream(shownParts(csvText(result.columns, result.parts, csv), sink), sink);
   else if (format === 'json') await writeStream(jsonText(result), sink);
   else await writeStream(workbook(result, about, question.columns ? null : analysis), sink);
   if (!given.has('limit') && rows === limitOf(question))

@@ -28,8 +28,8 @@ export interface Sink {
   out: string | undefined;
   /** Overwrite an existing file. */
   force: boolean;
-  /** In CSV. */
-  guardFormulas: boolean;
+  /** For no spreadsheet. */
+  rawCsv: boolean;
   io: Io;
 }
 
@@ -61,7 +61,7 @@ export function sinkOf(flags: SinkFlags, io: Io): Sink {
     format: first?.[1] ?? 'table',
     out: fileOf(out, io),
     force: flags.force === true,
-    guardFormulas: flags.rawCsv !== true,
+    rawCsv: flags.rawCsv === true,
     io,
   };
 }
