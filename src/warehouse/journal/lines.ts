@@ -9,6 +9,8 @@ import { JournalError } from './header.js';
 const NEWLINE = 0x0a;
 /** Small enough to be garbage before the collector moves it to the old generation. */
 const PIECE_BYTES = 64 * 1024;
+/** DuckDB reads no longer line, so no run writes one. */
+const MOST_LINE_BYTES = 32 * 1024 * 1024;
 
 /** One line of a journal, counted from 1, and the offset after it. */
 export interface JournalLine<T> {
@@ -47,6 +49,7 @@ export async function* readLines<T>(
 /** The bytes of each line, without its newline. */
 async function* rawLines(file: string): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
+  let bytes = 0;
   for await (const chunk of chunksOf(file)) {
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
@@ -55,6 +58,8 @@ async function* rawLines(file: string): AsyncGenerator<Buffer> {
       from = at + 1;
     }
     if (from < chunk.length) rest.push(chunk.subarray(from));
+    bytes = chunk.length - from + (from > 0 ? 0 : bytes);
+    if (bytes > MOST_LINE_BYTES) throw new JournalError(`${file} has a line of more than 32 MB`);
   }
 }
 

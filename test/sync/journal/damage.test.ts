@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { JournalError } from '../../../src/warehouse/journal/header.js';
@@ -57,6 +57,9 @@ it('whatever is damaged in the reports, nothing is read that was not written', a
     const { bytes, done } = await readReports(journal);
     return { bytes, isEnded: done !== null };
   });
+  writeFileSync(journal.reports, '');
+  truncateSync(journal.reports, 600e6);
+  await expect(readReports(journal)).rejects.toThrow(/^\S+reports.ndjson has a line of more than 32 MB$/);
 });
 
 it('whatever is damaged in the listing, nothing is read that was not written', async () => {
