@@ -80,6 +80,9 @@ describe.runIf(ARE_THERE)('the guides', () => {
     expect(names.length).toBeGreaterThan(10);
     const statements = names.map(([name]) => asTexts(name, name));
     expect(askOlder(statements, file)).toEqual(await askOurs(statements, file));
+    // Beside tables of one's own.
+    const attached = [`attach ${literal(file)} as seo (read_only)`, 'use seo', 'select count(*) > 0 from pages'];
+    expect(askOlder(attached)).toEqual([[], [], [[true]]]);
   });
 
   test.each(MOMENTS)('count the pages of a warehouse %s', async (moment) => {

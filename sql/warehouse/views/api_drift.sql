@@ -7,7 +7,7 @@ select
   "value",
   min(snapshot_at) as first_seen,
   max(snapshot_at) as last_seen,
-  sum(occurrences) as occurrences,
+  sum(occurrences)::bigint as occurrences,
   count(distinct snapshot_id) as snapshots,
   first(sample order by snapshot_id desc, sample) filter (sample is not null) as sample
 from drift_observations

@@ -98,11 +98,11 @@ async function* picked(parts: AsyncIterable<Value[][]>, places: readonly number[
   for await (const rows of parts) yield rows.map((row) => places.map((at) => row[at] ?? null));
 }
 
-/** Writes an answer into a Parquet file with DuckDB's own types, except that JSON becomes text. Throws like `ask`. @returns its rows */
+/** Writes an answer into a Parquet file with DuckDB's own types, except that JSON becomes text, and HUGEINT BIGINT. Throws like `ask`. @returns its rows */
 export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<number> {
   reader.nextTurn();
   const prepared = await reader.withTables(() => prepare(reader, question), question.website);
-  const copy = `copy (${withJsonAsText(prepared, withColumns(question, prepared), question.columns)}\n) to ${literal(file)} (format parquet, compression zstd)`;
+  const copy = `copy (${withPlainTypes(prepared, withColumns(question, prepared), question.columns)}\n) to ${literal(file)} (format parquet, compression zstd)`;
   const copied = await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
   return Number((await copied.getRows())[0]?.[0] ?? 0);
 }
@@ -128,14 +128,19 @@ function withColumns(question: Question, prepared: DuckDBPreparedStatement): str
   return `select ${question.columns.map(identifier).join(', ')} from (${text}\n)`;
 }
 
-/** Makes JSON columns text, because many readers do not know Parquet's JSON type. */
-function withJsonAsText(prepared: DuckDBPreparedStatement, text: string, wanted?: readonly string[]): string {
+/** Makes JSON text, because many readers do not know Parquet's type for it, and HUGEINT, for which it has none, BIGINT. */
+function withPlainTypes(prepared: DuckDBPreparedStatement, text: string, wanted?: readonly string[]): string {
   const columns = Array.from({ length: prepared.columnCount }, (_, index) => index);
-  const json = columns.filter((index) => prepared.columnType(index).alias === 'JSON');
-  const all = json.map((index) => prepared.columnName(index));
-  const names = new Set(all.filter((name) => !wanted || wanted.includes(name)).map(identifier));
-  if (names.size === 0) return text;
-  return `select * replace (${[...names].map((name) => `${name}::varchar as ${name}`).join(', ')}) from (${text}\n)`;
+  const casts = new Map<string, string>();
+  for (const index of columns) {
+    const [name, type] = [prepared.columnName(index), prepared.columnType(index)];
+    // Sums are HUGEINT, which DuckDB would write as rounded doubles.
+    const cast = type.alias === 'JSON' ? 'varchar' : type.typeId === duckdb.DuckDBTypeId.HUGEINT ? 'bigint' : null;
+    if (cast && (!wanted || wanted.includes(name))) casts.set(identifier(name), cast);
+  }
+  if (casts.size === 0) return text;
+  const replaced = [...casts].map(([name, cast]) => `${name}::${cast} as ${name}`);
+  return `select * replace (${replaced.join(', ')}) from (${text}\n)`;
 }
 
 /** Makes sure that the question is one statement that only reads, with just these parameters. */

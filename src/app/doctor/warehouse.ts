@@ -5,6 +5,7 @@ import type { Config } from '../../base/config/schema.js';
 import { messageOf } from '../../base/exit.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { nearestExisting } from '../../base/storage/free-disk.js';
+import { whyNoLocks } from '../../base/storage/locks.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import type { ClockEvidence } from '../../source/clock.js';
 import { checkWritable } from '../../warehouse/bucket/owner.js';
@@ -27,6 +28,8 @@ export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
       return folder.error(`${nearest} is not a folder`, 'Set warehouse.path to another folder.');
     }
     await access(nearest, constants.W_OK | constants.X_OK);
+    const lockless = await whyNoLocks(nearest);
+    if (lockless) return folder.error(...lockless);
     if (isWarehouse) return folder.ok(`${path} is writable; dates are in ${time_zone}`);
     return folder.ok(`${path} ${nearest === path ? 'is writable' : 'can be created'}; the first sync sets it up`);
   } catch (error) {

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../exit.js';
 import { codeOf } from '../storage/durable.js';
+import { readNamed } from '../storage/only-files.js';
 import { type ConfigDocument, type Environment, emptyDocument, readDocument } from './document.js';
 import { ConfigError, fileError } from './errors.js';
 import { type Overrides, override } from './overrides.js';
@@ -38,8 +40,7 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
   // A section whose keys are all commented out counts as left out.
   for (const name of SECTION_NAMES) if (value[name] === null) value[name] = {};
   if (withoutTokens) leaveTokensOut(document);
-  else
-    for (const [path, section] of tokenSections(document)) await readTokenFile(document, `${path}.token.file`, section);
+  else for (const [path, section] of tokenSections(document)) readTokenFile(document, `${path}.token.file`, section);
   const origins = override(document, env, overrides);
   const parsed = configSchema.safeParse(value);
   const unresolved = document.problems.filter((problem) => !origins.has(problem.path));
@@ -107,15 +108,15 @@ function leaveTokensOut(document: ConfigDocument): void {
 }
 
 /** Fills in a token from a file of its own, as Docker and Kubernetes mount them. @param path of the key that names it */
-async function readTokenFile(document: ConfigDocument, path: string, section: Record<string, unknown>): Promise<void> {
+function readTokenFile(document: ConfigDocument, path: string, section: Record<string, unknown>): void {
   const named = isMapping(section['token']) ? section['token']['file'] : null;
   if (typeof named !== 'string') return;
   try {
-    section['token'] = (await readFile(resolve(dirname(document.file), named), 'utf8')).trim();
+    section['token'] = readNamed(resolve(dirname(document.file), named)).trim();
   } catch (error) {
     const place = document.values.get(path) ?? { line: null, column: null };
     const remedy = 'Check the path, and that this user may read the file.';
-    const message = `cannot be read (${codeOf(error)})`;
+    const message = `cannot be read (${codeOf(error) || messageOf(error)})`;
     document.problems.push({ file: document.file, ...place, path, message, remedy });
   }
 }

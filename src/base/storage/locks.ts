@@ -1,7 +1,10 @@
-import { readFile, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readFile, realpath, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BusyError, messageOf } from '../exit.js';
+import { duckdb } from './duckdb.js';
 import { exists } from './durable.js';
 import { withEngine } from './engine.js';
 import { withTemporary } from './temporary.js';
@@ -63,13 +66,43 @@ async function refusedBy(file: string): Promise<LockHolder | null> {
   }
 }
 
+const REFUSED = /Could not set lock|Conflicting lock/i;
+/** What a file system says that has no locks. */
+const LOCKLESS = /not supported|No locks available/i;
+
 /** Who holds a DuckDB file, from DuckDB's own message; null for any other error. */
 export function lockHolder(error: unknown): string | null {
   const message = messageOf(error);
-  if (!/Could not set lock|Conflicting lock/i.test(message)) return null;
+  if (!REFUSED.test(message) || LOCKLESS.test(message)) return null;
   // 0 is a process of another container.
   const pid = /\(PID ([1-9]\d*)\)/.exec(message)?.[1];
   return pid ? `process ${pid} on ${hostname()}` : 'another process';
+}
+
+/** That a folder's file system refuses every lock, as it refuses that of a new file, and the remedy; else null. */
+export async function whyNoLocks(folder: string): Promise<[message: string, remedy: string] | null> {
+  const file = join(folder, `run.lock.duckdb.${randomUUID()}.tmp`);
+  try {
+    (await duckdb.DuckDBInstance.create(file, { memory_limit: '64MB', threads: '1' })).closeSync();
+    return null;
+  } catch (error) {
+    if (!REFUSED.test(messageOf(error))) return null;
+    return [
+      `${await fileSystemOf(folder)} refuses locks, without which two runs could write at once`,
+      'Mount it with locks, or set warehouse.path to a folder on a local disk',
+    ];
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+/** Such as `/mnt/share (a file system of the type cifs)`. */
+async function fileSystemOf(folder: string): Promise<string> {
+  const real = await realpath(folder);
+  const mounts = await readFile('/proc/self/mounts', 'utf8').catch(() => '');
+  const found = mounts.matchAll(/^\S+ (\S+) (\S+) /gm);
+  const [, place, type] = [...found].findLast(([, at = '']) => `${real}/`.startsWith(at.replace(/\/?$/, '/'))) ?? [];
+  return place ? `${place} (a file system of the type ${type})` : `the file system of ${folder}`;
 }
 
 /** Retries `attempt` every `everyMs`, for up to `withinMs`, while another process holds what it needs. */

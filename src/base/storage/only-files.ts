@@ -1,4 +1,4 @@
-import { constants, statSync } from 'node:fs';
+import { constants, readFileSync, statSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { Failure } from '../exit.js';
 
@@ -23,6 +23,13 @@ export function checkAreFiles(paths: readonly string[]): void {
 
 export function notAFile(path: string, reason: string): Failure {
   return new Failure(`${path} ${reason}: move it away, and run \`indexhouse verify\``);
+}
+
+/** The text of a file that a setting names. @throws Error that says what is at the path instead, or the system's */
+export function readNamed(path: string): string {
+  const reason = whyNotFile(path);
+  if (reason) throw new Error(reason);
+  return readFileSync(path, 'utf8');
 }
 
 /** Copies a file to a temporary name, replacing what an earlier attempt left there. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Failure, messageOf } from '../exit.js';
 
 /** Signals that ask a process to end. Without a listener, it ends at once, without an 'exit' event. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -17,6 +18,13 @@ export function makeTemporary(what: string): string {
     const folder = mkdtempSync(join(tmpdir(), `indexhouse-${what}-`));
     folders.add(folder);
     return folder;
+  } catch (cause) {
+    throw new Failure(
+      `no temporary folder can be made in ${tmpdir()} (${messageOf(cause)}); set TMPDIR to another one`,
+      {
+        cause,
+      },
+    );
   } finally {
     if (folders.size === 0) unlisten();
   }

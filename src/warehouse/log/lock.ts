@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { link, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { DuckDBInstance } from '@duckdb/node-api';
-import { BusyError, messageOf } from '../../base/exit.js';
+import { BusyError, Failure, messageOf } from '../../base/exit.js';
 import { diskRemedy } from '../../base/storage/disk-error.js';
 import { duckdb } from '../../base/storage/duckdb.js';
 import { codeOf, exists } from '../../base/storage/durable.js';
-import { lockHolder, waitingForLock } from '../../base/storage/locks.js';
+import { lockHolder, waitingForLock, whyNoLocks } from '../../base/storage/locks.js';
 import { checkAreFiles } from '../../base/storage/only-files.js';
 import { finishRemoval } from '../removal/steps.js';
 import { dropScratch, scratchFolder, warehouseFolder } from './folder/layout.js';
@@ -71,6 +72,8 @@ export class RunLock {
       return new RunLock(path, instance, scratch);
     } catch (cause) {
       held.delete(path);
+      const lockless = await whyNoLocks(dirname(path));
+      if (lockless) throw new Failure(`${what} cannot start: ${lockless.join('. ')}`, { cause });
       const holder = lockHolder(cause);
       if (holder === null) throw cannotOpen(path, cause);
       throw new BusyError(

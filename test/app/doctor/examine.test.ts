@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import type { CheckResult } from '../../../src/app/doctor/check-result.js';
 import { type DoctorEffects, examine } from '../../../src/app/doctor/examine.js';
+import { duckdb } from '../../../src/base/storage/duckdb.js';
 import { summedJson } from '../../../src/base/storage/json-file.js';
 import { realRunEffects } from '../../../src/sync/context.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
@@ -162,6 +163,39 @@ describe('doctor', () => {
     const sections = { warehouse: { path: join(folder, 'indexhouse.yaml') } };
     const inTheWay = await doctor({ baseUrl: url, websites: ['site-a'], sections }, {}, folder);
     expect(of(inTheWay, 'warehouse')).toMatchObject([{ level: 'error' }]);
+  });
+
+  test.each([
+    'File locks are not supported for this file system, cannot open the file in read-write mode.',
+    'Conflicting lock is held in PID 0.',
+  ])('a share that refuses locks is named by doctor and sync: %s', async (refusal) => {
+    const { url } = await service();
+    const folder = temporaryFolder();
+    const file = writeConfig(folder, { baseUrl: url, websites: ['site-a'] });
+    const { create } = duckdb.DuckDBInstance;
+    const creating = vi.spyOn(duckdb.DuckDBInstance, 'create').mockImplementation((path, options) => {
+      if (!path?.startsWith(folder)) return create.call(duckdb.DuckDBInstance, path, options);
+      return Promise.reject(new Error(`IO Error: Could not set lock on file "${path}": ${refusal}`));
+    });
+    onTestFinished(() => creating.mockRestore());
+    const [where, remedy] = [
+      /\(a file system of the type \w+\) refuses locks/,
+      /\W+Mount it with locks, or set warehouse/,
+    ];
+    const said = new RegExp(where.source + /, without which two runs could write at once/.source + remedy.source);
+    expect(await run(['doctor', '--config', file])).toMatchObject({ code: 1, stdout: expect.stringMatching(said) });
+    expect(await run(['sync', '--config', file])).toMatchObject({ code: 1, stderr: expect.stringMatching(said) });
+  });
+
+  test('names TMPDIR if its folder cannot be written', async () => {
+    const file = writeConfig(temporaryFolder(), { websites: ['site-a'] });
+    vi.stubEnv('TMPDIR', '/nowhere');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { code, stderr } = await run(['status', '--config', file]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/be made in \/nowhere \(ENOENT.*\); set TMPDIR to another/),
+    ]);
   });
 
   testAtLength('measures disk and memory against what is needed', async () => {

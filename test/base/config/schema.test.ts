@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
@@ -169,10 +170,13 @@ bucket: s3://lake/indexhouse/
     const token = `token: { file: ${file} }\n`;
     const { api, websites } = await load(`${start}  ${token}websites:\n  - id: w\n    ${token}`);
     expect([api.token, websites]).toEqual(['tok-of-a-file', [expect.objectContaining({ token: 'tok-of-a-file' })]]);
+    writeFileSync(`${file}-empty`, '\n');
+    execFileSync('mkfifo', [`${file}-pipe`]);
     const refused: [string, string][] = [
       ['token: { file: /no/such/file }', 'indexhouse.yaml:3:18: api.token.file cannot be read (ENOENT)'],
       ['token: { file: 5 }', 'api.token.file is not a path'],
-      ['token: { file: /dev/null }', 'api.token is empty'],
+      [`token: { file: ${file}-empty }`, 'api.token is empty'],
+      [`token: { file: ${file}-pipe }`, 'api.token.file cannot be read (is a pipe or device, not a file)'],
     ];
     for (const [line, words] of refused) expect((await failure(`${start}  ${line}\n`)).message).toContain(words);
   });
