@@ -74,7 +74,8 @@ async function writePages(reader: Reader, format: FileFormat, download: Download
   if (format === 'parquet') return writeParquet(reader, question, file);
   const about = format === 'xlsx' ? await aboutPages(reader, question, download) : [];
   const found = await ask(reader, question);
-  const texts = format === 'csv' ? csvText(found.columns, found.parts, { isRaw: false, isFile: true }) : jsonText(found);
+  const texts =
+    format === 'csv' ? csvText(found.columns, found.parts, { isRaw: false, isFile: true }) : jsonText(found);
   await writeFile(file, format === 'xlsx' ? workbook(found, about, null) : texts, { flag: 'wx', mode: 0o600 });
 }
 

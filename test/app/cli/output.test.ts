@@ -57,10 +57,13 @@ describe('CSV', () => {
     expect(await csvOf(['a', 'b "c"'], rows)).toBe('a,"b ""c"""\r\n"x,y","l1\nl2"\r\n"",\r\n1.5,true\r\n');
   });
 
-  it.each(['=1+1', '+1', '-1', '@x', '\tx', '＝1+1', '＠x', ' =1+1', '\u200b\u{feff}-1'])('text such as %j is guarded, as no formula', async (text) => {
-    expect(await csvOf(['a'], [[text]])).toBe(`a\r\n'${text}\r\n`);
-    expect(await csvOf(['a'], [[text]], { isRaw: true, isFile: true })).toBe(`a\r\n${text}\r\n`);
-  });
+  it.each(['=1+1', '+1', '-1', '@x', '\tx', '＝1+1', '＠x', ' =1+1', '\u200b\u{feff}-1'])(
+    'text such as %j is guarded, as no formula',
+    async (text) => {
+      expect(await csvOf(['a'], [[text]])).toBe(`a\r\n'${text}\r\n`);
+      expect(await csvOf(['a'], [[text]], { isRaw: true, isFile: true })).toBe(`a\r\n${text}\r\n`);
+    },
+  );
 
   it('guards a line feed, leaves numbers alone, and marks a file for Excel', async () => {
     const text = await csvOf(['a', 'b'], [['\n=x', -5]], { isFile: true });
