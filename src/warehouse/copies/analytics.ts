@@ -27,28 +27,15 @@ import type { FollowerState } from './follower.js';
 const STORAGE_VERSION = 'v1.0.0';
 
 const TEXT = join('schema', 'analytics.sql');
-/** The files of a view; the first one defines the columns. */
-const FILES = /read_parquet\(\['.*'\]/g;
 
-/**
- * Whether the views of `analytics.duckdb` show the files of this folder: they hold absolute paths, and it may have moved.
- * Views of another version do; the next sync replaces them.
- */
+/** Whether the views of `analytics.duckdb` show the files of this folder: they hold absolute paths, and it may have moved. */
 export async function isAnalyticsCurrent(warehouse: string): Promise<boolean> {
-  const { base, derived } = await analyticsScript({ warehouse, root: warehouse });
-  const text = base + derived;
-  if (await shows(warehouse, text)) return true;
-  const known = (await readIfThere(join(warehouse, TEXT))) ?? '';
-  const files = text.match(FILES) ?? [];
-  // The version that wrote them may have had fewer tables.
-  const areShown = (all: string) => known.includes(all) || !known.includes(all.split(',', 1)[0] ?? '');
-  const isHere = files.some((all) => known.includes(all)) && files.every(areShown);
-  return isHere && (await exists(warehouseFolder(warehouse).analytics));
+  return shows(warehouse, await analyticsScript({ warehouse, root: warehouse }));
 }
 
-async function shows(warehouse: string, text: string): Promise<boolean> {
+async function shows(warehouse: string, { base, derived }: AnalyticsScript): Promise<boolean> {
   const known = await readIfThere(join(warehouse, TEXT));
-  return known === text && (await exists(warehouseFolder(warehouse).analytics));
+  return known === base + derived && (await exists(warehouseFolder(warehouse).analytics));
 }
 
 /**
@@ -59,11 +46,10 @@ export async function writeAnalytics(warehouse: string, memoryLimit: number): Pr
   const upToDate = { name: 'analytics', behind: 0 };
   const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
   const script = await analyticsScript({ warehouse, root: warehouse });
-  const text = script.base + script.derived;
-  if (await shows(warehouse, text)) return upToDate;
+  if (await shows(warehouse, script)) return upToDate;
   await publishAnalytics(warehouseFolder(warehouse).analytics, script, engine);
   crashPoint('published analytics.duckdb');
-  await writeDurably(join(warehouse, TEXT), text);
+  await writeDurably(join(warehouse, TEXT), script.base + script.derived);
   return upToDate;
 }
 
