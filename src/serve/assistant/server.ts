@@ -7,10 +7,8 @@ import { WarehouseError } from '../../warehouse/log/folder/prepare.js';
 import { ServiceError } from '../api/errors.js';
 import { analysisTools, sqlTool } from './analysis-tools.js';
 import { withBasis } from './basis.js';
-import { pageTool } from './page-tool.js';
-import { reportTool } from './report-tool.js';
-import { statusTool } from './status-tool.js';
 import type { Client, Tool } from './tool.js';
+import { pageTool, reportTool, statusTool } from './warehouse-tools.js';
 
 const INSTRUCTIONS = `indexhouse keeps nightly snapshots of how a search engine indexes the pages of some websites. All tools only read.
 Begin with list_analyses: it names the websites, their dates and the built-in analyses, which run_analysis runs. Prefer these and page to SQL of your own.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../../../base/exit.js';
 import { exists, makeFolder, publishFile, readIfThere, writeDurably } from '../../../base/storage/durable.js';
@@ -9,7 +9,6 @@ import { readSummedJson, summedJson } from '../../../base/storage/json-file.js';
 import { checkAreFiles } from '../../../base/storage/only-files.js';
 import { isWholeParquet } from '../../../base/storage/parquet-file.js';
 import { identifier, literal } from '../../../base/storage/sql.js';
-import { jsonOf } from '../../../base/validate.js';
 import { packageVersion } from '../../../base/version.js';
 import { schemaFile, scratchFolder, warehouseFolder } from './layout.js';
 import { columnsOf, columnsText, TABLES, type Table } from './tables.js';
@@ -128,18 +127,11 @@ export async function checkWarehouseThere(warehouse: string): Promise<void> {
   if (!found.includes(true)) throw new WarehouseError(`no warehouse at ${warehouse}: run \`indexhouse sync\` first`);
 }
 
-/** @throws WarehouseError if `warehouse.json` is that of an earlier version, without a sum */
-async function checkVersion(path: string, identity: string): Promise<void> {
-  const { data } = z.looseObject({ warehouse_format: z.int() }).safeParse(jsonOf(identity));
-  if (data && !('sha256' in data)) throw await otherVersion(path);
-}
-
 async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {
   const text = await readIfThere(file);
   if (text === null) return null;
   const found = parseIdentity(text);
   if (found) return found;
-  await checkVersion(dirname(file), text);
   throw new WarehouseError(
     `${file} is damaged: restore it from a backup; it holds the warehouse's format, id and time zone`,
   );
@@ -173,7 +165,6 @@ async function hasSchemas(path: string): Promise<boolean> {
   const stamp = await readIfThere(schemaStamp(path)).catch(() => null);
   if (stamp === null) return false;
   if (stamp !== columnsText()) throw await otherVersion(path);
-  await checkVersion(path, (await readIfThere(warehouseFolder(path).identity).catch(() => null)) ?? '');
   const whole = await Promise.all(TABLES.map((table) => isWholeParquet(schemaFile(path, table))));
   return !whole.includes(false);
 }
