@@ -3,7 +3,7 @@
 with newest as (
   select *
   from coverage_rows
-  qualify row_number() over (partition by url order by listed_at desc, snapshot_id desc) = 1
+  qualify row_number() over (partition by url order by snapshot_id desc) = 1
 ),
 in_quarantine as (
   select distinct url
@@ -16,7 +16,7 @@ before_quarantine as (
   semi join in_quarantine using (url)
   anti join newest using (url)
   where url >= $from_url::varchar and url < $to_url::varchar
-  qualify row_number() over (partition by url order by listed_at desc, snapshot_id desc) = 1
+  qualify row_number() over (partition by url order by snapshot_id desc) = 1
 )
 select * from newest
 union all by name
