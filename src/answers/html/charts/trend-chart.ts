@@ -29,8 +29,7 @@ export interface Counts extends Estimate {
 
 /** The share of the pages that is indexed, on a scale that shows small changes; a pointer reads each date. */
 export function shareChart(id: string, days: readonly Day[], { period, marks, notes }: ShownShare): Html {
-  const isEstimated = days.some(({ counts }) => typeof counts?.share_estimated === 'number');
-  const shares = days.map(({ counts }) => (isEstimated && !counts?.share_estimated ? null : shareIndexed(counts)));
+  const shares = days.map(({ counts }) => shareIndexed(counts));
   const dates = days.map(({ date }) => date);
   const marked = new Map(marks.map(({ snapshot_date, change }) => [snapshot_date, change]));
   const jumps = marks.map(({ snapshot_date, change }) => `${snapshot_date}: ${signed(change)} indexed.`).join(' ');
@@ -49,7 +48,7 @@ export function shareChart(id: string, days: readonly Day[], { period, marks, no
       axisLabel: { ...LABEL, formatter: (share: number) => percent(share) },
     },
     series: [
-      ...(isEstimated ? interval(days) : []),
+      ...(days.some(({ counts }) => counts?.share_low != null) ? interval(days) : []),
       {
         ...STILL,
         type: 'line',
