@@ -66,8 +66,9 @@ export interface Searched {
   error: string | null;
   /** What harms no listing. */
   remark: string | null;
-  /** Days of the history that are left for later nights. */
+  /** Days of the history that are left for later nights, and days that are unknown until they are read again. */
   left: number;
+  doubtful: number;
   /** An address on each host with pages, of 50 hosts at most. */
   hosts: readonly string[];
 }

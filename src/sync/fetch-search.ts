@@ -7,7 +7,6 @@ import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import {
   SEARCH_TYPES,
-  type SearchDate,
   type SearchDays,
   type Searched,
   type SearchRow,
@@ -16,6 +15,7 @@ import {
 } from '../source/source.js';
 import { type Before, deadlineOf, type WebsiteRun } from './context.js';
 import { dayName, readSearch, SearchJournal, type SearchLeft } from './journal/search.js';
+import { type AllTotals, datesOf, type KnownDay, planDays, type Unknown, type WantedDay } from './search-days.js';
 import { viewSearch } from './stage/search-views.js';
 
 /** Days that are fetched at the same time. */
@@ -24,23 +24,18 @@ const WIDTH = 4;
 const LISTED_DAYS = 90;
 /** After so many failed days in a row, the others would fail, too. */
 const MOST_IN_A_ROW = 3;
-/** A day without impressions in web search is unknown for a week if the week before it had this many. */
-const GAP = {
-  days: 7,
-  impressions: 140,
-  why: 'has no impressions in web search, though the week before had many: `sync` reads it again',
+const WHY_UNKNOWN: Record<Unknown, string> = {
+  missing: 'Google gives no figures yet',
+  corrected: 'Google gives other figures than before',
 };
 
-const knownDay = z.object({ date: z.string(), type: z.string() });
+const knownDay = z.object({
+  ...{ date: z.string(), type: z.string(), is_final: z.boolean(), at: z.number() },
+  ...{ clicks: z.number().nullable(), impressions: z.number().nullable() },
+  unknown: z.enum(['missing', 'corrected']).nullable(),
+});
 const hostRow = z.object({ url: z.string() });
 
-type AllTotals = ReadonlyMap<SearchType, SearchTotals>;
-interface Sums {
-  clicks: number;
-  impressions: number;
-}
-/** A day to fetch, with what all its pages sum up to; null if Google gave no sums. */
-type WantedDay = SearchDate & { sums: Sums | null };
 interface Failed {
   /** Null where a type cannot be read at all. */
   date: string | null;
@@ -49,7 +44,8 @@ interface Failed {
 
 /**
  * Fetches the days of search analytics that the warehouse does not have, newest first: those that may still change, and as
- * many of the history as a night may. A day that is refused is fetched the next night.
+ * many of the history as a night may. A day that is refused is fetched the next night, and one whose sums are missing or
+ * differ from what is committed is unknown until it was fetched again.
  *
  * @returns null if the source has none
  * @throws SourceError if the property cannot be asked; `Stopped`; JournalError
@@ -71,8 +67,8 @@ async function fetchDays(run: WebsiteRun, before: Before, left: SearchLeft, days
   const purpose = { lane: run.website.id, counts: run.requests, notAfter: deadlineOf(run) };
   const journal = new SearchJournal(run.folder, left);
   try {
-    const fetching = new SearchFetch(run, days, journal, purpose);
-    const ended = await fetching.all(await finalDays(run, before), left.days);
+    const fetching = new SearchFetch(run, days, journal, purpose, left.days);
+    const ended = await fetching.all(await knownDays(run, before));
     await journal.finish(ended);
     return { ...ended, entries: journal.entries };
   } finally {
@@ -82,39 +78,53 @@ async function fetchDays(run: WebsiteRun, before: Before, left: SearchLeft, days
 
 class SearchFetch {
   readonly #failed: Failed[] = [];
+  /** The days that were read tonight, and those that had no pages where some are expected. */
+  readonly #read: Set<string>;
+  readonly #empty: WantedDay[] = [];
   #inARow = 0;
   #isOver = false;
 
+  /** @param journaled the days that this run has read already */
   constructor(
     private readonly run: WebsiteRun,
     private readonly days: SearchDays,
     private readonly journal: SearchJournal,
     private readonly purpose: Purpose,
-  ) {}
+    journaled: ReadonlySet<string>,
+  ) {
+    this.#read = new Set(journaled);
+  }
 
-  /** @param final the days that are committed for good @param journaled those that this run has read already */
-  async all(final: ReadonlySet<string>, journaled: ReadonlySet<string>) {
-    const { history } = this.run.config.google;
-    const { searchDays: most } = this.run.limits;
+  /** @param known the committed days */
+  async all(known: ReadonlyMap<string, KnownDay>) {
+    const { config, effects, limits } = this.run;
     const { today } = this.days;
-    const totals = await this.#totals(addDays(today, -Math.round(history / DAY_MS)));
-    const missing = missingDates(totals, final);
-    const gaps = gapsIn(missing, totals);
-    const open = missing.filter((date) => !gaps.includes(date));
-    const dates = new Set([...open.slice(0, most), ...preliminaryDates(totals, today)]);
-    const all = missing.length > 0 || dates.size > 0 ? wantedDays(totals, dates) : trialDay(totals);
-    const wanted = all.filter((day) => !final.has(dayName(day)) && !journaled.has(dayName(day)));
-    await this.#fetchAll(wanted);
+    const totals = await this.#totals(addDays(today, -Math.round(config.google.history / DAY_MS)));
+    const asked = { today, most: limits.searchDays, now: effects.now() };
+    const { wanted, again, left } = planDays(totals, known, asked);
+    await this.#fetchAll(wanted.filter((day) => !this.#read.has(dayName(day))));
+    const unknown = await this.#unknown(again);
     const isListed = ({ date }: Failed) => date === null || date >= addDays(today, -LISTED_DAYS);
+    const failed = new Set(this.#failed.flatMap(({ date }) => date ?? []));
+    const later = this.#failed.filter((one) => !isListed(one));
     return {
       error: failedText(this.#failed.filter(isListed)),
-      remark: failedText([
-        ...gaps.map((date) => ({ date, why: GAP.why })),
-        ...this.#failed.filter((one) => !isListed(one)),
-      ]),
-      left:
-        Math.max(0, open.length - most) + gaps.length + new Set(this.#failed.flatMap(({ date }) => date ?? [])).size,
+      remark: [failedText(later), ...unknownTexts(unknown), leftText(left)].filter(Boolean).join('; ') || null,
+      left: left + failed.size,
+      doubtful: datesOf(unknown).length,
     };
+  }
+
+  /** Journals which days are unknown from now on. @returns all that are */
+  async #unknown(again: readonly WantedDay[]) {
+    const changed = again.filter((day) => !this.#read.has(dayName(day)));
+    const days = [...changed, ...this.#empty.filter(({ was }) => was === null)].map(({ date, type, was }) => {
+      const why = was?.unknown ?? (was ? 'corrected' : 'missing');
+      return { date, type, why, isNew: !was?.unknown };
+    });
+    const at = new Date(this.run.effects.now());
+    for (const { isNew, ...day } of days) if (isNew) await this.journal.unknown(day, at);
+    return days;
   }
 
   /** What each type has, without those that cannot be read. */
@@ -142,14 +152,20 @@ class SearchFetch {
     for (const { date } of queue) this.#failed.push({ date, why: 'was not tried after others failed' });
   }
 
-  #fetch({ sums, ...day }: WantedDay): Promise<void> {
+  #fetch({ sums, canBeEmpty, was, ...day }: WantedDay): Promise<void> {
     return this.#trying({ date: day.date, what: '' }, async () => {
-      const rows: SearchRow[] = [];
+      const found: SearchRow[] = [];
       // Without impressions there are no pages to ask for.
-      if (sums?.impressions !== 0) for await (const some of this.days.rows(day, this.purpose)) rows.push(...some);
-      if (sums === null && rows.length === 0) return;
-      const read = { ...day, ...(sums ?? sumOf(rows)), rows, isCut: this.days.isCut(rows.length) };
-      await this.journal.day(read, new Date(this.run.effects.now()));
+      const isNone = sums?.impressions === 0;
+      if (!isNone) for await (const some of this.days.rows(day, this.purpose)) found.push(...some);
+      if (found.length === 0 && !canBeEmpty && !isNone) {
+        this.#empty.push({ ...day, sums, canBeEmpty, was });
+        return;
+      }
+      const rows = pagesIn(found);
+      const read = { ...day, ...(sums ?? sumOf(rows)), rows, isCut: this.days.isCut(found.length) };
+      await this.journal.day({ ...read, rowsRead: found.length }, new Date(this.run.effects.now()));
+      this.#read.add(dayName(day));
       crashPoint(`searched ${dayName(day)}`);
     });
   }
@@ -170,67 +186,38 @@ class SearchFetch {
   }
 }
 
-/** The dates from the first one with data on that are not known for good, newest first. */
-function missingDates(totals: AllTotals, final: ReadonlySet<string>): string[] {
-  const { first, last } = rangeOf(totals);
-  if (first === null) return [];
-  const missing: string[] = [];
-  for (let date = last; date >= first; date = addDays(date, -1)) {
-    if (SEARCH_TYPES.some((type) => !final.has(dayName({ date, type })))) missing.push(date);
+/** Each page once, as it was spelt most, with the figures of all its rows. The start of an answer may repeat the one before. */
+function pagesIn(found: readonly SearchRow[]): SearchRow[] {
+  const rows = new Map(found.map((row) => [row.page ?? row.url, row]));
+  const pages = new Map<string, SearchRow>();
+  for (const { page: _, ...row } of [...rows.values()].sort((one, other) => other.impressions - one.impressions)) {
+    if (row.url !== null) pages.set(row.url, added(row, pages.get(row.url)));
   }
-  return missing;
+  return [...pages.values()];
 }
 
-/** Those of the last week that Google may have left out. */
-function gapsIn(missing: readonly string[], totals: AllTotals): string[] {
-  const { last } = rangeOf(totals);
-  // Other types of search often have days without impressions.
-  const shownOn = (date: string) => totals.get('web')?.dates.get(date)?.impressions ?? 0;
-  const shownBefore = (date: string) =>
-    Array.from({ length: GAP.days }, (_, at) => shownOn(addDays(date, -1 - at))).reduce((all, one) => all + one, 0);
-  return missing.filter(
-    (date) => addDays(date, GAP.days) > last && shownOn(date) === 0 && shownBefore(date) >= GAP.impressions,
-  );
+function added(row: SearchRow, sum: SearchRow | undefined): SearchRow {
+  if (!sum) return row;
+  const impressions = sum.impressions + row.impressions;
+  const position = ((sum.position ?? 0) * sum.impressions + (row.position ?? 0) * row.impressions) / impressions;
+  return { ...sum, clicks: sum.clicks + row.clicks, impressions, position: sum.position === null ? null : position };
 }
 
-/** The first date with data of any type, and the last that no longer changes. */
-function rangeOf(totals: AllTotals): { first: string | null; last: string } {
-  const all = [...totals.values()];
-  const first = all.flatMap(({ dates }) => [...dates.keys()]).sort()[0] ?? null;
-  const last = all.map(({ firstPreliminary }) => addDays(firstPreliminary, -1)).sort()[0] ?? '';
-  return { first, last };
-}
-
-/** The dates with data that may still change. */
-function preliminaryDates(totals: AllTotals, today: string): string[] {
-  const { last } = rangeOf(totals);
-  const dates = [...totals.values()].flatMap((one) => [...one.dates.keys()]);
-  return [...new Set(dates)].filter((date) => date > last && date <= today);
-}
-
-function sumOf(rows: readonly SearchRow[]): Sums {
-  const sum = (of: keyof Sums) => rows.reduce((all, row) => all + row[of], 0);
+function sumOf(rows: readonly SearchRow[]) {
+  const sum = (of: 'clicks' | 'impressions') => rows.reduce((all, row) => all + row[of], 0);
   return { clicks: sum('clicks'), impressions: sum('impressions') };
 }
 
-/** The newest final day, where Google gives no sums: pages may have been shown all the same. */
-function trialDay(totals: AllTotals): WantedDay[] {
-  const { first, last } = rangeOf(totals);
-  return first === null && totals.has('web') ? [{ date: last, type: 'web', isFinal: true, sums: null }] : [];
+/** How many days are unknown, for each reason. */
+function unknownTexts(unknown: readonly { date: string; why: Unknown }[]): string[] {
+  return (['missing', 'corrected'] as const).flatMap((reason) => {
+    const days = unknown.filter(({ why }) => why === reason).map(({ date }) => ({ date, why: WHY_UNKNOWN[reason] }));
+    return days.length > 0 ? [`${failedText(days)}, so what search showed is unknown: \`sync\` reads it again`] : [];
+  });
 }
 
-/** Each type of these dates, newest first. A date that Google does not list had no impressions. */
-function wantedDays(totals: AllTotals, dates: ReadonlySet<string>): WantedDay[] {
-  const { last } = rangeOf(totals);
-  return [...dates]
-    .sort()
-    .reverse()
-    .flatMap((date) =>
-      [...totals].map(([type, { dates: known }]) => {
-        const { clicks = 0, impressions = 0 } = known.get(date) ?? {};
-        return { date, type, isFinal: date <= last, sums: { clicks, impressions } };
-      }),
-    );
+function leftText(left: number): string | null {
+  return left > 0 ? `${counted(left, 'day')} of the history ${left === 1 ? 'is' : 'are'} not read yet` : null;
 }
 
 /** Such as `of 3 days (2026-11-02 …) cannot be read: …`; null without any. */
@@ -244,12 +231,12 @@ function failedText(failed: readonly Failed[]): string | null {
     : `of ${counted(dates.length, 'day')} (${dates[0]} …) ${first.why}`;
 }
 
-/** The days that are committed for good, as `dayName` names them. */
-function finalDays(run: WebsiteRun, before: Before): Promise<ReadonlySet<string>> {
+/** The committed days, as `dayName` names them. */
+function knownDays(run: WebsiteRun, before: Before): Promise<ReadonlyMap<string, KnownDay>> {
   return run.journal.use(null, async (engine) => {
     await viewSearch(engine, run, before);
-    const days = await engine.rows(knownDay, sql('sync/list/final_days'));
-    return new Set(days.map(dayName));
+    const days = await engine.rows(knownDay, sql('sync/list/known_days'));
+    return new Map(days.map((day) => [dayName(day), day]));
   });
 }
 

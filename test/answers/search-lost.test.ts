@@ -103,6 +103,6 @@ test('the notes of both analyses name the days of search analytics that they cov
   expect(await why('search_presence', { since: '2020-01-01', until: '2020-02-01' })).toEqual([known]);
   expect(await why('search_lost', { until: '2020-02-01' })).toEqual([known]);
   expect(await why('search_presence', { type: 'news' })).toEqual([
-    expect.stringMatching(/^Search analytics of .* to 2026-02-27, preliminary/),
+    expect.stringMatching(/^Search analytics of .* to 2026-02-26, final\.$/),
   ]);
 });

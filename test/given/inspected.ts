@@ -105,7 +105,7 @@ function searchLines({ clicks }: InspectedNight, at: Date): object[] {
     const rows = Object.entries(clicks).map(([path, clicks]) => {
       return { url: pageOf(path), clicks, impressions: clicks * 20, position: 3 };
     });
-    const sums = { clicks: 0, impressions: 0, is_cut: false, at: at.toISOString() };
+    const sums = { pages: rows.length, clicks: 0, impressions: 0, is_cut: false, at: at.toISOString() };
     return [
       { kind: 'rows', ...day, rows },
       { kind: 'day', ...day, ...sums },

@@ -14,10 +14,15 @@ interface Given extends SearchConsoleOptions {
   pages?: number;
   /** Keys of the website's entry in the configuration. */
   entry?: object;
+  /** Keys of `google` in the configuration. */
+  settings?: object;
 }
 
 /** A simulated property on loopback that a configuration names. Its nights are a day apart, for those who sync it, too. */
-export async function givenProperty(onFinished: OnFinished, { pages = 120, entry = {}, ...options }: Given = {}) {
+export async function givenProperty(
+  onFinished: OnFinished,
+  { pages = 120, entry = {}, settings = {}, ...options }: Given = {},
+) {
   const began = Date.now();
   let passed = 0;
   const now = () => FIRST_NIGHT_MS + passed + (Date.now() - began);
@@ -34,6 +39,7 @@ export async function givenProperty(onFinished: OnFinished, { pages = 120, entry
     credentials: await service.credentials(),
     endpoint: service.url,
     requests_per_minute: 100_000,
+    ...settings,
   };
   // Nobody waits for a minute to pass.
   const sleep = async (ms: number) => {

@@ -1,12 +1,18 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { findAnalysis } from '../../src/answers/query/catalog.js';
+import { valuesOf } from '../../src/answers/query/parameters.js';
+import { periodNote } from '../../src/answers/query/period-note.js';
+import { readSearch } from '../../src/answers/report/search.js';
+import { readStatus } from '../../src/answers/status/status.js';
+import { unreadText } from '../../src/answers/status/website-status.js';
 import type { SearchConsole } from '../../src/app/demo/search-console/search-console.js';
 import { watchCrashPoints } from '../../src/base/storage/crash-point.js';
-import { addDays } from '../../src/base/time.js';
-import { analysisRows, openReader, rowsOf } from '../answers/query/given.js';
+import { addDays, DAY_MS } from '../../src/base/time.js';
+import { analysisRows, openReader, type Row, rowsOf } from '../answers/query/given.js';
 import { testAtLength } from '../given/at-length.js';
 import { givenProperty, PROPERTY as SIMULATED } from './given-property.js';
-import { SHOP, scriptedProperty } from './scripted-property.js';
+import { PROPERTY, SHOP, scriptedProperty } from './scripted-property.js';
 
 /** The date of the first night; its last final day is three days before. */
 const FIRST_NIGHT = '2026-03-01';
@@ -26,13 +32,18 @@ const heldAnswer = z.object({
     .default([]),
 });
 
-/** What the simulated Search Console answers about a day, by page. */
-async function heldRows({ url }: SearchConsole, date: string, type: string) {
-  const body = { startDate: date, endDate: date, dimensions: ['page'], type, rowLimit: 25_000 };
+/** What the simulated Search Console answers. */
+async function held({ url }: SearchConsole, query: object) {
+  const body = { rowLimit: 25_000, ...query };
   const path = `/webmasters/v3/sites/${encodeURIComponent(SIMULATED)}/searchAnalytics/query`;
   const headers = { authorization: 'Bearer given', 'content-type': 'application/json' };
   const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-  const { rows } = heldAnswer.parse(await answer.json());
+  return heldAnswer.parse(await answer.json()).rows;
+}
+
+/** What it answers about a day, by page. */
+async function heldRows(service: SearchConsole, date: string, type: string) {
+  const rows = await held(service, { startDate: date, endDate: date, dimensions: ['page'], type });
   return rows
     .map(({ keys: [page], clicks, impressions, position }) => {
       return { date, type, url: page, clicks, impressions, position: Number.isNaN(position) ? null : position };
@@ -112,22 +123,105 @@ test('a day that may still change is replaced each night', async () => {
   expect(seen).toEqual([10, 20, 30, 40].map((impressions, at) => ({ impressions, is_final: at === 3 })));
 });
 
-test('a day without impressions after a busy week is unknown, and read again for a week', async () => {
-  const { pass, rows } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
+test('a missing day is unknown, and no zero, until it was delivered or was empty for two weeks', async () => {
+  const { pass, rows, warehouse } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
   const gap = addDays(LAST_FINAL, -1);
   const usual = shown('2026-02-05');
   const lacking = (date: string, type: string) => (date === gap && type === 'web' ? [] : usual(date, type));
-  const known = `select pages::int as pages from search_dates where "date" = '${gap}' and "type" = 'web'`;
-  for (let night = 0; night < 6; night++) await pass({ search: lacking });
-  expect(await rows(known)).toEqual([]);
-  const problem = `select count(*)::int as nights from listing_sources where remark like '%of ${gap} has no impressions%'`;
-  expect(await rows(problem)).toEqual([{ nights: 6 }]);
+  const known = `select pages::int as pages, unknown from search_dates where "date" = '${gap}' and "type" = 'web'`;
+  for (let night = 0; night < 3; night++) await pass({ search: lacking });
+  expect(await rows(known)).toEqual([{ pages: null, unknown: 'missing' }]);
+  const remarks = await rows(
+    "select remark from listing_sources where source = 'search analytics' order by snapshot_id",
+  );
+  expect(remarks.map(({ remark }) => remark)).toEqual(
+    ['12 days of the history are', '3 days of the history are', null].map((left) =>
+      expect.stringMatching(`^of ${gap} Google gives no figures yet.*again${left ? `; ${left} not read yet` : ''}$`),
+    ),
+  );
+  const reader = await openReader(warehouse, onTestFinished);
+  const weeks = await analysisRows(reader, 'search_presence', { since: '2026-02-20', until: LAST_FINAL, by: 'day' });
+  expect(weeks.map(({ starts_on }) => starts_on)).toEqual(
+    ['20', '21', '22', '23', '24', '26'].map((day) => `2026-02-${day}`),
+  );
+  const analysis = findAnalysis('search_presence');
+  const parameters = valuesOf(analysis, new Map([['until', LAST_FINAL]]), reader.today);
+  expect(await periodNote(reader, { ...analysis, parameters })).toMatch(/ 1 day is unknown, the last one 2026-02-25: /);
+  const unread = '1 day of search analytics is unknown: Google gives no figures, or has corrected them';
+  expect(await readSearch(reader, PROPERTY, '2026-03-03')).toMatchObject({ unread });
+  const { websites } = await readStatus({
+    warehouse,
+    memoryLimit: 256e6,
+    maxAge: DAY_MS,
+    websites: [],
+    now: Date.now(),
+  });
+  expect(unreadText(websites[0]?.last_snapshot)).toBe(unread);
   await pass({ search: usual });
-  expect(await rows(known)).toEqual([{ pages: 2 }]);
+  expect(await rows(known)).toEqual([{ pages: 2, unknown: null }]);
   const gone = await scriptedProperty(onTestFinished, {}, ...HISTORY);
   const ended = (date: string, type: string) => (date >= gap ? [] : usual(date, type));
-  for (let night = 0; night < 8; night++) await gone.pass({ search: ended });
-  expect(await gone.rows(known)).toEqual([{ pages: 0 }]);
+  await gone.pass({ search: ended });
+  await gone.pass({ search: ended }, undefined, 13);
+  expect(await gone.rows(known)).toEqual([{ pages: null, unknown: 'missing' }]);
+  await gone.pass({ search: ended });
+  expect(await gone.rows(known)).toEqual([{ pages: 0, unknown: null }]);
+});
+
+test('late, missing and corrected days are unknown or right on every night, and right at last', async () => {
+  const late = { from: -8, to: -3, until: 4, share: 0 };
+  const missing = { type: 'web', from: -20, to: -19, until: 12, share: 0 } as const;
+  const corrected = { type: 'web', from: -30, to: -21, until: 2, share: 0.5 } as const;
+  const { home, service, pass } = await givenProperty(onTestFinished, {
+    ...{ pages: 200, token: 'given', days: [late, missing, corrected] },
+    ...{ entry: { inspections_per_day: 1 }, settings: { history: '40d' } },
+  });
+  const sums = `select "date"::varchar as "date", impressions::int as impressions from search_dates
+    where is_final and "type" = 'web' order by "date"`;
+  const unknown: string[][] = [];
+  let known: Row[] = [];
+  for (const later of [0, 1, 1, 1, 1, 8]) {
+    if (later > 0) pass(later);
+    expect(await home.syncOne({ follow: false })).toMatchObject({ status: 'committed', listing_status: 'complete' });
+    known = await rowsOf(await openReader(home.warehouse, onTestFinished), sums);
+    expect(known.filter(({ impressions }) => impressions === 0)).toEqual([]);
+    unknown.push(known.filter(({ impressions }) => impressions === null).map(({ date }) => String(date)));
+  }
+  const missed = ['2025-12-12', '2025-12-13'];
+  const isLate = [...missed, ...days('2025-12-29', 6).reverse()];
+  expect(unknown).toEqual([isLate, isLate, isLate, isLate, missed, []]);
+  const from = String(known[0]?.['date']);
+  const query = { dimensions: ['date'], type: 'web', aggregationType: 'byPage' };
+  const right = await held(service, { startDate: from, endDate: '2026-12-31', ...query });
+  expect(known).toEqual(right.map(({ keys: [date], impressions }) => ({ date, impressions })));
+});
+
+test('days that Google corrected are read again, as many a night as new ones, and unknown until then', async () => {
+  const { pass, rows, wrong } = await scriptedProperty(onTestFinished, {}, { history: '30d' }, { searchDays: 6 });
+  const usual = shown('2026-02-16');
+  const corrected = (date: string, type: string) =>
+    date > LAST_FINAL
+      ? usual(date, type)
+      : usual(date, type).map(([page, clicks, , position]) => [page, clicks, 7, position] as const);
+  const known = `select unknown is null as is_known, count(*)::int as days, sum(impressions)::int as impressions
+    from search_dates where "type" = 'web' and "date" <= '${LAST_FINAL}' group by all order by all`;
+  const shownOn = `select count(*)::int as pages from search_days where "type" = 'web' and "date" <= '${LAST_FINAL}'`;
+  for (let night = 0; night < 2; night++) await pass({ search: usual });
+  expect(await rows(known)).toMatchObject([{ is_known: true, days: 11 }]);
+  await pass({ search: corrected });
+  const half = { days: 6, impressions: 6 * 14 };
+  expect(await rows(known)).toEqual([
+    { is_known: false, days: 5, impressions: null },
+    { is_known: true, ...half },
+  ]);
+  expect(await rows(shownOn)).toEqual([{ pages: 12 }]);
+  await pass({ search: corrected });
+  expect(await rows(known)).toEqual([{ is_known: true, days: 11, impressions: 11 * 14 }]);
+  expect(await rows(shownOn)).toEqual([{ pages: 22 }]);
+  expect(await rows('select search_days_unknown as days from snapshots order by snapshot_id')).toEqual(
+    [0, 0, 5, 0].map((days) => ({ days })),
+  );
+  expect(await wrong()).toEqual([]);
 });
 
 test('a refused day leaves the listing partial, if it is recent, and is fetched the next night', async () => {

@@ -1,5 +1,5 @@
 -- title: Pages in search
--- description: How many pages search showed, week by week, with their clicks and impressions, for each property of Search Console. `entered` are pages that it showed for the first time, or again after more than 28 days; `left_search` those that it did not show again for 28 days or more. They are null where one of these 28 days is not known. `days` is how many days of a row are known: a week that is not over, or lacks days that Google refused, has fewer. `is_final`: none of them may still change. `is_cut`: Google leaves out pages on days with more than 50,000 of them, so the counts are too low. A page that search shows is in the index on that day; the reverse does not hold.
+-- description: How many pages search showed, week by week, with their clicks and impressions, for each property of Search Console. `entered` are pages that it showed for the first time, or again after more than 28 days; `left_search` those that it did not show again for 28 days or more. They are null where one of these 28 days is not known. `days` is how many days of a row are known: a week that is not over, or has days that are unknown (`search_dates`), has fewer. `is_final`: none of them may still change. `is_cut`: Google leaves out pages on days with more than 50,000 of them, so the counts are too low. A page that search shows is in the index on that day; the reverse does not hold.
 -- question: What does search show?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 69 weeks ago): first date
@@ -67,7 +67,7 @@ known as (
     min("date") as first_date,
     max("date") as last_date
   from search_dates
-  where "type" = $type
+  where "type" = $type and unknown is null
   group by website_id, date_trunc($by, "date")
 ),
 surrounded as (
@@ -76,7 +76,7 @@ surrounded as (
     count_if("date" < first_date) = 28 as is_known_before,
     count_if("date" > last_date and dates.is_final) = 28 as is_known_after
   from known
-  left join (from search_dates where "type" = $type) as dates
+  left join (from search_dates where "type" = $type and unknown is null) as dates
     on dates.website_id = known.website_id and "date" between first_date - 28 and last_date + 28
   group by all
 )

@@ -1,8 +1,14 @@
 -- In words, which days of search analytics an answer covers (null: none), and which are known: those of one type (null: of
--- any). It covers those whose day, week or month starts from `since` to `until`.
+-- any). It covers those whose day, week or month starts from `since` to `until`, but for those that are unknown.
 select
   'Search analytics of ' || if("first" = "last", "first"::varchar, "first" || ' to ' || "last") || ', '
-  || coalesce('preliminary from ' || first_preliminary || ' on.', 'final.') as covered,
+  || coalesce('preliminary from ' || first_preliminary || ' on.', 'final.')
+  || if(
+    days_unknown = 0,
+    '',
+    ' ' || plural(days_unknown, 'day') || if(days_unknown = 1, ' is', ' are') || ' unknown, the last one ' || last_unknown
+    || ': Google gave no figures, or has corrected them.'
+  ) as covered,
   coalesce(
     'Search analytics are known from ' || known_since || ' to ' || known_until
     || '; `google.history` sets how far back `sync` fetches them.',
@@ -10,11 +16,13 @@ select
   ) as known
 from (
   select
-    min("date") filter (is_covered) as "first",
-    max("date") filter (is_covered) as "last",
+    min("date") filter (is_covered and unknown is null) as "first",
+    max("date") filter (is_covered and unknown is null) as "last",
     min("date") filter (is_covered and not is_final) as first_preliminary,
-    min("date") as known_since,
-    max("date") as known_until
+    (count(distinct "date") filter (is_covered and unknown is not null)) as days_unknown,
+    max("date") filter (is_covered and unknown is not null) as last_unknown,
+    min("date") filter (unknown is null) as known_since,
+    max("date") filter (unknown is null) as known_until
   from (
     select
       *,

@@ -3,7 +3,7 @@
 with known as (
   select date_trunc('week', "date")::date as starts_on, round(avg(pages))::integer as pages, bool_or(is_cut) as is_cut
   from search_dates
-  where website_id = $website::varchar and "type" = 'web' and is_final and "date" <= $until::date
+  where website_id = $website::varchar and "type" = 'web' and is_final and unknown is null and "date" <= $until::date
   group by all
 )
 select starts_on, pages, coalesce(is_cut, false) as is_cut

@@ -14,7 +14,7 @@ left join (
   select url, arg_max(spelling, impressions) as spelling, max(impressions) as impressions
   from (
     select url, coalesce(spelling, url) as spelling, sum(impressions) as impressions
-    from search_rows
+    from search_pages
     group by all
   )
   group by url

@@ -83,7 +83,8 @@ select
     )
   ) as sources_quiet,
   (select reason from broken) as rejected_for,
-  (select max("left") from journal_search where kind = 'searched') as search_days_left,
+  search_days_left,
+  search_days_unknown,
   if(
     getvariable('by_inspection'),
     (select inspection_samples(reason, index_summary)::varchar from now_url_reports),
@@ -92,5 +93,10 @@ select
 from listed
 cross join reasons
 cross join quiet
+cross join (
+  select max("left") as search_days_left, max(doubtful) as search_days_unknown
+  from journal_search
+  where kind = 'searched'
+)
 left join ended on true
 group by all

@@ -10,12 +10,13 @@ from read_json(
     "type": 'VARCHAR',
     is_final: 'BOOLEAN',
     is_cut: 'BOOLEAN',
+    pages: 'INTEGER',
     clicks: 'BIGINT',
     impressions: 'BIGINT',
     "at": 'TIMESTAMPTZ',
+    unknown: 'VARCHAR',
     "left": 'INTEGER',
-    "rows": 'STRUCT(
-      url VARCHAR, page VARCHAR, spelling VARCHAR, clicks BIGINT, impressions BIGINT, "position" DOUBLE
-    )[]'
+    doubtful: 'INTEGER',
+    "rows": 'STRUCT(url VARCHAR, spelling VARCHAR, clicks BIGINT, impressions BIGINT, "position" DOUBLE)[]'
   }
 )

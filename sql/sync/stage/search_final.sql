@@ -1,1 +1,1 @@
-select * exclude (is_final) from search_pages where is_final
+select "date", "type", url, clicks, impressions, "position" from search_pages where is_final

@@ -4,14 +4,14 @@ create or replace macro clicks_before(website, page, fell_at) as if(
   (
     select count(*)
     from search_dates
-    where website_id = website and is_final and "date" between day_before(website, page, fell_at) - 27
+    where website_id = website and is_final and unknown is null and "date" between day_before(website, page, fell_at) - 27
       and day_before(website, page, fell_at)
   ) = 0,
   null,
   (
     select coalesce(sum(clicks), 0)::bigint
-    from search_final
-    where website_id = website and url = page and "type" = 'web'
+    from search_days
+    where website_id = website and url = page and "type" = 'web' and is_final
       and "date" between day_before(website, page, fell_at) - 27 and day_before(website, page, fell_at)
   )
 )

@@ -8,17 +8,18 @@ create or replace macro search_silences(asked_website, until_date, since_date) a
 with known_days as (
   select website_id, "date", row_number() over (partition by website_id order by "date") as number
   from search_dates
-  where is_final and is_website(website_id, asked_website) and "date" <= until_date
+  where is_website(website_id, asked_website) and "date" <= until_date
   group by website_id, "date"
-  having sum(pages) > 0 and not bool_or(is_cut) and count_if("type" = 'web') > 0
+  having
+    bool_and(is_final and unknown is null) and sum(pages) > 0 and not bool_or(is_cut) and count_if("type" = 'web') > 0
 ),
 ends as (
   select website_id, max(number) as last_number from known_days group by website_id
 ),
 shown as (
   select website_id, url, max("date") as last_date
-  from search_final
-  where is_website(website_id, asked_website) and "date" <= until_date and "date" > since_date
+  from search_days
+  where is_final and is_website(website_id, asked_website) and "date" <= until_date and "date" > since_date
   group by website_id, url
 ),
 recent as (
@@ -26,13 +27,14 @@ recent as (
     website_id,
     url,
     last_date,
-    count(distinct number) - 1 as days_shown,
+    -- A bit for each of at most 91 days: a set of dates for each page would not fit into the memory of a sync.
+    bit_count(bit_or(1::hugeint << (number % 100)::integer)) - 1 as days_shown,
     min(number) as first_number,
     coalesce(sum(clicks) filter ("type" = 'web' and "date" > last_date - 28), 0)::bigint as clicks
-  from search_final
+  from search_days
   join shown using (website_id, url)
   left join known_days using (website_id, "date")
-  where "date" > greatest(last_date - 90, since_date) and "date" <= last_date
+  where is_final and "date" > greatest(last_date - 90, since_date) and "date" <= last_date
   group by website_id, url, last_date
 )
 select

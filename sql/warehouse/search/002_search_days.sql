@@ -3,6 +3,11 @@
 create or replace view search_days as
 select website_id, "date", "type", url, clicks, impressions, "position", true as is_final
 from search_final
+anti join (
+  from search_fetches
+  anti join (from search_dates where is_final and unknown is null) as newest using (website_id, "date", "type", snapshot_id)
+  where is_final and unknown is null
+) as replaced using (website_id, "date", "type", snapshot_id)
 union all
 select website_id, "date", "type", url, clicks, impressions, "position", false
 from search_fresh

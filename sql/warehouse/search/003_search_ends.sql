@@ -5,5 +5,10 @@ select
   min("date") as first_date,
   max("date") filter (is_final) as last_final_date,
   max("date") as last_date
-from search_dates
+from (
+  select website_id, "date", bool_and(is_final) as is_final
+  from search_dates
+  group by website_id, "date"
+  having bool_and(unknown is null)
+)
 group by website_id

@@ -8,13 +8,14 @@ select
   coalesce(sum(clicks) filter (is_recent), 0)::bigint as clicks,
   coalesce(sum(impressions) filter (is_recent), 0)::bigint as impressions,
   round(sum("position" * impressions) filter (is_recent) / nullif(sum(impressions) filter (is_recent), 0), 1) as "position",
-  count(distinct "date")::integer as days_shown,
+  -- A bit for each day: a set of dates for each page would not fit into the memory of a sync.
+  bit_count(bit_or(1::hugeint << (last_final_date - "date")))::integer as days_shown,
   min("date") as first_impression_date,
   max("date") as last_impression_date
 from (
-  select search_final.*, "type" = 'web' and "date" > last_final_date - 28 as is_recent
-  from search_final
+  select search_days.*, last_final_date, "type" = 'web' and "date" > last_final_date - 28 as is_recent
+  from search_days
   join search_ends using (website_id)
-  where "date" > last_final_date - 90
+  where is_final and "date" > last_final_date - 90 and "date" <= last_final_date
 )
 group by website_id, url

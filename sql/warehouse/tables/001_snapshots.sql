@@ -31,8 +31,9 @@ create table snapshots (
   source varchar,
   sources_quiet varchar,
   quotas json,
-  -- Days of search analytics that later nights fetch.
+  -- Days of search analytics that later nights fetch, and those that are unknown until they were fetched again.
   search_days_left integer,
+  search_days_unknown integer,
   evidence json,
   samples json,
   rejected_for varchar

@@ -1,5 +1,6 @@
 -- What search showed of the pages of a property on days that no longer change: one row per day, type and page with
--- impressions. Each day is fetched once. View `search_days` adds the days that may still change.
+-- impressions. A day that Google corrected later is there again. View `search_days` has each day once, and adds the days
+-- that may still change.
 create table search_final (
   snapshot_id varchar not null using compression 'dictionary',
   website_id varchar not null using compression 'dictionary',

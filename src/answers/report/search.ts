@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { clause, count, counted } from '../../base/observe/format.js';
 import { askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
+import { unreadDays, unreadText } from '../status/website-status.js';
 
 /** A shorter history is no trend. */
 const LEAST_WEEKS = 5;
@@ -33,6 +34,9 @@ export async function readSearch(reader: Reader, website: string, until: string)
     weeks,
     lost: await askRows(reader, 'answers/report/search_lost_places', lostRow, { website, until }, website),
     evidence: (await askRows(reader, 'answers/report/evidence', evidenceRow, { website }, website))[0] ?? null,
+    unread: unreadText(
+      (await askRows(reader, 'answers/report/search_unread', unreadDays, { website, until }, website))[0],
+    ),
   };
 }
 

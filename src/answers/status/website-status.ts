@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shellWord } from '../../base/observe/format.js';
+import { counted, shellWord } from '../../base/observe/format.js';
 import type { Engine } from '../../base/storage/engine.js';
 import { wholeFiles } from '../../base/storage/parquet-file.js';
 import { sql } from '../../base/storage/sql.js';
@@ -11,6 +11,24 @@ import { readStates, type StateOptions } from '../../warehouse/log/state.js';
 
 const time = z.iso.datetime();
 
+/** Of a property, the days of search analytics that later nights fetch, and those that are unknown. Null for others. */
+export const unreadDays = z.object({
+  search_days_left: z.int().nullable(),
+  search_days_unknown: z.int().nullable(),
+});
+
+/** Such as `380 days of search analytics are not read yet`; null without any. */
+export function unreadText(days: z.infer<typeof unreadDays> | null | undefined): string | null {
+  const { search_days_left: left, search_days_unknown: unknown } = days ?? {};
+  const of = (number: number, what: string) =>
+    `${counted(number, 'day')} of search analytics ${number === 1 ? 'is' : 'are'} ${what}`;
+  const parts = [
+    ...(left ? [of(left, 'not read yet')] : []),
+    ...(unknown ? [of(unknown, 'unknown: Google gives no figures, or has corrected them')] : []),
+  ];
+  return parts.join('; ') || null;
+}
+
 export const websiteRow = z.object({
   website_id: z.string(),
   website_name: z.string().nullable().default(null),
@@ -19,8 +37,8 @@ export const websiteRow = z.object({
   /** How many inspections the properties of a website allow in a day; null for other websites. */
   inspections_a_day: z.int().nullable().default(null),
   snapshots: z.int().default(0),
-  last_snapshot: z
-    .object({
+  last_snapshot: unreadDays
+    .extend({
       snapshot_id: z.string(),
       run_id: z.string(),
       snapshot_at: time,

@@ -7,8 +7,8 @@ import { openSeal, passOver, seedOf } from '../../warehouse/journal/seal.js';
 import { wellFormedJson } from './embed.js';
 import { SealedFile } from './sealed-file.js';
 
-/** Rows of one line: DuckDB reads no line beyond 32 MiB, and an address may be long. */
-const ROWS_PER_LINE = 1_000;
+/** Rows of one line: DuckDB takes 2,048 lines at once into memory, and an address may be long. */
+const ROWS_PER_LINE = 20;
 
 /** A day that was read whole, and the sums of all pages as Google counts them. */
 export interface ReadDay extends SearchDate {
@@ -16,6 +16,8 @@ export interface ReadDay extends SearchDate {
   clicks: number;
   impressions: number;
   rows: readonly SearchRow[];
+  /** How many rows Google gave: several may be of one page. */
+  rowsRead: number;
 }
 
 const rowsLine = z.object({ kind: z.literal('rows') });
@@ -25,6 +27,7 @@ const searchedLine = z.object({
   error: z.string().nullable(),
   remark: z.string().nullable(),
   left: z.int(),
+  doubtful: z.int(),
 });
 const anyLine = z.union([dayLine, searchedLine, rowsLine]);
 
@@ -36,7 +39,7 @@ export interface SearchLeft {
   days: ReadonlySet<string>;
   entries: number;
   /** How it ended; null if it did not. */
-  searched: Pick<Searched, 'error' | 'remark' | 'left'> | null;
+  searched: Pick<Searched, 'error' | 'remark' | 'left' | 'doubtful'> | null;
 }
 
 export function dayName({ date, type }: { date: string; type: string }): string {
@@ -78,19 +81,40 @@ export class SearchJournal {
     this.entries = left.entries;
   }
 
-  async day({ rows, isFinal: is_final, isCut: is_cut, ...day }: ReadDay, at: Date): Promise<void> {
-    const known = rows.filter(({ url }) => url !== null);
-    const parts = Array.from({ length: Math.ceil(known.length / ROWS_PER_LINE) }, (_, part) => {
-      const some = known.slice(part * ROWS_PER_LINE, (part + 1) * ROWS_PER_LINE);
+  async day({ rows, isFinal: is_final, isCut: is_cut, rowsRead, ...day }: ReadDay, at: Date): Promise<void> {
+    const parts = Array.from({ length: Math.ceil(rows.length / ROWS_PER_LINE) }, (_, part) => {
+      const some = rows.slice(part * ROWS_PER_LINE, (part + 1) * ROWS_PER_LINE);
       return `${wellFormedJson({ kind: 'rows', date: day.date, type: day.type, is_final, rows: some })}\n`;
     });
-    const head = { kind: 'day', ...day, is_final, is_cut, rows_read: rows.length, at: at.toISOString() };
+    const head = {
+      kind: 'day',
+      ...day,
+      is_final,
+      is_cut,
+      pages: rows.length,
+      rows_read: rowsRead,
+      at: at.toISOString(),
+    };
     await this.#file.append(parts.join(''), head);
-    this.entries += rows.length;
+    this.entries += rowsRead;
   }
 
-  finish({ error, remark, left }: Pick<Searched, 'error' | 'remark' | 'left'>): Promise<void> {
-    return this.#file.append('', { kind: 'searched', error, remark, left });
+  /** Says that a day is not known any more, or not yet, and why. */
+  unknown({ why, ...day }: { date: string; type: string; why: string }, at: Date): Promise<void> {
+    const head = {
+      kind: 'day',
+      ...day,
+      is_final: true,
+      is_cut: false,
+      unknown: why,
+      rows_read: 0,
+      at: at.toISOString(),
+    };
+    return this.#file.append('', head);
+  }
+
+  finish({ error, remark, left, doubtful }: NonNullable<SearchLeft['searched']>): Promise<void> {
+    return this.#file.append('', { kind: 'searched', error, remark, left, doubtful });
   }
 
   close(): void {

@@ -13,7 +13,7 @@ import { ownColumnsOf } from '../../warehouse/log/stage/comparison.js';
 
 const WALK_LINES = ['walk_lines', 'journal_windows'];
 const KEPT_WALK = ['kept_entries', 'doubled_urls', 'listed_entries'];
-const SEARCH = ['journal_search', 'search_rows', 'search_pages'];
+const SEARCH = ['journal_search', 'search_pages'];
 const ODD_RECORDS = ['odd_entries', 'odd_reports'];
 
 /** Creates the views over a journal on disk. */

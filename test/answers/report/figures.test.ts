@@ -177,21 +177,24 @@ once.each([
   expect([least >= 0, most <= 100, most >= Math.max(...shares) * 100, least < most]).toEqual(Array(4).fill(true));
 });
 
-once('the chart of the share draws the counts of a night whose pages were all inspected beside an estimated one', () => {
-  const counts = { pages: 40, indexed: 36, ...NO_ESTIMATE };
-  const estimated = { ...counts, share_estimated: 0, share_low: 0, share_high: 0.1 };
-  const days = [estimated, counts, { ...counts, no_estimate: 'unclear' }, counts].map((counts, at) => {
-    return { date: `2025-03-0${at + 1}`, counts };
-  });
-  const period = { since: '2025-03-01', until: '2025-03-04' };
-  const { text } = shareChart('s', days, { period, marks: [], notes: [] });
-  const circles = text.matchAll(/<path d="M1 0[^>]+transform="matrix\((?:[^,]+,){5}([\d.]+)\)"/g);
-  const heights = [...circles].map(([, y]) => Number(y));
-  const [estimate = 0, count = 0] = heights;
-  expect(estimate).toBeGreaterThan(count);
-  // Each is drawn twice: also for the pointer.
-  expect(heights).toEqual([estimate, count, count, estimate, count, count]);
-});
+once(
+  'the chart of the share draws the counts of a night whose pages were all inspected beside an estimated one',
+  () => {
+    const counts = { pages: 40, indexed: 36, ...NO_ESTIMATE };
+    const estimated = { ...counts, share_estimated: 0, share_low: 0, share_high: 0.1 };
+    const days = [estimated, counts, { ...counts, no_estimate: 'unclear' }, counts].map((counts, at) => {
+      return { date: `2025-03-0${at + 1}`, counts };
+    });
+    const period = { since: '2025-03-01', until: '2025-03-04' };
+    const { text } = shareChart('s', days, { period, marks: [], notes: [] });
+    const circles = text.matchAll(/<path d="M1 0[^>]+transform="matrix\((?:[^,]+,){5}([\d.]+)\)"/g);
+    const heights = [...circles].map(([, y]) => Number(y));
+    const [estimate = 0, count = 0] = heights;
+    expect(estimate).toBeGreaterThan(count);
+    // Each is drawn twice: wide, and narrow for a phone.
+    expect(heights).toEqual([estimate, count, count, estimate, count, count]);
+  },
+);
 
 describeAtLength('a report on several websites', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];

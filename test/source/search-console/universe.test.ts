@@ -117,7 +117,14 @@ describe('where pages are found', () => {
       '/2.xml': sitemap(page(`${SITE}/2`)),
     };
     const paths = [`${hosts[2]}/2.xml`];
-    const shown = { entries: 60, error: null, remark: null, left: 0, hosts: hosts.map((host) => `${host}/`) };
+    const shown = {
+      entries: 60,
+      error: null,
+      remark: null,
+      left: 0,
+      doubtful: 0,
+      hosts: hosts.map((host) => `${host}/`),
+    };
     const withPages = await read(files, { searched: shown });
     expect(withPages.urls).toContain(`${SITE}/2`);
     expect(withPages.sightings.find(({ url }) => url === `${SITE}/2`)).toMatchObject({ sitemap: paths[0] });

@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<LostRow>[] = [
 /** What search shows of a property over its whole history, and what it shows no more; nothing of several websites. */
 export function searchPart(id: string, { search }: Pick<Moves, 'search'>): Part {
   if (search === null) return null;
-  const { weeks, lost, evidence } = search;
+  const { weeks, lost, evidence, unread } = search;
   const isCut = weeks.some(({ is_cut }) => is_cut);
   const layer = {
     name: 'shown in web search on a day',
@@ -33,7 +33,7 @@ ${stackChart(
   [layer],
   [],
 )}
-${note(`The average day of each week. A page that search shows is in the index that day.${isCut ? ' On some days Google left out pages, because it lists 50,000 at most.' : ''}`)}
+${note(`The average day of each week. A page that search shows is in the index that day.${isCut ? ' On some days Google left out pages, because it lists 50,000 at most.' : ''}${unread ? ` ${unread}.` : ''}`)}
 ${evidence === null ? null : html`<p>${evidenceText(evidence)}</p>`}
 ${lost.length > 0 ? table(COLUMNS, lost, { id: `${id}-lost`, caption: 'Directories with pages that search showed regularly and shows no more', empty: '' }) : null}`;
 }

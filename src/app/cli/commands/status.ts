@@ -6,6 +6,7 @@ import {
   nameOf,
   notConfigured,
   type SourcesRead,
+  unreadText,
 } from '../../../answers/status/website-status.js';
 import { namesText } from '../../../base/observe/causes.js';
 import { age, ago, clause, count, counted } from '../../../base/observe/format.js';
@@ -84,6 +85,7 @@ function notes(status: Status, verbose: boolean): string[] {
     ...notConfiguredLine(websites),
     ...cut(unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`)),
     ...cut(configured.flatMap(notInspectedLine)),
+    ...cut(configured.flatMap(unreadLine)),
     ...cut(shown.map((read) => sourcesLine(read, status))),
     ...cut(quarantine.map((one) => quarantineLine(one, status))),
     // They have a limit of their own.
@@ -127,6 +129,12 @@ function notInspectedLine({ last_snapshot: last, pages, ...website }: Status['we
   const left = last?.source === 'google' && pages ? pages.monitored - pages.with_report : 0;
   const aDay = `${counted(website.inspections_a_day ?? 0, 'inspection')} a day`;
   return left > 0 ? [`${nameOf(website)}: ${counted(left, 'page')} not inspected yet, at up to ${aDay}`] : [];
+}
+
+/** The days of search analytics that are still to be read. */
+function unreadLine({ last_snapshot, ...website }: Status['websites'][number]): string[] {
+  const text = unreadText(last_snapshot);
+  return text ? [`${nameOf(website)}: ${text}; \`sync\` reads them`] : [];
 }
 
 /** What names the pages of a property. */

@@ -3,7 +3,7 @@ import { isOfProperty } from '../../../source/search-console/property.js';
 import { LoadRefused } from '../simulator/faults.js';
 import type { World } from '../simulator/world.js';
 import { pacificDate } from './days.js';
-import { SearchTraffic } from './traffic.js';
+import { type DayFault, SearchTraffic } from './traffic.js';
 
 /** How much may be inspected of one property. */
 export interface Quota {
@@ -17,6 +17,8 @@ export interface Quota {
   queriesPerMinute?: number;
   /** The most pages that a day and type of search analytics has (default 50,000). */
   rowsPerDay?: number;
+  /** Days of search analytics that are late, missing or corrected later. */
+  days?: readonly DayFault[];
 }
 
 export interface PropertyOptions extends Quota {
@@ -31,7 +33,7 @@ export type Property = ReturnType<typeof propertyOf>;
 export function propertyOf(world: World, clock: () => number, options: PropertyOptions) {
   const { siteUrl, permissionLevel = 'siteOwner', usedElsewhere = 0 } = options;
   const { inspectionsPerDay = 2000, inspectionsPerMinute = 600 } = options;
-  const { queriesPerMinute = 1200, rowsPerDay = 50_000 } = options;
+  const { queriesPerMinute = 1200, rowsPerDay = 50_000, days = [] } = options;
   const address = siteUrl.replace(/^sc-domain:/, 'https://');
   const known = world.websites.find(({ domain }) => isOfProperty(`sc-domain:${domain}`, address));
   const website = known ? world.website(known.id) : null;
@@ -49,7 +51,7 @@ export function propertyOf(world: World, clock: () => number, options: PropertyO
     permissionLevel,
     /** Null where the world has no such site. */
     website,
-    traffic: website && new SearchTraffic(world, website, siteUrl, rowsPerDay),
+    traffic: website && new SearchTraffic(world, website, siteUrl, { rowsPerDay, days }),
     /** Takes one inspection of the quotas, or refuses it, which costs nothing. */
     spend(): void {
       const now = clock();

@@ -24,18 +24,33 @@ export interface TrafficQuery {
   startRow: number;
 }
 
+/**
+ * What search analytics lacks until the world's night `until` of the days `from` to `to` (nights as well, both included), of
+ * one type or all: `share` of each day is there. With 0 the days are late or missing, with more they are corrected later.
+ */
+export interface DayFault {
+  type?: SearchType;
+  from: number;
+  to: number;
+  until: number;
+  share: number;
+}
+
 /** Search analytics of one property. */
 export class SearchTraffic {
   readonly #audience: Audience;
   readonly #addresses: (string | null)[] = [];
   readonly #kept = new Map<string, Shown[]>();
 
-  /** @param rowsPerDay the most pages that a day and type has */
   constructor(
     private readonly world: World,
     private readonly website: SimulatedWebsite,
     private readonly siteUrl: string,
-    private readonly rowsPerDay: number,
+    private readonly limits: {
+      /** The most pages that a day and type has. */
+      rowsPerDay: number;
+      days: readonly DayFault[];
+    },
   ) {
     this.#audience = new Audience(website, dayZero(world));
   }
@@ -59,7 +74,9 @@ export class SearchTraffic {
   }
 
   #rows(query: TrafficQuery, from: number, to: number, firstIncomplete: number): Shown[] {
-    const key = [query.dimensions, query.type, query.isByPage, from, to].join(' ');
+    const isWhole = ({ until }: DayFault) => until <= this.world.night;
+    const faults = this.limits.days.map(isWhole);
+    const key = [query.dimensions, query.type, query.isByPage, from, to, faults].join(' ');
     const rows = this.#kept.get(key) ?? this.#grouped(query, from, to, firstIncomplete);
     this.#kept.delete(key);
     // An incomplete day has more rows tomorrow.
@@ -74,16 +91,24 @@ export class SearchTraffic {
     const rows: Shown[] = [];
     const sums = new Map<number, Shown>();
     for (let night = from; night <= to; night++) {
-      const share = night < firstIncomplete ? 1 : (SHARES[this.world.night - night] ?? 1);
+      const fault = this.#faultOf(night, type);
+      const share = fault?.share ?? (night < firstIncomplete ? 1 : (SHARES[this.world.night - night] ?? 1));
       const shown = this.#audience.shownOn(night, type, share).filter(({ number }) => this.#address(number) !== null);
       // By date they come in its order, by page or not.
-      if (byDate && byPage) rows.push(...shown.sort(byClicks).slice(0, this.rowsPerDay));
+      if (byDate && byPage) rows.push(...shown.sort(byClicks).slice(0, this.limits.rowsPerDay));
       else for (const one of shown) add(sums, byPage ? one.number : byDate ? night : 0, one);
     }
     if (byDate && byPage) return rows;
     const summed = [...sums.values()].map((sum) => ({ ...sum, position: sum.position / sum.impressions }));
-    if (byPage) return summed.sort(byClicks).slice(0, this.rowsPerDay * (to - from + 1));
+    if (byPage) return summed.sort(byClicks).slice(0, this.limits.rowsPerDay * (to - from + 1));
     return isByPage ? summed : summed.map((sum) => ({ ...sum, impressions: Math.ceil(sum.impressions * SHOWN_ALONE) }));
+  }
+
+  #faultOf(night: number, ofType: SearchType): DayFault | undefined {
+    return this.limits.days.find(
+      ({ type = ofType, from, to, until }) =>
+        type === ofType && from <= night && night <= to && this.world.night < until,
+    );
   }
 
   /** Null for a page that is not of the property. */
