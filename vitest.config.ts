@@ -20,8 +20,8 @@ export default defineConfig(({ mode }) => ({
     setupFiles: 'test/pinned-random.ts',
     env: { TZ: 'UTC', NO_COLOR: '1', INDEXHOUSE_TEST_MODE: mode },
     // Only a test that hangs is late: the machine may be busy. Those of the mode `full` may work for longer.
-    testTimeout: mode === 'full' ? HOUR_MS : MINUTE_MS,
-    hookTimeout: mode === 'full' ? 10 * MINUTE_MS : MINUTE_MS,
+    testTimeout: mode === 'full' ? HOUR_MS : 5 * MINUTE_MS,
+    hookTimeout: 10 * MINUTE_MS,
     maxWorkers: Math.max(2, availableParallelism()),
     // Most of the time goes into DuckDB; loading every module anew for each file would only add to it.
     isolate: false,
