@@ -8,7 +8,6 @@ import { DAY_MS } from '../../base/time.js';
 import type { CoverageEntry } from '../../source/contract/coverage.js';
 import type { DataTable } from '../../warehouse/log/folder/tables.js';
 import { filesOf } from '../../warehouse/log/markers.js';
-import type { Selection } from '../api/listing-query.js';
 import type { WindowBounds } from '../api/pagination.js';
 import type { ServedCommits } from './commits.js';
 
@@ -61,9 +60,9 @@ export class Listings {
 
   constructor(private readonly warehouse: string) {}
 
-  /** Whether a window only needs to be read, without first selecting pages or finding positions. */
-  isQuick(commits: ServedCommits, selection: Selection | null): boolean {
-    return selection === null && this.#indexes.has(listingId(commits));
+  /** Whether a window only needs to be read, without first finding positions. */
+  isQuick(commits: ServedCommits): boolean {
+    return this.#indexes.has(listingId(commits));
   }
 
   /** Entries by their position in the listing's own order. @param now what `days_since_last_crawl` counts to */
@@ -84,27 +83,6 @@ export class Listings {
       skip: skip - first * MARKED,
     });
     return { entries: rows.map((row) => entryOf(row, now)), count };
-  }
-
-  /** Entries that a request selects. Finds the pages first, and then reads only the entries that are shown. */
-  async selected(
-    reader: Reader,
-    commits: ServedCommits,
-    { selection, window, now }: { selection: Selection; window: WindowBounds; now: number },
-  ): Promise<{ entries: CoverageEntry[]; count: number }> {
-    const files = await this.#filesOf(reader, commits);
-    const read = [...listed(files), `selected as (${sql('serve/store/selected')}\n)`];
-    const choose = <T>(schema: z.ZodType<T>, answer: string, given: Parameters = {}) =>
-      ask(reader, schema, files, { read, answer, given: { ...WHOLE, ...valuesOf(selection), ...given } });
-    const [counted] = await choose(countRow, 'serve/store/selected_counted');
-    const pages = await choose(urlRow, 'serve/store/selected_urls', { ...window });
-    const rows = await entryRowsOf(
-      reader,
-      files,
-      pages.map(({ url }) => url),
-    );
-    const found = new Map(rows.map((row) => [row.url, entryOf(row, now)]));
-    return { entries: pages.flatMap(({ url }) => found.get(url) ?? []), count: counted?.count ?? 0 };
   }
 
   /** The entries of these pages, as far as they are listed. */
@@ -178,20 +156,6 @@ async function replacementsIn(
     for (const { url } of held) missing.delete(url);
   }
   return found;
-}
-
-/** What a request selects by, as `selected.sql` takes it. */
-function valuesOf(selection: Selection): Parameters {
-  const { crawled_before: before, crawled_after: after } = selection;
-  return {
-    index_summary: selection.index_summary ?? null,
-    index_coverage_state: selection.index_coverage_state ?? null,
-    canonicals_match: selection.canonicals_match ?? null,
-    url_contains: selection.url_contains ?? null,
-    crawled_before: before === undefined ? null : Date.parse(before),
-    crawled_after: after === undefined ? null : Date.parse(after),
-    sort: selection.sort ?? null,
-  };
 }
 
 async function entryRows(

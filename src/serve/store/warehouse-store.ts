@@ -71,16 +71,13 @@ export class WarehouseStore implements Store {
     context: RequestContext,
   ): Promise<ListingWindow> {
     const markers = await this.options.reader.markersOf(websiteId);
-    const { selection } = query;
     const kind = (await this.#isQuick(markers, query)) ? 'quick' : 'slow';
     return this.options.reader.ask(context, kind, async (reader) => {
       const seen = await this.#seen(reader, markers, query);
       if (!seen) throw nothingThen(query);
       const { commits, now } = seen;
       try {
-        const answer = selection
-          ? await this.#listings.selected(reader, commits, { selection, window, now })
-          : await this.#listings.window(reader, commits, window, now);
+        const answer = await this.#listings.window(reader, commits, window, now);
         const entries = answer.entries.map((entry) => this.#linked(markers, entry, context));
         return { ...answer, entries, ...shownState(commits) };
       } catch (cause) {
@@ -110,10 +107,10 @@ export class WarehouseStore implements Store {
     });
   }
 
-  async #isQuick(markers: readonly Marker[], { moment, version, selection }: ListingQuery): Promise<boolean> {
+  async #isQuick(markers: readonly Marker[], { moment, version }: ListingQuery): Promise<boolean> {
     if (moment !== null) return false;
     const commits = await commitsAt(markers, null, version, async () => true);
-    return commits === null || this.#listings.isQuick(commits, selection);
+    return commits === null || this.#listings.isQuick(commits);
   }
 
   /** @throws ServiceError 404 for a state that the website does not have */
