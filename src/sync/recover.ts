@@ -1,5 +1,4 @@
 import { basename, dirname } from 'node:path';
-import { validate as isUuid } from 'uuid';
 import { websiteOf } from '../base/config/websites.js';
 import { duration } from '../base/observe/format.js';
 import { withRemedy } from '../base/storage/disk-error.js';
@@ -20,7 +19,7 @@ import { readListing } from '../warehouse/journal/listing.js';
 import { readPlanned } from '../warehouse/journal/plan.js';
 import { readReports, totalOf } from '../warehouse/journal/reports.js';
 import { commitStaged, dropJournal, isStagedWhole } from '../warehouse/log/commit.js';
-import { listTableFiles } from '../warehouse/log/folder/layout.js';
+import { listTableFiles, scratchFolder } from '../warehouse/log/folder/layout.js';
 import { openLog } from '../warehouse/log/log.js';
 import { markersOf } from '../warehouse/log/markers.js';
 import { readManifest } from '../warehouse/log/stage/commit-files.js';
@@ -69,8 +68,7 @@ export interface RecoverDeps {
  */
 export async function recover(context: RunContext, deps: RecoverDeps): Promise<Recovered> {
   const recovered: Recovered = { runId: null, unfinished: [], receipts: [], older: [], setAside: new Map() };
-  // Other folders are not ours.
-  const journals = (await unfinishedJournals(context.warehouse)).filter(({ runId }) => isUuid(runId));
+  const journals = await unfinishedJournals(context.warehouse);
   const ended = await endedIds(context.warehouse, new Set(journals.map(({ websiteId }) => websiteId)));
   for (const folder of journals) {
     const isNewest = folder.runId === journals.at(-1)?.runId;
@@ -202,7 +200,7 @@ async function headerIfWhole(folder: JournalFolder): Promise<RunHeader | null> {
 }
 
 async function snapshotOfRun({ warehouse, config }: RunContext, folder: JournalFolder): Promise<string | null> {
-  return withEngine(engineOptions(config, folder.temporary), async (engine) => {
+  return withEngine(engineOptions(config, scratchFolder(warehouse)), async (engine) => {
     const log = await openLog(engine, warehouse);
     return markersOf(log.markers, folder.websiteId).find(({ runId }) => runId === folder.runId)?.snapshotId ?? null;
   });

@@ -14,7 +14,7 @@ import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { cannotWrite } from './disk-error.js';
-import { checkAreFiles, notAFile } from './only-files.js';
+import { checkAreFiles, checkWithin, IS_LINK, notAFile } from './only-files.js';
 
 /** Makes a folder's own entries (names added, renamed or removed in it) survive a power loss. */
 export function syncFolder(folder: string): Promise<void> {
@@ -42,8 +42,14 @@ export async function publish(from: string, to: string): Promise<void> {
   await syncFolder(dirname(to));
 }
 
-/** Moves a whole new file to its place, whose folder is made if it is missing: its bytes survive a power loss, too. */
-export async function publishFile(from: string, to: string): Promise<void> {
+/**
+ * Moves a whole new file to its place, whose folder is made if it is missing: its bytes survive a power loss, too.
+ *
+ * @param within a folder that it must not leave by a link
+ * @throws Failure if it would
+ */
+export async function publishFile(from: string, to: string, within?: string): Promise<void> {
+  if (within !== undefined) checkWithin(within, to);
   await syncFile(from);
   await makeFolder(dirname(to));
   await publish(from, to);
@@ -172,7 +178,7 @@ function openUnlinked(path: string, flags: number): number {
   try {
     return openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | flags);
   } catch (error) {
-    throw codeOf(error) === 'ELOOP' ? notAFile(path, 'is a symbolic link, not a file') : error;
+    throw codeOf(error) === 'ELOOP' ? notAFile(path, IS_LINK) : error;
   }
 }
 

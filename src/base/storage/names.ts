@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 const UNSAFE = /^\.|[^\w.-]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
 const CONTROL = /[\x00-\x1f\x7f]/;
@@ -31,3 +33,9 @@ export function idProblem(id: string): string | null {
     return `is too long: it takes more than ${MOST_ENCODED} bytes in a folder name`;
   return ['', '.', '..'].includes(id) || id.trim() !== id || CONTROL.test(id) ? 'is not the id of a website' : null;
 }
+
+/** The id of a website in a file that somebody else may have written. */
+export const websiteIdSchema = z.string().refine((id) => idProblem(id) === null);
+
+/** The folder of a website, in a regular expression. */
+export const WEBSITE_FOLDER = 'website=[\\w%-][\\w.%-]*';

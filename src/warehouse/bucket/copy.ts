@@ -38,6 +38,16 @@ export function bucketFollower(url: string): Follower {
         return { ...lag, behind: log.markers.length, exact: false, error: messageOf(error) };
       }
     },
+    async lost({ path }) {
+      const foreign = withBucket(url, async (bucket) => {
+        return (await checkOwner(bucket, path)) ? foreignMarkers(await bucket.keys(MARKERS), path) : [];
+      });
+      // The comparison says why it cannot be asked.
+      return (await foreign.catch(() => [])).map((key) => ({
+        ...{ level: 'difference', id: idOfKey(key), remedy: '`indexhouse restore` fetches it' },
+        message: `${path} lacks a snapshot that is in the bucket: ${url}/${key}`,
+      }));
+    },
     async compare(log, engine, { repair }) {
       try {
         return await withCopy(log, (copy) => copy.compare(log, engine, repair));

@@ -2,6 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { exists, makeFolder, sha256Of, syncFolder, writeDurably } from '../../base/storage/durable.js';
 import { withEngine } from '../../base/storage/engine.js';
+import { checkWithin, removeWithin } from '../../base/storage/only-files.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { unfinishedJournals } from '../journal/folder.js';
 import { findDamaged } from '../log/folder/damage.js';
@@ -70,7 +71,7 @@ export async function restoreInto(
     // `maintain` or `remove` may have changed something since it was listed.
     const again = first.damaged.length > 0 ? await fetchAll(bucket, place) : null;
     await writeDurably(identity, stored.text);
-    await rm(incoming, { recursive: true, force: true });
+    await removeWithin(warehouse, incoming);
     const { files, bytes } = first;
     return { ...first, ...(again && { ...again, files: files + again.files, bytes: bytes + again.bytes }), set_aside };
   };
@@ -119,7 +120,7 @@ async function setAsideOwn(keys: ReadonlySet<string>, warehouse: string): Promis
 async function fetchAll(bucket: Bucket, place: Place): Promise<Fetched> {
   const { warehouse, memoryLimit } = place;
   const { incoming } = warehouseFolder(warehouse);
-  await rm(join(incoming, 'parquet'), { recursive: true, force: true });
+  await removeWithin(warehouse, join(incoming, 'parquet'));
   await writeSchemas(warehouse, memoryLimit);
   for (const table of LOG_TABLES) {
     await each(await bucket.keys(`parquet/${table}/`), (key) => fetchRow(bucket, key, incoming));
@@ -129,6 +130,7 @@ async function fetchAll(bucket: Bucket, place: Place): Promise<Fetched> {
   await each(wanted, async ({ file, sha256, isDerived }) => {
     if ((await exists(file)) && (await sha256Of(file)) === sha256) return;
     const key = keyOf(warehouse, file);
+    checkWithin(warehouse, file);
     const bytes = await bucket.download(key, file, sha256);
     if (bytes === 'damaged' || (bytes === 'missing' && !isDerived)) damaged.push(key);
     if (typeof bytes !== 'number') return;
@@ -139,6 +141,7 @@ async function fetchAll(bucket: Bucket, place: Place): Promise<Fetched> {
   for (const table of LOG_TABLES) {
     for (const file of await listTableFiles(incoming, table)) {
       const to = join(warehouse, relative(incoming, file));
+      checkWithin(warehouse, to);
       await makeFolder(dirname(to));
       await rename(file, to);
     }
@@ -150,7 +153,7 @@ async function fetchAll(bucket: Bucket, place: Place): Promise<Fetched> {
 async function fetchRow(bucket: Bucket, key: string, incoming: string): Promise<void> {
   const file = fileOfKey(incoming, key);
   // Somebody else put it there.
-  if (!file?.endsWith('.parquet')) return;
+  if (file === null) return;
   // All bytes, because the sum of the rows leaves out the statistics by which DuckDB skips rows.
   const bytes = await bucket.download(key, file, 'sent');
   // Whoever needs it must not take it for absent.

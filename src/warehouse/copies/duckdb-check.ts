@@ -10,7 +10,7 @@ import { checkAreFiles } from '../../base/storage/only-files.js';
 import { rowsDiffer } from '../../base/storage/rows-differ.js';
 import { literal } from '../../base/storage/sql.js';
 import { findDamaged } from '../log/folder/damage.js';
-import { listTableFiles, warehouseFolder, websiteOf } from '../log/folder/layout.js';
+import { listTableFiles, stateFile, tableFile, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { DATA_TABLES, LOOSE_TABLES, type Table } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
 import { filesOf, lackingIn, type Marker } from '../log/markers.js';
@@ -20,31 +20,71 @@ import { type Difference, type FollowerLag, lagging } from './follower.js';
 const countRow = z.object({ rows: z.coerce.number() });
 const REBUILD = '`indexhouse verify --repair` rebuilds it from the Parquet files';
 
-/** A run or a commit, by its id. */
-const heldRow = z.object({ websiteId: z.string(), id: z.string() });
-type Held = z.infer<typeof heldRow>;
+/** Tables of the log whose files have one row each, with its id and its date. */
+export const LOG_ROWS = {
+  runs: { id: 'run_id', date: 'snapshot_date' },
+  snapshots: { id: 'snapshot_id', date: 'snapshot_date' },
+  note_log: { id: 'note_id', date: 'note_date' },
+} as const;
+const logTables = z.enum(['runs', 'snapshots', 'note_log']);
+
+/** A run, a commit or a note. */
+const heldRow = z.object({ table: logTables, websiteId: z.string(), id: z.uuid(), date: z.iso.date() });
+export type Held = z.infer<typeof heldRow>;
 
 /**
  * Whether a file holds what the log no longer has: of files that retention put out of use, or of websites from which
  * `indexhouse remove` took something. Then it is rebuilt. `prefix`: the name that it is attached by, with a dot.
  */
 export async function isOutdated(engine: Engine, log: Log, prefix = ''): Promise<boolean> {
-  // By runs, because a marker may only be lost; by its marker if a take-over kept the run's row from the bucket.
-  const held = `select website_id as "websiteId", run_id as id from ${prefix}runs union
-    select website_id, snapshot_id from ${prefix}snapshots anti join ${prefix}runs using (run_id, website_id)`;
-  if ((await removedIn(log, await engine.rows(heldRow, held))).length > 0) return true;
-  return (await countTombstoned(engine, log, prefix)) > 0;
+  const { removed } = await heldWithoutFile(engine, log, (table) => `${prefix}${table}`);
+  return removed.length > 0 || (await countTombstoned(engine, log, prefix)) > 0;
 }
 
-/** The runs and commits in the file that the warehouse no longer has: `indexhouse remove` took them out. */
-async function removedIn(log: Log, held: readonly Held[]): Promise<Held[]> {
-  const { markers, runs, damaged } = log;
-  const unlisted = without(held, [...runs, ...[...markers, ...damaged].map(({ path }) => path)]);
-  if (unlisted.length === 0) return [];
-  // Listed again: a run that was committed and copied since the log was opened is no removal.
-  const tables = ['runs', 'snapshots'] as const;
-  const now = await Promise.all(tables.map((table) => listTableFiles(log.path, table)));
-  return without(unlisted, now.flat());
+/**
+ * The rows that a copy of the log has and the log lacks. `removed`: `indexhouse remove` took them out, which leaves
+ * nothing of a website; if it is back, it begins with a later run. Whatever else is gone is `lost`.
+ *
+ * @param from what a query reads a table of the copy from; null if it has none
+ */
+export async function heldWithoutFile(
+  engine: Engine,
+  log: Log,
+  from: (table: Held['table']) => string | null,
+): Promise<{ removed: Held[]; lost: Held[] }> {
+  const queries = logTables.options.flatMap((table) => {
+    const { id, date } = LOG_ROWS[table];
+    const rows = from(table);
+    return rows
+      ? `select '${table}' as "table", website_id as "websiteId", ${id} as id, ${date} as date from ${rows}`
+      : [];
+  });
+  const held = queries.length > 0 ? await engine.rows(heldRow, queries.join(' union all ')) : [];
+  const listed = [...log.runs, ...log.files('note_log'), ...[...log.markers, ...log.damaged].map(({ path }) => path)];
+  const unlisted = without(held, listed);
+  if (unlisted.length === 0) return { removed: [], lost: [] };
+  // Listed again: a run that was committed and copied since the log was opened is not gone.
+  const now = (await Promise.all(logTables.options.map((table) => listTableFiles(log.path, table)))).flat();
+  const gone = { removed: [] as Held[], lost: [] as Held[] };
+  const first = new Map<string, string>();
+  for (const file of now) {
+    const [website, id] = [websiteOf(file), basename(file, '.parquet')];
+    if (id <= (first.get(website) ?? id)) first.set(website, id);
+  }
+  for (const one of without(unlisted, now)) {
+    const { websiteId, id } = one;
+    const begun = first.get(websiteId) ?? 'none';
+    gone[begun < id || (await hasData(log.path, one)) ? 'lost' : 'removed'].push(one);
+  }
+  return gone;
+}
+
+async function hasData(warehouse: string, held: Held): Promise<boolean> {
+  const files = [
+    stateFile(warehouse, held.websiteId, held.id),
+    ...DATA_TABLES.map((table) => tableFile(warehouse, table, held)),
+  ];
+  return (await Promise.all(files.map(exists))).includes(true);
 }
 
 function without(held: readonly Held[], paths: readonly string[]): Held[] {
@@ -87,12 +127,13 @@ export async function duckdbLag(
   const held = await probeLock(file);
   if (held?.access === 'write') return { ...lag, behind: await newerThan(file, markers), exact: false, held };
   try {
-    const [taken, tombstoned] = await withEngine({ ...engine, file, readOnly: true }, async (opened) => {
-      const all = 'select website_id as "websiteId", snapshot_id as id from snapshots';
-      return [await opened.rows(heldRow, all), await countTombstoned(opened, log)] as const;
+    return await withEngine({ ...engine, file, readOnly: true }, async (opened) => {
+      const lacking = lackingIn(await knownCommits(opened), markers).length;
+      const { removed, lost } = await heldWithoutFile(opened, log, (table) => table);
+      const commits = removed.filter(({ table }) => table === 'snapshots').length;
+      const behind = lacking + commits + lost.length + (await countTombstoned(opened, log));
+      return { ...lag, behind, ahead: lost.length, held };
     });
-    const lacking = lackingIn(new Set(taken.map(({ id }) => id)), markers).length;
-    return { ...lag, behind: lacking + (await removedIn(log, taken)).length + tombstoned, held };
   } catch (error) {
     // A writer has opened it since we checked.
     if (lockHolder(error)) return { ...lag, behind: await newerThan(file, markers), exact: false, held };

@@ -19,8 +19,15 @@ import { timeZoneOf } from '../log/folder/prepare.js';
 import { createTables, LOOSE_TABLES, type Table, viewScript } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
 import { dataFilesOf, type Marker, stateFileOf } from '../log/markers.js';
-import { checkDuckdb, duckdbLag, isOutdated, knownCommits, lackingTombstones } from './duckdb-check.js';
-import { type Compared, catchUp, type FollowerState, type LogCopy } from './follower.js';
+import {
+  checkDuckdb,
+  duckdbLag,
+  heldWithoutFile,
+  isOutdated,
+  knownCommits,
+  lackingTombstones,
+} from './duckdb-check.js';
+import { aheadText, type Compared, catchUp, type FollowerState, type LogCopy } from './follower.js';
 
 /** The name by which the file is attached. */
 const DATABASE = 'indexhouse';
@@ -69,7 +76,12 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: Log): Prom
     return { name: 'duckdb', behind, reason };
   }
   try {
-    if (!(await isOutdated(engine, log))) return await catchUp(new DuckdbFile(engine, input), log, scratch(input));
+    if (!(await isOutdated(engine, log))) {
+      const state = await catchUp(new DuckdbFile(engine, input), log, scratch(input));
+      const { length: ahead } = (await heldWithoutFile(engine, log, (table) => table)).lost;
+      const reason = `${aheadText(ahead)}: run \`indexhouse verify\`, which names them`;
+      return ahead > 0 ? { ...state, behind: state.behind + ahead, reason } : state;
+    }
   } finally {
     engine.close();
   }

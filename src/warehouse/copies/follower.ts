@@ -34,6 +34,8 @@ export interface FollowerLag {
   name: string;
   /** Snapshots that it lacks. */
   behind: number;
+  /** Rows of the log that it has, but the log does not; left out: none. */
+  ahead?: number;
   /** False if the number is unknown: all commits count then, or, if the file is locked, those newer than the file. */
   exact: boolean;
   /** Who has the file open. */
@@ -43,13 +45,21 @@ export interface FollowerLag {
 }
 
 /** What is wrong with a follower, and what to do; null if it is up to date. */
-export function lagText({ name, behind, exact, held, error }: FollowerLag): { message: string; remedy: string } | null {
+export function lagText({
+  name,
+  behind,
+  ahead = 0,
+  exact,
+  held,
+  error,
+}: FollowerLag): { message: string; remedy: string } | null {
   const title = titleOf({ name });
   if (error && name === 'duckdb') {
     return { message: `${title} cannot be read (${error})`, remedy: 'delete it, and the next sync rebuilds it' };
   }
   if (error)
     return { message: `${title} cannot be compared: ${error}`, remedy: 'the warehouse itself is not affected' };
+  if (ahead > 0) return { message: aheadText(ahead), remedy: 'run `indexhouse verify`, which names them' };
   if (behind === 0) return null;
   if (name === 'analytics') {
     return { message: `${title} is missing or shows another folder`, remedy: 'the next sync writes it again' };
@@ -57,6 +67,11 @@ export function lagText({ name, behind, exact, held, error }: FollowerLag): { me
   const message = `${title} is ${exact ? '' : 'at least '}${counted(behind, 'snapshot')} behind`;
   if (!held) return { message, remedy: 'the next sync catches up' };
   return { message, remedy: `${held.holder} has it open; the next sync catches up once it is closed` };
+}
+
+/** That `indexhouse.duckdb` has rows whose files are gone. */
+export function aheadText(ahead: number): string {
+  return `indexhouse.duckdb has ${counted(ahead, 'snapshot, run or note', 'snapshots, runs and notes')} that the Parquet files lack`;
 }
 
 /** What `verify` finds out about a follower; the levels are those of its findings. */
@@ -80,6 +95,8 @@ export interface Follower {
   follow(log: Log, engine: EngineOptions): Promise<FollowerState>;
   /** How far it is, without writing to it or waiting for the process that has it open. */
   lag(log: Log, engine: EngineOptions): Promise<FollowerLag>;
+  /** The commits that it has and the log lacks, by their ids; left out by one whose rows can be read. */
+  lost?(log: Log): Promise<(Difference & { id: string })[]>;
   /** How it differs from the commits that it holds. Being behind is not a difference. */
   compare(log: Log, engine: EngineOptions, options: { repair: boolean }): Promise<Compared>;
 }

@@ -1,9 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
 import { ifThere } from '../../base/storage/durable.js';
 import { decodeId, encodeId } from '../../base/storage/names.js';
 
 const DAMAGED = 'damaged';
+
+/** Where a damaged journal was set aside, relative to the warehouse. */
+export const setAsidePath = z.string().regex(/^runs[\\/]damaged[\\/][\w-]+[\\/][\w%-][\w.%-]*$/);
 
 /**
  * The folder in which one website's part of a run keeps what is not committed yet. Its files show the state:
@@ -75,16 +80,17 @@ export async function unfinishedJournals(warehouse: string): Promise<JournalFold
   const root = runsFolder(warehouse);
   const found: JournalFolder[] = [];
   for (const runId of await subfolders(root)) {
-    for (const website of runId === DAMAGED ? [] : await subfolders(join(root, runId))) {
+    // Anything else there is not ours.
+    for (const website of isUuid(runId) ? await subfolders(join(root, runId)) : []) {
       const id = decodeId(website);
-      // Anything else there is not ours.
       if (id !== null) found.push(journalFolder(warehouse, runId, id));
     }
   }
   return found;
 }
 
-async function subfolders(path: string): Promise<string[]> {
+/** The names of the folders in a folder, sorted. A link to a folder is none. */
+export async function subfolders(path: string): Promise<string[]> {
   const entries = await ifThere(readdir(path, { withFileTypes: true }), []);
   return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
 }

@@ -3,7 +3,7 @@ import { Failure } from '../../base/exit.js';
 import { makeFolder, readIfThere, statIfThere } from '../../base/storage/durable.js';
 import { HOUR_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
-import type { JournalFolder } from './folder.js';
+import { type JournalFolder, setAsidePath } from './folder.js';
 import { readSealed, writeSealed } from './seal.js';
 
 /** Increased when the meaning of a journal's files changes; a journal of another format is set aside. */
@@ -14,7 +14,7 @@ export const RESUME_WITHIN_MS = 6 * HOUR_MS;
 
 const setAsideSchema = z.object({
   /** Where the damaged journal is kept, relative to the warehouse folder. */
-  folder: z.string(),
+  folder: setAsidePath,
   /** What was damaged. */
   damage: z.string(),
 });
@@ -27,7 +27,7 @@ const headerSchema = z.object({
   website_id: z.string(),
   website_name: z.string().nullable(),
   /** The id that the commit will have, however often the run is interrupted. */
-  snapshot_id: z.string(),
+  snapshot_id: z.uuid(),
   started_at: z.iso.datetime(),
   version: z.string(),
   /** How often the run was resumed. */
@@ -60,7 +60,8 @@ export async function readHeader(folder: JournalFolder): Promise<RunHeader | nul
 }
 
 async function damageOf({ header }: JournalFolder): Promise<string> {
-  const { data: other } = z.object({ journal_format: z.int() }).safeParse(jsonOf((await readIfThere(header)) ?? ''));
+  const text = await readIfThere(header).catch(() => null);
+  const { data: other } = z.object({ journal_format: z.int() }).safeParse(jsonOf(text ?? ''));
   if (!other || other.journal_format === JOURNAL_FORMAT) return `${header} is damaged`;
   return `${header} has journal format ${other.journal_format}; this version has ${JOURNAL_FORMAT}`;
 }

@@ -1,6 +1,8 @@
+import { readdir } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { z } from 'zod';
 import { readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { whyNotFile } from '../../base/storage/only-files.js';
 import { jsonOf } from '../../base/validate.js';
 import type { JournalFolder } from './folder.js';
 
@@ -54,7 +56,14 @@ export async function readSealed<T>(
   file: string,
   schema: z.ZodType<T>,
 ): Promise<T | null | undefined> {
+  if (whyNotFile(file) !== null || (await hasForeign(folder))) return undefined;
   const text = await readIfThere(file);
   if (text === null) return null;
   return openSeal(text.trimEnd(), seedOf(folder)).isWhole ? schema.safeParse(jsonOf(text)).data : undefined;
+}
+
+/** Whether a journal contains a link, a pipe or the like, which no run makes: none of its files is opened then. */
+async function hasForeign({ path, staged }: JournalFolder): Promise<boolean> {
+  const found = [path, staged].map((folder) => readdir(folder, { withFileTypes: true }).catch(() => []));
+  return (await Promise.all(found)).flat().some((entry) => !entry.isFile() && !entry.isDirectory());
 }

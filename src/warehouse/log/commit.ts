@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../../base/storage/crash-point.js';
 import { exists, makeFolder, publish, sha256Of, syncFile, syncFolder } from '../../base/storage/durable.js';
 import { type EngineOptions, type Scalar, withEngine } from '../../base/storage/engine.js';
+import { checkWithin, removeWithin } from '../../base/storage/only-files.js';
 import { HOUR_MS } from '../../base/time.js';
 import type { JournalFolder } from '../journal/folder.js';
 import { namesIn, stateFile, stateFolder, tableFile } from './folder/layout.js';
@@ -22,15 +23,19 @@ export async function commitStaged(warehouse: string, folder: JournalFolder, man
   const place = placeOf(manifest);
   const moves = movesOf(warehouse, folder, manifest);
   for (const { from, to } of moves) {
-    await moveOnce(from, to);
+    await moveOnce(warehouse, from, to);
     crashPoint(`moved ${basename(from, '.staged')}`);
   }
   for (const to of new Set(moves.map((move) => dirname(move.to)))) await syncFolder(to);
 
   await makeRoom(warehouse, manifest.date);
-  await publishOnce(stagedFile(folder, 'snapshots'), tableFile(warehouse, 'snapshots', place));
+  await publishOnce(warehouse, stagedFile(folder, 'snapshots'), tableFile(warehouse, 'snapshots', place));
   crashPoint('wrote the marker');
-  await publishOnce(stagedFile(folder, 'runs'), tableFile(warehouse, 'runs', { ...place, id: folder.runId }));
+  await publishOnce(
+    warehouse,
+    stagedFile(folder, 'runs'),
+    tableFile(warehouse, 'runs', { ...place, id: folder.runId }),
+  );
   crashPoint('recorded the run');
   await dropJournal(folder);
   crashPoint('dropped the journal');
@@ -81,7 +86,7 @@ export async function writeRunRow({ warehouse, folder, engine, date, row }: RunR
   await syncFile(stagedFile(folder, 'runs'));
   await makeRoom(warehouse, date);
   const place = { websiteId: folder.websiteId, date, id: folder.runId };
-  await publishOnce(stagedFile(folder, 'runs'), tableFile(warehouse, 'runs', place));
+  await publishOnce(warehouse, stagedFile(folder, 'runs'), tableFile(warehouse, 'runs', place));
 }
 
 /** Deletes a run's journal of one website. */
@@ -99,30 +104,33 @@ export async function dropOldStates(warehouse: string, websiteId: string, now: n
   const folder = stateFolder(warehouse, websiteId);
   const states = (await namesIn(folder)).filter((name) => name.endsWith('.parquet'));
   await dropSuperseded(
+    warehouse,
     states.map((name) => join(folder, name)),
     now,
   );
 }
 
 /** @param files oldest first; all but the two newest are deleted */
-export async function dropSuperseded(files: readonly string[], now: number): Promise<void> {
+export async function dropSuperseded(warehouse: string, files: readonly string[], now: number): Promise<void> {
   const oldestKept = files.at(-SUPERSEDED_BY);
   if (!oldestKept || files.length <= SUPERSEDED_BY) return;
   if (now - (await stat(oldestKept)).mtimeMs < GRACE_MS) return;
-  for (const file of files.slice(0, -SUPERSEDED_BY)) await rm(file, { force: true });
+  for (const file of files.slice(0, -SUPERSEDED_BY)) await removeWithin(warehouse, file);
 }
 
 function placeOf(manifest: Manifest): { websiteId: string; date: string; id: string } {
   return { websiteId: manifest.website_id, date: manifest.date, id: manifest.snapshot_id };
 }
 
-async function moveOnce(from: string, to: string): Promise<void> {
+async function moveOnce(warehouse: string, from: string, to: string): Promise<void> {
+  checkWithin(warehouse, to);
   if (await alreadyMoved(from, to)) return;
   await makeFolder(dirname(to));
   await rename(from, to);
 }
 
-async function publishOnce(from: string, to: string): Promise<void> {
+async function publishOnce(warehouse: string, from: string, to: string): Promise<void> {
+  checkWithin(warehouse, to);
   if (await alreadyMoved(from, to)) return;
   await makeFolder(dirname(to));
   await publish(from, to);

@@ -8,9 +8,9 @@ import { diskRemedy } from '../../base/storage/disk-error.js';
 import { duckdb } from '../../base/storage/duckdb.js';
 import { codeOf, exists } from '../../base/storage/durable.js';
 import { lockHolder, waitingForLock, whyNoLocks } from '../../base/storage/locks.js';
-import { checkAreFiles } from '../../base/storage/only-files.js';
+import { checkAreFiles, checkWithin } from '../../base/storage/only-files.js';
 import { finishRemoval } from '../removal/steps.js';
-import { dropScratch, scratchFolder, warehouseFolder } from './folder/layout.js';
+import { checkPlaces, dropScratch, scratchFolder, warehouseFolder } from './folder/layout.js';
 
 /** `status` and `doctor` may have the file open for a moment, to find out who holds it. */
 const SECOND_TRY = { withinMs: 200, everyMs: 200 };
@@ -39,7 +39,7 @@ export class RunLock {
    * @param what the command that takes it, for the message
    * @param path of the lock, if it protects something other than the log
    * @param tries how long it waits for another process
-   * @throws BusyError naming the process that holds it
+   * @throws BusyError naming the process that holds it; Failure for a link where only its own files may be
    */
   static async take(
     warehouse: string,
@@ -51,6 +51,7 @@ export class RunLock {
     try {
       if (lock.scratch !== null) {
         await dropScratch(warehouse);
+        checkPlaces(warehouse);
         await finishRemoval(warehouse);
       }
       return lock;
@@ -61,6 +62,8 @@ export class RunLock {
   }
 
   static async #open(warehouse: string, what: string, path: string, tries: typeof SECOND_TRY): Promise<RunLock> {
+    const spills = dirname(scratchFolder(warehouse));
+    for (const file of [path, `${path}.wal`, spills]) checkWithin(warehouse, file);
     checkAreFiles([path]);
     if (held.has(path)) throw new BusyError(`${what} cannot start: another run is in progress in this process`);
     // Before the first await, because two jobs of one process may try at the same time.

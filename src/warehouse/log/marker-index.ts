@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { exists, sha256Of } from '../../base/storage/durable.js';
 import { readJson, writeJson } from '../../base/storage/json-file.js';
+import { WEBSITE_FOLDER } from '../../base/storage/names.js';
 import { warehouseFolder } from './folder/layout.js';
 
 export const INDEXED_TABLES = ['snapshots', 'runs'] as const;
@@ -13,11 +14,11 @@ const indexSchema = z.object({
   /** To be raised by a version that changes the content. */
   version: z.literal(3),
   /** Rows of this date or later are not in the index, `YYYY-MM-DD`. */
-  before: z.string(),
+  before: z.iso.date(),
   /**
    * One of its markers, relative to the warehouse: an index of another warehouse names one that does not exist here.
    */
-  witness: z.string(),
+  witness: z.string().regex(new RegExp(`^parquet/snapshots/${WEBSITE_FOLDER}/date=[\\d-]+/[\\w-]+\\.parquet$`)),
   files: z.object({ snapshots: fileSchema, runs: fileSchema }),
 });
 export type IndexContent = z.infer<typeof indexSchema>;
@@ -29,6 +30,10 @@ export type IndexContent = z.infer<typeof indexSchema>;
 export interface MarkerIndex {
   before: string;
   files: Record<IndexedTable, string>;
+}
+
+export function isIndexedTable(table: string): table is IndexedTable {
+  return INDEXED_TABLES.some((one) => one === table);
 }
 
 /** @returns null if there is none, or if it is of another warehouse or damaged */

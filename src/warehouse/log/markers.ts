@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { Failure } from '../../base/exit.js';
 import type { Engine } from '../../base/storage/engine.js';
+import { websiteIdSchema } from '../../base/storage/names.js';
 import { whyNotParquet } from '../../base/storage/parquet-file.js';
 import { type DamagedFile, damagedFile, firstLine } from './folder/damage.js';
 import { type LogFolder, stateFile, tableFile } from './folder/layout.js';
@@ -29,6 +31,9 @@ const markerRow = z.object({
   /** By table, without those that a tombstone put out of use or that were found damaged. */
   files: z.string().transform((text) => filesSchema.parse(JSON.parse(text))),
 });
+
+/** What paths are made of. */
+const placed = z.object({ snapshotId: z.uuid(), runId: z.uuid(), websiteId: websiteIdSchema, date: z.iso.date() });
 
 /** A commit that the warehouse holds. What has no marker does not exist. */
 export interface Marker extends z.infer<typeof markerRow> {
@@ -85,20 +90,26 @@ async function readMarkerFiles(engine: Engine, place: MarkerPlace, paths: string
 }
 
 /** The markers whose rows are in these files. */
-export async function markersIn(
+export function markersIn(
   engine: Engine,
   { warehouse, schemas }: MarkerPlace,
   files: string[],
   where = 'true',
 ): Promise<Marker[]> {
+  return markersFrom(engine, warehouse, `(${tableQuery(schemas, 'snapshots', files)}) where ${where}`);
+}
+
+/** The markers whose rows a query has. @throws Failure for one that no commit could have written */
+export async function markersFrom(engine: Engine, warehouse: string, from: string): Promise<Marker[]> {
   const rows = await engine.rows(
     markerRow,
     `select snapshot_id as "snapshotId", run_id as "runId", website_id as "websiteId", website_name as "websiteName",
        snapshot_at as "snapshotAt", snapshot_date as "date", finished_at as "committedAt",
-       listing_status = 'complete' as "listingComplete", coalesce(source = 'google', false) as "byInspection", files
-     from (${tableQuery(schemas, 'snapshots', files)}) where ${where}`,
+       listing_status = 'complete' as "listingComplete", coalesce(source = 'google', false) as "byInspection", files::varchar as files
+     from ${from}`,
   );
   return rows.map((row) => {
+    if (!placed.safeParse(row).success) throw new Failure('it names an id or a date that is none');
     const path = tableFile(warehouse, 'snapshots', { ...row, id: row.snapshotId });
     return { ...row, dropped: {}, path };
   });

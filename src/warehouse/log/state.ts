@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../../base/exit.js';
 import { makeFolder, publishFile } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
+import { checkWithin } from '../../base/storage/only-files.js';
 import { isWholeParquet, PARQUET_FORMAT } from '../../base/storage/parquet-file.js';
 import { identifier } from '../../base/storage/sql.js';
 import { type DamagedFile, findDamaged, needing } from './folder/damage.js';
@@ -37,7 +38,10 @@ export async function currentState(
   const newest = markers.at(-1);
   if (!newest) return null;
   const file = stateFileOf(warehouse, newest);
-  if (!(await isWholeParquet(file))) await rebuildState(warehouse, markers, engine, file);
+  if (!(await isWholeParquet(file))) {
+    checkWithin(warehouse, file);
+    await rebuildState(warehouse, markers, engine, file);
+  }
   return file;
 }
 
@@ -97,7 +101,7 @@ async function keepState(warehouse: string, made: string, target: string): Promi
     const temporary = join(scratch, 'state');
     await makeFolder(scratch);
     await copyFile(made, temporary);
-    await publishFile(temporary, target);
+    await publishFile(temporary, target, warehouse);
     return true;
   };
   // A read-only warehouse, or a full disk: the next reader rebuilds it again.

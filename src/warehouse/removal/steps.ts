@@ -4,16 +4,19 @@ import { z } from 'zod';
 import { Failure } from '../../base/exit.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
 import { ifThere, readIfThere, syncFolder, writeDurably } from '../../base/storage/durable.js';
-import { encodeId } from '../../base/storage/names.js';
+import { encodeId, WEBSITE_FOLDER, websiteIdSchema } from '../../base/storage/names.js';
+import { removeWithin } from '../../base/storage/only-files.js';
 import { jsonOf } from '../../base/validate.js';
-import { namesIn, warehouseFolder } from '../log/folder/layout.js';
+import { subfolders } from '../journal/folder.js';
+import { warehouseFolder } from '../log/folder/layout.js';
 import { DATA_TABLES } from '../log/folder/tables.js';
 
 const JOURNALS = ['runs', join('runs', 'damaged')];
 
+const pathsSchema = z.array(z.string().regex(new RegExp(`^(parquet/\\w+|state)/${WEBSITE_FOLDER}$`)));
 const decidedSchema = z.object({
   /** What goes; more of it is only shown. */
-  removal: z.looseObject({ website_id: z.string() }),
+  removal: z.looseObject({ website_id: websiteIdSchema }),
   /** Whether a bucket has to follow. */
   in_bucket: z.boolean(),
 });
@@ -50,7 +53,7 @@ async function takeSteps(warehouse: string, { removal, in_bucket }: Decided): Pr
     await writeDurably(warehouseFolder(warehouse).bucketRemoval, JSON.stringify([...paths]));
   }
   for (const [at, path] of ['index', ...folders].entries()) {
-    await removeWhole(join(warehouse, path));
+    await removeWhole(warehouse, join(warehouse, path));
     crashPoint(`took step ${at + 1} of the removal`);
   }
 }
@@ -77,9 +80,9 @@ export async function unfinishedRemoval(warehouse: string) {
   return { removal, message, remedy: 'the next sync finishes it, and so does the same `indexhouse remove`' };
 }
 
-/** Deletes a file or folder, and the folders above it that are empty then: views fail on patterns without a file. */
-export async function removeWhole(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true });
+/** Deletes a file or folder of a warehouse, and the folders above it that are empty then: views fail on patterns without a file. */
+export async function removeWhole(warehouse: string, path: string): Promise<void> {
+  await removeWithin(warehouse, path);
   for (let parent = dirname(path); ; parent = dirname(parent)) {
     const isGone = await ifThere(rmdir(parent), undefined)
       .then(() => true)
@@ -97,7 +100,7 @@ export async function readBucketRemoval(warehouse: string): Promise<string[]> {
   const { bucketRemoval: file } = warehouseFolder(warehouse);
   const text = await readIfThere(file);
   if (text === null) return [];
-  const { data } = z.array(z.string()).safeParse(jsonOf(text));
+  const { data } = pathsSchema.safeParse(jsonOf(text));
   if (data) return data;
   throw new Failure(`${file} is damaged: delete it, and then what \`remove\` took out from the bucket`);
 }
@@ -106,7 +109,7 @@ export async function readBucketRemoval(warehouse: string): Promise<string[]> {
 async function foldersOf(warehouse: string, websiteId: string): Promise<string[]> {
   const name = encodeId(websiteId);
   const tables = ['snapshots', 'runs', 'note_log', 'tombstones', 'checkpoints', ...DATA_TABLES];
-  const runs = await Promise.all(JOURNALS.map((root) => namesIn(join(warehouse, root))));
+  const runs = await Promise.all(JOURNALS.map((root) => subfolders(join(warehouse, root))));
   return [
     ...tables.map((table) => join('parquet', table, `website=${name}`)),
     join('state', `website=${name}`),

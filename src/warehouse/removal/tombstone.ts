@@ -27,7 +27,7 @@ export async function removeDue(log: Log, { now, dryRun }: { now: number; dryRun
   const leftovers = await leftoversOf(log, now);
   const due = leftovers.filter(({ isDue }) => isDue);
   for (const { file } of dryRun ? [] : due) {
-    await removeWhole(file);
+    await removeWhole(log.path, file);
     crashPoint('deleted a file');
   }
   crashPoint('deleted the files');
@@ -99,7 +99,7 @@ export async function writeTombstone(input: TombstoneInput): Promise<void> {
   };
   const query = rowsQuery('tombstones', rows);
   await copyRows(input.engine, query, { file: made, format: PARQUET_FORMAT }, rows);
-  await publishFile(made, tableFile(warehouse, 'tombstones', { websiteId, date, id }));
+  await publishFile(made, tableFile(warehouse, 'tombstones', { websiteId, date, id }), warehouse);
   crashPoint('wrote the tombstone');
 }
 
@@ -132,7 +132,7 @@ export async function keepState(
         'run `indexhouse verify --repair` first',
     );
   }
-  if (!isThere) await publishFile(made, file);
+  if (!isThere) await publishFile(made, file, warehouse);
   crashPoint('wrote the checkpoint');
   return { id: newest.snapshotId, sha256: await sha256Of(file) };
 }
@@ -141,5 +141,5 @@ export async function keepState(
 export async function dropOldCheckpoints(warehouse: string, websiteId: string, now: number): Promise<void> {
   const files = await listTableFiles(warehouse, 'checkpoints', { websiteId });
   const byCommit = files.sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
-  await dropSuperseded(byCommit, now);
+  await dropSuperseded(warehouse, byCommit, now);
 }

@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { Failure } from '../../base/exit.js';
 import { exists, ifThere, makeFolder, publishFile, sha256Of, sizeOf } from '../../base/storage/durable.js';
-import { copyFresh } from '../../base/storage/only-files.js';
-import { type LogFolder, listTableFiles, namesIn, warehouseFolder } from '../log/folder/layout.js';
+import { checkWithin, copyFresh } from '../../base/storage/only-files.js';
+import { type LogFolder, listTableFiles, warehouseFolder } from '../log/folder/layout.js';
 import { checkWarehouseThere } from '../log/folder/prepare.js';
 import { DATA_TABLES } from '../log/folder/tables.js';
 
@@ -60,13 +60,13 @@ async function filesOf(warehouse: string, tables: readonly LogFolder[]): Promise
   return files;
 }
 
+/** Links are none: what they name may be anywhere. */
 async function filesBelow(folder: string): Promise<string[]> {
   const files: string[] = [];
-  for (const name of await namesIn(folder)) {
-    const path = join(folder, name);
-    const found = await ifThere(stat(path), null);
-    if (found?.isDirectory()) files.push(...(await filesBelow(path)));
-    else if (found && !name.endsWith('.tmp')) files.push(path);
+  for (const entry of await ifThere(readdir(folder, { withFileTypes: true }), [])) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) files.push(...(await filesBelow(path)));
+    else if (entry.isFile() && !entry.name.endsWith('.tmp')) files.push(path);
   }
   return files;
 }
@@ -82,6 +82,7 @@ async function isSameContent(from: string, to: string): Promise<boolean> {
 }
 
 async function copy(from: string, to: string, receipt: BackupReceipt): Promise<void> {
+  checkWithin(receipt.folder, to);
   await makeFolder(dirname(to));
   const temporary = `${to}.tmp`;
   if ((await ifThere(copyFresh(from, temporary), 'gone')) === 'gone') {

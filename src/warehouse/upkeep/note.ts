@@ -58,7 +58,7 @@ async function writeRows({ warehouse }: Config, { websites, ...row }: NoteInput)
     for (const websiteId of websites) {
       const values = { note_id: id, website_id: websiteId, noted_at, ...row };
       await copyRows(engine, rowsQuery('note_log', values), { file: made, format: PARQUET_FORMAT }, values);
-      await publishFile(made, tableFile(path, 'note_log', { websiteId, date: row.note_date, id }));
+      await publishFile(made, tableFile(path, 'note_log', { websiteId, date: row.note_date, id }), path);
     }
   };
   await withOwnScratch(path, (temporary) =>

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { codeOf, TEMPORARY_FILE } from '../../../base/storage/durable.js';
 import { decodeId, encodeId } from '../../../base/storage/names.js';
+import { checkWithin, removeWithin } from '../../../base/storage/only-files.js';
 import { HOUR_MS } from '../../../base/time.js';
 import { TABLES, type Table } from './tables.js';
 
@@ -128,6 +129,19 @@ export function readableFolders(warehouse: string, websites: readonly string[] |
   ];
 }
 
+/**
+ * Checks that no link stands where something is written, moved or deleted without looking: a folder of somebody else may
+ * contain any. What is below `parquet` and `state` is checked when it is used.
+ *
+ * @throws Failure naming it
+ */
+export function checkPlaces(warehouse: string): void {
+  const { database, incoming, index } = warehouseFolder(warehouse);
+  const folders = ['parquet', 'state', 'schema', 'set-aside', join('runs', 'damaged')];
+  const all = [...folders.map((name) => join(warehouse, name)), scratchFolder(warehouse), index, incoming];
+  for (const path of [...all, database, `${database}.wal`]) checkWithin(warehouse, path);
+}
+
 /** Where work under the run lock spills and prepares files. Its holder has it alone, and finds it empty. */
 export function scratchFolder(warehouse: string): string {
   return join(warehouse, 'tmp', 'locked');
@@ -136,10 +150,11 @@ export function scratchFolder(warehouse: string): string {
 /** Hands a new folder to short work without the run lock, whose files are moved into the warehouse; and deletes it. */
 export async function withOwnScratch<T>(warehouse: string, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = join(warehouse, 'tmp', randomUUID());
+  checkWithin(warehouse, folder);
   try {
     return await use(folder);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeWithin(warehouse, folder);
   }
 }
 
@@ -152,9 +167,9 @@ export async function dropScratch(warehouse: string): Promise<void> {
   const files = await Promise.all(['', 'schema', 'index'].map(namesOf));
   for (const name of [...(await namesOf('tmp')), ...files.flat().filter((name) => TEMPORARY_FILE.test(name))]) {
     const path = join(warehouse, name);
-    const changedAt = (await stat(path).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    const changedAt = (await lstat(path).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
     if (path === scratchFolder(warehouse) || Date.now() - changedAt >= HOUR_MS) {
-      await rm(path, { recursive: true, force: true });
+      await removeWithin(warehouse, path);
     }
   }
 }

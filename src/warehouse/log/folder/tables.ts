@@ -90,9 +90,15 @@ export function columnsOf(table: Table): readonly Column[] {
   return known[table];
 }
 
+/** The columns of a table as its files have them. JSON is text: many readers cannot open columns of Parquet's JSON type. */
+export function storedColumns(table: Table): string {
+  const columns = columnsOf(table).map(({ name, type }) => [identifier(name), type === 'JSON' ? 'VARCHAR' : type]);
+  return columns.map(([name, type]) => `${name}::${type} as ${name}`).join(', ');
+}
+
 /**
  * A query that returns rows for a table, with values bound by column name: one row, or one per element if values are
- * lists. JSON is written as text: many readers cannot open a file with columns of Parquet's JSON type.
+ * lists.
  */
 export function rowsQuery(table: Table, values: Parameters): string {
   const columns = columnsOf(table).map(({ name, type }) => {

@@ -5,7 +5,7 @@ import { sha256Of, sizeOf } from '../../../base/storage/durable.js';
 import type { Engine, Scalar } from '../../../base/storage/engine.js';
 import { PARQUET_FORMAT } from '../../../base/storage/parquet-file.js';
 import { sql } from '../../../base/storage/sql.js';
-import type { JournalFolder } from '../../journal/folder.js';
+import { type JournalFolder, setAsidePath } from '../../journal/folder.js';
 import { readSealed } from '../../journal/seal.js';
 import { copyRows } from '../folder/sums.js';
 import { rowsQuery } from '../folder/tables.js';
@@ -29,8 +29,8 @@ const SORTED_BY = {
 } as const;
 const manifestSchema = z.object({
   website_id: z.string(),
-  date: z.string(),
-  snapshot_id: z.string(),
+  date: z.iso.date(),
+  snapshot_id: z.uuid(),
   files: filesSchema,
   /** The columns of the marker's row and of the row of `runs`. */
   snapshot: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
@@ -38,7 +38,7 @@ const manifestSchema = z.object({
   /** SHA-256 of the other staged files: the marker and the run's row. */
   others: z.record(z.string(), z.string()).default({}),
   /** Where a damaged journal is kept, if the commit was recovered from part of it. */
-  set_aside: z.string().optional(),
+  set_aside: setAsidePath.optional(),
 });
 /** What a commit consists of. It is written last: every other file of the commit is staged by then. */
 export type Manifest = z.infer<typeof manifestSchema>;
@@ -98,5 +98,6 @@ export async function stageRow(
  * counts as missing: nothing is visible without the marker, and the same files can be staged from the journal again.
  */
 export async function readManifest(folder: JournalFolder): Promise<Manifest | null> {
-  return (await readSealed(folder, folder.manifest, manifestSchema)) ?? null;
+  const manifest = await readSealed(folder, folder.manifest, manifestSchema);
+  return manifest?.website_id === folder.websiteId ? manifest : null;
 }

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { grouped } from '../../../base/observe/causes.js';
 import type { Engine } from '../../../base/storage/engine.js';
 import { encodeId } from '../../../base/storage/names.js';
 import { type JournalFolder, unfinishedJournals } from '../../journal/folder.js';
@@ -11,28 +12,30 @@ import type { Log } from '../../log/log.js';
 import { damaged, type Finding } from './finding.js';
 
 /**
- * Files of data and state that no marker names. Readers ignore them; a crash before the marker left them, or someone
- * put them there. Not included are the files that an unfinished run is about to mark, and all files of a website whose
+ * Files of data and state that no marker names, by the id of their commit. Readers ignore them; a crash before the marker
+ * left them, someone put them there, or the marker is lost. Not included are the files that an unfinished run is about to mark, and all files of a website whose
  * journal cannot be read. Markers count by their file name, so the data of a damaged marker are not orphans.
  */
-export async function orphans(warehouse: string): Promise<string[]> {
+export async function unmarked(warehouse: string): Promise<Map<string, string[]>> {
   // In this order, because a run in progress renames its data, then its marker, and drops its journal last.
   const files = await dataFiles(warehouse);
   const { ids, unknown } = await aboutToBeMarked(warehouse);
   for (const id of await markedIds(warehouse)) ids.add(id);
-  return files.filter((file) => !ids.has(basename(file, '.parquet')) && !unknown.some((part) => file.includes(part)));
+  const idOf = (file: string) => basename(file, '.parquet');
+  const left = files.filter((file) => !ids.has(idOf(file)) && !unknown.some((part) => file.includes(part)));
+  return grouped(left, idOf);
 }
 
 /** Commits that a row of `runs` names but that have no marker: someone deleted it, or a disk failed. */
 export async function lostMarkers(
   warehouse: string,
   committed: readonly CommittedRun[],
-): Promise<{ snapshotId: string; message: string }[]> {
+): Promise<{ id: string; message: string }[]> {
   const marked = await markedIds(warehouse);
   return committed
     .filter(({ snapshot_id }) => !marked.has(snapshot_id))
     .map(({ run_id, website_id, snapshot_id }) => ({
-      snapshotId: snapshot_id,
+      id: snapshot_id,
       message: `snapshots has no marker of ${snapshot_id} (${website_id}), which run ${run_id} committed`,
     }));
 }

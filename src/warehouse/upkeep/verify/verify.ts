@@ -1,9 +1,11 @@
-import { rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { rename } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { exists } from '../../../base/storage/durable.js';
+import { counted } from '../../../base/observe/format.js';
+import { exists, makeFolder, syncFolder } from '../../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../../base/storage/engine.js';
+import { checkWithin } from '../../../base/storage/only-files.js';
 import { whyNotParquet } from '../../../base/storage/parquet-file.js';
 import { rowsDiffer } from '../../../base/storage/rows-differ.js';
 import { sql, sqlNames } from '../../../base/storage/sql.js';
@@ -11,6 +13,7 @@ import { withTemporary } from '../../../base/storage/temporary.js';
 import { localFollowers } from '../../copies/follow.js';
 import type { Follower } from '../../copies/follower.js';
 import { findDamaged, firstLine } from '../../log/folder/damage.js';
+import { listTableFiles, scratchFolder } from '../../log/folder/layout.js';
 import { checkWarehouseThere, timeZoneOf } from '../../log/folder/prepare.js';
 import { forgetChecked } from '../../log/folder/sums.js';
 import { DATA_TABLES, macroScript, type Table } from '../../log/folder/tables.js';
@@ -24,12 +27,15 @@ import { type OnCompared, rebuildState } from '../../log/state.js';
 import { unfinishedRemoval } from '../../removal/steps.js';
 import { checkCheckpoints, checkFiles, isIndexRight } from './files.js';
 import { damaged, type Finding, type Repairable, type Verified } from './finding.js';
-import { lostMarkers, orphans, type RunsRead, readRuns } from './runs.js';
+import { findLost } from './lost.js';
+import { lostMarkers, type RunsRead, readRuns, unmarked } from './runs.js';
 
 const MAX_PROBLEMS = 5;
 /** How often it looks at a log that changes meanwhile. */
 const LOOKS = 3;
 const A_BUG = 'a bug in indexhouse: please report it; the rows are kept as they are';
+const RESTORE_MARKER =
+  'its marker is lost: restore `parquet/snapshots` and `parquet/runs` from a newer backup, or move these files away';
 /** How many differences of a follower are reported. */
 const MAX_DIFFERENCES = 20;
 
@@ -47,14 +53,38 @@ export interface VerifyOptions {
  * and the native DuckDB file holds what the Parquet files hold. Temporary files are elsewhere. If other processes change
  * the log meanwhile, differences count only if another look finds some, too.
  *
- * @param repair fixes what is provably safe to fix, under the run lock; read-only without
+ * @param repair fixes what is provably safe to fix, under the run lock, and deletes nothing that the log does not give
+ *   again; read-only without
  * @throws WarehouseError if there is no warehouse; BusyError
  */
 export async function verifyWarehouse(options: VerifyOptions, repair = false): Promise<Verified> {
   const { warehouse, memoryLimit } = options;
   await checkWarehouseThere(warehouse);
-  const run = () => withTemporary('verify', (temporary) => verify(options, { memoryLimit, temporary }, repair));
-  return repair ? withRunLock(warehouse, 'verify --repair', run) : run();
+  if (!repair) return withTemporary('verify', (temporary) => verify(options, { memoryLimit, temporary }, false));
+  // What is repaired is moved into its place, so it is made on the same file system.
+  const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
+  return withRunLock(warehouse, 'verify --repair', async () => {
+    const isRemoved = (await unfinishedRemoval(warehouse)) !== null;
+    const written = isRemoved ? [] : await writeLost(options, engine);
+    const verified = await verify(options, engine, true);
+    return { ...verified, repaired: [...written, ...verified.repaired] };
+  });
+}
+
+/** Writes again what only copies of the log still have. @returns what was done */
+function writeLost(options: VerifyOptions, scratch: EngineOptions): Promise<string[]> {
+  return withEngine(scratch, async (engine) => {
+    const log = await openLog(engine, options.warehouse);
+    const written: string[] = [];
+    for (const { repair } of await findLost(engine, log, { ...scratch, followers: followersIn(options) })) {
+      if (repair) written.push(await repair());
+    }
+    return written;
+  });
+}
+
+function followersIn({ followers, memoryLimit }: VerifyOptions): readonly Follower[] {
+  return followers ?? localFollowers({ memoryLimit, lockTimeout: 0 });
 }
 
 async function verify(options: VerifyOptions, engine: EngineOptions, repair: boolean): Promise<Verified> {
@@ -81,7 +111,8 @@ async function verify(options: VerifyOptions, engine: EngineOptions, repair: boo
 }
 
 async function lookOnce(options: VerifyOptions, scratch: EngineOptions, repair: boolean): Promise<Verified> {
-  const { warehouse, memoryLimit } = options;
+  const { warehouse } = options;
+  const followers = followersIn(options);
   forgetChecked();
   return withEngine(scratch, async (engine) => {
     const log = await openLog(engine, warehouse, { temporary: scratch.temporary });
@@ -100,17 +131,21 @@ async function lookOnce(options: VerifyOptions, scratch: EngineOptions, repair: 
     findings.push(...runs.findings, ...(await checkRows(engine, log, whole, runs)));
     const notes = await findDamaged(engine, 'note_log', log.files('note_log'));
     findings.push(...notes.map(({ path, reason }) => damaged(`the note ${path} ${reason}`)));
-    const lost = await lostMarkers(warehouse, runs.committed);
-    findings.push(...lost.map(({ message }) => damaged(message)));
-    const lostIds = new Set(lost.map(({ snapshotId }) => snapshotId));
-    await settle((await orphans(warehouse)).map((file) => orphan(file, lostIds.has(basename(file, '.parquet')))));
-    // What is derived from the log can only be compared if the whole log can be read.
-    if (whole.length < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
+    const lost = await findLost(engine, log, { ...scratch, followers });
+    const known = new Set(lost.map(({ id }) => id));
+    const recorded = (await lostMarkers(warehouse, runs.committed)).filter(({ id }) => !known.has(id));
+    findings.push(...lost.map(({ id, repair: _, ...finding }) => finding));
+    findings.push(...recorded.map(({ message }) => damaged(message)));
+    for (const { id } of recorded) known.add(id);
+    await settle(await leftovers(warehouse, known));
+    // What is derived from the log, or a copy of it, can only be judged if the whole log can be read.
+    if (findings.some(({ check, level }) => ['files', 'lost'].includes(check) && level === 'difference'))
+      return verified;
     if (!(await isIndexRight(engine, log))) await settle([wrongIndex(warehouse)]);
     const checkpoints = await checkCheckpoints(log);
     findings.push(...checkpoints);
     if (checkpoints.length === 0) await settle(await checkStates(engine, log, scratch));
-    for (const follower of options.followers ?? localFollowers({ memoryLimit, lockTimeout: 0 })) {
+    for (const follower of followers) {
       const compared = await follower.compare(log, scratch, { repair });
       const found = compared.differences.map((difference) => ({ check: follower.name, ...difference }));
       const [last] = found.splice(MAX_DIFFERENCES);
@@ -148,16 +183,35 @@ async function checkRows(engine: Engine, log: Log, whole: readonly Marker[], run
   return findings;
 }
 
-/** @param isLost whether its marker is gone: it is kept, because nothing else is left of its commit */
-function orphan(file: string, isLost: boolean): Repairable {
+/**
+ * Files that no marker names. A file that stands alone is a leftover; several of one commit, or one with a checkpoint,
+ * mean that its marker is lost.
+ *
+ * @param known ids of commits that are lost for sure: their files are reported with them
+ */
+async function leftovers(warehouse: string, known: ReadonlySet<string>): Promise<Repairable[]> {
+  const checkpoints = new Set((await listTableFiles(warehouse, 'checkpoints')).map((file) => basename(file)));
+  const folder = join('set-aside', new Date().toISOString().replaceAll(':', '-'));
+  return [...(await unmarked(warehouse))].flatMap(([id, files]): Repairable[] => {
+    const [file = '', ...more] = files;
+    if (known.has(id)) return [];
+    if (more.length === 0 && !checkpoints.has(basename(file))) return [leftover(warehouse, file, folder)];
+    const all = `${counted(files.length, 'file')} of snapshot ${id}, such as ${file}`;
+    return [{ check: 'lost', level: 'difference', message: `no marker names ${all}`, remedy: RESTORE_MARKER }];
+  });
+}
+
+function leftover(warehouse: string, file: string, folder: string): Repairable {
   const found = { check: 'orphans', level: 'note', message: `no marker names ${file}` } as const;
-  if (isLost)
-    return { ...found, remedy: 'keep it: once you restore its marker from a backup, the snapshot is complete again' };
   const repair = async () => {
-    await rm(file);
-    return `deleted ${file}, which no marker names`;
+    const to = join(warehouse, folder, relative(warehouse, file));
+    for (const path of [file, to]) checkWithin(warehouse, dirname(path));
+    await makeFolder(dirname(to));
+    await rename(file, to);
+    await syncFolder(dirname(to));
+    return `moved ${file}, which no marker names, to ${to}: nothing needs it`;
   };
-  return { ...found, remedy: '`indexhouse verify --repair` deletes it; readers ignore it', repair };
+  return { ...found, remedy: `\`indexhouse verify --repair\` moves it below set-aside/; readers ignore it`, repair };
 }
 
 function wrongIndex(warehouse: string): Repairable {

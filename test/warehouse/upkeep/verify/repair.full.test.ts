@@ -1,5 +1,5 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { rebuildDuckdb } from '../../../../src/warehouse/copies/duckdb.js';
@@ -52,6 +52,10 @@ describe('verify --repair', () => {
       expect.stringContaining('indexhouse.duckdb'),
     ]);
     expect(existsSync(orphan)).toBe(false);
+    const [aside] = readdirSync(join(home.warehouse, 'set-aside'));
+    expect(hashOf(join(home.warehouse, 'set-aside', `${aside}`, relative(home.warehouse, orphan)))).toBe(
+      hashOf(coverage),
+    );
     expect(await truth(home.warehouse)).toEqual(before);
     expect((await home.verify()).findings).toEqual([]);
   });

@@ -3,12 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withEngine } from '../../../../src/base/storage/engine.js';
+import { listTableFiles } from '../../../../src/warehouse/log/folder/layout.js';
 import { DATA_TABLES, type DataTable, type Table } from '../../../../src/warehouse/log/folder/tables.js';
 import { verifyExitCode } from '../../../../src/warehouse/upkeep/verify/finding.js';
 import { casesAtLength, once, testAtLength } from '../../../given/at-length.js';
 import { run, start } from '../../../given/cli.js';
 import { Home } from '../../../given/home.js';
-import { hashOf, inDuckdb, newestFile, rewrite } from '../../../given/tamper.js';
+import { hashOf, inDuckdb, newestFile, onDuckdb, rewrite, truth } from '../../../given/tamper.js';
 import { givenTwoNights } from './given.js';
 
 const given = givenTwoNights();
@@ -155,18 +156,62 @@ test.for(chosen)('finds %s', async ([, tamper, code, levels]) => {
   if (levels) expect(verified.levels).toEqual(levels);
 });
 
-testAtLength('names a deleted marker by its run and its data as orphans, and --repair keeps them', async () => {
-  const marker = await newest('snapshots');
-  const data = await newest('coverage');
-  rmSync(marker);
-  const { code, levels, text } = await verdict();
-  expect([code, levels]).toEqual([1, ['difference', 'note']]);
-  expect(text).toContain(`snapshots has no marker of ${basename(marker, '.parquet')}`);
-  expect(text).toContain(`no marker names ${data}`);
-  const before = hashOf(database());
-  expect((await home.verify(true)).repaired).toEqual([]);
-  expect([existsSync(data), hashOf(database())]).toEqual([true, before]);
-});
+/** What the newest night has lost, who still knows it, and whether --repair can write it again from there. */
+const LOSSES: [name: string, lose: () => Promise<unknown>, message: string, isMended: boolean][] = [
+  ['its marker and its run', () => lose('snapshots', 'runs'), 'is missing, but indexhouse.duckdb has its row', true],
+  [
+    'them, and indexhouse.duckdb',
+    async () => [await lose('snapshots', 'runs'), rmSync(database())],
+    'no marker names',
+    false,
+  ],
+  [
+    'its marker, and indexhouse.duckdb',
+    async () => [await lose('snapshots'), rmSync(database())],
+    'snapshots has no marker of',
+    false,
+  ],
+  ['all but its state', () => lose('snapshots', 'runs', ...DATA_TABLES), 'indexhouse.duckdb has its row', false],
+  [
+    'its marker, its run and one file',
+    () => lose('snapshots', 'runs', 'coverage'),
+    'indexhouse.duckdb has its row',
+    false,
+  ],
+];
+const lose = async (...tables: Table[]) => {
+  const id = basename(await newest('snapshots'));
+  const run = basename(await newest('runs'));
+  for (const table of tables) {
+    const files = await listTableFiles(home.warehouse, table);
+    for (const file of files.filter((one) => [id, run].includes(basename(one)))) rmSync(file);
+  }
+};
+
+test.for(casesAtLength(LOSSES, 'its marker and its run', 'them, and indexhouse.duckdb'))(
+  'a night that has lost %s is a difference, and --repair destroys nothing of it',
+  async ([, loseIt, message, isMended]) => {
+    const whole = await truth(home.warehouse);
+    await loseIt();
+    const [left, held] = [await truth(home.warehouse), existsSync(database()) && hashOf(database())];
+    expect(await verdict()).toMatchObject({ code: 1, levels: ['difference'], text: expect.stringContaining(message) });
+    const { repaired, findings } = await home.verify(true);
+    if (isMended) {
+      expect(repaired).toEqual([expect.stringContaining('/runs/'), expect.stringContaining('/snapshots/')]);
+      expect(Object.keys(await truth(home.warehouse))).toEqual(Object.keys(whole));
+      expect([findings, (await home.verify()).findings]).toEqual([[], []]);
+      return;
+    }
+    expect(await truth(home.warehouse)).toMatchObject(left);
+    if (!existsSync(database())) return;
+    // Neither does the next night.
+    await home.sync({ follow: true });
+    expect(await truth(home.warehouse)).toMatchObject(left);
+    const rows = 'select count(distinct snapshot_id)::integer as n from coverage';
+    const counted = onDuckdb(home.warehouse, (engine) => engine.rows(z.object({ n: z.int() }), rows));
+    expect([held, await counted]).toEqual([expect.any(String), [{ n: 3 }]]);
+  },
+);
 
 once('finds rows of indexhouse.duckdb that were deleted, changed or added, each table by its name', async () => {
   const tampers = {
