@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readStatus } from '../../src/answers/status/status.js';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { setAsideIfDamaged } from '../../src/sync/journal/set-aside.js';
@@ -16,14 +17,16 @@ import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
 import { readTable } from '../given/parquet.js';
 
-/** A disk that gives errors: the file that it cannot read. */
-const disk = vi.hoisted(() => ({ bad: '' }));
-vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof import('node:fs')>();
-  const createReadStream: typeof fs.createReadStream = (path, options) =>
-    fs.createReadStream(path === disk.bad ? '/proc/self/mem' : path, options);
-  return { ...fs, createReadStream };
-});
+/** Until the end of the test, a file that the disk cannot read: the start of a process's memory is not mapped. */
+function unreadable(file: string): void {
+  const { createReadStream } = fs;
+  fs.createReadStream = (path, options) => createReadStream(path === file ? '/proc/self/mem' : path, options);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    fs.createReadStream = createReadStream;
+    syncBuiltinESMExports();
+  });
+}
 
 const HOUR_MS = 3_600_000;
 /** Steps behind which the run died. */
@@ -224,7 +227,7 @@ describe('a damaged journal', () => {
 
 once('a journal that cannot be read is not set aside: the error is reported, and it stays', async () => {
   const reports = join(home.journal('w'), 'reports.ndjson');
-  disk.bad = reports;
+  unreadable(reports);
   expect(await home.syncOne({ follow: false })).toMatchObject({
     status: 'failed',
     error: expect.stringContaining('EIO'),
