@@ -39,7 +39,7 @@ export interface GeneratedNights {
  */
 export async function generateHistory(history: GeneratedNights): Promise<void> {
   const { warehouse, pages, nights, made = nights, reportEvery } = history;
-  await prepareWarehouse(warehouse, 'UTC', MEMORY_LIMIT);
+  await prepareWarehouse(warehouse, 'UTC');
   await withEngine(engineOptions(scratchFolder(warehouse)), async (engine) => {
     await engine.set({ pages, nights, report_every: reportEvery });
     for (const name of ['page_url', 'website_pages']) await engine.run(benchSql(name));
@@ -75,7 +75,6 @@ function stageInput({ warehouse, website = 0 }: GeneratedNights, night: number):
   const requests = { requests_sent: 5_000, requests_throttled: 0, requests_retried: 0 };
   const finished_at = new Date(at.getTime() + 2 * HOUR_MS).toISOString();
   return {
-    warehouse,
     folder: journalFolder(warehouse, run_id, websiteId),
     facts: {
       snapshotId: snapshot_id,

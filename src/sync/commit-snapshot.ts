@@ -262,7 +262,7 @@ async function whyFailed(run: WebsiteRun, before: Before, counts: FetchedReports
 
 async function failuresOf(run: WebsiteRun, { state }: Before): Promise<z.infer<typeof failuresRow>> {
   return run.journal.use(null, async (engine) => {
-    await viewPreviousState(engine, run.warehouse, state);
+    await viewPreviousState(engine, state);
     const [row] = await engine.rows(failuresRow, sql('sync/stage/report_failures_counted'));
     return failuresRow.parse(row);
   });

@@ -132,7 +132,7 @@ export interface WebsiteRun extends RunContext {
 
 /** What the plan of a website's reports is made with. */
 export interface PlannedRun
-  extends Pick<WebsiteRun, 'warehouse' | 'website' | 'folder' | 'journal' | 'config' | 'requests' | 'asked'> {
+  extends Pick<WebsiteRun, 'website' | 'folder' | 'journal' | 'config' | 'requests' | 'asked'> {
   header: Pick<RunHeader, 'snapshot_id' | 'website_id'>;
   source: Pick<Source, 'byInspection' | 'quotas'>;
   effects: Pick<RunEffects, 'now'>;

@@ -90,13 +90,13 @@ function plannedWebsite(website: Website, options: DryRunOptions, day: Inspectio
     const folder = journalFolder(temporary, 'dry-run', website.id);
     const written = await writeListing(website, folder, options);
     if (written === null) return null;
-    const { schemas: warehouse, before, snapshot, pages } = written;
+    const { before, snapshot, pages } = written;
     const journal = new JournalEngine(folder, engineOptions(config, folder.temporary));
     const quotas = quotasOf(website, snapshot.quotas, { config, day });
     const source = { byInspection: quotas !== null, quotas: async () => quotas };
     const header = { snapshot_id: folder.runId, website_id: website.id };
     const requests = uncounted().counts;
-    const run = { warehouse, website, folder, header, journal, source, config, effects, requests };
+    const run = { website, folder, header, journal, source, config, effects, requests };
     const listed = { walk: 1, complete: true, startedAt: effects.now() };
     const { planned, wanted } = await plan(run, listed, before).finally(() => journal.close());
     const { by_reason, first_pages } = await readPages(planned === 0 ? [] : readPlan(folder.plan), (url) => {
@@ -157,14 +157,14 @@ function writeListing(website: Website, folder: JournalFolder, { config, effects
     const row = `select website_name, quotas::varchar as quotas, search_days_left from (${log.query('snapshots', [newest.path])})`;
     const [snapshot] = await engine.rows(snapshotRow, row);
     if (!snapshot) return null;
-    await viewPreviousState(engine, log.schemas, state);
+    await viewPreviousState(engine, state);
     const listings = website.google ? filesOf(warehouse, log.markers, 'coverage').slice(-1) : [];
     await engine.view('newest_listing', log.query('coverage', listings));
     await engine.setTimes({ planned_at: new Date(effects.now()) });
     const write = () => engine.copy(sql('sync/plan/unchanged_listing'), folder.listing, 'format json');
     // The last line is that of the window.
     const pages = (await log.needing('coverage', listings, write)) - 1;
-    return { schemas: log.schemas, before: beforeOf(warehouse, log.markers, state), snapshot, pages };
+    return { before: beforeOf(warehouse, log.markers, state), snapshot, pages };
   });
 }
 

@@ -40,7 +40,7 @@ export async function countInspected(
       const { markers } = await openLog(engine, warehouse, { websites, index: 'at once' });
       const recent = markers.filter(({ committedAt }) => Date.parse(committedAt) > effects.now() - 2 * DAY_MS);
       const reports = await wholeFiles(filesOf(warehouse, recent, 'url_reports'));
-      await engine.view('recent_reports', tableQuery(warehouse, 'url_reports', reports));
+      await engine.view('recent_reports', tableQuery('url_reports', reports));
       await engine.setTimes({ planned_at: new Date(effects.now()) });
       await engine.run(sql('sync/plan/day_began'));
       return engine.rows(countRow, sql('sync/plan/inspected_today'));

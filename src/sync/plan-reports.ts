@@ -56,16 +56,16 @@ async function viewListing(engine: Engine, run: PlannedRun, listed: PlannedListi
   const facts = commitFacts(run, listed, before);
   await setCommitFacts(engine, facts);
   await keepOddRecords(engine);
-  await viewPreviousState(engine, run.warehouse, before.state);
+  await viewPreviousState(engine, before.state);
   for (const table of COMPARED) {
-    const query = journalQuery(table, facts) ?? tableQuery(run.warehouse, table, []);
+    const query = journalQuery(table, facts) ?? tableQuery(table, []);
     await engine.view(`now_${table}`, query);
   }
   await viewComparison(engine);
   if (!run.source.byInspection) return;
   await viewSearch(engine, run, before);
   // `is_website` needs it to find names; the plan is that of one website.
-  await engine.view('snapshots', tableQuery(run.warehouse, 'snapshots', []));
+  await engine.view('snapshots', tableQuery('snapshots', []));
 }
 
 async function writePlan(engine: Engine, run: PlannedRun): Promise<Planned> {
@@ -150,7 +150,7 @@ export async function planInspections(engine: Engine, deepest: number): Promise<
 /** A page whose report the service returned in an earlier run; null if it never returned one. */
 export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Promise<Page | null> {
   return run.journal.use(null, async (engine) => {
-    await viewPreviousState(engine, run.warehouse, state);
+    await viewPreviousState(engine, state);
     const [row] = await engine.rows(answeredRow, sql('sync/plan/answered_page'));
     return row ?? null;
   });

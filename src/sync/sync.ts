@@ -73,11 +73,11 @@ export interface SyncOptions {
  */
 export async function sync(given: SyncOptions): Promise<Receipt> {
   const config = withMemoryOfARun(given.config);
-  const { path, time_zone, memory_limit } = config.warehouse;
+  const { path, time_zone } = config.warehouse;
   await checkIdentity(path, time_zone);
   await makeFolder(path);
   return withRunLock(path, 'sync', async () => {
-    await prepareWarehouse(path, time_zone, memory_limit);
+    await prepareWarehouse(path, time_zone);
     return recordedRun(given, (runFile) => new Sync({ ...given, config }, runFile).run());
   });
 }

@@ -74,7 +74,7 @@ export async function walk(run: WebsiteRun, before: Before, searched: Searched |
 
 /** Each page once, with all that was said about it as the `extra` of its entry; memory does not grow with them. */
 async function merged(run: WebsiteRun, found: Sightings, before: Before): Promise<Merged> {
-  const { folder, journal, warehouse } = run;
+  const { folder, journal } = run;
   const file = new AppendFile(folder.sightings, 0);
   try {
     for await (const some of found.sightings()) await file.append(linesOf(some));
@@ -89,7 +89,7 @@ async function merged(run: WebsiteRun, found: Sightings, before: Before): Promis
       day_ago: new Date(now - DAY_MS),
       forget_before: new Date(now - run.limits.forgetAfter),
     });
-    await viewPreviousState(engine, warehouse, before.state);
+    await viewPreviousState(engine, before.state);
     await engine.run(sql('warehouse/macros/026_url_key'));
     await viewSearch(engine, run, before);
     for (const name of ['sightings', 'known_pages', 'restless_sources']) await engine.run(sql(`sync/list/${name}`));

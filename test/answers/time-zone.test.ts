@@ -23,7 +23,7 @@ test.each(atLength(['America/New_York'], Object.keys(DAYS)))(
   'dates are those of a warehouse in %s, whatever the session is set to',
   async (zone) => {
     const warehouse = join(temporaryFolder(), 'warehouse');
-    await prepareWarehouse(warehouse, zone, MEMORY);
+    await prepareWarehouse(warehouse, zone);
     await followDuckdb({ warehouse, memoryLimit: MEMORY, lockTimeout: 0 });
     await writeAnalytics(warehouse, MEMORY);
     expect(await withReader({ warehouse, memoryLimit: MEMORY }, ({ engine }) => daysIn(engine))).toEqual(DAYS[zone]);

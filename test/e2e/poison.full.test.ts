@@ -54,7 +54,7 @@ function judged(text: string, good: boolean) {
 async function byDuckdb(warehouse: string, table: 'coverage' | 'url_reports', snapshotId: string): Promise<Row[]> {
   const times = (table === 'coverage' ? COVERAGE_FIELDS : REPORT_FIELDS).filter(isTime);
   const columns = times.map((time) => `epoch_us(${time})::varchar as ${time}`).join(', ');
-  const query = tableQuery(warehouse, table, await listTableFiles(warehouse, table));
+  const query = tableQuery(table, await listTableFiles(warehouse, table));
   const options = { memoryLimit: 256e6, temporary: temporaryFolder() };
   return withEngine(options, (engine) =>
     engine.rows(

@@ -123,7 +123,7 @@ export async function givenSchemas(warehouse: string): Promise<void> {
   if (existsSync(warehouse)) return;
   prepared ??= (async () => {
     const path = mkdtempSync(join(tmpdir(), 'indexhouse-schemas-'));
-    await prepareWarehouse(path, 'UTC', 256e6);
+    await prepareWarehouse(path, 'UTC');
     return path;
   })();
   cpSync(join(await prepared, 'schema'), join(warehouse, 'schema'), { recursive: true });

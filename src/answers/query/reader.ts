@@ -79,7 +79,7 @@ export class Reader {
       if (spillLimit !== undefined) await engine.run(`set max_temp_directory_size = '${spillLimit}B'`);
       const own = websites && { websites };
       const log = await openLog(engine, warehouse, { temporary: folder, index: 'lazily', ...own });
-      const columns = await viewSources(engine, log.schemas, { ...options, folder, timeZone });
+      const columns = await viewSources(engine, { ...options, folder, timeZone });
       await lockDown(engine, [...readableFolders(warehouse, websites), folder]);
       const files = new SourceFiles(log, engine, folder, options);
       return new Reader(engine, folder, folder, { ...options, warehouse }, files, columns, timeZone);

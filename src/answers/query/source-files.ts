@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Engine } from '../../base/storage/engine.js';
 import { literal, sql } from '../../base/storage/sql.js';
-import { listedQuery, listFiles, tableQuery, withEmpty } from '../../warehouse/log/folder/prepare.js';
+import { listedQuery, listFiles, tableQuery } from '../../warehouse/log/folder/prepare.js';
 import { hasRowPerFile, TABLES, type Table, viewScript } from '../../warehouse/log/folder/tables.js';
 import type { Log } from '../../warehouse/log/log.js';
 import { markersOf } from '../../warehouse/log/markers.js';
@@ -48,7 +48,7 @@ export class SourceFiles {
 
   /** Some files of a table, in the form that our own statements expect. */
   filled(table: Table, files: readonly string[]): string[] {
-    return withEmpty(this.log.schemas, table, files);
+    return [emptyFile(this.folder, table), ...files];
   }
 
   async #find(table: Source, website: string | null): Promise<string[]> {
@@ -83,7 +83,7 @@ export class SourceFiles {
   async #ownPages(website: string | null): Promise<string[]> {
     const states = (await this.#listed.get(JSON.stringify(['page_state', website]))) ?? [];
     const file = this.#newFile(OWN_PAGES);
-    const known = tableQuery(this.log.schemas, 'page_state', states);
+    const known = tableQuery('page_state', states);
     const query = `with known as (${known}) ${sql('answers/own/pages')}`;
     this.matched.set(website, await this.engine.copy(query, file, 'format parquet'));
     return [file];
@@ -97,7 +97,6 @@ export class SourceFiles {
 /** Makes all tables and views, whose files are yet to be listed, the user's own included. */
 export async function viewSources(
   engine: Engine,
-  schemas: string,
   {
     folder,
     timeZone,
@@ -105,7 +104,10 @@ export async function viewSources(
     pagesFrom,
   }: Pick<ReaderOptions, 'tables' | 'pagesFrom'> & Record<'folder' | 'timeZone', string>,
 ): Promise<OwnColumns> {
-  for (const table of TABLES) await listFiles(engine, table, withEmpty(schemas, table, []));
+  for (const table of TABLES) {
+    await engine.copy(tableQuery(table, []), emptyFile(folder, table), 'format parquet');
+    await listFiles(engine, table, [emptyFile(folder, table)]);
+  }
   for (const table of TABLES) await engine.view(table, listedQuery(table, table));
   await engine.run(viewScript(timeZone));
   const own = await addOwnPages(engine, folder, pagesFrom);
@@ -113,6 +115,11 @@ export async function viewSources(
   for (const table of tables) await addOwnTable(engine, folder, table);
   for (const table of TABLES) await listFiles(engine, table, null);
   return own;
+}
+
+/** A file with the columns of a table, so that a list of its files is never empty. */
+function emptyFile(folder: string, table: Table): string {
+  return join(folder, `empty-${table}.parquet`);
 }
 
 /** Restricts the engine to these folders from now on, and locks its settings. */

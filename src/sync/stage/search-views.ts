@@ -14,7 +14,7 @@ const viewed = new WeakSet<Engine>();
  */
 export async function viewSearch(
   engine: Engine,
-  run: Pick<PlannedRun, 'header' | 'website' | 'warehouse'>,
+  run: Pick<PlannedRun, 'header' | 'website'>,
   { search }: Before,
 ): Promise<void> {
   if (viewed.has(engine)) return;
@@ -24,7 +24,7 @@ export async function viewSearch(
     const own = ownColumnsOf(table)
       .map(({ name }) => identifier(name))
       .join(', ');
-    const committed = `select snapshot_id, website_id, ${own} from (${tableQuery(run.warehouse, table, search[table])})`;
+    const committed = `select snapshot_id, website_id, ${own} from (${tableQuery(table, search[table])})`;
     const tonight = `select $snapshot_id, $website_id, ${own} from (${sql(`sync/stage/${table}`)})`;
     const named = tonight.replace(/\$(\w+)/g, "getvariable('$1')::varchar");
     await engine.view(table, `${committed} union all ${named}`);

@@ -35,7 +35,6 @@ const FROM_THE_JOURNAL = [
 ];
 
 export interface StageInput {
-  warehouse: string;
   folder: JournalFolder;
   facts: CommitFacts;
   previousState: string | null;
@@ -53,20 +52,20 @@ export interface StageInput {
  * @param engine with the views of `sql/sync/stage` over a journal
  */
 export async function stageCommit(engine: Engine, input: StageInput): Promise<Manifest> {
-  const { folder, warehouse } = input;
+  const { folder } = input;
   await rm(folder.staged, { recursive: true, force: true });
   await makeFolder(folder.staged);
   await setCommitFacts(engine, input.facts);
   await keepOddRecords(engine);
   const rows = new Map<DataTable | 'page_state', number>();
-  await viewPreviousState(engine, warehouse, input.previousState);
+  await viewPreviousState(engine, input.previousState);
   for (const table of FROM_THE_JOURNAL) {
     const query = journalQuery(table, input.facts);
     const file = stagedFile(folder, table);
     if (query !== null) rows.set(table, await copyTable(engine, { table, query, file }));
     crashPoint(`staged ${table}`);
     const staged = rows.get(table) ? [file] : [];
-    await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
+    await engine.view(`now_${table}`, tableQuery(table, staged));
   }
   // DuckDB knows the sizes of the staged files.
   await engine.run('reset disabled_optimizers');
@@ -76,7 +75,7 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   rows.set('page_versions', await copyVersions(engine, versions, bounds));
   const state = stagedFile(folder, 'page_state');
   rows.set('page_state', await copyState(engine, state, bounds));
-  await engine.view('now_page_state', tableQuery(warehouse, 'page_state', [state]));
+  await engine.view('now_page_state', tableQuery('page_state', [state]));
   await engine.run(sql('warehouse/macros/001_directory_of'));
   const query = sql('warehouse/stage/coverage_summary');
   const summary = { table: 'coverage_summary', query, file: stagedFile(folder, 'coverage_summary') } as const;

@@ -7,7 +7,7 @@ import { withTemporary } from '../../base/storage/temporary.js';
 import { unfinishedJournals } from '../journal/folder.js';
 import { findDamaged } from '../log/folder/damage.js';
 import { listTableFiles, warehouseFolder } from '../log/folder/layout.js';
-import { identityOf, parseIdentity, writeSchemas } from '../log/folder/prepare.js';
+import { identityOf, parseIdentity, writeStamp } from '../log/folder/prepare.js';
 import { LOOSE_TABLES } from '../log/folder/tables.js';
 import { withRunLock } from '../log/lock.js';
 import { openLog } from '../log/log.js';
@@ -118,10 +118,10 @@ async function setAsideOwn(keys: ReadonlySet<string>, warehouse: string): Promis
  * sees half a commit. Objects that are damaged are left out and named: whoever needs them finds the file missing.
  */
 async function fetchAll(bucket: Bucket, place: Place): Promise<Fetched> {
-  const { warehouse, memoryLimit } = place;
+  const { warehouse } = place;
   const { incoming } = warehouseFolder(warehouse);
   await removeWithin(warehouse, join(incoming, 'parquet'));
-  await writeSchemas(warehouse, memoryLimit);
+  await writeStamp(warehouse);
   for (const table of LOG_TABLES) {
     await each(await bucket.keys(`parquet/${table}/`), (key) => fetchRow(bucket, key, incoming));
   }

@@ -9,8 +9,8 @@ import { lockHolder } from '../../base/storage/locks.js';
 import { identifier, literal, sql } from '../../base/storage/sql.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { commentOn } from '../log/folder/dictionary.js';
-import { listTableFiles, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
-import { checkPath, checkSchemas, checkWarehouseThere, timeZoneOf } from '../log/folder/prepare.js';
+import { listTableFiles, namesIn, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
+import { checkPath, checkWarehouseThere, isStamped, tableQuery, timeZoneOf } from '../log/folder/prepare.js';
 import {
   columnsOf,
   createTables,
@@ -67,7 +67,7 @@ export async function exportAnalytics(input: AnalyticsPlace & { out: string; mem
   await checkWarehouseThere(warehouse);
   return withTemporary('analytics', async (temporary) => {
     const engine = { memoryLimit, temporary };
-    await checkSchemas(warehouse);
+    await isStamped(warehouse);
     const file = await replaceable(out, warehouse, engine);
     await publishAnalytics(file, await analyticsScript({ warehouse, root }), engine);
     return { file, root, views: await viewsIn(file, engine) };
@@ -249,9 +249,9 @@ function shownColumns(table: Table): string {
 async function source({ warehouse, root }: AnalyticsPlace, table: Table): Promise<string> {
   const isState = table === 'page_state';
   const found = isState ? await namesIn(join(warehouse, 'state')) : await listTableFiles(warehouse, table);
-  const files = [schemaFile(root, table), ...(found.length > 0 ? [patternOf(root, table)] : [])];
+  if (found.length === 0) return `(select *, null::varchar as filename from (${tableQuery(table, [])}))`;
   const named = isState ? ', filename = true' : '';
-  return `read_parquet([${files.map(literal).join(', ')}], union_by_name = true, hive_partitioning = false${named})`;
+  return `read_parquet([${literal(patternOf(root, table))}], union_by_name = true, hive_partitioning = false${named})`;
 }
 
 function patternOf(root: string, table: Table): string {

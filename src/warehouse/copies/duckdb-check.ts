@@ -132,7 +132,7 @@ export async function duckdbLag(
       const { removed, lost } = await heldWithoutFile(opened, log, (table) => table);
       const commits = removed.filter(({ table }) => table === 'snapshots').length;
       const behind = lacking + commits + lost.length + (await countTombstoned(opened, log));
-      return { ...lag, behind, ahead: lost.length, held };
+      return { ...lag, behind, ...(lost.length > 0 ? { ahead: lost.length } : {}), held };
     });
   } catch (error) {
     // A writer has opened it since we checked.

@@ -7,7 +7,7 @@ import { listTableFiles, websiteOf } from './folder/layout.js';
 import { tableQuery } from './folder/prepare.js';
 import { checkRows } from './folder/sums.js';
 import type { MarkerIndex } from './marker-index.js';
-import { byCommit, type Marker, type MarkerPlace, markersIn, readMarkers, withoutDropped } from './markers.js';
+import { byCommit, type Marker, markersIn, readMarkers, withoutDropped } from './markers.js';
 
 const tombstoneRow = z.object({
   /** Shared by all files that one run of `maintain` put out of use for a website. */
@@ -88,16 +88,16 @@ export interface ReadLog {
  */
 export async function readListed(
   engine: Engine,
-  place: MarkerPlace,
+  warehouse: string,
   { index, snapshots, tombstones: files }: ListedLog,
   { websiteIds, isAsked }: { websiteIds: readonly string[] | null; isAsked: (websiteId: string) => boolean },
 ): Promise<ReadLog> {
   const own = (all: readonly string[]) => all.filter((file) => isAsked(websiteOf(file)));
-  const indexed = index ? await markersIn(engine, place, [index.files.snapshots], ofWebsites(websiteIds)) : [];
-  const { markers, damaged } = await readMarkers(engine, place, own(snapshots));
+  const indexed = index ? await markersIn(engine, warehouse, [index.files.snapshots], ofWebsites(websiteIds)) : [];
+  const { markers, damaged } = await readMarkers(engine, warehouse, own(snapshots));
   const read = await readReadable(engine, 'tombstones', own(files), async (some) => {
     await checkRows(engine, some);
-    const all = tableQuery(place.schemas, 'tombstones', some);
+    const all = tableQuery('tombstones', some);
     return engine.rows(tombstoneRow, `${all} order by tombstone_id, table_name, snapshot_id`);
   });
   const tombstones = read.value;

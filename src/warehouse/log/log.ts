@@ -14,7 +14,7 @@ import {
   readReadable,
 } from './folder/damage.js';
 import { scratchFolder, websiteOf, websitesIn } from './folder/layout.js';
-import { schemasOf, tableQuery } from './folder/prepare.js';
+import { isStamped, tableQuery } from './folder/prepare.js';
 import { checkRows } from './folder/sums.js';
 import { DATA_TABLES, hasRowPerFile, isLogTable, type Table } from './folder/tables.js';
 import { type ListedLog, listLog, ownIndex, type ReadLog, readListed, type Tombstone } from './listed-log.js';
@@ -49,12 +49,12 @@ export interface LogOptions {
  */
 export async function openLog(engine: Engine, path: string, options: LogOptions = {}): Promise<Log> {
   const { temporary = scratchFolder(path), websites = null, whole = false } = options;
-  const schemas = await schemasOf(engine, path, temporary);
+  await isStamped(path);
   const found = options.index ? await readIndex(path) : null;
   const index = found && websites ? await ownIndex(engine, found, websites, temporary) : found;
   const isLazy = index !== null && options.index === 'lazily';
   const listed = await listLog(path, websites, index, !isLazy);
-  const log = new Log(engine, path, schemas, listed, { index: isLazy ? index : null, websites });
+  const log = new Log(engine, path, listed, { index: isLazy ? index : null, websites });
   if (!isLazy || websites) await log.load(null);
   if (whole) log.check(null);
   return log;
@@ -83,8 +83,6 @@ export class Log implements ReadLog {
   constructor(
     readonly engine: Engine,
     readonly path: string,
-    /** The folder whose empty files define the columns of each table. */
-    readonly schemas: string,
     private readonly listed: ListedLog,
     { index, websites }: { index: MarkerIndex | null; websites: readonly string[] | null },
   ) {
@@ -109,8 +107,7 @@ export class Log implements ReadLog {
     const websiteIds = ids?.filter((id) => !loaded.has(id)) ?? null;
     if (websiteIds?.length === 0) return;
     const isAsked = (id: string) => !loaded.has(id) && (websiteIds?.includes(id) ?? true);
-    const place = { warehouse: this.path, schemas: this.schemas };
-    const read = await readListed(this.engine, place, this.listed, { websiteIds, isAsked });
+    const read = await readListed(this.engine, this.path, this.listed, { websiteIds, isAsked });
     this.markers = [...this.markers, ...read.markers].sort(byCommit);
     this.damaged = [...this.damaged, ...read.damaged];
     this.tombstones = [...this.tombstones, ...read.tombstones];
@@ -177,7 +174,7 @@ export class Log implements ReadLog {
 
   /** A query over some files of a table. */
   query(table: Table, files: readonly string[]): string {
-    return tableQuery(this.schemas, table, files);
+    return tableQuery(table, files);
   }
 
   /** @throws DamageError if a marker or tombstone of a website cannot be read; null: of any */

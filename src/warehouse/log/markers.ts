@@ -48,13 +48,6 @@ export function byCommit(one: Marker, other: Marker): number {
   return one.snapshotId < other.snapshotId ? -1 : 1;
 }
 
-/** Where markers are read. */
-export interface MarkerPlace {
-  warehouse: string;
-  /** The folder whose empty files define the columns of each table. */
-  schemas: string;
-}
-
 interface MarkersRead {
   markers: Marker[];
   /** Those that cannot be read. */
@@ -62,13 +55,13 @@ interface MarkersRead {
 }
 
 /** Reads markers together, or one by one if one of them cannot be read. */
-export async function readMarkers(engine: Engine, place: MarkerPlace, paths: string[]): Promise<MarkersRead> {
+export async function readMarkers(engine: Engine, warehouse: string, paths: string[]): Promise<MarkersRead> {
   try {
-    return { markers: await readMarkerFiles(engine, place, paths), damaged: [] };
+    return { markers: await readMarkerFiles(engine, warehouse, paths), damaged: [] };
   } catch (error) {
     if (paths.length > 1) {
       const read: MarkersRead[] = [];
-      for (const path of paths) read.push(await readMarkers(engine, place, [path]));
+      for (const path of paths) read.push(await readMarkers(engine, warehouse, [path]));
       return { markers: read.flatMap(({ markers }) => markers), damaged: read.flatMap(({ damaged }) => damaged) };
     }
     const [path = ''] = paths;
@@ -79,10 +72,10 @@ export async function readMarkers(engine: Engine, place: MarkerPlace, paths: str
 }
 
 /** @throws Error if a file cannot be read, or holds the marker of another commit */
-async function readMarkerFiles(engine: Engine, place: MarkerPlace, paths: string[]): Promise<Marker[]> {
+async function readMarkerFiles(engine: Engine, warehouse: string, paths: string[]): Promise<Marker[]> {
   if (paths.length === 0) return [];
   const there = new Set(paths);
-  const markers = await markersIn(engine, place, paths);
+  const markers = await markersIn(engine, warehouse, paths);
   const foreign = markers.find(({ path }) => !there.delete(path));
   if (foreign) throw new Error(`it is the marker that belongs to ${foreign.path}`);
   await checkRows(engine, paths);
@@ -90,13 +83,8 @@ async function readMarkerFiles(engine: Engine, place: MarkerPlace, paths: string
 }
 
 /** The markers whose rows are in these files. */
-export function markersIn(
-  engine: Engine,
-  { warehouse, schemas }: MarkerPlace,
-  files: string[],
-  where = 'true',
-): Promise<Marker[]> {
-  return markersFrom(engine, warehouse, `(${tableQuery(schemas, 'snapshots', files)}) where ${where}`);
+export function markersIn(engine: Engine, warehouse: string, files: string[], where = 'true'): Promise<Marker[]> {
+  return markersFrom(engine, warehouse, `(${tableQuery('snapshots', files)}) where ${where}`);
 }
 
 /** The markers whose rows a query has. @throws Failure for one that no commit could have written */

@@ -8,7 +8,7 @@ import { isWholeParquet, PARQUET_FORMAT } from '../../base/storage/parquet-file.
 import { identifier } from '../../base/storage/sql.js';
 import { type DamagedFile, findDamaged, needing } from './folder/damage.js';
 import { listTableFiles, tableFile, withOwnScratch } from './folder/layout.js';
-import { listedQuery, listFiles, schemasOf, withEmpty } from './folder/prepare.js';
+import { tableQuery } from './folder/prepare.js';
 import { columnsOf, type DataTable, type Table } from './folder/tables.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from './markers.js';
 import { type CommitFacts, copyComparison, rangeBounds, setCommitFacts, viewComparison } from './stage/comparison.js';
@@ -159,8 +159,6 @@ const VIEWS: Readonly<Record<string, Table>> = {
 
 /** Builds one state after another: the views are created once, and read other files for each commit. */
 class StateRebuild {
-  #schemas = '';
-
   constructor(
     private readonly engine: Engine,
     private readonly warehouse: string,
@@ -170,11 +168,7 @@ class StateRebuild {
   async prepare(): Promise<void> {
     // Each statement reads its files several times.
     await this.engine.run('set parquet_metadata_cache = true');
-    this.#schemas = await schemasOf(this.engine, this.warehouse, this.temporary);
-    for (const [view, table] of Object.entries(VIEWS)) {
-      await this.#setFiles(view, table, []);
-      await this.engine.view(view, listedQuery(table, view));
-    }
+    for (const [view, table] of Object.entries(VIEWS)) await this.#view(view, table, []);
     await viewComparison(this.engine);
   }
 
@@ -187,9 +181,9 @@ class StateRebuild {
   ): Promise<string> {
     const facts = factsOf(marker, earlier);
     await setCommitFacts(this.engine, facts);
-    await this.#setFiles('previous_state', 'page_state', before === null ? [] : [before]);
+    await this.#view('previous_state', 'page_state', before === null ? [] : [before]);
     for (const [view, table] of Object.entries(FOLLOWED)) {
-      await this.#setFiles(view, table, filesOf(this.warehouse, [marker], table));
+      await this.#view(view, table, filesOf(this.warehouse, [marker], table));
     }
     const file = join(this.temporary, `state.${marker.snapshotId}`);
     const bounds = await rangeBounds(this.engine);
@@ -198,8 +192,8 @@ class StateRebuild {
     return file;
   }
 
-  #setFiles(view: string, table: Table, files: string[]): Promise<void> {
-    return listFiles(this.engine, view, withEmpty(this.#schemas, table, files));
+  #view(view: string, table: Table, files: string[]): Promise<void> {
+    return this.engine.view(view, tableQuery(table, files));
   }
 }
 

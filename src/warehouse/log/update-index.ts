@@ -59,7 +59,7 @@ export async function updateIndex(
 /** Whether all of these markers can be read. */
 async function areWhole(engine: Engine, warehouse: string, paths: readonly string[]): Promise<boolean> {
   for (const some of chunksOf(paths)) {
-    const { damaged } = await readMarkers(engine, { warehouse, schemas: warehouse }, some);
+    const { damaged } = await readMarkers(engine, warehouse, some);
     if (damaged.length > 0) return false;
   }
   return true;
@@ -81,10 +81,10 @@ async function addRows(
   const parts: string[] = [];
   for (const some of chunksOf(files)) {
     const part = `${path}.${parts.length}`;
-    await engine.copy(tableQuery(warehouse, table, some), part, 'format parquet');
+    await engine.copy(tableQuery(table, some), part, 'format parquet');
     parts.push(part);
   }
-  const query = `${tableQuery(warehouse, table, [...(old ? [old.files[table]] : []), ...parts])} ${ORDER[table]}`;
+  const query = `${tableQuery(table, [...(old ? [old.files[table]] : []), ...parts])} ${ORDER[table]}`;
   await engine.copy(query, `${path}.tmp`, BY_WEBSITE);
   for (const part of parts) await rm(part);
   await publishFile(`${path}.tmp`, path);

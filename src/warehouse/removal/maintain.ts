@@ -40,14 +40,14 @@ export type MaintainReceipt = Awaited<ReturnType<typeof maintain>>;
  */
 export async function maintain(options: MaintainOptions) {
   const { config, logger } = options;
-  const { path, time_zone, memory_limit } = config.warehouse;
+  const { path, time_zone } = config.warehouse;
   await checkWarehouseThere(path);
   await checkIdentity(path, time_zone);
   // With temporary files elsewhere, so that it works on a read-only folder.
   if (options.dryRun) return withTemporary('maintain', (folder) => maintainIn(options, folder));
   await checkOwnership({ config, warehouse: path, logger });
   return withRunLock(path, 'maintain', async () => {
-    await prepareWarehouse(path, time_zone, memory_limit);
+    await prepareWarehouse(path, time_zone);
     return maintainIn(options, scratchFolder(path));
   });
 }

@@ -41,7 +41,7 @@ export async function remove({ config, website, confirm, logger }: RemoveOptions
     await found.catch(async (error: unknown) => Promise.reject(await unlessRemoved(error, path, memoryLimit)));
   }
   return withRunLock(path, 'remove', async () => {
-    await prepareWarehouse(path, time_zone, memoryLimit);
+    await prepareWarehouse(path, time_zone);
     const removal = isBegun ? begun : await removalOf(path, website, memoryLimit);
     if (!isBegun) await removeForGood(path, { removal, in_bucket: config.bucket !== undefined });
     const followers = await followAll({ config, logger });

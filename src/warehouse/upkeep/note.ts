@@ -33,7 +33,7 @@ export interface NoteInput {
  * @throws WarehouseError; OwnerError if the bucket belongs to another folder
  */
 export async function addNote(config: Config, input: NoteInput, logger: Logger) {
-  const { path, time_zone, memory_limit } = config.warehouse;
+  const { path, time_zone } = config.warehouse;
   await checkIdentity(path, time_zone);
   await checkOwnership({ config, warehouse: path, logger });
   const note_id = await writeRows(config, input);
@@ -42,7 +42,7 @@ export async function addNote(config: Config, input: NoteInput, logger: Logger) 
     throw error;
   });
   try {
-    if (lock) await prepareWarehouse(path, time_zone, memory_limit);
+    if (lock) await prepareWarehouse(path, time_zone);
     // Whoever has indexhouse.duckdb open is not waited for: the next sync catches up.
     return { note_id, followers: lock && (await followAll({ config, logger, lockTimeout: 0 })) };
   } finally {

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await rewrite(join(folder, 'failed.parquet'), failed);
   reader = await openReader(warehouse.path);
   const path = join(temporaryFolder(), 'warehouse');
-  await prepareWarehouse(path, 'UTC', 256e6);
+  await prepareWarehouse(path, 'UTC');
   empty = await openReader(path);
 });
 

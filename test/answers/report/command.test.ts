@@ -104,7 +104,7 @@ describe('indexhouse report', () => {
   testAtLength('says what to do where there is no snapshot yet', async () => {
     const folder = temporaryFolder();
     const empty = join(folder, 'warehouse');
-    await prepareWarehouse(empty, 'UTC', 256e6);
+    await prepareWarehouse(empty, 'UTC');
     const out = join(folder, 'r.html');
     await expect(report('--warehouse', empty, '--out', out)).rejects.toThrow(/no snapshot yet: `indexhouse sync`/);
     await expect(report('--warehouse', join(folder, 'none'), '--out', out)).rejects.toThrow(/none/);

@@ -147,7 +147,7 @@ describe('indexhouse analytics', () => {
     const file = join(folder, 'bi.duckdb');
     expect(await exported('bi.duckdb', `${root}/`)).toMatchObject({ file, root });
     expect(storageVersionOf(file)).toBe(STORAGE_VERSION);
-    await expect(countsIn(file, ['snapshots'])).rejects.toThrow(`${root}/schema`);
+    await expect(countsIn(file, ['snapshots'])).rejects.toThrow(`${root}/parquet`);
 
     const native = await countsIn(join(built.path, 'indexhouse.duckdb'), RELATIONS);
     renameSync(built.path, root);

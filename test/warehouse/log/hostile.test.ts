@@ -3,6 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utime
 import { dirname, join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { withReader } from '../../../src/answers/query/reader.js';
 import { createLogger } from '../../../src/base/observe/log.js';
 import { journalFolder } from '../../../src/warehouse/journal/folder.js';
 import { writeSealed } from '../../../src/warehouse/journal/seal.js';
@@ -11,6 +13,7 @@ import { backUp } from '../../../src/warehouse/upkeep/backup.js';
 import { addNote } from '../../../src/warehouse/upkeep/note.js';
 import { casesAtLength } from '../../given/at-length.js';
 import { startSimulator } from '../../given/client-clock.js';
+import { countsIn } from '../../given/counts.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { Home } from '../../given/home.js';
 import { given } from '../../given/synced.js';
@@ -189,6 +192,23 @@ const CASES: [name: string, plant: (home: Home, victim: string) => unknown, said
   ['an index with an id that leads out', indexed("'../../../victim/x' as snapshot_id"), /names an id/],
   ['an index with a date that leads out', indexed("'../../../../victim' as snapshot_date"), /names an id/],
 ];
+
+test('rows in schema/ are in no answer', async () => {
+  const home = clean.copyTo(mkdtempSync(join(root, 'home-')));
+  const tables = ['coverage', 'page_versions', 'runs', 'snapshots'] as const;
+  const counts = async () => {
+    const query = tables.map((table) => `(select count(*)::integer from ${table}) as ${table}`);
+    const options = { warehouse: home.warehouse, memoryLimit: 256e6 };
+    const read = withReader(options, (reader) => reader.rows(z.unknown(), `select ${query.join(', ')}`));
+    return [await read, await countsIn(join(home.warehouse, 'analytics.duckdb'), [...tables])];
+  };
+  const before = await counts();
+  for (const table of tables) {
+    cpSync(await newestFile(home.warehouse, table), join(home.warehouse, 'schema', `${table}.parquet`));
+  }
+  expect(await counts()).toEqual(before);
+  expect(await home.verify(true)).toMatchObject({ findings: [], repaired: [] });
+});
 
 const chosen = casesAtLength(
   CASES,

@@ -26,7 +26,7 @@ test('a backup is a warehouse that goes on, and lies outside; the next one copie
   const first = await backUp();
   expect(first).toMatchObject({ unchanged: 0, gone: 0 });
   // As an earlier version may have written it.
-  const schema = join(copy, 'schema', 'coverage.parquet');
+  const schema = join(copy, 'schema', 'columns.json');
   writeFileSync(schema, Buffer.alloc(statSync(schema).size));
   simulator.advance(1);
   await sync(warehouse);

@@ -72,11 +72,6 @@ export function stateFolder(warehouse: string, websiteId: string): string {
   return join(warehouse, 'state', `website=${encodeId(websiteId)}`);
 }
 
-/** The empty file of a table, so that views work before there are rows. */
-export function schemaFile(warehouse: string, table: Table): string {
-  return join(warehouse, 'schema', `${table}.parquet`);
-}
-
 /**
  * Every Parquet file of a table, sorted by path. We list them ourselves, because an id may contain pattern characters.
  *
@@ -120,13 +115,10 @@ export async function websitesIn(warehouse: string): Promise<string[]> {
 
 /** The folders that hold all websites of a warehouse, or only the given ones. */
 export function readableFolders(warehouse: string, websites: readonly string[] | undefined): string[] {
-  if (!websites) return ['parquet', 'state', 'schema', 'index'].map((name) => join(warehouse, name));
+  if (!websites) return ['parquet', 'state', 'index'].map((name) => join(warehouse, name));
   const tables = [...TABLES, 'checkpoints'].map((table) => join(warehouse, 'parquet', table));
   const folders = websites.map((id) => `website=${encodeId(id)}`);
-  return [
-    join(warehouse, 'schema'),
-    ...[...tables, join(warehouse, 'state')].flatMap((parent) => folders.map((name) => join(parent, name))),
-  ];
+  return [...tables, join(warehouse, 'state')].flatMap((parent) => folders.map((name) => join(parent, name)));
 }
 
 /**

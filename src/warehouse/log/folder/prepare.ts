@@ -3,15 +3,14 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../../../base/exit.js';
-import { exists, makeFolder, publishFile, readIfThere, writeDurably } from '../../../base/storage/durable.js';
-import { type Engine, withEngine } from '../../../base/storage/engine.js';
+import { exists, makeFolder, readIfThere, writeDurably } from '../../../base/storage/durable.js';
+import type { Engine } from '../../../base/storage/engine.js';
 import { readSummedJson, summedJson } from '../../../base/storage/json-file.js';
 import { checkAreFiles } from '../../../base/storage/only-files.js';
-import { isWholeParquet } from '../../../base/storage/parquet-file.js';
 import { identifier, literal } from '../../../base/storage/sql.js';
 import { packageVersion } from '../../../base/version.js';
-import { schemaFile, scratchFolder, warehouseFolder } from './layout.js';
-import { columnsOf, columnsText, TABLES, type Table } from './tables.js';
+import { warehouseFolder } from './layout.js';
+import { columnsOf, columnsText, type Table } from './tables.js';
 
 const WAREHOUSE_FORMAT = 1;
 /** DuckDB reads these in a file name as a pattern and has no way to escape them. */
@@ -51,9 +50,9 @@ const IS_FILE = 'is a file: name the folder of a warehouse';
  *
  * @throws WarehouseError if its dates are in another time zone, its format is newer, or the path is unusable
  */
-export async function prepareWarehouse(path: string, timeZone: string, memoryLimit: number): Promise<void> {
+export async function prepareWarehouse(path: string, timeZone: string): Promise<void> {
   const isThere = await checkIdentity(path, timeZone);
-  await writeSchemas(path, memoryLimit);
+  await writeStamp(path);
   if (isThere) return;
   // Written last: if it exists, every table can be read.
   const written_by = await packageVersion();
@@ -142,68 +141,44 @@ function schemaStamp(path: string): string {
   return join(path, 'schema', 'columns.json');
 }
 
-/** Writes the empty file of each table, if some are missing. @throws WarehouseError if another version wrote them */
-export async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
+/** Records the columns of this version. @throws WarehouseError if another version wrote the warehouse */
+export async function writeStamp(path: string): Promise<void> {
+  if (await isStamped(path)) return;
   await makeFolder(join(path, 'schema'));
-  if (await hasSchemas(path)) return;
-  await withEngine({ memoryLimit, temporary: scratchFolder(path) }, async (engine) => {
-    for (const table of TABLES) {
-      const made = join(scratchFolder(path), 'schema.made');
-      await engine.copy(emptyQuery(table), made, 'format parquet');
-      await publishFile(made, schemaFile(path, table));
-    }
-  });
   await writeDurably(schemaStamp(path), columnsText());
 }
 
 /**
- * Whether the empty file of each table exists. Reads only the start and end of the files.
+ * Whether the columns of a warehouse are recorded: a copy may consist of the Parquet files alone.
  *
- * @throws WarehouseError if they have the columns of another version
+ * @throws WarehouseError if they are those of another version
  */
-async function hasSchemas(path: string): Promise<boolean> {
+export async function isStamped(path: string): Promise<boolean> {
   const stamp = await readIfThere(schemaStamp(path)).catch(() => null);
   if (stamp === null) return false;
   if (stamp !== columnsText()) throw await otherVersion(path);
-  const whole = await Promise.all(TABLES.map((table) => isWholeParquet(schemaFile(path, table))));
-  return !whole.includes(false);
-}
-
-/** Checks that the empty file of each table exists, without writing any. @throws WarehouseError if not */
-export async function checkSchemas(path: string): Promise<void> {
-  if (await hasSchemas(path)) return;
-  throw new WarehouseError(`${join(path, 'schema')} lacks files: run \`indexhouse sync\` or \`rebuild\` first`);
+  return true;
 }
 
 /**
- * The folder whose empty files define the columns of each table, for readers: the warehouse, or `temporary`, where they
- * are created if the warehouse lacks some (it is a copy of the Parquet files alone).
+ * A query over exactly these Parquet files of a table; without any, it returns no rows. The columns are ours, and have our
+ * types, whatever a file says.
+ *
+ * @throws Failure if one is not a file
  */
-export async function schemasOf(engine: Engine, warehouse: string, temporary: string): Promise<string> {
-  if (await hasSchemas(warehouse)) return warehouse;
-  await makeFolder(join(temporary, 'schema'));
-  for (const table of TABLES) {
-    await engine.copy(emptyQuery(table), schemaFile(temporary, table), 'format parquet');
-  }
-  return temporary;
-}
-
-function emptyQuery(table: Table): string {
-  return `select ${columnsOf(table)
-    .map(({ name, type }) => `null::${type} as ${identifier(name)}`)
-    .join(', ')} where false`;
-}
-
-/** Puts the empty file of the table first, so that no files mean no rows. @throws Failure if one is not a file */
-export function withEmpty(schemas: string, table: Table, files: readonly string[]): string[] {
+export function tableQuery(table: Table, files: readonly string[]): string {
   checkAreFiles(files);
-  return [schemaFile(schemas, table), ...files];
+  if (files.length === 0) return `select ${columnsFrom(table, () => 'null')} where false`;
+  return `select ${columnsFrom(table)} from ${parquetOf(`[${files.map(literal).join(', ')}]`)}`;
 }
 
-/** A query over exactly these Parquet files of a table. */
-export function tableQuery(schemas: string, table: Table, files: readonly string[]): string {
-  const list = withEmpty(schemas, table, files).map(literal).join(', ');
-  return `select * from read_parquet([${list}], union_by_name = true, hive_partitioning = false)`;
+function columnsFrom(table: Table, sourceOf = (column: string) => column): string {
+  const columns = columnsOf(table).map(({ name, type }) => [identifier(name), type] as const);
+  return columns.map(([name, type]) => `${sourceOf(name)}::${type} as ${name}`).join(', ');
+}
+
+function parquetOf(files: string): string {
+  return `read_parquet(${files}, union_by_name = true, hive_partitioning = false)`;
 }
 
 /** The error of a query over a source whose files `listFiles` has not named yet. */
@@ -211,12 +186,10 @@ const UNLISTED = /files of (\w+) are not listed yet/;
 
 /**
  * Like `tableQuery`, over the files that `listFiles` names for `source` by the time the query runs; without them it
- * fails with an error that `unlistedIn` recognises. Columns are selected by name, because DuckDB refuses a view whose
- * files have other columns than when it was created.
+ * fails with an error that `unlistedIn` recognises.
  */
 export function listedQuery(table: Table, source: string): string {
-  const names = columnsOf(table).map(({ name }) => identifier(name));
-  return `select ${names.join(', ')} from read_parquet(${listedFiles(source)}, union_by_name = true, hive_partitioning = false)`;
+  return `select ${columnsFrom(table)} from ${parquetOf(listedFiles(source))}`;
 }
 
 /** The files that `listFiles` names for `source`, as an expression. */

@@ -36,8 +36,8 @@ export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promis
 }
 
 /** Creates the view `previous_state`, the state before this commit. */
-export async function viewPreviousState(engine: Engine, warehouse: string, file: string | null): Promise<void> {
-  await engine.view('previous_state', tableQuery(warehouse, 'page_state', file === null ? [] : [file]));
+export async function viewPreviousState(engine: Engine, file: string | null): Promise<void> {
+  await engine.view('previous_state', tableQuery('page_state', file === null ? [] : [file]));
 }
 
 /** Bytes of DuckDB's memory limit that a join needs per row. */
