@@ -117,6 +117,7 @@ export const sqlTool = toolOf({
     ...windowInput,
   }),
   output: rowsSchema,
+  kind: 'sql',
   answer: async (_reader, input, { warehouse, websites }, signal) => {
     const rows = await runSql({ warehouse, websites, ...input }, signal);
     return { content: rows, text: rowsText(rows) };

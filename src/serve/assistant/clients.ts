@@ -4,6 +4,7 @@ import { type Status, statusForKey } from '../../answers/status/status.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { readableBy } from '../api/admission.js';
 import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
+import type { QuestionKind } from '../store/question-queue.js';
 import type { Client } from './tool.js';
 
 export interface WholeOptions extends LiveReaderOptions {
@@ -21,7 +22,7 @@ export function wholeClient({ version, status, now = Date.now, ...options }: Who
     version,
     warehouse: options.warehouse,
     status,
-    ask: (signal, work) => reader.ask({ keyId: 'stdio', signal }, 'slow', work),
+    ask: (signal, kind, work) => reader.ask({ keyId: 'stdio', signal }, kind, work),
     close: () => reader.close(),
   };
 }
@@ -53,7 +54,8 @@ export class KeyClients {
       version,
       warehouse,
       status: async () => statusForKey(await this.options.status(), websites, this.options.statusInput),
-      ask: (signal, work) => this.#ask(websites, { keyId: key._id, signal: AbortSignal.any([signal, gone]) }, work),
+      ask: (signal, kind, work) =>
+        this.#ask(websites, { keyId: key._id, signal: AbortSignal.any([signal, gone]) }, kind, work),
     };
   }
 
@@ -65,6 +67,7 @@ export class KeyClients {
   async #ask<T>(
     websites: readonly string[],
     context: { keyId: string; signal: AbortSignal },
+    kind: QuestionKind,
     work: (reader: Reader, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const name = JSON.stringify(websites);
@@ -74,7 +77,7 @@ export class KeyClients {
     opened.users++;
     this.#closeUnused();
     try {
-      return await opened.reader.ask(context, 'slow', work);
+      return await opened.reader.ask(context, kind, work);
     } finally {
       opened.users--;
     }

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import { Reader } from '../../answers/query/reader.js';
 import { messageOf, UsageError } from '../../base/exit.js';
@@ -15,9 +15,13 @@ import { type SqlAnswer, type SqlRequest, sqlRequest } from './run-sql.js';
 const LOOK_MS = 20;
 const OUT_OF_MEMORY = /\bOut of Memory Error\b|max_temp_directory_size/i;
 
+const LOW_PRIORITY = 10;
+
 /** The prefix of its temporary folder's name. */
 const SQL_FOLDER = 'indexhouse-sql-';
 
+// Whoever reads the dashboard meanwhile comes first.
+setPriority(LOW_PRIORITY);
 process.once('disconnect', end);
 // The parent may have ended before the listener was added.
 if (!process.connected) end();

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Reader } from '../../answers/query/reader.js';
 import type { Status } from '../../answers/status/status.js';
+import type { QuestionKind } from '../store/question-queue.js';
 import { type Basis, basisOf, basisSchema } from './basis.js';
 
 /** A client, and what it may see of the warehouse. */
@@ -13,7 +14,11 @@ export interface Client {
   /** Folder of the warehouse. */
   warehouse: string;
   /** Reads one state of the warehouse, which holds the client's websites only. */
-  ask<T>(signal: AbortSignal, work: (reader: Reader, signal: AbortSignal) => Promise<T>): Promise<T>;
+  ask<T>(
+    signal: AbortSignal,
+    kind: QuestionKind,
+    work: (reader: Reader, signal: AbortSignal) => Promise<T>,
+  ): Promise<T>;
   /** The output of `indexhouse status` for the client's websites. */
   status(): Promise<Status>;
 }
@@ -36,6 +41,8 @@ interface ToolContent<I, O> {
   input: z.ZodType<I> & z.ZodObject;
   /** Without the basis, which every answer has. */
   output: z.ZodType<O> & z.ZodObject;
+  /** Left out: `slow`. */
+  kind?: QuestionKind;
   answer(reader: Reader, input: I, client: Client, signal: AbortSignal): Promise<Found<O>>;
 }
 
@@ -52,7 +59,7 @@ export function toolOf<I, O extends object>({ answer, output, ...tool }: ToolCon
     output: output.extend({ basis: basisSchema }),
     run: (client, given, signal) => {
       const input = tool.input.parse(given);
-      return client.ask(signal, async (reader, stopped) => {
+      return client.ask(signal, tool.kind ?? 'slow', async (reader, stopped) => {
         const { content, text, website = null, period = null } = await answer(reader, input, client, stopped);
         return { text, content: { ...content, basis: await basisOf(reader, website, client.now(), period) } };
       });

@@ -2,36 +2,44 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { ServiceError } from '../api/errors.js';
 import type { RequestContext } from '../api/store.js';
 
-/** `quick`: reads a few rows by their position. `slow`: may read every page of a website. */
-export type QuestionKind = 'quick' | 'slow';
+/** `quick`: reads a few rows by their position. `slow`: may read every page of a website. `sql`: may never end. */
+export type QuestionKind = 'quick' | 'slow' | 'sql';
 
 /**
  * How many questions of a kind run at a time, in all and for one key, and how many of one key may wait. Node has four
- * threads for such work and for files: the two kinds together never take all of them for long.
+ * threads for such work and for files: `quick` and `slow` together never take all of them for long. `sql` has processes
+ * of its own, of up to 0.9 GB each.
  */
 const LIMITS = {
   quick: { all: 2, perKey: 2, waitingPerKey: 200 },
   slow: { all: 2, perKey: 1, waitingPerKey: 20 },
+  sql: { all: 2, perKey: 1, waitingPerKey: 20 },
 } as const;
 /** From the time when a question is asked until it is abandoned. */
 const TIME_LIMIT_MS = 30_000;
+/** How long a statement may run while other keys wait for its place, so that six endless ones do not use up their time. */
+const SHARED_SQL_MS = 5000;
+const LOOK_MS = 250;
 
 /**
  * Lets questions run side by side while keys take turns: a key has one place in the common queue, and its other
  * questions wait behind that. So however many it asks, every other key's next question runs soon.
  */
 export class QuestionQueue {
-  readonly #all = { quick: pLimit(LIMITS.quick.all), slow: pLimit(LIMITS.slow.all) };
+  readonly #all = { quick: pLimit(LIMITS.quick.all), slow: pLimit(LIMITS.slow.all), sql: pLimit(LIMITS.sql.all) };
   readonly #perKey = new Map<string, LimitFunction>();
   readonly #waiting = new Set<AbortController>();
   readonly #running = new Set<AbortController>();
   #isEnding = false;
 
-  constructor(private readonly timeLimitMs = TIME_LIMIT_MS) {}
+  constructor(
+    private readonly timeLimitMs = TIME_LIMIT_MS,
+    private readonly sharedSqlMs = SHARED_SQL_MS,
+  ) {}
 
   /**
-   * Runs `work` when it is this key's turn. Its signal is aborted when the client is gone, the time is over, or the
-   * service ends.
+   * Runs `work` when it is this key's turn. Its signal is aborted when the client is gone, the time is over (for
+   * `sql`: sooner while other keys wait), or the service ends.
    *
    * @throws ServiceError 503 with `Retry-After`: too many of this key wait, the time is over, or the service ends
    */
@@ -49,7 +57,7 @@ export class QuestionQueue {
     signal.addEventListener('abort', leave, { once: true });
     const timer = setTimeout(() => asked.abort(busy('This answer takes too long.')), this.timeLimitMs).unref();
     this.#waiting.add(asked);
-    const answer = ofKey(() => this.#all[kind](() => this.#answer(asked, work)));
+    const answer = ofKey(() => this.#all[kind](() => this.#answer(asked, kind, work)));
     try {
       return await Promise.race([answer, aborted(asked.signal)]);
     } finally {
@@ -71,12 +79,19 @@ export class QuestionQueue {
     for (const asked of [...this.#running]) asked.abort(ending());
   }
 
-  async #answer<T>(asked: AbortController, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #answer<T>(asked: AbortController, kind: QuestionKind, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     asked.signal.throwIfAborted();
     this.#running.add(asked);
+    const startedAt = performance.now();
+    const share = () => {
+      const isOver = performance.now() - startedAt >= this.sharedSqlMs;
+      if (isOver && this.#all.sql.pendingCount > 0) asked.abort(busy('Statements of others wait for this one.'));
+    };
+    const looks = kind === 'sql' ? setInterval(share, LOOK_MS).unref() : undefined;
     try {
       return await work(asked.signal);
     } finally {
+      clearInterval(looks);
       this.#running.delete(asked);
     }
   }

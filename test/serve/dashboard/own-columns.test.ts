@@ -65,7 +65,7 @@ once('assistants see no columns of one’s own, with a key or without', async ()
   const keys = new KeyClients({ ...given, statusInput: { ...STATUS_DEFAULTS, warehouse: shop.path, now: NOW } });
   const whole = wholeClient(given);
   for (const client of [whole, keys.clientOf(keyTo(['shop']), signal)]) {
-    expect(await client.ask(signal, async (reader) => reader.own.columns)).toEqual([]);
+    expect(await client.ask(signal, 'slow', async (reader) => reader.own.columns)).toEqual([]);
     await expect(sqlTool.run(client, { sql: 'select owner from pages' }, signal)).rejects.toThrow('"owner" not');
   }
   whole.close();

@@ -68,6 +68,19 @@ describe('questions of many keys', () => {
     expect(await Promise.all(slow)).toEqual(['ended', 'ended', 'ended']);
   });
 
+  once('that are SQL take places of their own, and for less time while other keys wait', async () => {
+    const queue = new QuestionQueue(60_000, 1);
+    const { work } = scripted();
+    const endless = ['a', 'b', 'c', 'd'].map((key) =>
+      queue.run(client(key), 'sql', work(key)).catch(({ message }) => message),
+    );
+    expect(await queue.run(client('e'), 'slow', async () => 'a page of the dashboard')).toBe('a page of the dashboard');
+    expect(await queue.run(client('e'), 'sql', async () => 'a statement')).toBe('a statement');
+    queue.interrupt();
+    const [over, ends] = ['Statements of others wait for this one. Try again later.', 'The service is shutting down.'];
+    expect(await Promise.all(endless)).toEqual([over, over, expect.any(String), ends]);
+  });
+
   once('are refused where too many of one key wait, and only of that key', async () => {
     const queue = new QuestionQueue();
     const { work } = scripted();
