@@ -43,6 +43,7 @@ export const FINDINGS = {
   damaged: ['damaged file', 'damaged files'],
   clock: ['wrong clock', 'wrong clocks'],
   lagging: ['copy behind', 'copies behind'],
+  sign_in: ['sign-in that ends', 'sign-ins that end'],
   jobs: ['failed job', 'failed jobs'],
   notices: ['channel that refuses notices', 'channels that refuse notices'],
 } as const satisfies Record<ProblemKind, readonly [one: string, several: string]> & Record<string, unknown>;
@@ -84,6 +85,7 @@ export function findingsOf(status: Found, { maxAge }: Pick<StatusInput, 'maxAge'
     ...websites.flatMap((website) => stale(website, maxAge).map(as('stale', website))),
     ...(damaged.length > 0 ? [as('damaged')(damagedFiles(damaged))] : []),
     ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)).map(as('lagging')),
+    ...status.sign_ins.map(as('sign_in')),
     ...status.jobs.map(as('jobs')),
     ...status.notices.flatMap((notices) => notTaken(notices, status.checked_at)).map(as('notices')),
   ];

@@ -43,6 +43,8 @@ export interface Found {
   overdue: string | null;
   /** That the disk has too little space for the next run; null if it has not. */
   disk: string | null;
+  /** Each sign-in to Search Console that ends soon or has ended, and what to do. */
+  sign_ins: string[];
   /** Each scheduled job that did not end well the last time, other than the night. */
   jobs: string[];
 }
@@ -54,6 +56,8 @@ export interface StatusInput extends WebsitesInput {
   due?: Due | undefined;
   /** Looks at the disk on which the next run writes; not looked at if left out. */
   diskOf?: ((folder: string) => Promise<Disk>) | undefined;
+  /** The sign-ins that end soon, at a time in milliseconds since 1970; not looked at if left out. */
+  signIns?: ((now: number) => string[]) | undefined;
   /** What follows the log; only the DuckDB files if left out. */
   followers?: readonly Follower[];
 }

@@ -2,6 +2,7 @@ import { longestGap } from '../../base/config/cron.js';
 import { type Config, SECTIONS } from '../../base/config/schema.js';
 import { isExcepted } from '../../base/config/websites.js';
 import { diskOf } from '../../base/storage/free-disk.js';
+import { endingSignIns } from '../../source/search-console/credentials.js';
 import { followersOf } from '../../warehouse/copies/follow.js';
 import { DEFAULT_AGE_RULE } from './data-age.js';
 import type { StatusInput } from './found.js';
@@ -25,6 +26,7 @@ export function statusInputOf(config: Config): StatusInput {
     due: dueOf(config),
     diskOf,
     followers: followersOf(config),
+    signIns: (now) => endingSignIns(config, now).map(({ text }) => text),
     now: Date.now(),
   };
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { scopeOf } from '../../base/config/google.js';
 import type { Config } from '../../base/config/schema.js';
-import { googleAccess, namedWebsites, type Website } from '../../base/config/websites.js';
+import { googleAccounts, type Website } from '../../base/config/websites.js';
 import { count, counted, shellWord } from '../../base/observe/format.js';
 import { uncounted } from '../../source/client.js';
 import { type Clients, configuredWebsites, coveredSentence } from '../../source/clients.js';
@@ -30,9 +30,7 @@ or, on Google Cloud, as the service account of the machine, without credentials;
 
 /** Checks each account, and tries with every configured property what a night does. */
 export async function examineProperties(config: Config, clients: Clients): Promise<CheckResult[]> {
-  const named = namedWebsites(config)?.flatMap(({ google }) => (google === null ? [] : google.account));
-  const names = new Set(named ?? [googleAccess(config).google.account]);
-  return (await Promise.all([...names].map((name) => examineAccount(name, config, clients)))).flat();
+  return (await Promise.all(googleAccounts(config).map((name) => examineAccount(name, config, clients)))).flat();
 }
 
 async function examineAccount(name: string | null, config: Config, clients: Clients): Promise<CheckResult[]> {

@@ -10,6 +10,7 @@ import { isExcepted } from '../../base/config/websites.js';
 import { counted, duration } from '../../base/observe/format.js';
 import { sql } from '../../base/storage/sql.js';
 import { DAY_MS } from '../../base/time.js';
+import { endingSignIns } from '../../source/search-console/credentials.js';
 import { readRunFile } from '../../warehouse/journal/run-file.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
 import { type Notice, noticeOf, noticeOfNone, type Website } from './notice.js';
@@ -73,6 +74,7 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   const notices = [
     ...(await failedRuns(reader, websites)),
     ...(await missedNights(reader, websites, input)),
+    ...signIns(input),
     ...websites.flatMap((one) => stale(one, input)),
     ...Object.entries(unsynced).flatMap(([id, since]) => neverSynced(id, since, input)),
   ];
@@ -92,6 +94,14 @@ async function missedNights(reader: Reader, websites: WebsiteStatus[], { config,
   const what = await missedNight(reader.markers, websites, given);
   const last = reader.markers.at(-1)?.snapshotId ?? '';
   return what === null ? [] : [noticeOfNone(last, { kind: 'overdue', what, count: 1, since: null })];
+}
+
+/** The sign-ins that end soon, once for the same ones. */
+function signIns({ config, now }: FactsInput): Notice[] {
+  const ending = endingSignIns(config, now);
+  const what = ending.map(({ text }) => text).join('; ');
+  const fact = ending.map(({ ends }) => ends).join(' ');
+  return what === '' ? [] : [noticeOfNone(fact, { kind: 'sign_in', what, count: ending.length, since: null })];
 }
 
 /** Counts from the first check that did not find the website, because nothing records when it was configured. */

@@ -19,6 +19,7 @@ const ALL: Record<Kind, readonly [title: string, over: string | null]> = {
   reports: ['reports failed', 'reports are fetched again'],
   damaged: ['a journal was damaged', 'a run after the damaged journal got a snapshot'],
   clock: ['the clock may be wrong', 'the clock is right again'],
+  sign_in: ['a sign-in ends', 'the sign-in lasts again'],
   lagging: ['a copy lags', 'the copy is up to date again'],
   indexed_drop: ['indexed pages fell', 'the pages that fell out are indexed again'],
   directory_drop: ['indexed pages fell in a directory', 'the pages that fell out of a directory are indexed again'],

@@ -64,6 +64,7 @@ export const NOTICE_KINDS = [
   'reports',
   'damaged',
   'clock',
+  'sign_in',
   'lagging',
   'indexed_drop',
   'directory_drop',

@@ -54,6 +54,13 @@ export function namedWebsites({ api, google, websites }: Configured): Website[] 
   });
 }
 
+/** The accounts of Search Console that the websites use, by name; null for the one without. */
+export function googleAccounts(config: Configured): (string | null)[] {
+  const named = namedWebsites(config)?.flatMap(({ google }) => (google === null ? [] : google.account));
+  const all = named ?? (allFrom(config) === 'google' ? [googleAccess(config).google.account] : []);
+  return [...new Set(all)];
+}
+
 /** The quota of a property of Search Console, unless the configuration says otherwise. */
 const INSPECTIONS_PER_DAY = 2000;
 

@@ -144,9 +144,13 @@ export async function sha256Of(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Makes a folder and its missing parents; their names survive a power loss. */
-export async function makeFolder(folder: string): Promise<void> {
-  for (const made of await makeFolders(folder)) await syncFolder(dirname(made));
+/**
+ * Makes a folder and its missing parents; their names survive a power loss.
+ *
+ * @param mode of those, if not everybody may read them
+ */
+export async function makeFolder(folder: string, mode?: number): Promise<void> {
+  for (const made of await makeFolders(folder, mode)) await syncFolder(dirname(made));
 }
 
 /**
@@ -154,18 +158,18 @@ export async function makeFolder(folder: string): Promise<void> {
  *
  * @returns those that were missing
  */
-export async function makeFolders(folder: string): Promise<string[]> {
+export async function makeFolders(folder: string, mode?: number): Promise<string[]> {
   try {
-    return await makeOne(folder);
+    return await makeOne(folder, mode);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
   }
-  return [...(await makeFolders(dirname(folder))), ...(await makeOne(folder))];
+  return [...(await makeFolders(dirname(folder), mode)), ...(await makeOne(folder, mode))];
 }
 
-async function makeOne(folder: string): Promise<string[]> {
+async function makeOne(folder: string, mode?: number): Promise<string[]> {
   try {
-    await mkdir(folder);
+    await mkdir(folder, { mode });
     return [folder];
   } catch (error) {
     if (codeOf(error) === 'EEXIST' && (await stat(folder)).isDirectory()) return [];

@@ -1,6 +1,6 @@
 import type { GoogleConfig } from '../../base/config/google.js';
 import { type Effects, realEffects } from '../../base/effects.js';
-import { MINUTE_MS } from '../../base/time.js';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../base/time.js';
 import type { ClientOptions } from '../client.js';
 import { type Credentials, findCredentials, MOST_CHARACTERS } from './credentials.js';
 import { accountOf, remedyFor } from './remedy.js';
@@ -31,8 +31,8 @@ export class Access {
     this.credentials = findCredentials(google);
     this.account = accountOf(this.credentials);
     this.#effects = effects;
-    const remedy = (words: string, clocks: string) => remedyFor(this.credentials, words, clocks);
-    this.#exchange = new SecretExchange({ path: this.credentials.path, timeout, effects, signal, remedyFor: remedy });
+    const [{ path }, remedy] = [this.credentials, remedyFor(this.credentials)];
+    this.#exchange = new SecretExchange({ path, timeout, effects, signal, remedy });
   }
 
   /** Masks what was lately sent to sign in or received. */
@@ -65,8 +65,9 @@ export class Access {
     if (!token || token.length > MOST_CHARACTERS)
       throw this.#exchange.broken(`the answer has no token of at most ${MOST_CHARACTERS} characters`);
     this.#exchange.hide([token]);
-    const life = endsAt - Date.now();
-    this.#held = { token, until: this.#effects.now() + Math.max(life - EARLY_MS, life / 2) };
+    // Whatever Google's answer says, a token is used for a while and not for ever.
+    const life = Math.min(endsAt - Date.now() || 0, DAY_MS);
+    this.#held = { token, until: this.#effects.now() + Math.max(life - EARLY_MS, life / 2, SECOND_MS) };
     return token;
   }
 }

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { issuesOf, jsonOf } from '../../base/validate.js';
 import type { Purpose } from '../client.js';
 import { SourceError } from '../errors.js';
+import { looksLikeHtml } from '../walk/coverage-window.js';
 import type { CallOptions, GoogleClient } from './google-client.js';
+import { NOT_GOOGLE } from './secret-exchange.js';
 
 export const SITES = '/webmasters/v3/sites';
 const siteSchema = z.looseObject({ siteUrl: z.string(), permissionLevel: z.string().default('') });
@@ -45,6 +47,7 @@ export function answerIn<T>(schema: z.ZodType<T>, text: string): T {
   const { data, error } = schema.safeParse(jsonOf(text));
   if (!error) return data;
   const [issue] = issuesOf(error);
-  const message = `Google's answer is not as documented (${issue?.path}: ${issue?.message}): check google.endpoint`;
+  const why = looksLikeHtml(text) ? 'it is an HTML page' : `${issue?.path}: ${issue?.message}`;
+  const message = `Google's answer is not as documented (${why}); ${NOT_GOOGLE}`;
   throw new SourceError('bad_body', message, { status: 200 });
 }

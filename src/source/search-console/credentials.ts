@@ -1,11 +1,17 @@
 import { createPrivateKey } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
-import type { GoogleConfig } from '../../base/config/google.js';
+import { type GoogleConfig, googleFor } from '../../base/config/google.js';
+import type { Config } from '../../base/config/schema.js';
+import { googleAccounts } from '../../base/config/websites.js';
+import { messageOf } from '../../base/exit.js';
+import { moment, shellWord } from '../../base/observe/format.js';
 import { codeOf } from '../../base/storage/durable.js';
+import { readNamed } from '../../base/storage/only-files.js';
+import { DAY_MS } from '../../base/time.js';
 import { issuesOf, jsonOf } from '../../base/validate.js';
 import { SourceError } from '../errors.js';
 
@@ -21,6 +27,8 @@ export const ORDER =
 
 /** A longer value fits in no header, and masking would search every answer for it. */
 export const MOST_CHARACTERS = 16_384;
+/** How long before its end a sign-in is a finding. */
+const ENDING_MS = 2 * DAY_MS;
 
 /** Google's library, loaded only when it is needed, because that takes 80 ms. */
 export const library = (): typeof import('google-auth-library') =>
@@ -59,10 +67,11 @@ const impersonated = z.object({
   quota_project_id: text,
 });
 const fileSchema = z.discriminatedUnion('type', [directSchema, impersonated]);
+const clientSchema = z.union([z.object({ installed: z.object() }), z.object({ web: z.object() })]);
 
 export type DirectFile = z.infer<typeof directSchema>;
 /** Who asks Search Console, as a file defines it; on Google Cloud the service account of the machine. */
-export type CredentialsFile = z.infer<typeof fileSchema> | { type: 'metadata_server'; quota_project_id?: never };
+export type CredentialsFile = z.infer<typeof fileSchema> | { type: 'metadata_server'; quota_project_id?: string };
 
 export interface Credentials {
   way: 'google.credentials' | 'GOOGLE_APPLICATION_CREDENTIALS' | 'login' | 'gcloud' | 'metadata server';
@@ -90,7 +99,12 @@ export function findCredentials({ credentials, account }: Pick<GoogleConfig, 'cr
   for (const [way, path] of [['login', loginFile()] as const, ['gcloud', gcloudsFile()] as const])
     if (existsSync(path)) return credentialsIn(path, way);
   if (isOnGoogleCloud()) {
-    return { way: 'metadata server', path: 'the metadata server', file: { type: 'metadata_server' }, since: null };
+    return {
+      way: 'metadata server',
+      path: 'the metadata server',
+      file: paidBy({ type: 'metadata_server' }),
+      since: null,
+    };
   }
   throw new SourceError(
     'unauthorized',
@@ -102,7 +116,7 @@ export function findCredentials({ credentials, account }: Pick<GoogleConfig, 'cr
 export function loginFile(account?: string): string {
   const { XDG_CONFIG_HOME: own, APPDATA: windows } = process.env;
   return join(
-    (own && isAbsolute(own) ? own : windows) || join(homedir(), '.config'),
+    (own && isAbsolute(own) ? own : windows) || configFolder(),
     'indexhouse',
     account === undefined ? 'google.json' : `google-${account}.json`,
   );
@@ -115,8 +129,29 @@ function isOnGoogleCloud(): boolean {
 
 function gcloudsFile(): string {
   const { CLOUDSDK_CONFIG: own, APPDATA: windows } = process.env;
-  const folder = own || (windows ? join(windows, 'gcloud') : join(homedir(), '.config', 'gcloud'));
-  return join(folder, 'application_default_credentials.json');
+  return join(own || join(windows || configFolder(), 'gcloud'), 'application_default_credentials.json');
+}
+
+/** A user without HOME and without an entry in passwd has none, so that no file is found there. */
+function configFolder(): string {
+  try {
+    return join(homedir(), '.config');
+  } catch {
+    return '/dev/null';
+  }
+}
+
+/** Why others may replace a sign-in that is stored in a folder, with the remedy; null if they may not. */
+export function whyOpen(folder: string, isTop = true): string | null {
+  const { mode, uid } = statSync(folder);
+  const me = process.getuid?.();
+  if (me === undefined) return null;
+  if (isTop && me !== 0 && uid !== 0 && uid !== me)
+    return `${folder} belongs to another user; set XDG_CONFIG_HOME to a folder of your own`;
+  // Umask 002 is usual where groups have one user. In a folder like /tmp only its owner may replace a file.
+  const isOpen = isTop ? mode & 0o022 : mode & 0o002 && !(mode & 0o1000);
+  if (isOpen) return `others may write in ${folder}; run \`chmod go-w ${shellWord(folder)}\``;
+  return dirname(folder) === folder ? null : whyOpen(dirname(folder), false);
 }
 
 function credentialsIn(path: string, way: Credentials['way'], otherwise = OTHERWISE): Credentials {
@@ -125,16 +160,54 @@ function credentialsIn(path: string, way: Credentials['way'], otherwise = OTHERW
       'unauthorized',
       `${way} holds a key itself: write it to a file, and the path of the file here`,
     );
-  const refuse = (why: string) => new SourceError('unauthorized', `${path} ${why}; ${otherwise}`);
+  const refuse = (why: string, remedy = otherwise) => new SourceError('unauthorized', `${path} ${why}; ${remedy}`);
   try {
-    const json = jsonOf(readFileSync(path, 'utf8'));
+    const json = jsonOf(readNamed(path));
     const { data, error } = fileSchema.safeParse(json);
-    if (data) return { way, path, file: data, since: statSync(path).mtimeMs };
+    const open = way === 'login' ? whyOpen(dirname(path)) : null;
+    if (open) throw refuse(`is not used: ${open}`, 'then sign in again');
+    if (data) return { way, path, file: paidBy(data), since: statSync(path).mtimeMs };
+    if (clientSchema.safeParse(json).success)
+      throw refuse(
+        'is the file of an OAuth client, with which nobody has signed in',
+        `leave google.credentials out, and run \`indexhouse login --client ${shellWord(path)}\``,
+      );
     const issues = issuesOf(error).map(({ path: field, message }) => `${field}: ${message}`);
     throw refuse(`is not a whole credentials file (${json === null ? 'it is not JSON' : issues.join(', ')})`);
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    throw refuse(`holds no credentials for Search Console: it cannot be read (${codeOf(error)})`);
+    throw refuse(`holds no credentials for Search Console: it cannot be read (${codeOf(error) || messageOf(error)})`);
+  }
+}
+
+/** Lets the project of the environment pay for all requests, those of a sign-in too. */
+function paidBy(file: CredentialsFile): CredentialsFile {
+  const quota_project_id = process.env['GOOGLE_CLOUD_QUOTA_PROJECT'];
+  if (!quota_project_id) return file;
+  if (file.type !== 'impersonated_service_account') return { ...file, quota_project_id };
+  return { ...file, quota_project_id, source_credentials: { ...file.source_credentials, quota_project_id } };
+}
+
+/** The sign-ins that end within two days, each with when and what to do. Those that cannot be read are no news here. */
+export function endingSignIns(config: Pick<Config, 'google' | 'api' | 'websites'>, now: number) {
+  return googleAccounts(config).flatMap((account) => {
+    const ends = endOf(googleFor(config.google, account));
+    if (ends === null || Date.parse(ends) - now > ENDING_MS) return [];
+    const [verb, name] = [Date.parse(ends) > now ? 'ends' : 'ended', account === null ? '' : ` --account ${account}`];
+    const text = `the sign-in of \`indexhouse login${name}\` ${verb} at ${moment(ends)}, because its app is in "Testing": publish the app, and run \`indexhouse login${name}\` again`;
+    return [{ ends, text }];
+  });
+}
+
+/** When a sign-in ends; null if it does not, or is unknown. */
+function endOf(google: GoogleConfig): string | null {
+  const { credentials = process.env['GOOGLE_APPLICATION_CREDENTIALS'] } = google;
+  if (!existsSync(credentials || loginFile(google.account))) return null;
+  try {
+    const { file } = findCredentials(google);
+    return 'ends_at' in file && Date.parse(file.ends_at ?? '') ? (file.ends_at ?? null) : null;
+  } catch {
+    return null;
   }
 }
 

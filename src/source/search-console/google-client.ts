@@ -10,27 +10,19 @@ import { excerpt, kindOf as kindOfStatus, MOST_WORDS, type Refused } from '../fa
 import { GOOGLE_AT_ONCE } from '../source.js';
 import { type Message, Transport } from '../transport.js';
 import { Access, type GoogleClientOptions } from './access.js';
-import { GCLOUD_LOGIN } from './credentials.js';
-import { signInAgain } from './remedy.js';
+import type { Credentials } from './credentials.js';
+import { remedyFor } from './remedy.js';
+import { NOT_GOOGLE } from './secret-exchange.js';
 
 export const INSPECT = '/v1/urlInspection/index:inspect';
 const ANALYTICS = '/searchAnalytics/query';
 const PLACES = { baseUrl: 'google.endpoint', token: 'google.credentials' };
 /** A 403 that is about the setup and no property, by what its body holds; a 400 for a project that does not exist. */
-const SETUP: readonly [RegExp, string][] = [
-  [
-    /SCOPE_INSUFFICIENT|insufficient authentication scopes/i,
-    `sign in again: \`indexhouse login\`, or \`${GCLOUD_LOGIN}\``,
-  ],
-  [
-    /quota project|USER_PROJECT_DENIED|project '?[^']*'? not found or deleted/i,
-    'set GOOGLE_CLOUD_QUOTA_PROJECT to a Google Cloud project that you may use',
-  ],
-  [
-    /SERVICE_DISABLED|accessNotConfigured|has not been used/i,
-    'run `gcloud services enable searchconsole.googleapis.com`, and wait a bit',
-  ],
-];
+const SCOPE_MISSING = /SCOPE_INSUFFICIENT|insufficient authentication scopes/i;
+const NO_PROJECT = /quota project|USER_PROJECT_DENIED|project '?[^']*'? not found or deleted/i;
+const DISABLED = /SERVICE_DISABLED|accessNotConfigured|has not been used/i;
+/** The project that such an answer names, by its number or id. */
+const PROJECT = /\bproject(?:s\/|=| )(\d+|(?<=[/=])[a-z][\w-]+)/;
 /** A 403 that is about a quota, by its reason. */
 const QUOTA = /"reason":\s*"(user_?|daily_?)?(quota|(rate_?)?limit)_?exceeded/i;
 /** Calls that are neither inspections nor search analytics, of one user. */
@@ -156,7 +148,7 @@ export class GoogleClient {
   /** A token may end before its time: it is renewed once. */
   async #exchange(message: Message, counts: Purpose['counts'], refused?: string): Promise<HttpAnswer> {
     const bearer = await this.access.token(refused);
-    const project = process.env['GOOGLE_CLOUD_QUOTA_PROJECT'] || this.access.credentials.file.quota_project_id;
+    const project = this.access.credentials.file.quota_project_id;
     const own = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
     const headers = { ...own, ...(project && { 'x-goog-user-project': project }) };
     const answer = await this.#transport.send({ ...message, headers });
@@ -176,15 +168,25 @@ function isOfQuota({ path }: Message, { text }: HttpAnswer): boolean {
 function failureOf({ status, text }: Refused, { credentials, account }: Access): SourceError {
   const body = text ?? '';
   const error = errorSchema.safeParse(jsonOf(body)).data?.error;
-  const setup = (status === 403 || status === 400) && SETUP.find(([pattern]) => pattern.test(body))?.[1];
+  const setup = status === 403 || status === 400 ? setupRemedy(body, credentials) : null;
   const kind = setup ? 'unauthorized' : kindOfStatus(status);
   const remedies: Partial<Record<typeof kind, string>> = {
-    unauthorized: setup || `the tokens of ${account} (${credentials.path}) are refused: ${signInAgain(credentials)}`,
+    unauthorized: setup ?? `the tokens of ${account} (${credentials.path}) are refused: ${remedyFor(credentials)}`,
+    forbidden: `let an owner give ${account} access in Search Console, under Settings → Users and permissions`,
     redirect: 'redirects are refused, because the token would travel with them: check google.endpoint',
-    unexpected_status: 'check google.endpoint, and whether a proxy answers instead of Google',
+    unexpected_status: `check google.endpoint; ${NOT_GOOGLE}`,
   };
   const words = error ? excerpt(`${error.status}: ${error.message}`, MOST_WORDS) : excerpt(body);
   return new SourceError(kind, [`Google answered ${status} (${words})`, remedies[kind] ?? []].flat().join('; '), {
     status,
   });
+}
+
+/** What to do about a refusal that no other property or page would change; null for another one. */
+function setupRemedy(body: string, credentials: Credentials): string | null {
+  if (SCOPE_MISSING.test(body)) return remedyFor(credentials);
+  if (NO_PROJECT.test(body)) return 'set GOOGLE_CLOUD_QUOTA_PROJECT to a Google Cloud project that you may use';
+  if (!DISABLED.test(body)) return null;
+  const project = PROJECT.exec(body)?.[1];
+  return `run \`gcloud services enable searchconsole.googleapis.com${project ? ` --project=${project}` : ''}\`, and wait a bit`;
 }

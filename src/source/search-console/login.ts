@@ -1,16 +1,16 @@
-import { access, constants, readFile, rm, stat } from 'node:fs/promises';
+import { access, constants, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { webhookUrl } from '../../base/config/scalars.js';
 import { realEffects } from '../../base/effects.js';
 import { Failure, messageOf, UsageError } from '../../base/exit.js';
-import { shellWord } from '../../base/observe/format.js';
 import { codeOf, makeFolder, readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { readNamed } from '../../base/storage/only-files.js';
 import { MINUTE_MS, SECOND_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { SourceError } from '../errors.js';
-import { library, loginFile, SCOPE } from './credentials.js';
-import { CREATE, REFUSALS } from './refusals.js';
+import { library, loginFile, SCOPE, whyOpen } from './credentials.js';
+import { LOGIN_AGAIN } from './remedy.js';
 import { type ExchangeOptions, SecretExchange } from './secret-exchange.js';
 import { type Send, transporterOf } from './sign-in.js';
 
@@ -25,22 +25,29 @@ const clientSchema = z.object({
   }),
 });
 export type OAuthClient = z.infer<typeof clientSchema>['installed'];
+/** Ten years: longer than any sign-in lasts, in seconds. */
+const LONGEST_S = 315_360_000;
 const answerSchema = z.object({
-  refresh_token: z.string().optional(),
+  refresh_token: z.string(),
   scope: z.string().default(''),
-  refresh_token_expires_in: z.number().optional(),
+  refresh_token_expires_in: z.number().positive().max(LONGEST_S).optional().catch(undefined),
 });
-
+/** How to get an OAuth client that can sign in. */
+const CREATE = 'create one of the type "Desktop app" (docs/search-console.md, "Set up") and download its JSON file';
 const CONNECTIONS = 'remove the access at https://myaccount.google.com/connections';
 const storedSchema = z.object({ refresh_token: z.string(), token_uri: z.string().default(GOOGLES_TOKEN_URI) });
 
 /** Reads the file of an OAuth client. @throws UsageError */
-export async function readClient(path: string): Promise<OAuthClient> {
-  const text = await readFile(path, 'utf8').catch((cause) => {
-    throw new UsageError(`${path} cannot be read (${codeOf(cause)}); name the JSON file of your OAuth client`, {
-      cause,
-    });
-  });
+export function readClient(path: string): OAuthClient {
+  let text: string;
+  try {
+    text = readNamed(path);
+  } catch (cause) {
+    throw new UsageError(
+      `${path} cannot be read (${codeOf(cause) || messageOf(cause)}); name the JSON file of your OAuth client`,
+      { cause },
+    );
+  }
   const { data } = clientSchema.safeParse(jsonOf(text.replace(/^\uFEFF/, '')));
   if (data) return data.installed;
   throw new UsageError(
@@ -52,16 +59,15 @@ export async function readClient(path: string): Promise<OAuthClient> {
 export async function placeOfLogin(account: string | undefined): Promise<string> {
   const path = loginFile(account);
   const folder = dirname(path);
-  const refuse = (why: string, remedy: string) =>
-    new UsageError(`cannot store a sign-in in ${path}: ${why}; ${remedy}`);
+  const refuse = (why: string) => new UsageError(`cannot store a sign-in in ${path}: ${why}`);
   try {
-    await makeFolder(folder);
+    await makeFolder(folder, 0o700);
     await access(folder, constants.W_OK | constants.X_OK);
   } catch (cause) {
-    throw refuse(messageOf(cause), `let this user write in ${folder}, or set XDG_CONFIG_HOME to another folder`);
+    throw refuse(`${messageOf(cause)}; let this user write in ${folder}, or set XDG_CONFIG_HOME to another folder`);
   }
-  if (process.getuid && (await stat(folder)).mode & 0o002)
-    throw refuse('others may write in its folder', `run \`chmod o-w ${shellWord(folder)}\``);
+  const open = whyOpen(folder);
+  if (open) throw refuse(open);
   return path;
 }
 
@@ -76,18 +82,14 @@ export async function authorizationFor({ client_id, auth_uri }: OAuthClient, red
   return { url, codeVerifier };
 }
 
-/** Why Google did not allow the access, with the remedy. */
+/** That Google did not allow the access, with the remedy. */
 export function refusalOf(code: string): SourceError {
-  return new SourceError('unauthorized', `Google answered ${code.slice(0, 40)}: ${remedyOf(code)}`);
-}
-
-function remedyOf(words: string): string {
-  return REFUSALS[/^\w+/.exec(words)?.[0] ?? ''] ?? 'run `indexhouse login` again';
+  return new SourceError('unauthorized', `Google answered ${code.slice(0, 40)}; ${LOGIN_AGAIN}`);
 }
 
 /** Sends requests with these secrets. @throws SourceError; `Stopped` */
 async function exchange<T>(
-  options: Pick<ExchangeOptions, 'path' | 'signal' | 'remedyFor'>,
+  options: Pick<ExchangeOptions, 'path' | 'signal' | 'remedy'>,
   secrets: string[],
   work: (send: Send) => Promise<T>,
 ): Promise<T> {
@@ -119,19 +121,19 @@ interface Granted {
  */
 export async function storeLogin({ client, clientFile, code, codeVerifier, redirectUri, path, signal }: Granted) {
   const { client_id, client_secret, token_uri } = client;
-  const options = { path: clientFile, signal, remedyFor: remedyOf };
+  const options = { path: clientFile, signal, remedy: LOGIN_AGAIN };
   const tokens = await exchange(options, [client_secret, code, codeVerifier], async (send) => {
     const own = { clientId: client_id, clientSecret: client_secret, redirectUri };
     const reached = { transporter: transporterOf(SCOPE, send), endpoints: { oauth2TokenUrl: token_uri } };
     const asking = new (library().OAuth2Client)({ ...own, ...reached });
-    return answerSchema.parse((await asking.getToken({ code, codeVerifier })).tokens);
+    return answerSchema.safeParse((await asking.getToken({ code, codeVerifier })).tokens).data;
   });
-  const { refresh_token, scope, refresh_token_expires_in: lasts } = tokens;
-  const isGranted = scope.split(' ').includes(SCOPE);
-  if (!isGranted || !refresh_token) {
-    const what = isGranted ? 'Google gave no refresh token' : 'the access to Search Console was not ticked';
-    throw new SourceError('unauthorized', `${what}: run \`indexhouse login\` again, and allow what it asks for`);
+  const isGranted = tokens?.scope.split(' ').includes(SCOPE);
+  if (!tokens || !isGranted) {
+    const what = tokens ? 'the access to Search Console was not ticked' : 'Google gave no refresh token';
+    throw new SourceError('unauthorized', `${what}; ${LOGIN_AGAIN}`);
   }
+  const { refresh_token, refresh_token_expires_in: lasts } = tokens;
   const ends_at = lasts === undefined ? {} : { ends_at: new Date(Date.now() + lasts * SECOND_MS).toISOString() };
   const file = { type: 'authorized_user', client_id, client_secret, refresh_token, token_uri, ...ends_at };
   await writeDurably(path, `${JSON.stringify(file, null, 2)}\n`, 0o600);
@@ -161,11 +163,11 @@ export async function removeLogin(
   return { path, problem };
 }
 
-/** @returns why Google refuses to; null if it did */
+/** @returns why Google refuses to; null if it is revoked */
 async function revoke({ refresh_token: token, token_uri }: z.infer<typeof storedSchema>, signal: AbortSignal) {
   const url = new URL(token_uri.replace(/token$/, 'revoke'));
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const options = { path: 'the stored sign-in', signal, remedyFor: () => CONNECTIONS };
+  const options = { path: 'the stored sign-in', signal, remedy: CONNECTIONS };
   try {
     await exchange(options, [token], (send) =>
       send({ url, method: 'POST', headers, body: new URLSearchParams({ token }) }),
@@ -173,6 +175,8 @@ async function revoke({ refresh_token: token, token_uri }: z.infer<typeof stored
     return null;
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
+    // Google or the user had ended it before.
+    if (error.status === 400 && /invalid_token|expired or revoked/.test(error.message)) return null;
     if (error.kind === 'unauthorized') return error.message;
     throw new SourceError(error.kind, `the sign-in stays, because Google did not revoke it: ${error.message}`);
   }

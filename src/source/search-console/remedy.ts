@@ -9,13 +9,6 @@ export function accountOf({ file }: Pick<Credentials, 'file'>): string {
   return /([^/]+@[^/]+):\w+$/.exec(url)?.[1] ?? (file.type === 'external_account' ? 'your workload' : 'your account');
 }
 
-/** How to sign in again in the way that the user chose. */
-export function signInAgain({ way, file, account }: Credentials): string {
-  if (file.type === 'service_account' || way === 'metadata server') return 'use another account';
-  const login = `indexhouse login${account ? ` --account ${account}` : ''}`;
-  return `run \`${way === 'login' ? login : GCLOUD_LOGIN}\` again`;
-}
-
 /** Which credentials are used, since when, and until when they last. */
 export function describe({ way, path, file, since }: Credentials): string {
   const from = since === null ? '' : ` (${path}), since ${moment(since)}`;
@@ -29,17 +22,17 @@ export function describe({ way, path, file, since }: Credentials): string {
   return `${way}${from}, ${lasts[file.type] ?? 'as long as the identity exists'}`;
 }
 
-/** What to do about a refused sign-in, beside Google's own words for it. @param clocks this machine's, and Google's */
-export function remedyFor(credentials: Credentials, words: string, clocks: string): string {
-  const { file, path, way } = credentials;
-  const account = accountOf(credentials);
-  if (/timeframe|short-lived/i.test(words)) return `set this machine's clock: it shows ${clocks}`;
-  if (file.type === 'service_account')
-    return `if the key of ${account} was deleted, make another one with \`gcloud iam service-accounts keys create key.json --iam-account=${account}\``;
+/** What to do where Google refuses these credentials, beside Google's own words for it. */
+export function remedyFor({ file, path, way, account }: Credentials): string {
   if (file.type === 'metadata_server')
-    return 'give this machine a service account with the scope webmasters.readonly, or set google.credentials';
-  if (file.type === 'external_account' || !/invalid_|ReAuth/i.test(words))
-    return `correct that in Google Cloud, or ${path}`;
-  const testing = way === 'login' ? ' (after 7 days, if its app is in "Testing": publish it)' : '';
-  return `the sign-in ended or was revoked${testing}: ${signInAgain(credentials)}`;
+    return 'give the service account of this machine the scope webmasters.readonly, or set google.credentials';
+  if (way === 'login') return `run \`indexhouse login${account ? ` --account ${account}` : ''}\` again`;
+  if (way === 'gcloud') return `run \`${GCLOUD_LOGIN}\` again`;
+  if (file.type !== 'service_account') return `correct that in Google Cloud, or make ${path} again in the same way`;
+  const { client_email: email } = file;
+  return `correct that in Google Cloud, or make another key with \`gcloud iam service-accounts keys create key.json --iam-account=${email}\``;
 }
+
+/** The same where Google refuses a new sign-in. */
+export const LOGIN_AGAIN =
+  'run `indexhouse login` again, and allow what it asks for; docs/search-console.md, "What Google may refuse", has the fix for each error';

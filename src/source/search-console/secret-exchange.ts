@@ -9,6 +9,7 @@ import { jsonOf } from '../../base/validate.js';
 import { SourceError } from '../errors.js';
 import { excerpt, MOST_WORDS } from '../failures.js';
 import { Transport } from '../transport.js';
+import { looksLikeHtml } from '../walk/coverage-window.js';
 import { MOST_CHARACTERS } from './credentials.js';
 import type { Send, TokenRequest } from './sign-in.js';
 
@@ -17,6 +18,8 @@ const MACHINES_OWN = /^(169\.254\.\d+\.\d+|\[fd00:ec2::254\]|metadata\.google\.i
 /** What a sign-in sends that is no secret. */
 const OPEN =
   /^(grant_type|scope|audience|requested_token_type|subject_token_type|options|content-type|accept|metadata(-flavor)?|x-goog-.*)$/i;
+/** What to do where something else answers in Google's place. */
+export const NOT_GOOGLE = "check whether a proxy, or a network's sign-in page, answers instead of Google";
 const refusalSchema = z.looseObject({
   error: z.union([z.string(), z.looseObject({ status: z.string(), message: z.string() })]),
   error_description: z.string().default(''),
@@ -28,8 +31,8 @@ export interface ExchangeOptions {
   timeout: number;
   effects: Pick<Effects, 'now'>;
   signal?: AbortSignal | undefined;
-  /** What to do about a refusal. @param words of the answer; @param clocks this machine's, and Google's */
-  remedyFor: (words: string, clocks: string) => string;
+  /** What to do about a refusal. */
+  remedy: string;
 }
 
 /** Sends the requests of sign-ins: only to safe addresses, and so that no message shows what they sent or received. */
@@ -96,6 +99,8 @@ export class SecretExchange {
       body: body?.toString() ?? null,
     });
     if (answer.status !== 200) throw this.#refusal(answer, url);
+    if (looksLikeHtml(answer.text ?? ''))
+      throw new SourceError('server', `${url.origin} answered the sign-in with an HTML page; ${NOT_GOOGLE}`);
     return answer;
   }
 
@@ -122,15 +127,16 @@ export class SecretExchange {
   #refusal({ status, text, headers }: HttpAnswer, { origin }: URL): SourceError {
     const { data } = refusalSchema.safeParse(jsonOf(text ?? ''));
     const { error, error_description } = data ?? {};
-    const said = typeof error === 'object' ? `${error.status}: ${error.message}` : `${error}: ${error_description}`;
-    const words = this.redact(data ? said : (text ?? ''));
+    const own = typeof error === 'object' ? `${error.status}: ${error.message}` : `${error}: ${error_description}`;
+    const words = this.redact(data ? own : (text ?? ''));
     const { path } = this.options;
     const what = `signing in with ${path} failed, ${origin} answered ${status} (${excerpt(words, data && MOST_WORDS)})`;
     if (status === 429 || status >= 500) return new SourceError('server', `${what}; try again later`, { status });
-    const local = moment(this.options.effects.now());
-    const clocks = `${local}${headers.date ? ` and Google's ${headers.date}` : ''}`;
+    const isOfClock = /timeframe|short-lived/i.test(words);
+    const clocks = `${moment(this.options.effects.now())}${headers.date ? ` and Google's ${headers.date}` : ''}`;
     const isOfAddress = status < 400 || status === 404;
-    const remedy = isOfAddress ? `check the addresses in ${path}` : this.options.remedyFor(words, clocks);
-    return new SourceError('unauthorized', `${what}; ${remedy}`, { status });
+    const remedy = isOfAddress ? `check the addresses in ${path}` : this.options.remedy;
+    const said = isOfClock ? `set this machine's clock: it shows ${clocks}` : remedy;
+    return new SourceError('unauthorized', `${what}; ${said}`, { status });
   }
 }

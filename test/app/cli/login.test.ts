@@ -4,8 +4,10 @@ import { PassThrough, Writable } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.js';
 import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
+import type { Script } from '../../../src/app/demo/simulator/simulation.js';
 import { run } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
+import { startReceiver } from '../notify/given.js';
 
 /** Files that cannot be deleted. */
 const kept = vi.hoisted(() => new Set<unknown>());
@@ -19,8 +21,8 @@ vi.mock('node:fs/promises', async (original) => {
 });
 
 /** A simulated Google, and a browser in which somebody chooses an outcome at once. @param url what it opens, in JavaScript */
-async function given(outcome = 'allow', url = 'asked') {
-  const google = await startSearchConsole({ websites: [{ id: 'w', pages: 20 }] });
+async function given(outcome = 'allow', url = 'asked', answers: Script = () => undefined) {
+  const google = await startSearchConsole({ websites: [{ id: 'w', pages: 20 }], script: answers });
   onTestFinished(() => google.close());
   const folder = temporaryFolder();
   vi.stubEnv('XDG_CONFIG_HOME', folder);
@@ -80,7 +82,7 @@ it('keeps the sign-ins of several accounts apart', async () => {
 });
 
 it('says when the sign-in of an app in "Testing" ends', async () => {
-  const { login, env, folder } = await given('testing');
+  const { login, env, folder, stored } = await given('testing');
   const { stdout } = await login('--json');
   const { ends_at, properties } = JSON.parse(stdout);
   expect(Date.parse(ends_at) - Date.now()).toBeLessThan(7 * 86_400_000);
@@ -88,15 +90,33 @@ it('says when the sign-in of an app in "Testing" ends', async () => {
   await run(['init', '--source', 'google'], { env, cwd: folder });
   const { stdout: checked } = await run(['doctor'], { env, cwd: folder });
   expect(checked).toMatch(/! account .*login \(\S+\), since 20.*, until 20.*\n +→ Its app is in "Testing": publish it/);
+  const receiver = await startReceiver();
+  const config = join(folder, 'indexhouse.yaml');
+  const channels = `notify: { channels: [{ type: webhook, url: "${receiver.url}" }], except: [indexed_drop] }\n`;
+  writeFileSync(config, `${readFileSync(config, 'utf8')}\n${channels}`);
+  const told = async () => {
+    await run(['sync', '--max-reports', '1'], { env, cwd: folder });
+    const status = JSON.parse((await run(['status', '--json'], { env, cwd: folder })).stdout);
+    const sent = receiver.take().flatMap(({ body }) => JSON.parse(body).notices);
+    return [status.sign_ins, sent.filter(({ kind }) => kind === 'sign_in').map(({ what }) => what)];
+  };
+  expect(await told()).toEqual([[], []]);
+  const soon = new Date(Date.now() + 47 * 3_600_000).toISOString();
+  writeFileSync(stored, readFileSync(stored, 'utf8').replace(ends_at, soon));
+  const words = [
+    expect.stringMatching(/^the sign-in of `indexhouse login` ends at 20.* UTC, because its app is in "Testing"/),
+  ];
+  expect(await told()).toEqual([words, words]);
+  expect(await told()).toEqual([words, []]);
 });
 
 it.each([
-  ['access_denied', 'asked', /access_denied: the access was not allowed: run `indexhouse login` again/],
-  ['unticked', 'asked', /the access to Search Console was not ticked: run/],
+  ['access_denied', 'asked', /Google answered access_denied; run `indexhouse login` again, .*What Google may refuse/],
+  ['unticked', 'asked', /the access to Search Console was not ticked; run/],
   [
     'allow',
     "asked.replace(/challenge=[^&]*/, 'challenge=' + 'a'.repeat(43))",
-    /invalid_grant.*; the code was used before/,
+    /answered 400 \(invalid_grant: Malformed auth code\.\); run `indexhouse login` again/,
   ],
 ])('refuses %s with its remedy, and stores nothing', async (outcome, url, message) => {
   const { login, stored } = await given(outcome, url);
@@ -124,8 +144,12 @@ it('takes no answer without the state that it sent', async () => {
   expect(existsSync(stored)).toBe(false);
 });
 
-it('without a browser it takes the pasted address, or the name of the error that Google shows', async () => {
+it.each([
+  ['without a browser', ['--no-browser']],
+  ['with a browser that leads nowhere', []],
+])('%s it takes the pasted address, or the name of the error that Google shows', async (_, flags) => {
   const { client, folder, stored, env } = await given();
+  vi.stubEnv('BROWSER', 'true');
   vi.stubEnv('INDEXHOUSE_GOOGLE_ENDPOINT', env.INDEXHOUSE_GOOGLE_ENDPOINT);
   const stdin = Object.assign(new PassThrough(), { isTTY: false });
   const stderr = new Writable({
@@ -141,16 +165,14 @@ it('without a browser it takes the pasted address, or the name of the error that
   const stdout = new Writable({ write: (_text, _, done) => done() });
   const stopSignal = () => ({ signal: new AbortController().signal, release: () => {} });
   const io = { stdin, stdout, stderr, env: process.env, cwd: folder, program: 'indexhouse', stopSignal };
-  expect(await runCli(['login', '--client', client, '--no-browser'], io)).toBe(0);
+  expect(await runCli(['login', '--client', client, ...flags], io)).toBe(0);
   expect(existsSync(stored)).toBe(true);
-  const pasted = await run(['login', '--client', client, '--no-browser'], {
+  const pasted = await run(['login', '--client', client, ...flags], {
     cwd: folder,
+    env: { BROWSER: 'true' },
     typed: ['Error 403: org_internal'],
   });
-  expect(pasted.stderr).toMatch(/org_internal: the app is for another organisation: sign in with an account of it/);
-  expect((await run(['login', '--help'])).stdout).toMatch(
-    /admin_policy_enforced: a policy.*\n.*redirect_uri_mismatch: the client has the wrong type/s,
-  );
+  expect(pasted.stderr).toMatch(/Google answered org_internal; run `indexhouse login` again/);
 });
 
 it.each([
@@ -172,16 +194,57 @@ it.each([
   expect(stderr).not.toContain('very-secret');
 });
 
-it('deletes a sign-in that Google does not know any more, and says where to look', async () => {
-  const { login, stored, folder, env } = await given();
+it('signs out of a sign-in that Google has ended before', async () => {
+  const { google, login, stored, folder, env } = await given();
   await login();
-  writeFileSync(stored, readFileSync(stored, 'utf8').replace(/"1\/\/[^"]*/, '"1//another-token'));
+  const { refresh_token: token } = JSON.parse(readFileSync(stored, 'utf8'));
+  await fetch(`${google.url}/revoke`, { method: 'POST', body: new URLSearchParams({ token }) });
   const { code, stdout } = await run(['logout'], { env, cwd: folder });
-  expect([code, stdout]).toEqual([
-    3,
-    expect.stringMatching(/is deleted\. Google did not revoke it: .*myaccount.google.com/),
+  expect([code, stdout]).toEqual([0, `Signed out: ${stored} is deleted, and the sign-in revoked.\n`]);
+  expect(existsSync(stored)).toBe(false);
+});
+
+it('stores one sign-in whole if two sign in at once, in a folder of its owner alone', async () => {
+  const { login, stored, folder, env } = await given();
+  const umask = process.umask(0o002);
+  onTestFinished(() => void process.umask(umask));
+  const ended = await Promise.all([login(), login(), login()]);
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
+  expect(statSync(join(folder, 'indexhouse')).mode & 0o777).toBe(0o700);
+  expect(readdirSync(join(folder, 'indexhouse'))).toEqual(['google.json']);
+  await run(['init', '--source', 'google'], { env, cwd: folder });
+  expect((await run(['doctor'], { env, cwd: folder })).code).toBe(0);
+  // Others could put another sign-in into its place.
+  for (const [open, mode] of [
+    [join(stored, '..'), 0o770],
+    [folder, 0o777],
+  ] as const) {
+    chmodSync(open, mode);
+    const { code, stdout } = await run(['doctor'], { env, cwd: folder });
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining(`others may write in ${open}; run \`chmod go-w ${open}\``),
+    ]);
+    chmodSync(open, 0o700);
+  }
+});
+
+it('stores nothing of an answer that is no sign-in, and no end that no calendar has', async () => {
+  let body: object | string = '<!doctype html><title>Sign in to the network</title>';
+  const { login, stored } = await given('allow', 'asked', ({ line }) =>
+    line === 'POST /token' ? { body } : undefined,
+  );
+  const portal = await login();
+  expect([portal.code, portal.stderr]).toEqual([
+    1,
+    expect.stringMatching(/answered the sign-in with an HTML page; check whether a proxy, or a network's sign-in page/),
   ]);
-  expect([stdout.includes('another-token'), existsSync(stored)]).toEqual([false, false]);
+  for (body of [[], 'no', { refresh_token: 5 }])
+    expect((await login()).stderr).toMatch(/Google gave no refresh token; run/);
+  expect(existsSync(stored)).toBe(false);
+  const scope = 'https://www.googleapis.com/auth/webmasters.readonly';
+  body = { access_token: 'x', refresh_token: '1//x', scope, expires_in: 1e300, refresh_token_expires_in: 1e300 };
+  expect((await login('--json')).stdout).toContain('"ends_at": null');
 });
 
 it('keeps a sign-in while Google cannot be asked to revoke it', async () => {
@@ -208,7 +271,7 @@ it('checks the place of the sign-in before it opens a browser', async () => {
   mkdirSync(home);
   chmodSync(home, 0o777);
   expect((await login()).stderr).toMatch(
-    /^indexhouse: cannot store .*: others may write in its folder; run `chmod o-w /,
+    /^indexhouse: cannot store .*: others may write in \S+indexhouse; run `chmod go-w /,
   );
   expect(readdirSync(home)).toEqual([]);
 });
@@ -216,7 +279,10 @@ it('checks the place of the sign-in before it opens a browser', async () => {
 it('refuses a file of a client that cannot be read', async () => {
   const { folder, env } = await given();
   const { code, stderr } = await run(['login', '--client', folder], { env, cwd: folder });
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/ cannot be read \(EISDIR\); name the JSON file of your/)]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/ cannot be read \(is a folder, not a file\); name the JSON file of your/),
+  ]);
 });
 
 it('names the file that cannot be deleted after Google revoked the sign-in', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -7,6 +8,17 @@ import { listSites } from '../../../src/source/search-console/calls.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { credentialsFile, credentialsOf, google, googleConfig, refusal } from './given-google.js';
 
+/** A user without HOME and without an entry in passwd. */
+const homeless = vi.hoisted(() => ({ yes: false }));
+vi.mock('node:os', async (original) => {
+  const real = await original<typeof import('node:os')>();
+  const homedir = () => {
+    if (homeless.yes) throw new Error('uv_os_homedir returned ENOENT');
+    return real.homedir();
+  };
+  return { ...real, homedir };
+});
+
 const accessOf = (credentials?: string) =>
   new Access({ google: googleConfig(credentials === undefined ? {} : { credentials }), timeout: 1 });
 
@@ -15,7 +27,6 @@ const user = await credentialsOf('authorized_user');
 it.each([
   ['nothing', '', /\(it is not JSON\)/],
   ['an API key', 'AIzaSyA-very-secret-key', /is not a whole credentials file/],
-  ['the secret of an app', { installed: { client_secret: 'very-secret' } }, /type: Invalid/],
   ['another kind', { type: 'gdch_service_account', token: 'very-secret' }, /type: Invalid/],
   ['half a key', { ...service, private_key: service.private_key.slice(0, 400) }, /private_key: does not sign/],
   [
@@ -38,12 +49,26 @@ it.each([
   expect(read).not.toThrow(/very-secret|PRIVATE KEY/);
 });
 
+it('says what a client is for, and waits for no pipe', () => {
+  const client = credentialsFile({ installed: { client_secret: 'very-secret' } });
+  expect(() => accessOf(client)).toThrow(
+    `is the file of an OAuth client, with which nobody has signed in; leave google.credentials out, and run \`indexhouse login --client ${client}\``,
+  );
+  const pipe = join(temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  expect(() => accessOf(pipe)).toThrow(/it cannot be read \(is a pipe or device, not a file\); run `indexhouse login`/);
+});
+
 it('takes the first credentials of the documented order, and never a key in place of a path', () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   const folder = temporaryFolder();
+  const wayOf = (credentials?: string) => accessOf(credentials).credentials.way;
+  for (const name of ['HOME', 'XDG_CONFIG_HOME', 'CLOUDSDK_CONFIG']) vi.stubEnv(name, '');
+  homeless.yes = true;
+  expect(() => wayOf()).toThrow(/there are no credentials/);
+  homeless.yes = false;
   vi.stubEnv('CLOUDSDK_CONFIG', folder);
   vi.stubEnv('XDG_CONFIG_HOME', folder);
-  const wayOf = (credentials?: string) => accessOf(credentials).credentials.way;
   expect(() => wayOf()).toThrow(
     /there are no credentials .*the metadata server of Google Cloud\); run `indexhouse login`/,
   );
@@ -88,7 +113,7 @@ it('renews a token that ended early once for all that wait, and ends all calls w
   expect(calls).toHaveLength(2);
 });
 
-const login = /run `gcloud auth application-default login --scopes=\S+` again/;
+const login = /correct that in Google Cloud, or make \S+ again in the same way/;
 it.each<[CredentialsKind, number, string, string, RegExp]>([
   [
     'service_account',
@@ -118,6 +143,18 @@ it.each<[CredentialsKind, number, string, string, RegExp]>([
     expect(given.signIns).toHaveLength(1);
   },
 );
+
+it('signs in for one call of many, however long a token is said to last', async () => {
+  for (const expires_in of [1e300, -5, 'soon', null]) {
+    const signIn = () => ({ body: { access_token: 'ya29.x', expires_in } });
+    const { client, purpose, signIns, clock } = await google(() => ({}), { signIn });
+    for (let call = 0; call < 3; call++) await listSites(client, purpose);
+    expect([expires_in, signIns.length]).toEqual([expires_in, 1]);
+    clock.now += 86_400_000;
+    await listSites(client, purpose);
+    expect([expires_in, signIns.length]).toEqual([expires_in, 2]);
+  }
+});
 
 it('masks the newest two tokens, however often it signs in', async () => {
   const { client, purpose, clock } = await google(() => ({}), {

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { listSitemaps, listSites } from '../../../src/source/search-console/calls.js';
+import type { Credentials } from '../../../src/source/search-console/credentials.js';
 import { inspect } from '../../../src/source/search-console/inspection.js';
+import { remedyFor } from '../../../src/source/search-console/remedy.js';
 import { searchRows } from '../../../src/source/search-console/search-analytics.js';
 import { google, refusal, spent } from './given-google.js';
 
@@ -72,7 +74,7 @@ it.each([
 it.each([
   [
     refusal(403, 'PERMISSION_DENIED', 'No.', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT'),
-    /sign in again: `indexhouse login`, or `gcloud auth .*webmasters/,
+    /correct that in Google Cloud, or make \S+ again/,
   ],
   [
     refusal(403, 'PERMISSION_DENIED', 'The API requires a quota project, which is not set.'),
@@ -80,7 +82,11 @@ it.each([
   ],
   [
     refusal(403, 'PERMISSION_DENIED', `No. ${LONG}`, 'SERVICE_DISABLED'),
-    /retry\.\); run `gcloud services enable search/,
+    /retry\.\); run `gcloud services enable searchconsole.googleapis.com`/,
+  ],
+  [
+    refusal(403, 'PERMISSION_DENIED', 'It has not been used in project 482 before or it is disabled.'),
+    /run `gcloud services enable searchconsole.googleapis.com --project=482`/,
   ],
   [refusal(400, 'INVALID_ARGUMENT', "Project 'projects/nope' not found or deleted."), /GOOGLE_CLOUD_QUOTA_PROJECT/],
 ])('a refusal about the setup ends all calls with both remedies: %j', async (answer, remedy) => {
@@ -89,6 +95,28 @@ it.each([
   await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
   await expect(listSites(client, purpose)).rejects.toMatchObject(refused);
   expect(calls).toHaveLength(1);
+});
+
+it('says who can allow a refused list, and that a page of a network came instead of one', async () => {
+  const refused = await google(() => refusal(403, 'PERMISSION_DENIED', 'No.'));
+  await expect(listSitemaps(refused.client, refused.call)).rejects.toThrow(/; let an owner give indexhouse@\S+ access/);
+  const { client, call } = await google(() => ({ body: '<!DOCTYPE html><title>Welcome to the hotel</title>' }));
+  await expect(listSitemaps(client, call)).rejects.toThrow(
+    /\(it is an HTML page\); check whether a proxy, or a network/,
+  );
+});
+
+it.each<[Partial<Credentials>, RegExp]>([
+  [
+    { way: 'metadata server', file: { type: 'metadata_server' } },
+    /^give the service account of this machine the scope/,
+  ],
+  [{ way: 'login', account: 'shop' }, /^run `indexhouse login --account shop` again$/],
+  [{ way: 'gcloud' }, /^run `gcloud auth application-default login --scopes=\S+webmasters.readonly,\S+` again$/],
+  [{}, /^correct that in Google Cloud, or make user.json again in the same way$/],
+])('what Google refuses is mended where it was made: %j', (own, remedy) => {
+  const file = { type: 'authorized_user' } as const;
+  expect(remedyFor({ way: 'google.credentials', path: 'user.json', file, since: null, ...own })).toMatch(remedy);
 });
 
 it.each([

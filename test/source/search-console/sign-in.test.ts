@@ -69,6 +69,15 @@ it.each(kinds)('%s: no message shows a secret, whatever is sent back, and the li
   expect(printed).not.toHaveBeenCalled();
 });
 
+it.each(kinds)('%s: GOOGLE_CLOUD_QUOTA_PROJECT pays for the calls, and for an impersonation', async (kind) => {
+  const google = await startGoogle();
+  vi.stubEnv('GOOGLE_CLOUD_QUOTA_PROJECT', 'mine');
+  expect(await list(kind, google)).toBeNull();
+  const isPaid = kind.startsWith('impersonated') ? /webmasters\/|:generateAccessToken/ : /webmasters\//;
+  const paid = google.asked.filter(({ line }) => isPaid.test(line.split('?')[0] ?? ''));
+  expect(paid.map(({ headers }) => headers['x-goog-user-project'])).toEqual(paid.map(() => 'mine'));
+});
+
 it.each(kinds)('%s follows no redirect', async (kind) => {
   const other = await startGoogle();
   const google = await startGoogle(() => ({ status: 307, headers: { location: other.url } }));

@@ -41,7 +41,7 @@ export function run(flags: Flags, io: Io): Promise<number> {
       throw new UsageError(
         'name the JSON file of your OAuth client: --client client_secret.json (docs/search-console.md, "Set up")',
       );
-    const client = await readClient(path);
+    const client = readClient(path);
     const file = await placeOfLogin(flags.account);
     const { endsAt } = await signedIn(client, { path, file, browser: flags.browser }, io, signal);
     let problem = firstOf(google, flags);
@@ -92,11 +92,13 @@ async function signedIn(
     const { url, codeVerifier } = await authorizationFor(client, redirectUri, state);
     const isOpen = browser && openBrowser(url, io);
     const hint = isOpen ? 'If no browser opens, open' : 'Open';
-    io.stderr.write(
-      `${hint} this address, and allow the access:\n\n  ${url}\n\n${isOpen ? `${HELP}.\nWaiting for the answer …` : PASTE}\n`,
+    io.stderr.write(`${hint} this address, and allow the access:\n\n  ${url}\n\n${PASTE}\n`);
+    // A browser that opened may be on another screen, so what is pasted always counts.
+    const typed = pastedAnswer(io.stdin, state, { over: over.signal, onStrange: () => void io.stderr.write(STRANGE) });
+    const pasted = typed.then(
+      (found) => found ?? (isOpen ? listening.answer : Promise.reject(new Failure(NOT_PASTED))),
     );
-    const answers = [listening.answer, ended(signal), ...(isOpen ? [] : [pasted(io, state, over.signal)])];
-    const answer = await Promise.race(answers);
+    const answer = await Promise.race([listening.answer, ended(signal), pasted]);
     const code = answer.get('code');
     if (!code) throw refusalOf(answer.get('error') ?? 'access_denied');
     return await storeLogin({ client, clientFile: path, code, codeVerifier, redirectUri, path: file, signal });
@@ -108,14 +110,9 @@ async function signedIn(
 
 const PASTE = `On another machine the browser then shows an address that it cannot open (http://127.0.0.1…).
 Paste that address here, or the name of the error that Google shows:`;
-
-async function pasted({ stdin, stderr }: Io, state: string, over: AbortSignal): Promise<URLSearchParams> {
-  const onStrange = () => void stderr.write('That is not the answer to this sign-in: paste the whole address.\n');
-  const answer = await pastedAnswer(stdin, state, { over, onStrange });
-  if (answer === null)
-    throw new Failure('no answer was pasted; run `indexhouse login --no-browser` again, and paste the whole address');
-  return answer;
-}
+const STRANGE = 'That is not the answer to this sign-in: paste the whole address.\n';
+const NOT_PASTED = 'no answer was pasted; run `indexhouse login --no-browser` again, and paste the whole address';
+const HELP = 'If Google shows an error page: docs/search-console.md, "What Google may refuse", has the fix';
 
 /** Rejects at Ctrl-C, and when nobody answers for long. */
 async function ended(signal: AbortSignal): Promise<never> {
@@ -124,8 +121,6 @@ async function ended(signal: AbortSignal): Promise<never> {
     ? new Stopped(`stopped before anybody signed in. ${HELP}`)
     : new Failure(`nobody answered within 10 minutes. ${HELP}`);
 }
-
-const HELP = 'If Google shows an error page, `indexhouse login --help` lists what to do about each';
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = {
   darwin: 'open',

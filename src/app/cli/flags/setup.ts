@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { REFUSALS } from '../../../source/search-console/refusals.js';
 import type { Define } from '../command.js';
 import { faultRates, requestRate, wholeNumber } from './flag-values.js';
 
@@ -11,10 +10,7 @@ Examples:
   indexhouse demo --nights 60 --pages 500 --folder /tmp/demo`;
 
 const LOGIN_HELP = `
-The sign-in is for webmasters.readonly alone. If Google refuses it:
-${Object.entries(REFUSALS)
-  .map(([code, remedy]) => `  ${code}: ${remedy}`)
-  .join('\n')}`;
+The sign-in is for webmasters.readonly alone. docs/search-console.md, "What Google may refuse", lists the fixes.`;
 
 const ACCOUNT = 'one of google.accounts (default: the account without a name)';
 

@@ -104,8 +104,8 @@ function sendRefusal(cause: unknown, reply: FastifyReply, url: string): FastifyR
     cause instanceof ZodError ? new ServiceError(400, cause.message) : publicError(cause);
   const errors = cause instanceof LoadRefused ? [{ domain: 'usageLimits', reason: cause.reason, message }] : undefined;
   const refusal = { error: { code, message, errors, status: STATUSES[code] } };
-  const isSignIn = url === '/token' && (code === 400 || code === 401);
-  const error = code === 401 ? 'invalid_client' : 'invalid_grant';
+  const isSignIn = /^\/(token|revoke)$/.test(url) && (code === 400 || code === 401);
+  const error = code === 401 ? 'invalid_client' : url === '/token' ? 'invalid_grant' : 'invalid_token';
   return reply.code(code).send(isSignIn ? { error, error_description: message } : refusal);
 }
 
