@@ -45,6 +45,8 @@ export interface Purpose {
   notAfter?: number;
   /** Overrides `maxAttempts`, to try less often. */
   attempts?: number;
+  /** Overrides `Pressure.attempts`. */
+  refusals?: number;
 }
 
 /** Of a request that is for no website in particular, and that nobody counts. */
@@ -64,8 +66,18 @@ export interface Dialect {
   waitsMs: readonly number[];
   /** What ends the client if the probe after the last of these waits is refused. */
   spent(): SourceError;
-  /** As many 403s in a row end the client: before any other answer, and later. Left out: they do not. */
-  mostForbidden?: { first: number; later: number } | undefined;
+  /** How a 403 is met that gives no reason. */
+  pressure: Pressure;
+}
+
+/** A 403 that gives no reason slows the pace like a 429, because the service may be busy. */
+interface Pressure {
+  /** How long nothing is sent after each. */
+  pauseMs: number;
+  /** How often the same request is sent until it is not refused so. */
+  attempts: number;
+  /** As many in a row, with pauses, end the client, unless what was answered before still is. */
+  closesAfter: number;
 }
 
 export interface ClientOptions
@@ -96,10 +108,12 @@ export class Client {
   clockAhead: number | null = null;
   /** How often a 429 made it wait since a probe was answered. */
   #waits = 0;
-  /** How many answers in a row were 403. */
+  /** How many answers in a row were 403, with a pause before each. */
   #forbidden = 0;
-  /** The pending request that finds out whether a 401 is about the key. */
-  #keyCheck: Promise<boolean> | null = null;
+  /** What was answered last. */
+  #answered: Message | null = null;
+  /** The pending request that finds out whether a refusal is about more than its request. */
+  #check: Promise<boolean> | null = null;
   /** Why no request with this token can succeed any more, whichever website it is for. */
   #endedBy: SourceError | null = null;
 
@@ -126,46 +140,58 @@ export class Client {
    */
   async send(message: Message, purpose: Purpose): Promise<string> {
     try {
-      return await this.#sendRetried(message, purpose);
+      const text = await this.#sendRetried(message, purpose);
+      this.#answered = message;
+      return text;
     } catch (error) {
-      const isAboutKey = error instanceof SourceError && error.kind === 'unauthorized' && !this.#options.dialect;
-      if (!isAboutKey || this.#endedBy) throw error;
-      this.#keyCheck ??= this.#isKeyRefused(message, purpose).finally(() => {
-        this.#keyCheck = null;
+      if (!(error instanceof SourceError) || !this.#endsClient(error) || this.#endedBy) throw error;
+      this.#check ??= this.#isRefusedToo(error, message, purpose).finally(() => {
+        this.#check = null;
       });
-      if (!(await this.#keyCheck))
-        throw new SourceError('forbidden', `${error.detail.said}; ${ONLY_HERE}`, error.detail);
+      if (!(await this.#check)) {
+        const what = error.kind === 'closed' ? error.message : `${error.detail.said}; ${ONLY_HERE}`;
+        throw new SourceError('forbidden', what, error.detail);
+      }
       this.#end(error);
       throw error;
     }
   }
 
-  /** Whether the service refuses the key itself, and not only some websites or pages. */
-  async #isKeyRefused({ path }: Message, purpose: Purpose): Promise<boolean> {
-    if (path === KEY_PATH) return true;
+  /** Whether other requests may meet the same error. */
+  #endsClient({ kind }: SourceError): boolean {
+    return kind === 'closed' || (kind === 'unauthorized' && !this.#options.dialect);
+  }
+
+  /** Whether the service refuses what it should answer, too: the details of the key, or what it answered before. */
+  async #isRefusedToo({ kind }: SourceError, { path }: Message, purpose: Purpose): Promise<boolean> {
+    const asked = kind === 'closed' ? this.#answered : { path: KEY_PATH };
+    if (asked === null || path === KEY_PATH) return true;
     try {
-      await this.#sendRetried({ path: KEY_PATH }, purpose);
+      await this.#sendRetried(asked, purpose);
       return false;
     } catch (error) {
       if (!(error instanceof SourceError) || error.retryable) throw error;
-      return error.kind === 'unauthorized' || error.kind === 'forbidden';
+      return ['unauthorized', 'forbidden', 'closed'].includes(error.kind);
     }
   }
 
   #sendRetried(message: Message, purpose: Purpose): Promise<string> {
+    const most = purpose.refusals ?? this.#options.dialect?.pressure.attempts ?? 1;
     let throttles = 0;
     let refusals = 0;
+    let forbidden = 0;
     const waitAfter = (error: unknown, tries: number) => {
       // Among thousands of good answers, one 401 says nothing about the key.
       const isFirstRefusal = error instanceof SourceError && error.kind === 'unauthorized' && refusals++ === 0;
       if (isFirstRefusal && this.#endedBy === null) return this.#waitAfter(error, 1, purpose);
+      // For a 403 and for a 429, the pacer knows how long.
+      if (error instanceof SourceError && error.kind === 'forbidden' && ++forbidden < most) return 0;
       if (!(error instanceof SourceError) || !error.retryable) throw error;
       if (error.kind === 'throttled') {
         if (++throttles >= MAX_THROTTLES) throw error;
-        // The pacer knows how long.
         return 0;
       }
-      const failures = tries - throttles - refusals;
+      const failures = tries - throttles - refusals - forbidden;
       if (failures >= (purpose.attempts ?? this.#options.maxAttempts)) throw error;
       return this.#waitAfter(error, failures, purpose);
     };
@@ -216,7 +242,7 @@ export class Client {
     this.#options.onAnswer?.(answer);
     if (answer.status === 429) counts.throttled++;
     this.#passOn(answer, sentAt, slot);
-    return this.#textOf(answer, slot);
+    return this.#textOf(answer);
   }
 
   /** Passes the answer's rate headers, or its refusal, to the pacer; ends the key if the wait is too long. */
@@ -229,12 +255,20 @@ export class Client {
     const untilReset = reading && Math.max(0, reading.resetAt - now);
     const asked = retryAfterMs(headers, this.#clock, now) ?? untilReset;
     if (status === 429) this.#refused(asked, slot);
-    // Whether the service serves the key, its failure does not say, and a 403 may be about one page.
-    else if (slot.isProbe && (status >= 500 || (status === 403 && this.#options.dialect?.mostForbidden))) slot.failed();
+    else if (status === 403 && this.#options.dialect) this.#forbade(this.#options.dialect.pressure, slot);
+    // Whether the service serves the key, its failure does not say.
+    else if (slot.isProbe && status >= 500) slot.failed();
     else {
+      if (status < 500) this.#forbidden = 0;
       if (slot.isProbe) this.#waits = 0;
       slot.answered(reading);
     }
+  }
+
+  #forbade({ pauseMs }: Pressure, slot: Slot): void {
+    // The others were under way when the first was refused.
+    if (slot.isProbe || this.#forbidden === 0) this.#forbidden++;
+    slot.throttled(pauseMs);
   }
 
   /** @param asked how long the service asks to wait, in milliseconds; null if it does not */
@@ -281,10 +315,10 @@ export class Client {
     return new SourceError('paused', message, { status });
   }
 
-  #textOf({ status, headers, text }: HttpAnswer, { isProbe }: Slot): string {
+  #textOf({ status, headers, text }: HttpAnswer): string {
     const { dialect, places = API_PLACES, token } = this.#options;
-    if (status < 500) this.#forbidden = status === 403 ? this.#forbidden + 1 : 0;
     if (status === 200) {
+      if (dialect && isCut(text)) throw new SourceError('network', 'the answer ends before its end; check whether a proxy changes answers', { status });
       if (text !== null) return dialect || token.length >= UNMISTAKABLE_CHARACTERS ? this.redact(text) : text;
       throw new SourceError(
         'bad_body',
@@ -296,9 +330,8 @@ export class Client {
     const waitMs = retryAfterMs(headers, this.#clock, this.#effects.now());
     const failure = dialect?.failureOf(redacted) ?? failureOf(redacted, waitMs, places);
     if (dialect) this.#endIfUnauthorized(failure);
-    const { first = Number.POSITIVE_INFINITY, later = first } = dialect?.mostForbidden ?? {};
-    if (this.#forbidden >= (isProbe ? first : later)) this.#end(new SourceError('closed', failure.message, { status }));
-    throw failure;
+    const isClosed = dialect && status === 403 && this.#forbidden >= dialect.pressure.closesAfter;
+    throw isClosed ? new SourceError('closed', failure.message, { status }) : failure;
   }
 
   /** A `Retry-After` from the service is the minimum. */
@@ -340,6 +373,11 @@ class Patience {
     this.#until = Math.max(this.#until, until);
     return true;
   }
+}
+
+/** Whether an answer is the beginning of an object, or nothing. */
+function isCut(text: string | null): boolean {
+  return text !== null && /^\s*(\{|$)/.test(text) && jsonOf(text) === null;
 }
 
 /**

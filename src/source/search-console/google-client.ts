@@ -30,8 +30,11 @@ const OTHERS_PER_MINUTE = 200;
 
 const INSPECTIONS = 'inspections of';
 
+/** A 403 without a reason passes in a few seconds, or it is about a page, or else about the permission. */
+const PRESSURE = { pauseMs: 5_000, attempts: 12, closesAfter: Number.POSITIVE_INFINITY };
+
 /** What a call counts for: those of one `quota` share its pace. */
-interface Kind extends Pick<Dialect, 'mostForbidden'> {
+interface Kind extends Pick<Dialect, 'pressure'> {
   quota: string;
   perMinute: number;
   /** In minutes, otherwise as `Dialect` has them. */
@@ -39,10 +42,11 @@ interface Kind extends Pick<Dialect, 'mostForbidden'> {
 }
 
 function kindOf(path: string, property: string): Kind {
-  const others = { quota: 'lists of properties and sitemaps', perMinute: OTHERS_PER_MINUTE, waits: [1] };
+  const quota = 'lists of properties and sitemaps';
+  const others = { quota, perMinute: OTHERS_PER_MINUTE, waits: [1], pressure: PRESSURE };
   const own = { ...others, perMinute: Number.POSITIVE_INFINITY };
   if (path === INSPECT)
-    return { ...own, quota: `${INSPECTIONS} ${property}`, mostForbidden: { first: 12, later: 100 } };
+    return { ...own, quota: `${INSPECTIONS} ${property}`, pressure: { ...PRESSURE, attempts: 1, closesAfter: 12 } };
   // Google counts its load over a minute, ten minutes and a day.
   if (path.endsWith(ANALYTICS)) return { ...own, quota: `search analytics of ${property}`, waits: [1, 5, 10] };
   return others;
@@ -115,7 +119,7 @@ export class GoogleClient {
     await Promise.all([...this.#clients.values(), this.#known].map((one) => one?.close()));
   }
 
-  #clientFor({ quota, perMinute, waits, mostForbidden }: Kind): Client {
+  #clientFor({ quota, perMinute, waits, pressure }: Kind): Client {
     const { google, ...options } = this.options;
     const { endpoint: baseUrl } = google;
     const requestsPerMinute = Math.min(google.requests_per_minute, perMinute);
@@ -134,7 +138,7 @@ export class GoogleClient {
         failureOf: (answer) => failureOf(answer, this.access),
         waitsMs: waits.map((minutes) => minutes * MINUTE_MS),
         spent: () => new SourceError('paused', spent, { status: 429 }),
-        mostForbidden,
+        pressure,
       },
     });
   }
