@@ -26,6 +26,7 @@ const UNMISTAKABLE_CHARACTERS = 16;
 /** What the service tells about the key itself. */
 export const KEY_PATH = '/v1';
 const ONLY_HERE = `it accepts the key elsewhere (${KEY_PATH}): grant it access to this, too, or remove it from the configuration`;
+const CUT = 'the answer was cut off; check whether a proxy changes answers';
 /** No error body is longer; a report or a window that is longer need not be parsed twice. */
 const LONGEST_ERROR_BYTES = 16 * 1024;
 
@@ -164,10 +165,9 @@ export class Client {
 
   /** Whether the service refuses what it should answer, too: the details of the key, or what it answered before. */
   async #isRefusedToo({ kind }: SourceError, { path }: Message, purpose: Purpose): Promise<boolean> {
-    const asked = kind === 'closed' ? this.#answered : { path: KEY_PATH };
-    if (asked === null || path === KEY_PATH) return true;
+    if (path === KEY_PATH) return true;
     try {
-      await this.#sendRetried(asked, purpose);
+      await this.#sendRetried((kind === 'closed' && this.#answered) || { path: KEY_PATH }, purpose);
       return false;
     } catch (error) {
       if (!(error instanceof SourceError) || error.retryable) throw error;
@@ -318,7 +318,7 @@ export class Client {
   #textOf({ status, headers, text }: HttpAnswer): string {
     const { dialect, places = API_PLACES, token } = this.#options;
     if (status === 200) {
-      if (dialect && isCut(text)) throw new SourceError('network', 'the answer ends before its end; check whether a proxy changes answers', { status });
+      if (dialect && isCut(text)) throw new SourceError('network', CUT, { status });
       if (text !== null) return dialect || token.length >= UNMISTAKABLE_CHARACTERS ? this.redact(text) : text;
       throw new SourceError(
         'bad_body',
@@ -330,8 +330,10 @@ export class Client {
     const waitMs = retryAfterMs(headers, this.#clock, this.#effects.now());
     const failure = dialect?.failureOf(redacted) ?? failureOf(redacted, waitMs, places);
     if (dialect) this.#endIfUnauthorized(failure);
-    const isClosed = dialect && status === 403 && this.#forbidden >= dialect.pressure.closesAfter;
-    throw isClosed ? new SourceError('closed', failure.message, { status }) : failure;
+    if (!dialect || status !== 403 || this.#forbidden < dialect.pressure.closesAfter) throw failure;
+    const closed = new SourceError('closed', failure.message, { status });
+    if (this.#answered === null) this.#end(closed);
+    throw closed;
   }
 
   /** A `Retry-After` from the service is the minimum. */

@@ -30,6 +30,9 @@ const WINDOW_PAGES = 1_000;
 /** A listing's reason names at most this many places that could not be read. */
 const MOST_NAMED = 3;
 
+/** Nobody waits for a minute to learn of a permission that is missing. */
+const TRIAL_REFUSALS = 2;
+
 interface Deps {
   /** Of the website. */
   id: string;
@@ -113,7 +116,7 @@ export class SearchConsoleSource implements Source {
   /** Tries what a night does, until `notAfter`. @throws SourceError if the property cannot be read; `Stopped` */
   async trial(purpose: Purpose & { notAfter: number }) {
     const { own: property, quotas } = await this.#known(purpose);
-    return tryOut({ ...this.deps, property, quotas, purpose });
+    return tryOut({ ...this.deps, property, quotas, purpose: { ...purpose, refusals: TRIAL_REFUSALS } });
   }
 
   probe(purpose: Purpose): Promise<unknown> {

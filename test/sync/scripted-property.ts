@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { PropertyOptions } from '../../src/app/demo/search-console/properties.js';
 import { startSearchConsole } from '../../src/app/demo/search-console/search-console.js';
@@ -69,7 +70,13 @@ export async function scriptedProperty(
   const inspected: string[] = [];
   /** The property of each inspection, how often the list of properties was asked for, and the days that were. */
   const calls: { through: string[]; lists: number; searched: string[] } = { through: [], lists: 0, searched: [] };
-  const now = () => FIRST_NIGHT_MS + night * DAY_MS;
+  let slept = 0;
+  const now = () => FIRST_NIGHT_MS + night * DAY_MS + slept;
+  const sleep = async (ms: number) => {
+    const until = now() + ms;
+    await setImmediate();
+    slept += Math.max(0, until - now());
+  };
   const day = (daysAgo: number) => new Date(now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
   const shownOn = (date: string, type: string) => {
     const { traffic = [], search = (date, type) => (date === day(3) && type === 'web' ? traffic : []) } = script;
@@ -128,7 +135,7 @@ export async function scriptedProperty(
     calls,
     /** Lives through the next night. @param pages to inspect no others @returns its receipt, and the addresses that were inspected */
     async pass(said: ScriptedNight, pages?: string[], days = 1): Promise<WebsiteReceipt & { inspected: string[] }> {
-      [script, night] = [said, night + days];
+      [script, night, slept] = [said, night + days, 0];
       inspected.length = 0;
       Object.assign(calls, { through: [], lists: 0, searched: [] });
       const sites = Object.entries<Permission>(said.sites ?? { [PROPERTY]: 'siteOwner' });
@@ -138,7 +145,7 @@ export async function scriptedProperty(
       const { websites } = await syncNow(config, {
         asked,
         limits,
-        effects: { ...realRunEffects, now, follow: noFollowers },
+        effects: { ...realRunEffects, now, sleep, follow: noFollowers },
       });
       if (!websites[0]) throw new Error('no website in the receipt');
       return { ...websites[0], inspected: inspected.toSorted() };

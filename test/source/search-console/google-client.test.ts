@@ -148,15 +148,34 @@ it('asks for lists 200 times a minute, whichever properties they are of', async 
   expect(clock.now - began).toBeGreaterThan(120_000);
 });
 
+it('takes refusals without a reason for pressure while they pass, or while other pages are answered', async () => {
+  const refused = refusal(403, 'PERMISSION_DENIED', 'You do not own this site.');
+  const pressed = await google(({ number }) => (number < 12 ? refused : undefined));
+  expect(await listSites(pressed.client, pressed.purpose)).toHaveLength(1);
+  expect([pressed.calls.length, pressed.clock.slept]).toEqual([12, Array(11).fill(5000)]);
+  const cut = await google(({ number }) => (number === 1 ? { body: '{"inspectionResult":{"index' } : undefined));
+  const asked = { ...cut.call, url: 'https://example.com/' };
+  expect([await inspect(cut.client, asked), cut.calls.length]).toMatchObject([{ outcome: 'fetched' }, 2]);
+  const own = await google(({ body }) => (JSON.stringify(body).includes('/own/') ? refused : undefined));
+  for (let at = 0; at < 30; at++) {
+    const outcome = await inspect(own.client, { ...own.call, url: `https://example.com/${at < 2 ? '' : 'own/'}${at}` });
+    expect([at, outcome]).toMatchObject([at, at < 2 ? { outcome: 'fetched' } : { outcome: 'failed', status: 403 }]);
+  }
+});
+
 it('ends the inspections of a property that refuses a dozen before any other answer, one after the other', async () => {
   const refused = refusal(403, 'PERMISSION_DENIED', 'You do not own this site.');
   const given = await google(({ number }) => (number === 5 ? BROKEN : refused));
   const ask = (url: string) => inspect(given.client, { ...given.call, url });
   const ended = await Promise.allSettled([...URLS, ...URLS].map(ask));
-  expect(ended.filter(({ status }) => status === 'rejected')).toHaveLength(12);
+  expect(ended.filter(({ status }) => status === 'rejected')).toHaveLength(13);
   await expect(ask('https://www.example.com/')).rejects.toMatchObject({ kind: 'closed' });
   expect(given.calls).toHaveLength(12 + 1);
+  // Between any two, but for the broken answer.
+  expect(given.clock.slept.filter((ms) => ms === 5000)).toHaveLength(11);
+  // What was answered before is refused, too.
   const later = await google(({ number }) => (number === 1 ? undefined : refused));
-  await Promise.allSettled([...URLS, ...URLS].map((url) => inspect(later.client, { ...later.call, url })));
-  expect(later.calls).toHaveLength(24);
+  const all = [...URLS, ...URLS].map((url) => inspect(later.client, { ...later.call, url }));
+  expect((await Promise.allSettled(all)).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(4);
+  expect(later.calls.length).toBeLessThan(24);
 });
