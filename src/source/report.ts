@@ -16,6 +16,8 @@ export type ReportOutcome =
       extra: Record<string, unknown> | null;
     }
   | { outcome: 'missing' | 'failed'; status: number | null; message: string }
+  /** A fall, which is believed only if `again` more answers, each for itself and later, say the same. */
+  | { outcome: 'unconfirmed'; message: string; again: number; extra: Record<string, unknown> | null }
   | { outcome: 'rejected'; issues: Issue[]; payload: string };
 
 /**

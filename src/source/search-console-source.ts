@@ -96,14 +96,17 @@ export class SearchConsoleSource implements Source {
   /** Through the narrowest property that has the page and is not spent, because fewer pages can use it. */
   async report(page: Page, purpose: Purpose): Promise<ReportOutcome | null> {
     const { day } = this.deps.account;
+    const left = (quota: Quota) => (page.looks ? day.left(quota) : day.free(quota));
     const { quotas } = await this.#known(purpose);
     const reach = quotas.filter(({ scope }) => covers(scope, page.url));
     const isOpen = ({ property }: Quota) => !this.refusal.properties.includes(property);
     for (const quota of reach.toReversed()) {
-      if (!isOpen(quota) || day.left(quota) === 0) continue;
-      day.count(quota.property);
-      const outcome = await this.#inspect(page, quota.property, purpose);
-      if (outcome?.outcome === 'failed') day.count(quota.property, -1);
+      const { property } = quota;
+      if (!isOpen(quota) || left(quota) === 0) continue;
+      day.count(property);
+      const outcome = await this.#inspect(page, property, purpose);
+      if (outcome?.outcome === 'failed') day.count(property, -1);
+      else day.hold(property, (outcome?.outcome === 'unconfirmed' ? outcome.again : 0) - (page.again ?? 0));
       if (outcome !== null) return outcome;
     }
     if (!reach.some(isOpen)) {

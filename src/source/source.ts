@@ -114,6 +114,12 @@ export interface Page {
   url: string;
   /** The spelling of its address to ask with, if it is not `url`. */
   spelling?: string | null | undefined;
+  /** What was known until now: that it is in the index, or that Google knows it. */
+  history?: 'indexed' | 'known' | null | undefined;
+  /** How many answers contradicted that tonight. */
+  looks?: number | undefined;
+  /** How many more of them are held back of the day's quota. */
+  again?: number | undefined;
 }
 
 /** How many inspections a property allows: to pages of what it covers. */

@@ -46,6 +46,8 @@ export const RUN_LIMITS = {
   forgetAfter: 90 * DAY_MS,
   /** Days of the history of search analytics that a night fetches: a few hundred calls, so that inspections have time. */
   searchDays: 100,
+  /** In milliseconds: how long pages that look as if they fell wait to be asked for again, round by round, and for each other. */
+  confirmation: { pauses: [10_000, 20_000, 40_000], between: 500 },
 };
 export type RunLimits = typeof RUN_LIMITS;
 

@@ -8,7 +8,13 @@ import { SourceError, TooLate } from '../source/errors.js';
 import type { ReportOutcome } from '../source/report.js';
 import type { Page } from '../source/source.js';
 import { type Planned, type PlannedPage, readPlan } from '../warehouse/journal/plan.js';
-import { type ReportsLeft, type ReportsStatus, readReports, totalOf } from '../warehouse/journal/reports.js';
+import {
+  type PendingPage,
+  type ReportsLeft,
+  type ReportsStatus,
+  readReports,
+  totalOf,
+} from '../warehouse/journal/reports.js';
 import { type Before, deadlineOf, type FetchedReports, type WebsiteRun } from './context.js';
 import { ReportsJournal } from './journal/write-reports.js';
 import { ReportsDown } from './outage.js';
@@ -34,7 +40,7 @@ const DISK_CHECK_INTERVAL_MS = 2_000;
 export async function fetchReports(run: WebsiteRun, planned: Planned, before: Before): Promise<FetchedReports> {
   const left = await readReports(run.folder);
   const reused = totalOf(left.counts);
-  run.requests.sent += reused;
+  run.requests.sent += left.lines - left.counts.unconfirmed;
   const { wanted, quotas, evidence } = planned;
   if (left.done) return { ...left.done, reused, wanted, quotas, evidence, counts: left.counts };
   const journal = new ReportsJournal(run.folder, left);
@@ -46,7 +52,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
     const end = await new ReportFetch(run, journal, before).fetch(pages);
     if (end.cause && run.outage.isWaitedFor(end.cause, deadlineOf(run), run.website)) throw end.cause;
     const status = end.status === 'complete' ? statusOf(planned) : end.status;
-    await journal.finish(status, end.message);
+    await journal.finish(status, end.message, new Date(run.effects.now()));
     crashPoint('fetched');
     const refused = run.source.refusal?.properties ?? [];
     const open = quotas?.filter(({ property }) => !refused.includes(property));
@@ -64,7 +70,7 @@ function statusOf({ planned, wanted }: Planned): ReportsStatus {
 /** The pages still to fetch; null if nothing is planned, because then there is no plan file. */
 async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLeft): Promise<Pages | null> {
   if (planned === 0) return null;
-  if (left.bytes === 0) return readPlan(run.folder.plan);
+  if (left.lines === 0) return readPlan(run.folder.plan);
   await run.journal.use(null, async (engine) => {
     await engine.set({ plan_file: run.folder.plan });
     await engine.copy(sql('sync/plan/remaining_plan'), run.folder.remaining, 'format json');
@@ -118,6 +124,7 @@ class ReportFetch {
     await this.#checkLimits();
     if (pages && !this.#end) await this.#checkOutage(pages);
     if (pages) await this.#fetchAll(pages);
+    await this.#confirm();
     const refusal = this.run.source.refusal?.message;
     if (refusal) this.#end ??= { status: 'failed', message: refusal };
     return this.#end ?? { status: this.#isSpent ? 'budget' : 'complete', message: null };
@@ -154,6 +161,34 @@ class ReportFetch {
       }
     } catch (error) {
       this.#endAfter(error);
+    }
+  }
+
+  /**
+   * Asks again for pages that look as if they fell, one after the other: many at once are sometimes answered wrongly. Each
+   * round comes after a longer pause.
+   */
+  async #confirm(): Promise<void> {
+    const { effects, limits, signal } = this.run;
+    const { pauses, between } = limits.confirmation;
+    for (const pause of pauses) {
+      const pages = [...this.journal.pending.values()];
+      if (this.#end || pages.length === 0 || effects.now() + pause >= this.#deadline) return;
+      await effects.sleep(pause, signal);
+      for (const page of pages) if (await this.#lookAgain(page)) await effects.sleep(between, signal);
+    }
+  }
+
+  /** A failure leaves the page to the next round. @returns whether it was asked for */
+  async #lookAgain(page: PendingPage): Promise<boolean> {
+    try {
+      if (this.#isCheckDue) await this.#checkLimits();
+      const outcome = this.#end ? null : await this.run.source.report(page, this.#purpose);
+      if (outcome?.outcome === 'fetched' || outcome?.outcome === 'unconfirmed') await this.#record(page, outcome);
+      return outcome !== null;
+    } catch (error) {
+      this.#endAfter(error);
+      return false;
     }
   }
 
@@ -254,7 +289,7 @@ class ReportFetch {
     const { effects, progress } = this.run;
     if (outcome.outcome === 'fetched') this.#witness = page;
     await this.journal.record(page, outcome, new Date(effects.now()));
-    progress.ended(this.run, outcome.outcome === 'failed');
+    if (outcome.outcome !== 'unconfirmed') progress.ended(this.run, outcome.outcome === 'failed');
     this.#countRejects(outcome);
   }
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { scopeOf } from '../base/config/google.js';
 import { withEngine } from '../base/storage/engine.js';
-import { wholeFiles } from '../base/storage/parquet-file.js';
 import { sql } from '../base/storage/sql.js';
 import { withTemporary } from '../base/storage/temporary.js';
 import { DAY_MS } from '../base/time.js';
@@ -10,13 +9,16 @@ import type { InspectionDay } from '../source/search-console/account.js';
 import type { JournalFolder } from '../warehouse/journal/folder.js';
 import { readLines } from '../warehouse/journal/lines.js';
 import { websitesIn } from '../warehouse/log/folder/layout.js';
-import { tableQuery } from '../warehouse/log/folder/prepare.js';
 import { openLog } from '../warehouse/log/log.js';
-import { filesOf } from '../warehouse/log/markers.js';
 import { engineOptions, type RunContext } from './context.js';
 
 const countRow = z.object({ property: z.string(), inspections: z.int() });
-const reportLine = z.object({ at: z.string().optional(), extra: z.string().optional() });
+const reportLine = z.object({
+  at: z.string().optional(),
+  url: z.string().optional(),
+  again: z.int().optional(),
+  extra: z.string().optional(),
+});
 const extraSchema = z.looseObject({ siteUrl: z.string() });
 
 /**
@@ -29,20 +31,23 @@ export async function countInspected(
   day: InspectionDay,
 ): Promise<void> {
   for (const { reports } of journals) {
+    const held = new Map<string, [property: string, again: number]>();
     for await (const { value } of readLines(reports, reportLine)) {
       const { data } = extraSchema.safeParse(jsonOf(value.extra ?? ''));
-      if (data && value.at && day.isNow(value.at)) day.count(data.siteUrl);
+      if (!data || !value.at || !day.isNow(value.at)) continue;
+      day.count(data.siteUrl);
+      if (value.url) held.set(value.url, [data.siteUrl, value.again ?? 0]);
     }
+    for (const [property, again] of held.values()) day.hold(property, again);
   }
   const committed = await withTemporary('inspected', (temporary) =>
     withEngine(engineOptions(config, temporary), async (engine) => {
       const websites = (await websitesIn(warehouse)).filter((id) => scopeOf(id) !== null);
-      const { markers } = await openLog(engine, warehouse, { websites, index: 'at once' });
-      const recent = markers.filter(({ committedAt }) => Date.parse(committedAt) > effects.now() - 2 * DAY_MS);
-      const reports = await wholeFiles(filesOf(warehouse, recent, 'url_reports'));
-      await engine.view('recent_reports', tableQuery('url_reports', reports));
-      await engine.setTimes({ planned_at: new Date(effects.now()) });
-      await engine.run(sql('sync/plan/day_began'));
+      const log = await openLog(engine, warehouse, { websites, index: 'at once' });
+      const recent = log.markers.filter(({ committedAt }) => Date.parse(committedAt) > effects.now() - 2 * DAY_MS);
+      const files = recent.map(({ path }) => path);
+      await engine.view('recent_snapshots', log.query('snapshots', files));
+      await engine.set({ today: day.today });
       return engine.rows(countRow, sql('sync/plan/inspected_today'));
     }),
   );

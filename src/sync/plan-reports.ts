@@ -20,7 +20,7 @@ import { journalQuery } from './stage/stage.js';
 
 /** The statements that `choose_inspections` builds on, in order. */
 const INSPECTIONS = [
-  'sync/plan/scopes_of',
+  ...['sync/plan/scopes_of', 'sync/plan/history_of'],
   ...['008_is_website', '041_silence_chance', '044_is_shown_lately', '045_is_shown_later'].map(
     (name) => `warehouse/macros/${name}`,
   ),
@@ -129,7 +129,10 @@ async function inspectionPlan(engine: Engine, run: PlannedRun, quotas: readonly 
   const scopes = quotas.map(({ scope }) => scope);
   const left = quotas.map(({ scope, left, perDay: per_day }) => ({ scope, left, per_day }));
   await engine.set({ scopes, quotas: JSON.stringify(left), asked: [...(asked ?? [])] });
-  if (asked) return sql('sync/plan/asked_pages');
+  if (asked) {
+    await engine.run(sql('sync/plan/history_of'));
+    return sql('sync/plan/asked_pages');
+  }
   const deepest = Math.max(0, ...scopes.map((scope) => scopes.filter((other) => covers(other, scope)).length));
   return planInspections(engine, deepest);
 }

@@ -9,7 +9,7 @@ import { byReason, type Reason } from '../warehouse/journal/plan.js';
 import { exitCodeOf, type Problem, problemsOf } from '../warehouse/log/verdict.js';
 
 export interface ReportsReceipt {
-  /** Requested: `fetched` + `missing` + `failed` + `rejected`. */
+  /** Requested: `fetched` + `missing` + `failed` + `rejected` + `unconfirmed`. */
   planned: number;
   fetched: number;
   /** Of these, how many were answered before an interruption. */
@@ -17,6 +17,8 @@ export interface ReportsReceipt {
   missing: number;
   failed: number;
   rejected: number;
+  /** Pages that look as if they fell. */
+  unconfirmed: number;
   /** `planned`, by reason. */
   by_reason: Record<Reason, number>;
   /** Worth fetching, but left to the next run. Null if only the listing was fetched. */
@@ -97,6 +99,7 @@ export function countsIn(
       missing: number('reports_missing'),
       failed: number('reports_failed'),
       rejected: number('reports_rejected'),
+      unconfirmed: number('reports_unconfirmed'),
       by_reason: countedReasons.parse(JSON.parse(String(row['reports_by_reason'] ?? '{}'))),
       left: wanted === null ? null : wanted - number('reports_planned'),
     },

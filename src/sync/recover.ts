@@ -254,13 +254,16 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
   if (listing.kind !== 'listed' || !listing.listed.complete) {
     return recordFailure(run, `the run ended before its listing was complete: ${why}`);
   }
-  const { done, counts, bytes } = await readReports(run.folder);
-  // Cuts off what follows the last complete line.
-  new ReportsJournal(run.folder, { counts, bytes }).close();
-  const end = done ?? {
+  const left = await readReports(run.folder);
+  const end = left.done ?? {
     status: 'interrupted' as const,
     message: `the run ended before all reports were fetched: ${why}`,
   };
+  // Cuts off what follows the last complete line.
+  const journal = new ReportsJournal(run.folder, left);
+  if (!left.done) await journal.finish(end.status, end.message, new Date(run.effects.now()));
+  journal.close();
+  const { counts } = journal;
   const { wanted = null, quotas, evidence } = (await readPlanned(run.folder)) ?? {};
   // The pace of this process says nothing about that run.
   const fetched = { ...end, reused: totalOf(counts), wanted, quotas, evidence, counts, utilisation: null };

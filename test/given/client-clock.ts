@@ -1,6 +1,7 @@
 import type { RequestCount } from '../../src/app/demo/simulator/request-counters.js';
 import * as simulated from '../../src/app/demo/simulator/simulator.js';
 import { createLogger } from '../../src/base/observe/log.js';
+import { RUN_LIMITS } from '../../src/sync/context.js';
 import * as run from '../../src/sync/sync.js';
 import { atEnd, type OnFinished } from './folder.js';
 
@@ -16,7 +17,9 @@ export function sync(options: Partial<run.SyncOptions> & Pick<run.SyncOptions, '
   if (effects) clocks.set(new URL(config.api.base_url).origin, effects.now);
   const { signal } = new AbortController();
   const silent = { version: 'test', logger: createLogger({ level: 'silent' }), progress: null, signal };
-  return run.sync({ ...silent, websites: [], recoverOnly: false, ...options });
+  // Nobody waits for second looks.
+  const limits = { ...RUN_LIMITS, confirmation: { pauses: [0, 0, 0], between: 0 }, ...options.limits };
+  return run.sync({ ...silent, websites: [], recoverOnly: false, ...options, limits });
 }
 
 /** From now on every service has the real clock, as commands and processes have. */

@@ -6,9 +6,15 @@ select
   min(snapshot_date) as first_date,
   arg_max(snapshot_date, snapshot_id) filter (listing_status = 'complete') as now_date,
   any_value(before_date) as before_date,
-  is_property(website_id) as by_inspection
+  is_property(website_id) as by_inspection,
+  -- Those of now.
+  if(max(snapshot_id) = any_value(newest_id), coalesce(any_value(unconfirmed), 0), 0)::integer as unconfirmed
 from snapshots
 left join period_listings($since::date, $until::date) using (website_id)
+left join (
+  select website_id, count(*) as unconfirmed from page_state where not is_confirmed and is_listed(status) group by website_id
+) using (website_id)
+join (select website_id, max(snapshot_id) as newest_id from snapshots group by website_id) using (website_id)
 where snapshot_date <= $until::date
 group by website_id
 order by website_name, website_id

@@ -23,7 +23,8 @@ known as (
     floor(epoch($checked_at::timestamptz) - epoch(min(report_fetched_at))) as oldest_report_seconds,
     floor(median(epoch($checked_at::timestamptz) - epoch(report_fetched_at))) as median_report_seconds,
     floor(quantile_cont(epoch($checked_at::timestamptz) - epoch(report_fetched_at), 0.9)) as p90_report_seconds,
-    with_report / monitored as report_share
+    with_report / monitored as report_share,
+    (count(*) filter (not is_confirmed))::integer as unconfirmed
   from page_state
   where unlisted_since is null
   group by website_id

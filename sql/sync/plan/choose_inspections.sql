@@ -7,7 +7,8 @@ select
   reason,
   spelling,
   scope,
-  place / if(getvariable('share') < 1, getvariable('share'), 1 - getvariable('reason_share'))
+  -- What looked as if it fell comes first.
+  if(reason = 'unconfirmed', 0, place / if(getvariable('share') < 1, getvariable('share'), 1 - getvariable('reason_share')))
 from (
   select
     url,

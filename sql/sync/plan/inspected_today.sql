@@ -1,5 +1,5 @@
--- How many pages were inspected through each property on the day that began at `day_began`.
-select (extra ->> 'siteUrl') as property, count(*)::integer as inspections
-from recent_reports
-where fetched_at >= getvariable('day_began') and property is not null
+-- How many pages were inspected through each property on this day of California.
+select property, sum(inspections)::integer as inspections
+from (select unnest(inspections::json::struct(property varchar, "day" date, inspections integer)[], recursive := true) from recent_snapshots)
+where "day" = getvariable('today')::date
 group by property

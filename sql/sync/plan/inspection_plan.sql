@@ -1,5 +1,6 @@
 -- The pages to inspect.
-select url, reason, spelling
+select url, chosen_inspections.reason, chosen_inspections.spelling, history
 from chosen_inspections
+join inspections_due using (url)
 order by turn, url
 limit getvariable('max_reports')::bigint

@@ -6,6 +6,7 @@ select
   url,
   spelling,
   case
+    when not was_is_confirmed then 'unconfirmed'
     when unnamed and (was_unnamed_since is null or was_report_wanted = 'missing') then 'missing'
     when lastmod > was_report_fetched_at and lastmod <= getvariable('planned_at') then 'modified'
     when chance < 0.02 then 'silent'
@@ -17,6 +18,7 @@ select
   was_report_fetched_at as report_fetched_at,
   was_consecutive_failures >= 2 as keeps_failing,
   chance,
+  history_of(was_index_summary, was_index_coverage_state, is_shown) as history,
   is_shown,
   greatest(inspected_on, last_impression_date) as seen_on,
   coalesce(seen_on, california_date(was_first_seen_at), getvariable('today')) as unseen_since,

@@ -9,13 +9,18 @@ select
   url,
   scopes_of(url, getvariable('scopes')::varchar[]) as path,
   if(is_check, counts_as, reason) as reason,
-  if(counts_as is null and reason <> 'new', 'oldest', 'turn') as turn_reason,
+  case
+    when reason = 'unconfirmed' then reason
+    when counts_as is null and reason <> 'new' then 'oldest'
+    else 'turn'
+  end as turn_reason,
   spelling,
   if(
     reason = 'oldest' and not is_check,
     null,
     row_number() over (
       order by
+        reason <> 'unconfirmed',
         not is_check,
         reason = 'oldest',
         keeps_failing,
@@ -28,7 +33,7 @@ select
     )
   ) as reason_rank,
   row_number() over (
-    order by is_shown, keeps_failing, if(is_shown, draw, null), seen_on nulls first, md5(url)
+    order by reason <> 'unconfirmed', is_shown, keeps_failing, if(is_shown, draw, null), seen_on nulls first, md5(url)
   ) as turn_rank
 from (
   select

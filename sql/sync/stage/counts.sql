@@ -75,6 +75,7 @@ select
   count(*) filter (outcome = 'missing')::integer as reports_missing,
   count(*) filter (outcome = 'failed')::integer as reports_failed,
   count(*) filter (outcome = 'rejected')::integer as reports_rejected,
+  count(*) filter (outcome = 'unconfirmed')::integer as reports_unconfirmed,
   coalesce(any_value(reasons.counts), '{}') as reports_by_reason,
   any_value(
     format(
@@ -87,9 +88,34 @@ select
   search_days_unknown,
   if(
     getvariable('by_inspection'),
-    (select inspection_samples(reason, index_summary)::varchar from now_url_reports),
+    (
+      select inspection_samples(reason, index_summary)::varchar
+      from (
+        select reason, index_summary from now_url_reports
+        union all
+        -- A page that looks as if it fell counts as what it is known to be.
+        select reason, index_summary
+        from now_report_failures
+        join previous_state using (url)
+        where outcome = 'unconfirmed'
+      )
+    ),
     null
-  ) as samples
+  ) as samples,
+  if(
+    getvariable('by_inspection'),
+    (
+      select to_json(list(used))::varchar
+      from (
+        select extra ->> '$.siteUrl' as property, california_date("at") as "day", count(*)::integer as inspections
+        from journal_reports
+        where extra is not null
+        group by all
+        having property is not null
+      ) as used
+    ),
+    null
+  ) as inspections
 from listed
 cross join reasons
 cross join quiet

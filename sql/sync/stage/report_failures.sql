@@ -6,4 +6,4 @@ select
   message,
   reason
 from odd_reports
-where kind in ('missing', 'failed')
+where kind in ('missing', 'failed', 'unconfirmed')

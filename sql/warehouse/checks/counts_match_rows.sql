@@ -16,7 +16,8 @@ compared as (
     snapshots.*,
     map {
       'coverage': pages_listed - pages_rejected, 'rejected coverage': pages_rejected, 'url_reports': reports_fetched,
-      'missing': reports_missing, 'failed': reports_failed, 'rejected url_report': reports_rejected
+      'missing': reports_missing, 'failed': reports_failed, 'rejected url_report': reports_rejected,
+      'unconfirmed': coalesce(reports_unconfirmed, 0)
     } as counts,
     (select map(list(how), list(rows)) from ended where ended.snapshot_id = snapshots.snapshot_id) as found
   from snapshots
@@ -28,5 +29,5 @@ select
     as problem
 from compared
 where
-  reports_planned <> reports_fetched + reports_missing + reports_failed + reports_rejected
+  reports_planned <> reports_fetched + reports_missing + reports_failed + reports_rejected + coalesce(reports_unconfirmed, 0)
   or len(list_filter(map_entries(counts), lambda one: one.value <> coalesce(found[one.key], 0))) > 0

@@ -67,12 +67,14 @@ from (
     end as report_wanted,
     now.absences,
     case
-      when answered then 0
+      when answered or outcome = 'unconfirmed' then 0
       when outcome is not null then was_consecutive_failures + 1
       else was_consecutive_failures
     end::integer as consecutive_failures,
+    -- Until an answer, its status is what was confirmed last.
+    answered or (coalesce(was_is_confirmed, true) and outcome is distinct from 'unconfirmed') as is_confirmed,
     case
-      when answered then null
+      when answered or outcome = 'unconfirmed' then null
       when outcome is not null then attempted_at
       else was_last_failure_at
     end as last_failure_at,

@@ -36,5 +36,7 @@ create table snapshots (
   search_days_unknown integer,
   evidence json,
   samples json,
-  rejected_for varchar
+  rejected_for varchar,
+  reports_unconfirmed integer,
+  inspections json
 )

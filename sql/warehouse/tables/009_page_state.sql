@@ -44,5 +44,6 @@ create table page_state (
   index_since timestamptz,
   fell_at timestamptz,
   spelling varchar using compression 'fsst',
-  report_inspection_link varchar using compression 'fsst'
+  report_inspection_link varchar using compression 'fsst',
+  is_confirmed boolean not null
 )

@@ -9,7 +9,7 @@ const STOCKS = ['pages', 'indexed', 'without_data'] as const;
 const MOVES = ['entered', 'fell_out', 'returned'] as const;
 const CHANGES = ['appeared', 'disappeared', 'canonical_flips', 'robots_blocked', 'robots_unblocked'] as const;
 /** Pages and clicks beside these. */
-const PARTS = ['not_inspected', 'first_inspected', 'retired', 'clicks_lost'] as const;
+const PARTS = ['not_inspected', 'first_inspected', 'retired', 'clicks_lost', 'unconfirmed'] as const;
 
 export const FIGURES = [...STOCKS, ...MOVES, ...CHANGES] as const;
 
@@ -24,6 +24,8 @@ export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
   first_inspected: number | null;
   /** Pages of Search Console that were indexed, and left the listing because no source had named them for a long time. */
   retired: number | null;
+  /** Pages of Search Console that look as if they fell. */
+  unconfirmed: number | null;
   /** The clicks in 28 days of the pages that fell out. */
   clicks_lost: number | null;
   /** A clause, if hardly any page that fell out was crawled since the night before. */
@@ -78,6 +80,7 @@ export function headlineOf(
     first_inspected: balance?.first_inspected ?? null,
     retired: balance?.retired ?? null,
     clicks_lost: balance ? (changes?.clicks_lost ?? 0) : null,
+    unconfirmed: website.unconfirmed,
     crawls: changes?.crawls ?? null,
     estimate: estimateRow.parse(now ?? NO_ESTIMATE),
     share_before: shareIndexed(before ?? null),

@@ -15,6 +15,8 @@ export const websiteRow = z.object({
   before_date: maybeText,
   /** Whether pages are inspected by and by, with Search Console. */
   by_inspection: z.boolean(),
+  /** Pages that look as if they fell, at the end of a period that ends with the newest snapshot. */
+  unconfirmed: z.int(),
 });
 export type WebsiteRow = z.infer<typeof websiteRow>;
 

@@ -11,6 +11,7 @@ import {
 } from '../../base/observe/format.js';
 import { addDays } from '../../base/time.js';
 import { shortened } from '../html/html.js';
+import { unconfirmedText } from '../status/website-status.js';
 import { contradictionSentence, estimateSentence } from './estimate.js';
 import type { Headline, WebsiteFacts } from './headline.js';
 import { datesOf, type Period } from './period.js';
@@ -58,7 +59,8 @@ export function storyOf(
   const where = [...places.map(placeSentence), ...moved.map(movedSentence)];
   const nights = nightsSentence(websites, period);
   const contradiction = contradictionSentence(headline.estimate);
-  return [sentence, estimate, contradiction, ...shown.map(eventSentence), ...where, causes, nights].filter(
+  const unconfirmed = headline.unconfirmed ? `${unconfirmedText(headline.unconfirmed)}.` : null;
+  return [sentence, unconfirmed, estimate, contradiction, ...shown.map(eventSentence), ...where, causes, nights].filter(
     (one) => one !== null,
   );
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { counted, shellWord } from '../../base/observe/format.js';
+import { count, counted, shellWord } from '../../base/observe/format.js';
 import type { Engine } from '../../base/storage/engine.js';
 import { wholeFiles } from '../../base/storage/parquet-file.js';
 import { sql } from '../../base/storage/sql.js';
@@ -85,6 +85,8 @@ export const websiteRow = z.object({
       median_report_seconds: z.int().nullable(),
       p90_report_seconds: z.int().nullable(),
       report_share: z.number(),
+      /** Those that look as if they fell. */
+      unconfirmed: z.int(),
     })
     .nullable()
     .default(null),
@@ -95,6 +97,11 @@ export type WebsiteStatus = z.infer<typeof websiteRow>;
 /** What a website is called: its name, or else its id. */
 export function nameOf({ website_id, website_name }: Pick<WebsiteStatus, 'website_id' | 'website_name'>): string {
   return website_name ?? website_id;
+}
+
+/** That some pages look as if they fell, beside those that did. */
+export function unconfirmedText(pages: number): string {
+  return `${count(pages)} more ${pages === 1 ? 'looks as if it' : 'look as if they'} fell; not confirmed`;
 }
 
 /** What to say about a website that is no longer configured. */

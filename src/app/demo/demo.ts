@@ -111,7 +111,7 @@ async function syncNights(options: DemoOptions, simulator: Simulation): Promise<
   const file = join(options.folder, 'indexhouse.yaml');
   const { google, ...loaded } = await loadConfig({ file, env: {}, cwd: options.folder });
   const config = { ...loaded, google: { ...google, requests_per_minute: INSPECTIONS_A_MINUTE } };
-  const limits = { ...RUN_LIMITS, searchDays: HISTORY_DAYS };
+  const limits = { ...RUN_LIMITS, searchDays: HISTORY_DAYS, confirmation: { pauses: [0, 0], between: 0 } };
   const receipts: Receipt[] = [];
   progress?.start('nights', nights);
   for (let night = 1; night <= nights; night++) {

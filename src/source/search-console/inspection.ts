@@ -26,6 +26,9 @@ const FIELDS: readonly [field: keyof UrlReport, name: string, convert: (value: s
 
 /** Texts of indexed pages, some of which have another verdict. */
 const INDEXED = /^(Submitted and indexed$|Indexed\b|Page indexed\b)/;
+const UNKNOWN = /unknown to Google/i;
+/** So many answers make a fall. Of pages that were many at once, true states have come back as unknown. */
+const LOOKS = { fallen: 2, unknown: 3 };
 /** A crawl before this, such as in 1970 or in the year 1, stands for none. */
 const FIRST_CRAWL_MS = Date.UTC(1996);
 
@@ -46,18 +49,35 @@ const answerSchema = z.looseObject({
  */
 export async function inspect(
   client: GoogleClient,
-  { url, spelling, ...call }: CallOptions & Page,
+  { property, purpose, ...page }: CallOptions & Page,
 ): Promise<ReportOutcome | null> {
-  const body = { inspectionUrl: spelling ?? url, siteUrl: call.property, languageCode: 'en-US' };
+  const { url, spelling } = page;
+  const body = { inspectionUrl: spelling ?? url, siteUrl: property, languageCode: 'en-US' };
   try {
-    const judged = judgeInspection(await client.call('POST', INSPECT, { ...call, body }), url, client.now);
+    const text = await client.call('POST', INSPECT, { property, purpose, body });
+    const judged = judgeInspection(text, url, client.now);
+    if (judged.outcome !== 'fetched') return judged;
     // Whose quota it used is counted by this.
-    return judged.outcome === 'fetched' ? { ...judged, extra: { ...judged.extra, siteUrl: call.property } } : judged;
+    const siteUrl = { siteUrl: property };
+    const again = looksLeft(judged.record, page);
+    if (again === 0) return { ...judged, extra: { ...judged.extra, ...siteUrl } };
+    return { outcome: 'unconfirmed', message: stateOf(judged.record), again, extra: siteUrl };
   } catch (error) {
     if (!(error instanceof SourceError) || error.kind === 'unauthorized' || error.kind === 'closed') throw error;
     if (error.kind === 'paused') return null;
     return { outcome: 'failed', status: error.status, message: error.message };
   }
+}
+
+/** How many more answers must say the same of a page that leaves the index, or becomes unknown, against its history. */
+function looksLeft(record: Partial<UrlReport>, { history, looks = 0 }: Page): number {
+  const isUnknown = UNKNOWN.test(stateOf(record));
+  const falls = record.index_summary === 'Not Indexed' && (history === 'indexed' || (history === 'known' && isUnknown));
+  return falls ? Math.max(0, LOOKS[isUnknown ? 'unknown' : 'fallen'] - looks - 1) : 0;
+}
+
+function stateOf({ index_coverage_state: state }: Partial<UrlReport>): string {
+  return state ?? '';
 }
 
 /** @param now when Google answered, by its clock */

@@ -1,11 +1,18 @@
 import { AppendFile } from '../../base/storage/durable.js';
 import type { ReportOutcome } from '../../source/report.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
-import { type ReportCounts, type ReportsLeft, type ReportsStatus, totalOf } from '../../warehouse/journal/reports.js';
+import type { PlannedPage } from '../../warehouse/journal/plan.js';
+import {
+  NO_REPORTS,
+  type PendingPage,
+  type ReportCounts,
+  type ReportsLeft,
+  type ReportsStatus,
+} from '../../warehouse/journal/reports.js';
 import { seal, seedOf } from '../../warehouse/journal/seal.js';
 import { endingWith, payloadText, storable, stringified, wellFormedJson } from './embed.js';
 
-const NOTHING_LEFT = { bytes: 0, counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 } };
+const NOTHING_LEFT = { bytes: 0, lines: 0, counts: NO_REPORTS, pending: new Map() };
 
 /** Writes the answers to the planned reports, one line each, and finally how the fetching ended. */
 export class ReportsJournal {
@@ -13,30 +20,59 @@ export class ReportsJournal {
   readonly #seed: number;
   /** The answers that it holds. */
   readonly counts: ReportCounts;
+  /** The pages that are asked for again. */
+  readonly pending: Map<string, PendingPage>;
+  #lines: number;
 
   /** @param left what an interrupted run left; anything after it is cut off */
-  constructor(folder: JournalFolder, { bytes, counts }: Pick<ReportsLeft, 'bytes' | 'counts'> = NOTHING_LEFT) {
+  constructor(
+    folder: JournalFolder,
+    { bytes, counts, pending, lines }: Pick<ReportsLeft, 'bytes' | 'counts' | 'pending' | 'lines'> = NOTHING_LEFT,
+  ) {
     this.#file = new AppendFile(folder.reports, bytes);
     this.#seed = seedOf(folder);
     this.counts = { ...counts };
+    this.pending = new Map(pending);
+    this.#lines = lines;
   }
 
   /** Resolves once the kernel has the answer; then the worker may request the next one. */
-  record(page: { url: string; reason: string }, outcome: ReportOutcome, at: Date): Promise<void> {
-    const text = reportText({ url: page.url, reason: page.reason, at: at.toISOString() }, outcome);
+  record(page: PlannedPage & { looks?: number }, outcome: ReportOutcome, at: Date): Promise<void> {
+    const { url, reason } = page;
+    if (outcome.outcome === 'unconfirmed') return this.#look(page, outcome, at);
+    this.pending.delete(url);
     this.counts[outcome.outcome]++;
-    return this.#file.append(`${seal(text, this.#seed).text}\n`);
+    return this.#append(reportText({ url, reason, at: at.toISOString() }, outcome));
   }
 
-  async finish(status: ReportsStatus, message: string | null): Promise<void> {
-    const text = wellFormedJson({ kind: 'done', status, message, answers: totalOf(this.counts) });
-    await this.#file.append(`${seal(text, this.#seed).text}\n`);
+  /** Ends the journal; what no later answer confirmed stays unconfirmed. */
+  async finish(status: ReportsStatus, message: string | null, at: Date): Promise<void> {
+    for (const { url, reason, message } of this.pending.values()) {
+      const line = { kind: 'unconfirmed', url, reason, at: at.toISOString(), http_status: 200, message };
+      await this.#append(wellFormedJson(line));
+    }
+    this.counts.unconfirmed += this.pending.size;
+    await this.#append(wellFormedJson({ kind: 'done', status, message, answers: this.#lines }));
+  }
+
+  #look(page: PlannedPage & { looks?: number }, outcome: Unconfirmed, at: Date): Promise<void> {
+    const { message, again, extra } = outcome;
+    const looked = { ...page, kind: 'look' as const, looks: (page.looks ?? 0) + 1, again, message };
+    this.pending.set(page.url, looked);
+    return this.#append(wellFormedJson({ ...looked, at: at.toISOString(), extra: JSON.stringify(extra) }));
+  }
+
+  #append(text: string): Promise<void> {
+    this.#lines++;
+    return this.#file.append(`${seal(text, this.#seed).text}\n`);
   }
 
   close(): void {
     this.#file.close();
   }
 }
+
+type Unconfirmed = Extract<ReportOutcome, { outcome: 'unconfirmed' }>;
 
 /** Which report a line is about, and when it was answered. */
 interface Place {
@@ -45,7 +81,7 @@ interface Place {
   at: string;
 }
 
-function reportText(place: Place, outcome: ReportOutcome): string {
+function reportText(place: Place, outcome: Exclude<ReportOutcome, Unconfirmed>): string {
   if (outcome.outcome === 'fetched') return fetchedText(place, outcome);
   if (outcome.outcome === 'rejected') {
     const { issues, payload } = outcome;

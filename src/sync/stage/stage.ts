@@ -129,7 +129,8 @@ async function writeManifest(
 
 /** The counts by the columns of the marker that hold them; counts by reason are JSON. */
 async function countStaged(engine: Engine): Promise<Record<string, Scalar>> {
-  await engine.run(sql('warehouse/macros/046_inspection_samples'));
+  for (const name of ['029_california_date', '046_inspection_samples'])
+    await engine.run(sql(`warehouse/macros/${name}`));
   const counted = z.record(z.string(), z.union([z.int(), z.string(), z.null()]));
   const [counts] = await engine.rows(counted, sql('sync/stage/counts'));
   return counts ?? {};

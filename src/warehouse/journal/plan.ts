@@ -9,6 +9,7 @@ import { readSealed, writeSealed } from './seal.js';
 /** Why a report is fetched, the most informative first; SQL statements see it as the variable `reasons`. */
 export const REASONS = [
   'asked',
+  'unconfirmed',
   'missing',
   'silent',
   'modified',
@@ -54,7 +55,12 @@ export type Planned = z.infer<typeof plannedSchema>;
 /** As it is stored: with the checksum of the plan's file, which DuckDB writes. */
 const storedSchema = plannedSchema.extend({ plan_crc: z.int() });
 
-const planLine = z.object({ url: z.string(), reason: z.enum(REASONS), spelling: z.string().nullish() });
+export const planLine = z.object({
+  url: z.string(),
+  reason: z.enum(REASONS),
+  spelling: z.string().nullish(),
+  history: z.enum(['indexed', 'known']).nullish(),
+});
 /** A page whose report is fetched, and why. */
 export type PlannedPage = z.infer<typeof planLine>;
 

@@ -29,6 +29,7 @@ const HEADLINE: Headline = {
   not_inspected: 0,
   first_inspected: 0,
   retired: 0,
+  unconfirmed: 0,
   clicks_lost: 0,
   crawls: null,
   estimate: NO_ESTIMATE,

@@ -27,6 +27,7 @@ function website(id: string, rest: Partial<WebsiteReceipt>, reports: Partial<Web
       missing: 0,
       failed: 0,
       rejected: 0,
+      unconfirmed: 0,
       by_reason: NO_REASONS,
       left: 0,
       ...reports,

@@ -59,7 +59,7 @@ export async function writeReports(journal: JournalFolder, pages: number): Promi
   }
   const missing = { outcome: 'missing', status: 404, message: 'no' } as const;
   await written.record({ url: 'https://e.com/gone', reason: 'new' }, missing, new Date(NOW));
-  await written.finish('complete', null);
+  await written.finish('complete', null, new Date(NOW));
   written.close();
   return readFileSync(journal.reports);
 }

@@ -6,6 +6,7 @@ import {
   nameOf,
   notConfigured,
   type SourcesRead,
+  unconfirmedText,
   unreadText,
 } from '../../../answers/status/website-status.js';
 import { namesText } from '../../../base/observe/causes.js';
@@ -86,6 +87,7 @@ function notes(status: Status, verbose: boolean): string[] {
     ...cut(unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`)),
     ...cut(configured.flatMap(notInspectedLine)),
     ...cut(configured.flatMap(unreadLine)),
+    ...cut(configured.flatMap(unconfirmedLine)),
     ...cut(shown.map((read) => sourcesLine(read, status))),
     ...cut(quarantine.map((one) => quarantineLine(one, status))),
     // They have a limit of their own.
@@ -135,6 +137,10 @@ function notInspectedLine({ last_snapshot: last, pages, ...website }: Status['we
 function unreadLine({ last_snapshot, ...website }: Status['websites'][number]): string[] {
   const text = unreadText(last_snapshot);
   return text ? [`${nameOf(website)}: ${text}; \`sync\` reads them`] : [];
+}
+
+function unconfirmedLine({ pages, ...website }: Status['websites'][number]): string[] {
+  return pages?.unconfirmed ? [`${nameOf(website)}: ${unconfirmedText(pages.unconfirmed)}`] : [];
 }
 
 /** What names the pages of a property. */
