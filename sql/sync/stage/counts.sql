@@ -107,11 +107,11 @@ select
     (
       select to_json(list(used))::varchar
       from (
-        select extra ->> '$.siteUrl' as property, california_date("at") as "day", count(*)::integer as inspections
-        from journal_reports
-        where extra is not null
-        group by all
-        having property is not null
+        select property, "day", count(*)::integer as inspections
+        from (select extra ->> '$.siteUrl' as property, california_date("at") as "day" from journal_reports)
+        where property is not null
+        group by property, "day"
+        order by property, "day"
       ) as used
     ),
     null

@@ -140,8 +140,11 @@ function addInspection(app: FastifyInstance, { world, properties, latencyMs, ins
     if (isRestricted || !isOfProperty(siteUrl, url)) throw new ServiceError(403, NOT_YOURS);
     property.spend();
     inspected.set(url, (inspected.get(url) ?? 0) + 1);
+    const isSound = property.begin();
     if (latencyMs > 0) await sleep(latencyMs * (5 / 6 + Math.random() / 3));
-    return { inspectionResult: inspectionOf(world, property, url, languageCode) };
+    property.end();
+    const known = isSound ? property : { ...property, website: null };
+    return { inspectionResult: inspectionOf(world, known, url, languageCode) };
   });
 }
 

@@ -20,6 +20,8 @@ const FAULT_KINDS = [
   'slow',
   /** The first half of the correct answer; then the connection breaks. */
   'truncated',
+  /** The first half of the correct answer, as if that were all. */
+  'cut',
   /** The correct answer with one value of a type that the contract does not allow. */
   'violation',
   /** A report that names another page; reports only. */

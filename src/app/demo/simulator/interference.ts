@@ -102,6 +102,8 @@ function spoil(
     case 'truncated':
       reply.header('content-length', Buffer.byteLength(body));
       return Readable.from(firstHalf(body));
+    case 'cut':
+      return String(body).slice(0, Buffer.byteLength(body) / 2);
     case 'violation':
       return reply.statusCode === 200 ? violate(String(body), operation, number) : body;
     case 'wrong_url':
