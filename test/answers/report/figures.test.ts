@@ -46,6 +46,7 @@ describe('the figures of a report', () => {
     expect(report.period).toMatchObject({ since: '2025-03-09', until: '2025-03-15', days: 7 });
     expect(report.total).toEqual({
       listed_on: '2025-03-14',
+      unconfirmed: 0,
       compared_with: '2025-03-01',
       pages: { now: 11, before: 10 },
       indexed: { now: 9, before: 10 },
