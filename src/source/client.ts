@@ -167,7 +167,9 @@ export class Client {
   async #isRefusedToo({ kind }: SourceError, { path }: Message, purpose: Purpose): Promise<boolean> {
     if (path === KEY_PATH) return true;
     try {
-      await this.#sendRetried((kind === 'closed' && this.#answered) || { path: KEY_PATH }, purpose);
+      // Its own lane does not wait until each of the others was refused.
+      const own = { ...purpose, lane: '' };
+      await this.#sendRetried((kind === 'closed' && this.#answered) || { path: KEY_PATH }, own);
       return false;
     } catch (error) {
       if (!(error instanceof SourceError) || error.retryable) throw error;

@@ -175,7 +175,8 @@ it('ends the inspections of a property that refuses a dozen before any other ans
   expect(given.clock.slept.filter((ms) => ms === 5000).length).toBeGreaterThan(10);
   // What was answered before is refused, too.
   const later = await google(({ number }) => (number === 1 ? undefined : refused));
-  const all = [...URLS, ...URLS].map((url) => inspect(later.client, { ...later.call, url }));
+  const busy = { purpose: { ...later.purpose, lane: 'w' } };
+  const all = [...URLS, ...URLS].map((url) => inspect(later.client, { ...later.call, ...busy, url }));
   expect((await Promise.allSettled(all)).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(4);
   expect(later.calls.length).toBeLessThan(24);
 });
