@@ -124,7 +124,7 @@ export const ENDINGS: readonly Ending[] = [
     name: 'too many records are rejected',
     exitCode: 3,
     notices: ['rejects'],
-    says: `3 of 9 reports were rejected, more than 1.0%: last_crawl_time: is not an ISO 8601 time with Z or an offset ("yester\\u001B[31m\\n day ${'x'.repeat(56)}) of ${pagesOf('w', PAGES)[0]}, and 1 more`,
+    says: `3 of 9 reports were rejected, more than 1.0%: last_crawl_time: is not an ISO 8601 time with Z or an offset ("yester\\u001B[31m\\n day ${'x'.repeat(56)}) of ${pagesOf('w', PAGES)[0]}`,
     report: (page) => {
       if (page === 7) return { body: 'no JSON' };
       const last_crawl_time = `yester\u001b[31m\n\u202eday ${'x'.repeat(200)}`;

@@ -35,35 +35,31 @@ quiet as (
   from now_listing_sources
   where getvariable('listing_complete') and pages_unnamed >= greatest(5, pages_before / 2)
 ),
--- The commonest reason for a rejection. All of it is foreign text, so each part is cut, and control characters go.
+-- The commonest reason for a rejection, with one record. All of it is foreign text: it is cut, without control characters.
 broken as (
   select
     regexp_replace(
-      format(
-        '{}{}{} of {}{}',
+      concat(
         if(field = '', '', left(field, 80) || ': '), left(one.message, 120),
-        coalesce(format(' ({})', left(one.value, 80)), ''), left(one.record, 200),
-        if(kinds > 1, format(', and {:,} more', kinds - 1), '')
+        ' (' || left(one.value, 80) || ')', ' of ', left(one.record, 200)
       ),
       '[\pC\pZ\s]+', ' ', 'g'
     ) as reason
   from (
-    select field, any_value({message: message, value: value, record: record}) as one, count(*) over () as kinds
-    from (
-      select
-        issues ->> '$[0].path' as field,
-        issues ->> '$[0].code' as code,
-        issues ->> '$[0].message' as message,
-        if(
+    select
+      issues ->> '$[0].path' as field,
+      any_value({
+        message: issues ->> '$[0].message',
+        value: if(
           issues ->> '$[0].path' = '',
           payload,
           try((payload::json -> ('/' || replace(issues ->> '$[0].path', '.', '/')))::varchar)
-        ) as value,
-        coalesce(url, 'entry ' || position) as record
-      from now_rejected_records
-    )
-    group by field, code
-    order by count(*) desc, field, code
+        ),
+        record: coalesce(url, 'entry ' || position)
+      }) as one
+    from now_rejected_records
+    group by field, issues ->> '$[0].code'
+    order by count(*) desc, field
     limit 1
   )
 )

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../exit.js';
-import { codeOf } from '../storage/durable.js';
-import { readNamed } from '../storage/only-files.js';
+import { codeOf, readNamed } from '../storage/durable.js';
 import { type ConfigDocument, type Environment, emptyDocument, readDocument } from './document.js';
 import { ConfigError, fileError } from './errors.js';
 import { type Overrides, override } from './overrides.js';
@@ -116,7 +115,7 @@ function readTokenFile(document: ConfigDocument, path: string, section: Record<s
   } catch (error) {
     const place = document.values.get(path) ?? { line: null, column: null };
     const remedy = 'Check the path, and that this user may read the file.';
-    const message = `cannot be read (${codeOf(error) || messageOf(error)})`;
+    const message = messageOf(error);
     document.problems.push({ file: document.file, ...place, path, message, remedy });
   }
 }

@@ -7,14 +7,16 @@ import {
   fsyncSync,
   ftruncateSync,
   openSync,
+  readFileSync,
   type Stats,
   writeSync,
 } from 'node:fs';
 import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { messageOf } from '../exit.js';
 import { cannotWrite } from './disk-error.js';
-import { checkAreFiles, checkWithin, IS_LINK, notAFile } from './only-files.js';
+import { checkAreFiles, checkWithin, IS_LINK, notAFile, whyNotFile } from './only-files.js';
 
 /** Makes a folder's own entries (names added, renamed or removed in it) survive a power loss. */
 export function syncFolder(folder: string): Promise<void> {
@@ -118,6 +120,17 @@ export async function ifThere<T, N>(read: Promise<T>, otherwise: N): Promise<T |
 export async function readIfThere(file: string): Promise<string | null> {
   checkAreFiles([file]);
   return ifThere(readFile(file, 'utf8'), null);
+}
+
+/** The text of a file that a setting names. @throws Error that says why it `cannot be read (…)` */
+export function readNamed(path: string): string {
+  try {
+    const reason = whyNotFile(path);
+    if (reason) throw new Error(reason);
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new Error(`cannot be read (${codeOf(cause) || messageOf(cause)})`, { cause });
+  }
 }
 
 /** A stamp that changes when a file is written, replaced or removed, and in any case when one is renamed into place. */

@@ -1,4 +1,4 @@
-import { constants, lstatSync, readFileSync, statSync } from 'node:fs';
+import { constants, lstatSync, statSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Failure } from '../exit.js';
@@ -26,13 +26,6 @@ export function checkAreFiles(paths: readonly string[]): void {
 
 export function notAFile(path: string, reason: string): Failure {
   return new Failure(`${path} ${reason}: move it away, and run \`indexhouse verify\``);
-}
-
-/** The text of a file that a setting names. @throws Error that says what is at the path instead, or the system's */
-export function readNamed(path: string): string {
-  const reason = whyNotFile(path);
-  if (reason) throw new Error(reason);
-  return readFileSync(path, 'utf8');
 }
 
 /** @throws Failure if a path leads out of a folder, or over a link below it: what a link names is somebody else's */

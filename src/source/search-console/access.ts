@@ -55,10 +55,6 @@ export class Access {
     return this.#pending;
   }
 
-  close(): Promise<void> {
-    return this.#exchange.close();
-  }
-
   async #signIn(): Promise<string> {
     const { file } = this.credentials;
     const { token, endsAt } = await this.#exchange.run(secretsIn(file), (send) => signIn(file, send));

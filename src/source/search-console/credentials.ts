@@ -9,8 +9,7 @@ import type { Config } from '../../base/config/schema.js';
 import { googleAccounts } from '../../base/config/websites.js';
 import { messageOf } from '../../base/exit.js';
 import { moment, shellWord } from '../../base/observe/format.js';
-import { codeOf } from '../../base/storage/durable.js';
-import { readNamed } from '../../base/storage/only-files.js';
+import { readNamed } from '../../base/storage/durable.js';
 import { DAY_MS } from '../../base/time.js';
 import { issuesOf, jsonOf } from '../../base/validate.js';
 import { SourceError } from '../errors.js';
@@ -19,8 +18,6 @@ export const SCOPE = 'https://www.googleapis.com/auth/webmasters.readonly';
 /** Signs a user in; the token of gcloud's own login does not open this API. */
 export const GCLOUD_LOGIN = `gcloud auth application-default login --scopes=${SCOPE},https://www.googleapis.com/auth/cloud-platform`;
 const OTHERWISE = 'run `indexhouse login`, or set google.credentials to a credentials file';
-const ofAccount = (name: string) =>
-  `run \`indexhouse login --account ${name}\`, or set google.accounts.${name}.credentials`;
 /** Where credentials are looked for, in this order. */
 export const ORDER =
   'google.credentials, GOOGLE_APPLICATION_CREDENTIALS, `indexhouse login`, `gcloud auth application-default login`, the metadata server of Google Cloud';
@@ -67,7 +64,7 @@ const impersonated = z.object({
   quota_project_id: text,
 });
 const fileSchema = z.discriminatedUnion('type', [directSchema, impersonated]);
-const clientSchema = z.union([z.object({ installed: z.object() }), z.object({ web: z.object() })]);
+const clientSchema = z.looseObject({}).refine((file) => 'installed' in file || 'web' in file);
 
 export type DirectFile = z.infer<typeof directSchema>;
 /** Who asks Search Console, as a file defines it; on Google Cloud the service account of the machine. */
@@ -84,6 +81,8 @@ export interface Credentials {
   since: number | null;
 }
 
+const unauthorized = (message: string) => new SourceError('unauthorized', message);
+
 /**
  * The first credentials of `ORDER`.
  *
@@ -93,23 +92,15 @@ export function findCredentials({ credentials, account }: Pick<GoogleConfig, 'cr
   const variable = process.env['GOOGLE_APPLICATION_CREDENTIALS'];
   if (credentials) return credentialsIn(credentials, 'google.credentials');
   // An account with a name shares nothing.
-  if (account !== undefined) return { ...credentialsIn(loginFile(account), 'login', ofAccount(account)), account };
+  const own = `run \`indexhouse login --account ${account}\`, or set google.accounts.${account}.credentials`;
+  if (account !== undefined) return { ...credentialsIn(loginFile(account), 'login', own), account };
   const corrected = 'correct GOOGLE_APPLICATION_CREDENTIALS, or unset it';
   if (variable) return credentialsIn(variable, 'GOOGLE_APPLICATION_CREDENTIALS', corrected);
   for (const [way, path] of [['login', loginFile()] as const, ['gcloud', gcloudsFile()] as const])
     if (existsSync(path)) return credentialsIn(path, way);
-  if (isOnGoogleCloud()) {
-    return {
-      way: 'metadata server',
-      path: 'the metadata server',
-      file: paidBy({ type: 'metadata_server' }),
-      since: null,
-    };
-  }
-  throw new SourceError(
-    'unauthorized',
-    `there are no credentials for Search Console (looked for: ${ORDER}); ${OTHERWISE}`,
-  );
+  const [way, file] = ['metadata server' as const, paidBy({ type: 'metadata_server' })];
+  if (isOnGoogleCloud()) return { way, path: `the ${way}`, file, since: null };
+  throw unauthorized(`there are no credentials for Search Console (looked for: ${ORDER}); ${OTHERWISE}`);
 }
 
 /** Where `indexhouse login` stores what it got: in the user's configuration folder. */
@@ -156,11 +147,8 @@ export function whyOpen(folder: string, isTop = true): string | null {
 
 function credentialsIn(path: string, way: Credentials['way'], otherwise = OTHERWISE): Credentials {
   if (/\{|PRIVATE KEY|AIza/.test(path))
-    throw new SourceError(
-      'unauthorized',
-      `${way} holds a key itself: write it to a file, and the path of the file here`,
-    );
-  const refuse = (why: string, remedy = otherwise) => new SourceError('unauthorized', `${path} ${why}; ${remedy}`);
+    throw unauthorized(`${way} holds a key itself: write it to a file, and the path of the file here`);
+  const refuse = (why: string, remedy = otherwise) => unauthorized(`${path} ${why}; ${remedy}`);
   try {
     const json = jsonOf(readNamed(path));
     const { data, error } = fileSchema.safeParse(json);
@@ -176,7 +164,7 @@ function credentialsIn(path: string, way: Credentials['way'], otherwise = OTHERW
     throw refuse(`is not a whole credentials file (${json === null ? 'it is not JSON' : issues.join(', ')})`);
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    throw refuse(`holds no credentials for Search Console: it cannot be read (${codeOf(error) || messageOf(error)})`);
+    throw refuse(`holds no credentials for Search Console: it ${messageOf(error)}`);
   }
 }
 
@@ -190,25 +178,22 @@ function paidBy(file: CredentialsFile): CredentialsFile {
 
 /** The sign-ins that end within two days, each with when and what to do. Those that cannot be read are no news here. */
 export function endingSignIns(config: Pick<Config, 'google' | 'api' | 'websites'>, now: number) {
-  return googleAccounts(config).flatMap((account) => {
-    const ends = endOf(googleFor(config.google, account));
-    if (ends === null || Date.parse(ends) - now > ENDING_MS) return [];
-    const [verb, name] = [Date.parse(ends) > now ? 'ends' : 'ended', account === null ? '' : ` --account ${account}`];
-    const text = `the sign-in of \`indexhouse login${name}\` ${verb} at ${moment(ends)}, because its app is in "Testing": publish the app, and run \`indexhouse login${name}\` again`;
-    return [{ ends, text }];
+  return googleAccounts(config).flatMap((name) => {
+    const google = googleFor(config.google, name);
+    const { credentials = process.env['GOOGLE_APPLICATION_CREDENTIALS'] } = google;
+    try {
+      if (!existsSync(credentials || loginFile(google.account))) return [];
+      const { file } = findCredentials(google);
+      const ends = ('ends_at' in file && file.ends_at) || '';
+      const left = Date.parse(ends) - now;
+      if (!(left <= ENDING_MS)) return [];
+      const login = `indexhouse login${name === null ? '' : ` --account ${name}`}`;
+      const text = `the sign-in of \`${login}\` ${left > 0 ? 'ends' : 'ended'} at ${moment(ends)}, because its app is in "Testing": publish the app, and run \`${login}\` again`;
+      return [{ ends, text }];
+    } catch {
+      return [];
+    }
   });
-}
-
-/** When a sign-in ends; null if it does not, or is unknown. */
-function endOf(google: GoogleConfig): string | null {
-  const { credentials = process.env['GOOGLE_APPLICATION_CREDENTIALS'] } = google;
-  if (!existsSync(credentials || loginFile(google.account))) return null;
-  try {
-    const { file } = findCredentials(google);
-    return 'ends_at' in file && Date.parse(file.ends_at ?? '') ? (file.ends_at ?? null) : null;
-  } catch {
-    return null;
-  }
 }
 
 function signs(pem: string): boolean {

@@ -116,7 +116,7 @@ export class GoogleClient {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#clients.values(), this.#known].map((one) => one?.close()));
+    await Promise.all([...this.#clients.values()].map((one) => one.close()));
   }
 
   #clientFor({ quota, perMinute, waits, pressure }: Kind): Client {

@@ -3,16 +3,15 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { webhookUrl } from '../../base/config/scalars.js';
 import { realEffects } from '../../base/effects.js';
-import { Failure, messageOf, UsageError } from '../../base/exit.js';
-import { codeOf, makeFolder, readIfThere, writeDurably } from '../../base/storage/durable.js';
-import { readNamed } from '../../base/storage/only-files.js';
+import { messageOf, UsageError } from '../../base/exit.js';
+import { makeFolder, readIfThere, readNamed, writeDurably } from '../../base/storage/durable.js';
 import { MINUTE_MS, SECOND_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { SourceError } from '../errors.js';
 import { library, loginFile, SCOPE, whyOpen } from './credentials.js';
 import { LOGIN_AGAIN } from './remedy.js';
-import { type ExchangeOptions, SecretExchange } from './secret-exchange.js';
-import { type Send, transporterOf } from './sign-in.js';
+import { SecretExchange } from './secret-exchange.js';
+import { transporterOf } from './sign-in.js';
 
 const GOOGLES_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 const secure = webhookUrl();
@@ -35,23 +34,20 @@ const answerSchema = z.object({
 /** How to get an OAuth client that can sign in. */
 const CREATE = 'create one of the type "Desktop app" (docs/search-console.md, "Set up") and download its JSON file';
 const CONNECTIONS = 'remove the access at https://myaccount.google.com/connections';
+const COMMON = { timeout: MINUTE_MS, effects: realEffects };
 const storedSchema = z.object({ refresh_token: z.string(), token_uri: z.string().default(GOOGLES_TOKEN_URI) });
 
 /** Reads the file of an OAuth client. @throws UsageError */
 export function readClient(path: string): OAuthClient {
-  let text: string;
+  const refuse = (why: string) => new UsageError(`${path} ${why}; ${CREATE}`);
   try {
-    text = readNamed(path);
+    const { data } = clientSchema.safeParse(jsonOf(readNamed(path).replace(/^\uFEFF/, '')));
+    if (data) return data.installed;
   } catch (cause) {
-    throw new UsageError(
-      `${path} cannot be read (${codeOf(cause) || messageOf(cause)}); name the JSON file of your OAuth client`,
-      { cause },
-    );
+    throw refuse(messageOf(cause));
   }
-  const { data } = clientSchema.safeParse(jsonOf(text.replace(/^\uFEFF/, '')));
-  if (data) return data.installed;
-  throw new UsageError(
-    `${path} is not the JSON file of an OAuth client for the desktop (a credentials file goes into google.credentials); ${CREATE}`,
+  throw refuse(
+    'is not the JSON file of an OAuth client for the desktop (a credentials file goes into google.credentials)',
   );
 }
 
@@ -87,42 +83,22 @@ export function refusalOf(code: string): SourceError {
   return new SourceError('unauthorized', `Google answered ${code.slice(0, 40)}; ${LOGIN_AGAIN}`);
 }
 
-/** Sends requests with these secrets. @throws SourceError; `Stopped` */
-async function exchange<T>(
-  options: Pick<ExchangeOptions, 'path' | 'signal' | 'remedy'>,
-  secrets: string[],
-  work: (send: Send) => Promise<T>,
-): Promise<T> {
-  const own = new SecretExchange({ ...options, timeout: MINUTE_MS, effects: realEffects });
-  try {
-    return await own.run(secrets, work);
-  } finally {
-    await own.close();
-  }
-}
-
-interface Granted {
-  client: OAuthClient;
-  /** The file of the client, for messages. */
-  clientFile: string;
-  code: string;
-  codeVerifier: string;
-  redirectUri: string;
-  /** Where it is stored: `placeOfLogin`. */
-  path: string;
-  signal: AbortSignal;
-}
+type GrantedText = 'clientFile' | 'code' | 'codeVerifier' | 'redirectUri' | 'path';
 
 /**
  * Exchanges a code for a sign-in, and stores that for its owner only.
  *
+ * @param granted `clientFile`: for messages; `path`: where it is stored, as `placeOfLogin` has it
  * @returns when Google ends it, if it says so
  * @throws SourceError
  */
-export async function storeLogin({ client, clientFile, code, codeVerifier, redirectUri, path, signal }: Granted) {
-  const { client_id, client_secret, token_uri } = client;
-  const options = { path: clientFile, signal, remedy: LOGIN_AGAIN };
-  const tokens = await exchange(options, [client_secret, code, codeVerifier], async (send) => {
+export async function storeLogin(
+  { client_id, client_secret, token_uri }: OAuthClient,
+  { signal, ...granted }: Record<GrantedText, string> & { signal: AbortSignal },
+) {
+  const { clientFile, code, codeVerifier, redirectUri, path } = granted;
+  const exchange = new SecretExchange({ ...COMMON, path: clientFile, signal, remedy: LOGIN_AGAIN });
+  const tokens = await exchange.run([client_secret, code, codeVerifier], async (send) => {
     const own = { clientId: client_id, clientSecret: client_secret, redirectUri };
     const reached = { transporter: transporterOf(SCOPE, send), endpoints: { oauth2TokenUrl: token_uri } };
     const asking = new (library().OAuth2Client)({ ...own, ...reached });
@@ -144,34 +120,25 @@ export async function storeLogin({ client, clientFile, code, codeVerifier, redir
  * Revokes the stored sign-in at Google, and deletes its file; but if Google cannot be asked now, that stays.
  *
  * @returns the file, and why it may not be revoked; null if there is none
- * @throws SourceError if Google cannot be asked; Failure if the file cannot be deleted
+ * @throws SourceError if Google cannot be asked
  */
-export async function removeLogin(
-  signal: AbortSignal,
-  account?: string,
-): Promise<{ path: string; problem: string | null } | null> {
+export async function removeLogin(signal: AbortSignal, account?: string) {
   const path = loginFile(account);
   const text = await readIfThere(path);
   if (text === null) return null;
   const { data } = storedSchema.safeParse(jsonOf(text));
   const why = data ? await revoke(data, signal) : `${path} was damaged; ${CONNECTIONS}`;
-  const problem = why && `Google did not revoke it: ${why}`;
-  await rm(path).catch((cause) => {
-    const done = problem ?? 'Google revoked the sign-in';
-    throw new Failure(`${done}, but ${path} cannot be deleted: delete it yourself`, { cause });
-  });
-  return { path, problem };
+  await rm(path);
+  return { path, problem: why && `Google did not revoke it: ${why}` };
 }
 
 /** @returns why Google refuses to; null if it is revoked */
 async function revoke({ refresh_token: token, token_uri }: z.infer<typeof storedSchema>, signal: AbortSignal) {
   const url = new URL(token_uri.replace(/token$/, 'revoke'));
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const options = { path: 'the stored sign-in', signal, remedy: CONNECTIONS };
+  const exchange = new SecretExchange({ ...COMMON, path: 'the stored sign-in', signal, remedy: CONNECTIONS });
   try {
-    await exchange(options, [token], (send) =>
-      send({ url, method: 'POST', headers, body: new URLSearchParams({ token }) }),
-    );
+    await exchange.run([token], (send) => send({ url, method: 'POST', headers, body: new URLSearchParams({ token }) }));
     return null;
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;

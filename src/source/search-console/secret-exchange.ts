@@ -37,7 +37,6 @@ export interface ExchangeOptions {
 
 /** Sends the requests of sign-ins: only to safe addresses, and so that no message shows what they sent or received. */
 export class SecretExchange {
-  readonly #transports = new Map<string, Transport>();
   /** What the newest two sign-ins sent and gave: answers to older ones have long come. */
   #secrets: string[][] = [];
   /** Why the sign-in that goes on failed, as the library gives errors words of its own. */
@@ -45,12 +44,7 @@ export class SecretExchange {
   /** Masks what was lately sent to sign in or received. */
   redact = (text: string): string => text;
 
-  constructor(private readonly options: ExchangeOptions) {
-    const abort = () => {
-      for (const transport of this.#transports.values()) transport.abort();
-    };
-    options.signal?.addEventListener('abort', abort, { once: true });
-  }
+  constructor(private readonly options: ExchangeOptions) {}
 
   /**
    * Signs in once.
@@ -74,10 +68,6 @@ export class SecretExchange {
     return new SourceError('unauthorized', `signing in with ${path} failed: ${why}; check ${path}`);
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#transports.values()].map((one) => one.close()));
-  }
-
   async #send(request: TokenRequest): Promise<HttpAnswer> {
     try {
       return await this.#exchange(request);
@@ -92,11 +82,13 @@ export class SecretExchange {
       body instanceof URLSearchParams ? [...body].flatMap(([key, value]) => (OPEN.test(key) ? [] : [value])) : [];
     const own = Object.entries(headers).flatMap(([key, value]) => (OPEN.test(key) ? [] : value.replace(/^\w+ /, '')));
     this.hide([...sent, ...own]);
-    const answer = await this.#transportTo(url).send({
-      method,
-      path: `${url.pathname}${url.search}`,
-      headers,
-      body: body?.toString() ?? null,
+    const transport = this.#transportTo(url);
+    const stop = () => transport.abort();
+    this.options.signal?.addEventListener('abort', stop, { once: true });
+    const path = `${url.pathname}${url.search}`;
+    const answer = await transport.send({ method, path, headers, body: body?.toString() ?? null }).finally(() => {
+      this.options.signal?.removeEventListener('abort', stop);
+      return transport.close();
     });
     if (answer.status !== 200) throw this.#refusal(answer, url);
     if (looksLikeHtml(answer.text ?? ''))
@@ -113,15 +105,11 @@ export class SecretExchange {
   /** @throws SourceError, before anything is sent, to an address that is neither encrypted nor the machine's own */
   #transportTo({ origin, protocol, hostname }: URL): Transport {
     if (this.options.signal?.aborted) throw new Stopped();
-    const { path } = this.options;
+    const { path, timeout } = this.options;
     if (protocol !== 'https:' && !(protocol === 'http:' && (isLoopback(hostname) || MACHINES_OWN.test(hostname))))
       throw new SourceError('unauthorized', `${origin} in ${path} is not an https address; correct it there`);
     const places = { baseUrl: `the addresses in ${path}`, token: path };
-    const known = this.#transports.get(origin);
-    const { timeout } = this.options;
-    const transport = known ?? new Transport({ baseUrl: origin, places, timeout, connections: 1 });
-    this.#transports.set(origin, transport);
-    return transport;
+    return new Transport({ baseUrl: origin, places, timeout, connections: 1 });
   }
 
   #refusal({ status, text, headers }: HttpAnswer, { origin }: URL): SourceError {
@@ -132,11 +120,10 @@ export class SecretExchange {
     const { path } = this.options;
     const what = `signing in with ${path} failed, ${origin} answered ${status} (${excerpt(words, data && MOST_WORDS)})`;
     if (status === 429 || status >= 500) return new SourceError('server', `${what}; try again later`, { status });
-    const isOfClock = /timeframe|short-lived/i.test(words);
-    const clocks = `${moment(this.options.effects.now())}${headers.date ? ` and Google's ${headers.date}` : ''}`;
-    const isOfAddress = status < 400 || status === 404;
-    const remedy = isOfAddress ? `check the addresses in ${path}` : this.options.remedy;
-    const said = isOfClock ? `set this machine's clock: it shows ${clocks}` : remedy;
-    return new SourceError('unauthorized', `${what}; ${said}`, { status });
+    let { remedy } = this.options;
+    if (status < 400 || status === 404) remedy = `check the addresses in ${path}`;
+    if (/timeframe|short-lived/i.test(words))
+      remedy = `set this machine's clock: it shows ${moment(this.options.effects.now())}${headers.date ? ` and Google's ${headers.date}` : ''}`;
+    return new SourceError('unauthorized', `${what}; ${remedy}`, { status });
   }
 }

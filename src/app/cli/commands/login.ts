@@ -101,7 +101,7 @@ async function signedIn(
     const answer = await Promise.race([listening.answer, ended(signal), pasted]);
     const code = answer.get('code');
     if (!code) throw refusalOf(answer.get('error') ?? 'access_denied');
-    return await storeLogin({ client, clientFile: path, code, codeVerifier, redirectUri, path: file, signal });
+    return await storeLogin(client, { clientFile: path, code, codeVerifier, redirectUri, path: file, signal });
   } finally {
     over.abort();
     listening.close();
