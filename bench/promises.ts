@@ -28,6 +28,7 @@ export const PROMISES = {
     page: { what: 'processor seconds of `page`', atMost: 1 },
     report: { what: 'processor seconds of the report', atMost: 15 },
     memory: { what: 'megabytes of memory of the largest of these', atMost: 1000 },
+    property: { what: 'megabytes of memory of a property: its first night, and questions about search', atMost: 1000 },
     commits: { what: 'processor time of `select 1` over many commits ÷ over two', atMost: 1.5 },
     deep: { what: 'processor time of a window deep in a listing ÷ an early one', atMost: 2 },
     overview: { what: 'processor time of the first view of the overview ÷ a scan of 1,000,000 pages', atMost: 150 },

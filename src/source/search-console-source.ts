@@ -75,9 +75,10 @@ export class SearchConsoleSource implements Source {
     const first = from ? restartedWalk(from.state, client.now) : firstWalk(WINDOW_PAGES, client.now);
     const merged = await sink.merged(found);
     const state = await journaled(sink, merged, first);
-    for (const text of found.problems) sink.note(text, 'warn');
+    const problems = [...found.problems, ...(merged.lacks === null ? [] : [merged.lacks])];
+    for (const text of problems) sink.note(text, 'warn');
     for (const text of found.notes) sink.note(text, 'info');
-    const reason = whyIncomplete(merged.sources, found.problems);
+    const reason = whyIncomplete(merged.sources, problems);
     const kept = { ...state, count: state.kept, ended: true };
     return { kept, walks: state.walk, complete: reason === null, reason, error: null };
   }

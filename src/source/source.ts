@@ -101,6 +101,8 @@ export interface Merged {
   pages: AsyncIterable<JudgedEntry>;
   /** The places, with what they named. */
   sources: readonly MergedSource[];
+  /** What was left out for want of memory; null if nothing was. */
+  lacks: string | null;
 }
 
 /** A row of `listing_sources`. */

@@ -74,7 +74,10 @@ export async function stage(
   before: Before,
   given: FetchedReports,
 ): Promise<Manifest> {
-  const fetched = await judgeReports(run, before, given);
+  const judged = await judgeReports(run, before, given);
+  const { lacks } = run.journal;
+  // Unless the listing says so.
+  const fetched = lacks && listed.complete ? { ...judged, status: 'interrupted' as const, message: lacks } : judged;
   run.header = await headerAfter(run, before);
   const { header, requests } = run;
   const facts = commitFacts(run, listed, before);

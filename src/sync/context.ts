@@ -147,7 +147,7 @@ export function deadlineOf({ header, config }: Pick<WebsiteRun, 'header' | 'conf
 
 /** DuckDB's options for a piece of work, with a folder of its own for spill files. */
 export function engineOptions(config: Config, folder: string): EngineOptions {
-  return { memoryLimit: config.warehouse.memory_limit, temporary: folder };
+  return { memoryLimit: config.warehouse.memory_limit, memoryShare: 0.25, temporary: folder };
 }
 
 export function journalEngine(run: WebsiteRun): EngineOptions {

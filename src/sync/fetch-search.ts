@@ -16,7 +16,7 @@ import {
 import { type Before, deadlineOf, type WebsiteRun } from './context.js';
 import { dayName, readSearch, SearchJournal, type SearchLeft } from './journal/search.js';
 import { type AllTotals, datesOf, type KnownDay, planDays, type Unknown, type WantedDay } from './search-days.js';
-import { viewSearch } from './stage/search-views.js';
+import { viewSearch, withSearch } from './stage/search-views.js';
 
 /** Days that are fetched at the same time. */
 const WIDTH = 4;
@@ -186,14 +186,14 @@ class SearchFetch {
   }
 }
 
-/** Each page once, as it was spelt most, with the figures of all its rows. The start of an answer may repeat the one before. */
+/** Each page once, by `url`, as it was spelt most, with the figures of all its rows, which answers may repeat. */
 function pagesIn(found: readonly SearchRow[]): SearchRow[] {
   const rows = new Map(found.map((row) => [row.page ?? row.url, row]));
   const pages = new Map<string, SearchRow>();
   for (const { page: _, ...row } of [...rows.values()].sort((one, other) => other.impressions - one.impressions)) {
     if (row.url !== null) pages.set(row.url, added(row, pages.get(row.url)));
   }
-  return [...pages.values()];
+  return [...pages.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, page]) => page);
 }
 
 function added(row: SearchRow, sum: SearchRow | undefined): SearchRow {
@@ -242,7 +242,7 @@ function knownDays(run: WebsiteRun, before: Before): Promise<ReadonlyMap<string,
 
 function hostsOf(run: WebsiteRun, before: Before): Promise<string[]> {
   return run.journal.use(null, async (engine) => {
-    await viewSearch(engine, run, before);
-    return (await engine.rows(hostRow, sql('sync/list/search_hosts'))).map(({ url }) => url);
+    const work = () => engine.rows(hostRow, sql('sync/list/search_hosts'));
+    return (await withSearch(engine, run, { before, work })).map(({ url }) => url);
   });
 }

@@ -15,7 +15,7 @@ import { COMPARED, setCommitFacts, viewComparison, viewPreviousState } from '../
 import { commitFacts } from './commit-snapshot.js';
 import type { Before, PlannedRun, WebsiteRun } from './context.js';
 import { keepOddRecords } from './stage/journal-views.js';
-import { viewSearch } from './stage/search-views.js';
+import { withSearch } from './stage/search-views.js';
 import { journalQuery } from './stage/stage.js';
 
 /** The statements that `choose_inspections` builds on, in order. */
@@ -45,7 +45,8 @@ export async function plan(run: PlannedRun, listed: PlannedListing, before: Befo
   if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: null, ...known(await quotasOf(run)) };
   const planned = await run.journal.use(listed.walk, async (engine) => {
     await viewListing(engine, run, listed, before);
-    return writePlan(engine, run);
+    const work = () => writePlan(engine, run);
+    return run.source.byInspection ? withSearch(engine, run, { before, work }) : work();
   });
   await writePlanned(run.folder, planned);
   crashPoint('planned');
@@ -63,7 +64,6 @@ async function viewListing(engine: Engine, run: PlannedRun, listed: PlannedListi
   }
   await viewComparison(engine);
   if (!run.source.byInspection) return;
-  await viewSearch(engine, run, before);
   // `is_website` needs it to find names; the plan is that of one website.
   await engine.view('snapshots', tableQuery('snapshots', []));
 }

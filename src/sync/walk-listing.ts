@@ -15,7 +15,7 @@ import { type Before, deadlineOf, type WebsiteRun } from './context.js';
 import { wellFormedJson } from './journal/embed.js';
 import { ListingJournal } from './journal/write-listing.js';
 import { type WalkFingerprint, walkFingerprint } from './stage/journal-views.js';
-import { viewSearch } from './stage/search-views.js';
+import { withSearch } from './stage/search-views.js';
 
 /** Reading every sitemap may take this long, so that a night has time for its inspections. */
 const LONGEST_LISTING_MS = 4 * HOUR_MS;
@@ -91,15 +91,19 @@ async function merged(run: WebsiteRun, found: Sightings, before: Before): Promis
     });
     await viewPreviousState(engine, before.state);
     await engine.run(sql('warehouse/macros/026_url_key'));
-    await viewSearch(engine, run, before);
-    for (const name of ['sightings', 'known_pages', 'restless_sources']) await engine.run(sql(`sync/list/${name}`));
-    await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
-    const counted = await engine.rows(mergedSource, sql('sync/list/counted_sources'));
+    const work = async () => {
+      // Without search, pages that it alone names must not count as unnamed.
+      if (journal.lacks !== null) await engine.set({ is_partial: true });
+      for (const name of ['sightings', 'known_pages', 'restless_sources']) await engine.run(sql(`sync/list/${name}`));
+      await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
+      return engine.rows(mergedSource, sql('sync/list/counted_sources'));
+    };
+    const counted = await withSearch(engine, run, { before, work });
     await engine.run('drop table sightings');
     return counted;
   });
   await rm(folder.sightings);
-  return { pages: entriesIn(folder.sighted), sources };
+  return { pages: entriesIn(folder.sighted), sources, lacks: journal.lacks };
 }
 
 async function* entriesIn(file: string): AsyncGenerator<JudgedEntry> {

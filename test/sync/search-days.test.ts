@@ -8,6 +8,7 @@ import { readStatus } from '../../src/answers/status/status.js';
 import { unreadText } from '../../src/answers/status/website-status.js';
 import type { SearchConsole } from '../../src/app/demo/search-console/search-console.js';
 import { watchCrashPoints } from '../../src/base/storage/crash-point.js';
+import { MemoryError } from '../../src/base/storage/engine.js';
 import { addDays, DAY_MS } from '../../src/base/time.js';
 import { analysisRows, openReader, type Row, rowsOf } from '../answers/query/given.js';
 import { testAtLength } from '../given/at-length.js';
@@ -318,6 +319,36 @@ test('a run that is resumed after its deadline commits what it had read, and the
   expect(await pass(said)).toMatchObject({ status: 'committed', resumed: true, listing_status: 'partial' });
   expect(await rows('select count(*)::int as rows from search_final')).not.toEqual([{ rows: 0 }]);
   expect(await pass(said)).toMatchObject({ status: 'committed', resumed: false, listing_status: 'complete' });
+});
+
+test.each([
+  ['wrote the plan', 'search analytics is left out: needs more memory', 1],
+  ['staged search_fresh', 'search analytics is not stored: needs more memory', 0],
+])('memory that runs out for search (%s) costs no snapshot, and the run says so', async (at, error, days) => {
+  const { pass, rows, wrong } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
+  let isShort = true;
+  const ended = watchCrashPoints((step) => {
+    if (step !== at || !isShort) return;
+    isShort = false;
+    throw new MemoryError('needs more memory', {}, {});
+  });
+  const night = await pass({ sitemap: [`${SHOP}/a`], search: shown('2026-02-05') });
+  ended();
+  expect(night).toMatchObject({
+    status: 'committed',
+    listing_status: 'complete',
+    reports_status: 'interrupted',
+    error,
+  });
+  expect(night.inspected).toEqual([`${SHOP}/a`, `${SHOP}/b`]);
+  expect(await rows('select count(*) > 0 as is_stored from search_dates')).toEqual([{ is_stored: days === 1 }]);
+  expect(await pass({ sitemap: [`${SHOP}/a`], search: shown('2026-02-05') })).toMatchObject({
+    reports_status: 'complete',
+  });
+  expect(await rows('select count(*)::int as rows from search_days where "type" = \'web\' and is_final')).not.toEqual([
+    { rows: 0 },
+  ]);
+  expect(await wrong()).toEqual([]);
 });
 
 testAtLength('a day with 50,000 pages is marked as cut', async () => {

@@ -3,7 +3,7 @@ import { nearest } from '../../base/config/suggest.js';
 import { messageOf, Stopped, UsageError } from '../../base/exit.js';
 import { escapedJson } from '../../base/observe/terminal.js';
 import { duckdb } from '../../base/storage/duckdb.js';
-import { EngineError, type Scalar } from '../../base/storage/engine.js';
+import type { Engine, Scalar } from '../../base/storage/engine.js';
 import { identifier, literal } from '../../base/storage/sql.js';
 import { toValue, type Value } from '../../base/storage/values.js';
 import type { Reader } from './reader.js';
@@ -52,7 +52,7 @@ export async function ask(reader: Reader, question: Question): Promise<Result> {
   const turn = reader.nextTurn();
   const result = await reader.withTables(async () => {
     const prepared = await prepare(reader, question);
-    return explained(question, async () => {
+    return explained(reader.engine, question, async () => {
       prepared.bind({ ...question.parameters });
       return prepared.stream();
     });
@@ -60,7 +60,7 @@ export async function ask(reader: Reader, question: Question): Promise<Result> {
   const names = result.deduplicatedColumnNames();
   const { columns = names } = question;
   const places = placesOf(question, columns, names);
-  const parts = partsOf(question, result, () => reader.turn === turn);
+  const parts = partsOf(reader, question, { result, turn });
   return {
     columns: [...columns],
     types: places.map((at) => TYPES.get(result.columnTypeId(at)) ?? 'other'),
@@ -103,7 +103,9 @@ export async function askIntoParquet(reader: Reader, question: Question, file: s
   reader.nextTurn();
   const prepared = await reader.withTables(() => prepare(reader, question), question.website);
   const copy = `copy (${withPlainTypes(prepared, withColumns(question, prepared), question.columns)}\n) to ${literal(file)} (format parquet, compression zstd)`;
-  const copied = await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
+  const copied = await explained(reader.engine, question, () =>
+    reader.engine.raw.run(copy, { ...question.parameters }),
+  );
   return Number((await copied.getRows())[0]?.[0] ?? 0);
 }
 
@@ -147,7 +149,7 @@ function withPlainTypes(prepared: DuckDBPreparedStatement, text: string, wanted?
 async function prepare(reader: Reader, question: Question): Promise<DuckDBPreparedStatement> {
   const text = bare(question.sql);
   if (text === '') throw new UsageError(`${question.name}: no statement found`);
-  const prepared = await explained(question, async () => {
+  const prepared = await explained(reader.engine, question, async () => {
     // Before the text is parsed, for which IMPORT DATABASE opens files.
     const writing = WRITING.exec(text)?.[0];
     if (writing && !PRAGMAS.test(text)) throw refusal(question, `is not a query but ${writing.toUpperCase()}`);
@@ -189,11 +191,16 @@ function checkParameters({ name, parameters }: Question, prepared: DuckDBPrepare
   }
 }
 
-async function* partsOf(question: Question, result: DuckDBResult, isOpen: () => boolean): AsyncGenerator<Value[][]> {
+async function* partsOf(
+  reader: Reader,
+  question: Question,
+  { result, turn }: { result: DuckDBResult; turn: Reader['turn'] },
+): AsyncGenerator<Value[][]> {
   for (;;) {
     // Otherwise, DuckDB ends such a result as if it had no more rows.
-    if (!isOpen()) throw new Error(`${question.name}: another question was asked before its answer was read`);
-    const chunk = await explained(question, () => result.fetchChunk());
+    if (reader.turn !== turn)
+      throw new Error(`${question.name}: another question was asked before its answer was read`);
+    const chunk = await explained(reader.engine, question, () => result.fetchChunk());
     if (!chunk || chunk.rowCount === 0) return;
     // Column by column, which takes three quarters of the time that row by row does.
     const columns = chunk.convertColumns<Value>((value) => toValue(value));
@@ -202,7 +209,7 @@ async function* partsOf(question: Question, result: DuckDBResult, isOpen: () => 
 }
 
 /** Runs `work`, and turns DuckDB's errors about the statement into a UsageError. */
-async function explained<T>(question: Question, work: () => Promise<T>): Promise<T> {
+async function explained<T>(engine: Engine, question: Question, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
@@ -211,7 +218,7 @@ async function explained<T>(question: Question, work: () => Promise<T>): Promise
     if (/^INTERRUPT Error/i.test(message))
       throw new Stopped(`${question.name}: stopped before the answer was complete`);
     if (NOT_OUR_SQL.test(message))
-      throw new EngineError(`${question.name}: ${message}`, question.parameters, { cause });
+      throw engine.refused((text) => `${question.name}: ${text}`, question.parameters, cause);
     throw new UsageError(`${question.name}: ${message}`, { cause });
   }
 }

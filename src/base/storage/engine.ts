@@ -14,6 +14,10 @@ import { toValue, type Value } from './values.js';
 const ONE_THREAD_BELOW_BYTES = 500_000_000;
 const MAX_THREADS = 4;
 const INTERRUPT_INTERVAL_MS = 20;
+/** A full disk is another matter. */
+const OUT_OF_MEMORY = /^Out of Memory Error(?!.*max_temp_directory_size)/s;
+/** In bytes. Less would not help any statement that ran out of memory. */
+const LEAST_ADVISED = 2e9;
 
 export interface EngineOptions {
   /** A database file; left out for one in memory. */
@@ -23,6 +27,8 @@ export interface EngineOptions {
   storageVersion?: string;
   /** Bytes. */
   memoryLimit: number;
+  /** Which part of `warehouse.memory_limit` that is, 0 to 1 (default 1). */
+  memoryShare?: number;
   /** The folder below which DuckDB spills to a folder of its own; made if missing. */
   temporary: string;
   /** Whether other connections to this database see its views; only for one in memory. Default: no. */
@@ -44,6 +50,9 @@ export class EngineError extends Failure {
     super(message, options);
   }
 }
+
+/** A statement that needs more memory than DuckDB may have. */
+export class MemoryError extends EngineError {}
 
 /**
  * One DuckDB connection, with the same settings everywhere: UTC, a memory limit, a folder for spill files.
@@ -140,7 +149,7 @@ export class Engine {
     try {
       return await this.connection.run(statement, bound(parameters), typesOf(parameters));
     } catch (cause) {
-      throw refused(statement, parameters, cause);
+      throw this.refused(named(statement), parameters, cause);
     }
   }
 
@@ -151,7 +160,7 @@ export class Engine {
       const reader = await this.connection.runAndReadAll(query, bound(parameters), typesOf(parameters));
       return z.array(schema).parse(reader.convertRowObjects<Value>((value) => toValue(value)));
     } catch (cause) {
-      throw refused(query, parameters, cause);
+      throw this.refused(named(query), parameters, cause);
     }
   }
 
@@ -161,6 +170,17 @@ export class Engine {
     for await (const rows of result.yieldConvertedRowObjects<Value>((value) => toValue(value))) {
       for (const row of rows) yield schema.parse(row);
     }
+  }
+
+  /** How a refused statement is reported. @param named adds what was refused to the message */
+  refused(named: (message: string) => string, parameters: Parameters, cause: unknown): EngineError {
+    const message = messageOf(cause);
+    if (!OUT_OF_MEMORY.test(message)) return new EngineError(named(message), parameters, { cause });
+    const { memoryLimit, memoryShare = 1 } = this.options;
+    const advised = Math.max(LEAST_ADVISED, (2 * memoryLimit) / memoryShare);
+    const needs = `DuckDB needs more memory than the ${Math.round(memoryLimit / 1e6)}MB that it has here`;
+    const remedy = `set \`warehouse.memory_limit\` to ${Math.round(advised / 1e9)}GB`;
+    return new MemoryError(`${needs}: ${remedy}`, parameters, { cause });
   }
 
   /** Writes a query's rows into a file, and returns their number. The file's name is not read as a pattern. */
@@ -250,7 +270,7 @@ function typesOf(parameters: Parameters) {
   return Object.fromEntries(lists.map(([name]) => [name, duckdb.LIST(duckdb.VARCHAR)]));
 }
 
-function refused(statement: string, parameters: Parameters, cause: unknown): EngineError {
-  const what = statement.replace(/\s+/g, ' ').slice(0, 80);
-  return new EngineError(`${messageOf(cause)} (in: ${what}…)`, parameters, { cause });
+/** Names a statement by its beginning. */
+function named(statement: string) {
+  return (message: string) => `${message} (in: ${statement.replace(/\s+/g, ' ').slice(0, 80)}…)`;
 }

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { Reader } from '../../answers/query/reader.js';
 import { messageOf, UsageError } from '../../base/exit.js';
 import { size } from '../../base/observe/format.js';
+import { MemoryError } from '../../base/storage/engine.js';
 import { readRows } from './rows.js';
 import { type SqlAnswer, type SqlRequest, sqlRequest } from './run-sql.js';
 
@@ -13,7 +14,7 @@ import { type SqlAnswer, type SqlRequest, sqlRequest } from './run-sql.js';
 
 /** How often it checks its own memory: DuckDB can fill a few hundred megabytes in that time. */
 const LOOK_MS = 20;
-const OUT_OF_MEMORY = /\bOut of Memory Error\b|max_temp_directory_size/i;
+const OUT_OF_SPACE = /max_temp_directory_size/;
 
 const LOW_PRIORITY = 10;
 
@@ -44,7 +45,7 @@ async function answerTo(request: SqlRequest): Promise<SqlAnswer> {
     return { rows: await readRows(reader, question, { limit, offset }, countMs) };
   } catch (error) {
     const message = messageOf(error).replaceAll(warehouse, '…').replaceAll(tmpdir(), '…');
-    if (OUT_OF_MEMORY.test(message)) return { refused: needsMemory(request) };
+    if (error instanceof MemoryError || OUT_OF_SPACE.test(message)) return { refused: needsMemory(request) };
     return error instanceof UsageError ? { refused: message } : { failed: message };
   }
 }

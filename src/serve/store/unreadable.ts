@@ -1,4 +1,4 @@
-import { EngineError } from '../../base/storage/engine.js';
+import { EngineError, MemoryError } from '../../base/storage/engine.js';
 import { DamageError } from '../../warehouse/log/folder/damage.js';
 import { ServiceError } from '../api/errors.js';
 
@@ -7,7 +7,6 @@ const OF_A_FILE = /\b(IO|Invalid|Invalid Input|Serialization|Corrupt\w*|Not impl
 /** The file that DuckDB's message is about. */
 const FILE = /["']([^"']+\.parquet)["']/;
 const MISSING = /No files found|No such file|does not exist/i;
-const OUT_OF_MEMORY = /\bOut of Memory Error\b/i;
 
 /** This answer needs a file that cannot be read; other answers do not. */
 export class UnreadableError extends ServiceError {
@@ -33,7 +32,7 @@ export function explained(error: unknown): unknown {
   }
   if (!(error instanceof EngineError)) return error;
   const { message } = error;
-  if (OUT_OF_MEMORY.test(message)) {
+  if (error instanceof MemoryError) {
     return new ServiceError(503, 'This answer needs more memory than is available now.', { 'retry-after': '5' });
   }
   return OF_A_FILE.test(message) ? new UnreadableError(MISSING.test(message), message, filesBehind(error)) : error;

@@ -48,6 +48,8 @@ export async function setContract(engine: Engine): Promise<void> {
 export class JournalEngine {
   #engine: Engine | null = null;
   #walk: number | null = null;
+  /** What is left out of the run, and why; null if nothing is. */
+  lacks: string | null = null;
 
   constructor(
     private readonly folder: JournalFolder,

@@ -1,4 +1,4 @@
-import type { Engine } from '../../base/storage/engine.js';
+import { type Engine, MemoryError } from '../../base/storage/engine.js';
 import { identifier, sql, sqlNames } from '../../base/storage/sql.js';
 import { tableQuery } from '../../warehouse/log/folder/prepare.js';
 import { SEARCH_TABLES } from '../../warehouse/log/folder/tables.js';
@@ -7,6 +7,26 @@ import type { Before, PlannedRun } from '../context.js';
 
 /** Engines that have the views, which read the journal as it is at each query. */
 const viewed = new WeakSet<Engine>();
+
+/**
+ * Runs `work` over the views of search analytics. If that needs more memory than there is, it runs again as if nothing were
+ * known of search, because what else is known of a website is worth a snapshot. `JournalEngine.lacks` says so.
+ */
+export async function withSearch<T>(
+  engine: Engine,
+  run: Pick<PlannedRun, 'header' | 'website' | 'journal'>,
+  { before, work }: { before: Before; work: () => Promise<T> },
+): Promise<T> {
+  await viewSearch(engine, run, before);
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error;
+    run.journal.lacks = `search analytics is left out: ${error.message}`;
+    for (const table of SEARCH_TABLES) await engine.view(table, tableQuery(table, []));
+    return work();
+  }
+}
 
 /**
  * Creates the views of search analytics over what is committed of a website and what its journal holds: `search_days` and

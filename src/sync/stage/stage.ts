@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { crashPoint } from '../../base/storage/crash-point.js';
 import { makeFolder, sha256Of, syncFile } from '../../base/storage/durable.js';
-import type { Engine, Scalar } from '../../base/storage/engine.js';
+import { type Engine, MemoryError, type Scalar } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
 import { writeSealed } from '../../warehouse/journal/seal.js';
@@ -27,7 +27,7 @@ import { copyState } from '../../warehouse/log/state.js';
 import { keepOddRecords } from './journal-views.js';
 
 /** Tables that only a property has. */
-const OF_A_PROPERTY = [...SEARCH_TABLES, 'listing_sources', 'rich_results', 'referring_urls'] as const;
+const OF_A_PROPERTY = ['listing_sources', 'rich_results', 'referring_urls', ...SEARCH_TABLES] as const;
 /** Made from the journal alone; summary, versions and state compare these with the state before. */
 const FROM_THE_JOURNAL = [
   ...(['coverage', 'url_reports', 'report_failures', 'rejected_records', 'drift_observations'] as const),
@@ -59,11 +59,20 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   await keepOddRecords(engine);
   const rows = new Map<DataTable | 'page_state', number>();
   await viewPreviousState(engine, input.previousState);
+  let given = input;
   for (const table of FROM_THE_JOURNAL) {
     const query = journalQuery(table, input.facts);
     const file = stagedFile(folder, table);
-    if (query !== null) rows.set(table, await copyTable(engine, { table, query, file }));
-    crashPoint(`staged ${table}`);
+    try {
+      if (query !== null) rows.set(table, await copyTable(engine, { table, query, file }));
+      crashPoint(`staged ${table}`);
+    } catch (error) {
+      if (!(error instanceof MemoryError) || !SEARCH_TABLES.some((one) => one === table)) throw error;
+      given = lacking(input, error);
+      // These are the last, and belong together: a day without its rows would pass for one that showed nothing.
+      for (const one of SEARCH_TABLES) rows.delete(one);
+      break;
+    }
     const staged = rows.get(table) ? [file] : [];
     await engine.view(`now_${table}`, tableQuery(table, staged));
   }
@@ -81,7 +90,18 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   const summary = { table: 'coverage_summary', query, file: stagedFile(folder, 'coverage_summary') } as const;
   rows.set('coverage_summary', await copyTable(engine, summary));
   crashPoint('staged page_state');
-  return writeManifest(engine, input, rows);
+  return writeManifest(engine, given, rows);
+}
+
+/** A commit without what was read of search analytics tonight, and the reason. */
+function lacking(input: StageInput, { message }: MemoryError): StageInput {
+  const { snapshot, run } = input;
+  const reasons = [run['error'], `search analytics is not stored: ${message}`].filter(Boolean);
+  return {
+    ...input,
+    snapshot: { ...snapshot, reports_status: 'interrupted' },
+    run: { ...run, error: reasons.join('; ') },
+  };
 }
 
 /** The statement that makes the rows of a table from a journal; null if the source has none. */

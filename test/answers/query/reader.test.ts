@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { ask } from '../../../src/answers/query/question.js';
 import { Reader } from '../../../src/answers/query/reader.js';
 import { UsageError } from '../../../src/base/exit.js';
+import { MemoryError } from '../../../src/base/storage/engine.js';
 import { listTableFiles, stateFolder, tableFile } from '../../../src/warehouse/log/folder/layout.js';
 import { DATA_TABLES } from '../../../src/warehouse/log/folder/tables.js';
 import { once, testAtLength } from '../../given/at-length.js';
@@ -200,6 +201,15 @@ describe('a question', () => {
       'the parameter $date is missing: date=…; the statement uses $summary, $date',
     );
     await expect(rowsOf(asked, 'select 1', { x: '1' })).rejects.toThrow('no parameter $x; the statement uses no');
+  });
+
+  once('names the setting and a value where memory runs out', async () => {
+    const needed = 'select list(range::varchar || repeat(range::varchar, 20)) from range(5_000_000)';
+    const error = await rowsOf(asked, needed).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(MemoryError);
+    expect(error).toMatchObject({
+      message: 'DuckDB needs more memory than the 256MB that it has here: set `warehouse.memory_limit` to 2GB',
+    });
   });
 
   once('never gives a part of an answer for the whole', async () => {

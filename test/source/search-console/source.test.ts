@@ -60,7 +60,7 @@ async function given(websites: string, kind?: 'service_account' | 'authorized_us
       const pages = async function* () {
         yield* [...urls].map(entryOf);
       };
-      return { pages: pages(), sources: [{ pages: urls.size }] };
+      return { pages: pages(), sources: [{ pages: urls.size }], lacks: null };
     },
   };
   return { websites: all, sources: all.map((one) => clients.sourceOf(one)), purpose, sink, notes, sightings, entries };

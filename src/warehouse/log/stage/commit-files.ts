@@ -12,7 +12,10 @@ import { rowsQuery } from '../folder/tables.js';
 import { type CommittedFiles, filesSchema } from '../markers.js';
 import { copyComparison } from './comparison.js';
 
-/** How the files of a commit are sorted, so that equal values are next to each other. */
+/**
+ * How the files of a commit are sorted, so that equal values are next to each other. The rows of search analytics stay as the
+ * journal has them, day by day and each by `url`: a hundred days of a large property would not fit into memory.
+ */
 const SORTED_BY = {
   coverage: 'url',
   coverage_summary: 'directory, index_summary, index_coverage_state, canonicals_match, status',
@@ -20,8 +23,8 @@ const SORTED_BY = {
   report_failures: 'url',
   rejected_records: 'source, position, url',
   drift_observations: 'source, kind, field, value',
-  search_final: 'type, url, date',
-  search_fresh: 'type, url, date',
+  search_final: null,
+  search_fresh: null,
   search_fetches: 'date, type',
   listing_sources: 'source',
   rich_results: 'url, rich_result_type, severity, issue',
@@ -66,7 +69,8 @@ export async function copyTable(
   engine: Engine,
   { table, query, file }: { table: keyof typeof SORTED_BY; query: string; file: string },
 ): Promise<number> {
-  const sorted = `select * from (${query}\n) order by ${SORTED_BY[table]}`;
+  const order = SORTED_BY[table];
+  const sorted = order === null ? query : `select * from (${query}\n) order by ${order}`;
   const rows = await engine.copy(ofTheCommit(sorted), file, PARQUET_FORMAT);
   if (rows === 0) await rm(file, { force: true });
   return rows;
