@@ -99,9 +99,8 @@ async function missedNights(reader: Reader, websites: WebsiteStatus[], { config,
 /** The sign-ins that end soon, once for the same ones. */
 function signIns({ config, now }: FactsInput): Notice[] {
   const ending = endingSignIns(config, now);
-  const what = ending.map(({ text }) => text).join('; ');
-  const fact = ending.map(({ ends }) => ends).join(' ');
-  return what === '' ? [] : [noticeOfNone(fact, { kind: 'sign_in', what, count: ending.length, since: null })];
+  const [what, fact] = [ending.map(({ text }) => text).join('; '), ending.map(({ ends }) => ends).join(' ')];
+  return what ? [noticeOfNone(fact, { kind: 'sign_in', what, count: ending.length, since: null })] : [];
 }
 
 /** Counts from the first check that did not find the website, because nothing records when it was configured. */

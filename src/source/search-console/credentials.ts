@@ -33,29 +33,22 @@ export const library = (): typeof import('google-auth-library') =>
 
 const text = z.string().min(1).max(MOST_CHARACTERS).exactOptional();
 /** The library says what else a file must have. */
-const directSchema = z.object({
-  type: z.enum(['service_account', 'authorized_user', 'external_account', 'external_account_authorized_user']),
-  client_email: text,
-  private_key: z.string().refine(signs, 'does not sign, because it is no whole RSA key in PEM form').exactOptional(),
-  private_key_id: text,
-  client_id: text,
-  client_secret: text,
-  refresh_token: text,
-  token_uri: text,
-  /** Set by `indexhouse login`, if Google says when the sign-in ends. */
-  ends_at: text,
-  quota_project_id: text,
-  audience: text,
-  subject_token_type: text,
-  token_url: text,
-  service_account_impersonation_url: text,
-  service_account_impersonation: z.object({ token_lifetime_seconds: z.number().exactOptional() }).exactOptional(),
-  workforce_pool_user_project: text,
-  // No program is run, and our transport sends no certificate.
-  credential_source: z
-    .looseObject({ executable: z.never().exactOptional(), certificate: z.never().exactOptional() })
-    .exactOptional(),
-});
+const directSchema = z
+  .looseObject({
+    type: z.enum(['service_account', 'authorized_user', 'external_account', 'external_account_authorized_user']),
+    client_email: text,
+    private_key: z.string().refine(signs, 'does not sign, because it is no whole RSA key in PEM form').exactOptional(),
+    token_uri: text,
+    /** Set by `indexhouse login`, if Google says when the sign-in ends. */
+    ends_at: text,
+    quota_project_id: text,
+    service_account_impersonation_url: text,
+    // No program is run, and our transport sends no certificate.
+    credential_source: z
+      .looseObject({ executable: z.never().exactOptional(), certificate: z.never().exactOptional() })
+      .exactOptional(),
+  })
+  .refine((file) => Object.values(file).every((value) => typeof value !== 'string' || value.length <= MOST_CHARACTERS));
 const impersonated = z.object({
   type: z.literal('impersonated_service_account'),
   service_account_impersonation_url: z.url().regex(/[^/]+:generateAccessToken$/),

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { z } from 'zod';
-import { readIfThere, writeDurably } from '../../base/storage/durable.js';
+import { readIfThere, sizeOf, writeDurably } from '../../base/storage/durable.js';
 import { whyNotFile } from '../../base/storage/only-files.js';
 import { jsonOf } from '../../base/validate.js';
 import type { JournalFolder } from './folder.js';
@@ -9,6 +9,9 @@ import type { JournalFolder } from './folder.js';
 /** What a sealed text ends with. Inside a JSON text its quotes would be escaped, so no record can end like this. */
 const SEAL = /,"crc":"([0-9a-f]{8})"\}$/;
 const SEAL_LENGTH = ',"crc":"00000000"}'.length;
+
+/** No small file of a journal comes near it. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Specific to one website's part of one run, so that a line of another journal counts as damaged. */
 export function seedOf({ runId, websiteId }: JournalFolder): number {
@@ -56,7 +59,7 @@ export async function readSealed<T>(
   file: string,
   schema: z.ZodType<T>,
 ): Promise<T | null | undefined> {
-  if (whyNotFile(file) !== null || (await hasForeign(folder))) return undefined;
+  if (whyNotFile(file) !== null || (await sizeOf(file)) > MOST_BYTES || (await hasForeign(folder))) return undefined;
   const text = await readIfThere(file);
   if (text === null) return null;
   return openSeal(text.trimEnd(), seedOf(folder)).isWhole ? schema.safeParse(jsonOf(text)).data : undefined;

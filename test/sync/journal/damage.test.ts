@@ -1,7 +1,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { JournalError } from '../../../src/warehouse/journal/header.js';
+import { JournalError, readHeader } from '../../../src/warehouse/journal/header.js';
 import { readListing } from '../../../src/warehouse/journal/listing.js';
 import { readReports } from '../../../src/warehouse/journal/reports.js';
 import { atLength } from '../../given/at-length.js';
@@ -60,6 +60,9 @@ it('whatever is damaged in the reports, nothing is read that was not written', a
   writeFileSync(journal.reports, '');
   truncateSync(journal.reports, 600e6);
   await expect(readReports(journal)).rejects.toThrow(/^\S+reports.ndjson has a line of more than 32 MB$/);
+  writeFileSync(journal.header, '');
+  truncateSync(journal.header, 3e9);
+  await expect(readHeader(journal)).rejects.toThrow(/^\S+run.json is damaged$/);
 });
 
 it('whatever is damaged in the listing, nothing is read that was not written', async () => {

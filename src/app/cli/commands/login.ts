@@ -55,19 +55,14 @@ export function run(flags: Flags, io: Io): Promise<number> {
     const until = endsAt
       ? `ends ${moment(endsAt)}, because the app is in "Testing": publish it and sign in again`
       : 'lasts until you revoke it';
-    const lines = properties.map(({ id, permission }) => `  ${id}  ${permission}\n`).join('');
-    const found =
-      properties.length > 0
-        ? `It can read ${countedProperties(properties.length)}:\n${lines}`
-        : problem
-          ? ''
-          : 'It can read no property: sign in with the Google account that can.\n';
-    const warning = problem ? `! ${safe(problem)}.\n` : '';
-    const text = `Signed in. ${file} holds the sign-in, which ${until}.\n\n${found}${warning}\nNext: ${next}\n`;
-    io.stdout.write(
-      flags.json ? formatJson({ file, ends_at: endsAt, properties, problem: problem || null, next }) : text,
-    );
-    return properties.length > 0 && !problem ? EXIT.done : EXIT.warnings;
+    if (properties.length === 0) problem ||= 'It can read no property: sign in with the Google account that can';
+    const found = properties.map(({ id, permission }) => `  ${id}  ${permission}\n`).join('');
+    const heading = found && `It can read ${countedProperties(properties.length)}:\n`;
+    const warning = problem && `! ${safe(problem)}.\n`;
+    const text = `Signed in. ${file} holds the sign-in, which ${until}.\n\n${heading}${found}${warning}\nNext: ${next}\n`;
+    const answer = { file, ends_at: endsAt, properties, problem: problem || null, next };
+    io.stdout.write(flags.json ? formatJson(answer) : text);
+    return problem ? EXIT.warnings : EXIT.done;
   });
 }
 
