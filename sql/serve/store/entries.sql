@@ -1,5 +1,5 @@
--- The entries of `shown` as the interface writes them, and the last crawl in milliseconds since 1970. They are one JSON
--- list, because reading one long text takes a tenth of the time of many short ones.
+-- A window of the entries of `listed`, by position, as the interface writes them, and the last crawl in milliseconds
+-- since 1970. They are one JSON list, because reading one long text takes a tenth of the time of many short ones.
 select coalesce(to_json(list(entry order by entry.url)), '[]')::varchar as entries
 from (
   select {
@@ -16,5 +16,8 @@ from (
     canonicals_match_present: canonicals_match_present,
     crawled_at: epoch_ms(last_crawl_time)
   } as entry
-  from shown
+  from listed
+  order by url
+  limit $limit::bigint
+  offset $skip::bigint
 )

@@ -1,8 +1,9 @@
--- A website's listing: the newest entry of each page in the commits that make up the listing (`coverage_rows`) or, if
--- that entry is in quarantine, the page's last one before.
+-- A website's listing: the newest entry of each page in the commits that make up the listing or, if that entry is in
+-- quarantine, the page's last one before.
 with newest as (
   select *
-  from coverage_rows
+  from read_parquet($coverage, union_by_name = true, hive_partitioning = false)
+  where url >= $from_url::varchar and url < $to_url::varchar
   qualify row_number() over (partition by url order by snapshot_id desc) = 1
 ),
 in_quarantine as (

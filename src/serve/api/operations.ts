@@ -4,17 +4,10 @@ import { z } from 'zod';
 import { ABSOLUTE_URL } from '../../source/contract/fields.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
 import { ServiceError } from './errors.js';
-import {
-  type ListingParameters,
-  listingParameters,
-  listingQueryOf,
-  momentOf,
-  momentParameters,
-} from './listing-query.js';
 import { answersOf } from './openapi.js';
 import { paginationOf, type WindowBounds, windowQuery } from './pagination.js';
 import { servedKey, servedReport, servedWindow } from './served.js';
-import type { ListingWindow, ShownState } from './store.js';
+import type { Moment, ShownState } from './store.js';
 
 /** The three operations of the specification, by the sections of its chapter 4. */
 export function addOperations(app: FastifyInstance, service: Interface): void {
@@ -32,6 +25,31 @@ function addKeyDetails(app: FastifyInstance, service: Interface): void {
     response: answersOf(servedKey),
   };
   app.get('/v1', { schema, onRequest: admission(service) }, async (request) => keyOf(request));
+}
+
+const TIME_FORMS = 'as_of must be one date (2026-01-31) or one time with its offset (2026-01-31T12:00:00Z).';
+/** The parameters beyond the specification, each at most once. Error messages say what would be valid. */
+const momentParameters = z.object({
+  as_of: z
+    .union([z.iso.date(), z.iso.datetime({ offset: true })], TIME_FORMS)
+    .refine((text) => !Number.isNaN(Date.parse(text)) && !text.startsWith('0000'), TIME_FORMS)
+    .optional()
+    .describe(
+      'What was known then: a date (everything observed by its end, in the time zone of the warehouse, and the listing that began on it) or a time with its offset. Ages count up to then.',
+    ),
+});
+const listingParameters = momentParameters.extend({
+  snapshot: z
+    .uuid('snapshot must be one id, as in the links of a listing.')
+    .optional()
+    .describe(
+      'The state that an earlier window showed. The links of a listing carry it, so that a walk sees one state, whatever is committed meanwhile.',
+    ),
+});
+
+function momentOf({ as_of: asOf }: z.infer<typeof momentParameters>): Moment {
+  if (asOf === undefined) return null;
+  return asOf.includes('T') ? { time: new Date(asOf) } : { date: asOf };
 }
 
 const websiteParameters = z.object({ website_id: z.string().describe('Id of the website.') });
@@ -53,11 +71,14 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
   typed.get('/v1/urls/:website_id', { schema, onRequest: admission(service) }, async (request, reply) => {
     const { website_id: websiteId } = request.params;
     await checkWebsite(store, keyOf(request), websiteId);
-    const { skip, limit, ...known }: WindowBounds & ListingParameters = request.query;
+    const { skip, limit, ...given }: WindowBounds & z.infer<typeof listingParameters> = request.query;
     const window = { skip, limit };
-    const query = listingQueryOf(known);
+    const query = { moment: momentOf(given), version: given.snapshot ?? null };
     const listing = await store.listCoverage(websiteId, window, query, contextOf(request, reply));
-    return showing(listing, windowBody(websiteId, window, listing, query.query), reply);
+    const { entries, count, version } = listing;
+    const carried = version === undefined ? {} : { as_of: given.as_of, snapshot: version };
+    const pagination = paginationOf(`/v1/urls/${encodeURIComponent(websiteId)}`, window, count, carried);
+    return showing(listing, { urls: entries, pagination }, reply);
   });
 }
 
@@ -67,17 +88,6 @@ function showing({ version, observedAt }: ShownState, content: object, reply: Fa
   if (version !== undefined) reply.header('x-snapshot-id', version);
   if (observedAt !== undefined) reply.header('x-snapshot-time', observedAt.toISOString());
   return JSON.stringify(content);
-}
-
-function windowBody(
-  websiteId: string,
-  window: WindowBounds,
-  { entries, count, version }: ListingWindow,
-  query: Readonly<Record<string, string>>,
-): object {
-  const carried = version === undefined ? {} : { ...query, snapshot: version };
-  const pagination = paginationOf(`/v1/urls/${encodeURIComponent(websiteId)}`, window, count, carried);
-  return { urls: entries, pagination };
 }
 
 const UNUSABLE_URL = 'url must be one absolute, percent-encoded page URL.';

@@ -46,9 +46,9 @@ export function paginationOf(
   path: string,
   { skip, limit }: WindowBounds,
   count: number,
-  carried: Readonly<Record<string, string>> = {},
+  carried: Readonly<Record<string, string | undefined>> = {},
 ): Pagination {
-  const rest = Object.entries(carried).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
+  const rest = Object.entries(carried).map(([name, value]) => (value ? `&${name}=${encodeURIComponent(value)}` : ''));
   const link = (from: number): string => `${path}?skip=${from}&limit=${limit}${rest.join('')}`;
   const end = skip + limit >= count;
   return {

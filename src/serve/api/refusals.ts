@@ -1,4 +1,7 @@
+import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { urlOf } from '../../base/url.js';
+import { isLoopback } from './addresses.js';
 import { ServiceError } from './errors.js';
 
 /**
@@ -49,4 +52,28 @@ function pathOf(target: string): string {
 function isAt(pattern: string[], segments: string[]): boolean {
   if (pattern.length !== segments.length) return false;
   return pattern.every((part, at) => (part.startsWith(':') ? segments[at] !== '' : part === segments[at]));
+}
+
+/**
+ * Refuses requests to other hosts than ours with a 421. Otherwise, any website could let its name point to the address
+ * of this machine, and its pages could read what only this machine should (DNS rebinding).
+ *
+ * @param allowed host names, besides `localhost`. None: all are allowed, or on loopback only `localhost` and addresses
+ */
+export function refuseOtherHosts(
+  app: FastifyInstance,
+  { listensOn, allowed }: { listensOn: string; allowed: readonly string[] },
+): void {
+  if (allowed.length === 0 && !isLoopback(listensOn)) return;
+  const names = new Set(allowed.map((name) => name.toLowerCase()));
+  app.addHook('onRequest', async ({ host, headers }) => {
+    // Browsers always send it.
+    if (headers.host === undefined) return;
+    const name = urlOf(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '') ?? '';
+    if (isLoopback(name) || (names.size === 0 ? isIP(name) !== 0 : names.has(name))) return;
+    throw new ServiceError(
+      421,
+      'This host name is not served here. The operator of the service can add it to service.allowed_hosts.',
+    );
+  });
 }

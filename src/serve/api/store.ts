@@ -1,8 +1,17 @@
 import type { CoverageEntry } from '../../source/contract/coverage.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import type { UrlReport } from '../../source/contract/report.js';
-import type { ListingQuery, Moment } from './listing-query.js';
 import type { WindowBounds } from './pagination.js';
+
+/** A point in time: the end of a calendar date, or a time; null is now. */
+export type Moment = { date: string } | { time: Date } | null;
+
+/** Which state of a website a request for a listing asks for. */
+export interface StateQuery {
+  moment: Moment;
+  /** The state that an earlier window of the same walk showed. */
+  version: string | null;
+}
 
 /** Whose request it is, and whether the client still waits for the answer. */
 export interface RequestContext {
@@ -57,7 +66,7 @@ export interface Store {
   listCoverage(
     websiteId: string,
     window: WindowBounds,
-    query: ListingQuery,
+    query: StateQuery,
     context: RequestContext,
   ): Promise<ListingWindow>;
   /**

@@ -1,5 +1,5 @@
 import type { Marker } from '../../warehouse/log/markers.js';
-import type { Moment } from '../api/listing-query.js';
+import type { Moment } from '../api/store.js';
 
 /** The commits that make up a website's listing at a moment. */
 export interface ServedCommits {

@@ -76,7 +76,6 @@ export class Listings {
     if (skip >= count) return { entries: [], count };
     const first = Math.floor(skip / MARKED);
     const rows = await entryRows(reader, files, {
-      shown: 'serve/store/window',
       from_url: marks[first] ?? '',
       to_url: marks[Math.ceil((skip + limit) / MARKED)] ?? BEHIND_ALL,
       limit,
@@ -85,9 +84,11 @@ export class Listings {
     return { entries: rows.map((row) => entryOf(row, now)), count };
   }
 
-  /** The entries of these pages, as far as they are listed. */
-  async of(reader: Reader, commits: ServedCommits, urls: readonly string[], now: number): Promise<CoverageEntry[]> {
-    return (await entryRowsOf(reader, await this.#filesOf(reader, commits), urls)).map((row) => entryOf(row, now));
+  /** The entry of a page; undefined if it is not listed. */
+  async of(reader: Reader, commits: ServedCommits, url: string, now: number): Promise<CoverageEntry | undefined> {
+    const files = await this.#filesOf(reader, commits);
+    const [row] = await entryRows(reader, files, { from_url: url, to_url: `${url}\u0001`, limit: 1, skip: 0 });
+    return row?.url === url ? entryOf(row, now) : undefined;
   }
 
   /**
@@ -112,20 +113,12 @@ export class Listings {
     const known = this.#indexes.get(key);
     if (known) return known;
     const files = await this.#filesOf(reader, commits);
-    const read = listed(files);
-    const [counted] = await ask(reader, countRow, files, { read, answer: 'serve/store/counted', given: WHOLE });
-    const step = { ...WHOLE, step: MARKED };
-    const marks = await ask(reader, urlRow, files, { read, answer: 'serve/store/url_marks', given: step });
+    const [counted] = await ask(reader, countRow, files, 'serve/store/counted', WHOLE);
+    const marks = await ask(reader, urlRow, files, 'serve/store/url_marks', { ...WHOLE, step: MARKED });
     const index = { files, count: counted?.count ?? 0, marks: marks.map(({ url }) => url) };
     this.#indexes.set(key, index);
     return index;
   }
-}
-
-/** The smallest range that holds all these URLs. */
-export function rangeOf(urls: readonly string[]): { from_url: string; to_url: string } {
-  const sorted = [...urls].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return { from_url: sorted[0] ?? '', to_url: `${sorted.at(-1) ?? ''}\u0001` };
 }
 
 /** Identifies a listing, whatever is committed since. */
@@ -158,20 +151,10 @@ async function replacementsIn(
   return found;
 }
 
-async function entryRows(
-  reader: Reader,
-  files: ListingFiles,
-  { shown, ...given }: { shown: 'serve/store/window' | 'serve/store/named' } & Parameters,
-): Promise<EntryRow[]> {
-  const read = [...listed(files, given['urls'] ? 'serve/store/rows_of_urls' : undefined), `shown as (${sql(shown)}\n)`];
-  const rows = await ask(reader, entriesRow, files, { read, answer: 'serve/store/entries', given });
+/** A window of the entries, sorted by URL. */
+async function entryRows(reader: Reader, files: ListingFiles, given: Parameters): Promise<EntryRow[]> {
+  const rows = await ask(reader, entriesRow, files, 'serve/store/entries', given);
   return rows.flatMap(({ entries }) => entries);
-}
-
-/** The rows of these pages, as far as they are listed. */
-async function entryRowsOf(reader: Reader, files: ListingFiles, urls: readonly string[]): Promise<EntryRow[]> {
-  if (urls.length === 0) return [];
-  return entryRows(reader, files, { shown: 'serve/store/named', ...rangeOf(urls), urls: [...urls] });
 }
 
 /** The entry as the API returns it: `canonicals_match` is omitted where the upstream service omitted it. */
@@ -180,33 +163,26 @@ function entryOf({ crawled_at, canonicals_match_present: isPresent, ...row }: En
   return { ...(isPresent ? row : bare), days_since_last_crawl: daysSince(crawled_at, now) };
 }
 
-/**
- * The relations `coverage_rows` and `listed`. If one commit makes up the listing and none of it is in quarantine, as on
- * most nights, that commit already holds each page once.
- */
-function listed(files: ListingFiles, rows = 'serve/store/rows_in_range'): string[] {
-  const all = isOneFile(files) ? 'select * from coverage_rows' : sql('serve/store/listed');
-  return [`coverage_rows as (${sql(rows)}\n)`, `listed as (${all}\n)`];
-}
-
-function isOneFile({ coverage, rejected }: ListingFiles): boolean {
-  return coverage.length === 1 && rejected.length === 0;
-}
-
+/** Asks a question of `listed`: the entries of a listing in a range of URLs. */
 async function ask<T>(
   reader: Reader,
   schema: z.ZodType<T>,
-  files: ListingFiles,
-  { read, answer, given }: { read: string[]; answer: string; given: Parameters },
+  { coverage, rejected, earlier }: ListingFiles,
+  answer: string,
+  given: Parameters,
 ): Promise<T[]> {
-  const { coverage, rejected, earlier } = files;
-  const named = {
+  // If one commit makes up the listing and none of it is in quarantine, as on most nights, it holds each page once.
+  const isOneFile = coverage.length === 1 && rejected.length === 0;
+  const listed = sql(isOneFile ? 'serve/store/listed_once' : 'serve/store/listed');
+  const asked = {
+    ...given,
     coverage: reader.filled('coverage', coverage),
-    ...(isOneFile(files)
-      ? {}
-      : { rejected: reader.filled('rejected_records', rejected), earlier: reader.filled('coverage', earlier) }),
+    ...(!isOneFile && {
+      rejected: reader.filled('rejected_records', rejected),
+      earlier: reader.filled('coverage', earlier),
+    }),
   };
-  return reader.engine.rows(schema, `with ${read.join(', ')}\n${sql(answer)}`, { ...named, ...given });
+  return reader.engine.rows(schema, `with listed as (${listed}\n)\n${sql(answer)}`, asked);
 }
 
 /** Whole days, never negative: a crawl in the future, by a clock ahead of ours, was today. Milliseconds since 1970. */

@@ -129,16 +129,6 @@ export class LiveReader {
     return all.filter(({ files }) => files.length === 0 || files.some((file) => isAsked(websiteOf(file)))).length;
   }
 
-  /** Takes no more questions, and refuses those that wait; running ones may finish. */
-  refuse(): void {
-    this.#queue.refuse();
-  }
-
-  /** Interrupts the questions that still run. */
-  interrupt(): void {
-    this.#queue.interrupt();
-  }
-
   /** With a queue of others no question may be left. */
   close(): void {
     if (!this.options.queue) this.#queue.interrupt();

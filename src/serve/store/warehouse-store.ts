@@ -6,9 +6,8 @@ import type { KeyDetails } from '../../source/contract/key.js';
 import type { UrlReport } from '../../source/contract/report.js';
 import { filesOf, type Marker } from '../../warehouse/log/markers.js';
 import { ServiceError } from '../api/errors.js';
-import type { ListingQuery, Moment } from '../api/listing-query.js';
 import type { WindowBounds } from '../api/pagination.js';
-import type { ListingWindow, RequestContext, ShownState, Store } from '../api/store.js';
+import type { ListingWindow, Moment, RequestContext, ShownState, StateQuery, Store } from '../api/store.js';
 import { commitsAt, type ServedCommits } from './commits.js';
 import { Listings } from './listing.js';
 import type { LiveReader } from './live-reader.js';
@@ -39,7 +38,6 @@ interface Seen {
   /** When the requested moment ended, if it is in the past. */
   until: number | null;
 }
-type StateQuery = Pick<ListingQuery, 'moment' | 'version'>;
 
 /**
  * A store over a warehouse: its newest state, or that of any past moment. It reads only Parquet files, takes no lock,
@@ -67,14 +65,17 @@ export class WarehouseStore implements Store {
   async listCoverage(
     websiteId: string,
     window: WindowBounds,
-    query: ListingQuery,
+    query: StateQuery,
     context: RequestContext,
   ): Promise<ListingWindow> {
     const markers = await this.options.reader.markersOf(websiteId);
     const kind = (await this.#isQuick(markers, query)) ? 'quick' : 'slow';
     return this.options.reader.ask(context, kind, async (reader) => {
       const seen = await this.#seen(reader, markers, query);
-      if (!seen) throw nothingThen(query);
+      if (!seen) {
+        const when = query.moment === null ? 'yet' : 'then';
+        throw new ServiceError(404, `Nothing had been observed of this website ${when}.`);
+      }
       const { commits, now } = seen;
       try {
         const answer = await this.#listings.window(reader, commits, window, now);
@@ -107,7 +108,7 @@ export class WarehouseStore implements Store {
     });
   }
 
-  async #isQuick(markers: readonly Marker[], { moment, version }: ListingQuery): Promise<boolean> {
+  async #isQuick(markers: readonly Marker[], { moment, version }: StateQuery): Promise<boolean> {
     if (moment !== null) return false;
     const commits = await commitsAt(markers, null, version, async () => true);
     return commits === null || this.#listings.isQuick(commits);
@@ -137,7 +138,7 @@ export class WarehouseStore implements Store {
   ): Promise<UrlReport | null> {
     const { commits, now, until } = seen;
     const { warehouse } = this.options;
-    const [entry] = await this.#listings.of(reader, commits, [url], now);
+    const entry = await this.#listings.of(reader, commits, url, now);
     if (!entry) return null;
     const past = markers.filter(({ snapshotAt }) => until === null || Date.parse(snapshotAt) <= until);
     // The state names the snapshot with the newest report, so that no other file is opened.
@@ -174,9 +175,4 @@ function shownState({ version, listing }: ServedCommits): Required<ShownState> {
 
 function noSuchState(): ServiceError {
   return new ServiceError(404, 'There is no such snapshot of this website.');
-}
-
-function nothingThen({ moment }: StateQuery): ServiceError {
-  const when = moment === null ? 'yet' : 'then';
-  return new ServiceError(404, `Nothing had been observed of this website ${when}.`);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { addressesIn, isLoopback, networkOf } from '../../../src/serve/api/addresses.js';
-import { refuseOtherHosts } from '../../../src/serve/api/hosts.js';
 import { buildServer, type ServerOptions } from '../../../src/serve/api/http.js';
+import { refuseOtherHosts } from '../../../src/serve/api/refusals.js';
 import { storeOf } from '../scripted-store.js';
 
 function server(setup: ServerOptions['setup'], options: ServerOptions = {}) {

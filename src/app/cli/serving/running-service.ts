@@ -10,8 +10,8 @@ import { MINUTE_MS } from '../../../base/time.js';
 import { packageVersion } from '../../../base/version.js';
 import { addressesIn } from '../../../serve/api/addresses.js';
 import { presentedKey, readableBy } from '../../../serve/api/admission.js';
-import { refuseOtherHosts } from '../../../serve/api/hosts.js';
 import { buildServer } from '../../../serve/api/http.js';
+import { refuseOtherHosts } from '../../../serve/api/refusals.js';
 import { errorLog, requestLog } from '../../../serve/api/request-log.js';
 import { KeyClients } from '../../../serve/assistant/clients.js';
 import { addAssistant } from '../../../serve/assistant/http.js';
@@ -95,7 +95,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   const close = async (): Promise<void> => {
     await app.close();
-    reader.interrupt();
+    queue.interrupt();
     clients.close();
     reader.close();
   };
@@ -103,8 +103,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const websites = await reader.websites();
     const address = await listen(app, service);
     const end = async (): Promise<void> => {
-      reader.refuse();
-      await drained(app, () => reader.interrupt());
+      queue.refuse();
+      await drained(app, () => queue.interrupt());
       await close();
     };
     return { url: address + prefix, websites, close: end };

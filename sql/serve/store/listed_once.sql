@@ -1,4 +1,4 @@
--- The rows that the commits of a listing hold for a range of URLs.
+-- The rows that the only commit of a listing holds for a range of URLs.
 select *
 from read_parquet($coverage, union_by_name = true, hive_partitioning = false)
 where url >= $from_url::varchar and url < $to_url::varchar

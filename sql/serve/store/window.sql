@@ -1,6 +1,0 @@
--- A window of `listed`, by position.
-select *
-from listed
-order by url
-limit $limit::bigint
-offset $skip::bigint
