@@ -5,27 +5,26 @@ import { sql } from '../src/base/storage/sql.js';
 import { addDays, DAY_MS } from '../src/base/time.js';
 import { planInspections, setPlanOrder } from '../src/sync/plan-reports.js';
 import { createTables, viewScript } from '../src/warehouse/log/folder/tables.js';
-import { judge, median, print, sizeOf, tell } from './figures.js';
+import { judge, median, sizeOf, tell } from './figures.js';
 import { benchSql, MEMORY_LIMIT } from './generate-history.js';
 import { inFolder } from './processes.js';
 import { PROMISES } from './promises.js';
 
 /**
- * How often the interval of the estimated share contains the share that is really indexed, and how soon inspections see
- * what fell out: simulated websites of Search Console live through nights, and the project's own planner chooses what is
- * inspected.
+ * How often the interval of the estimated share contains the share that is really indexed, how wide it is, and how soon
+ * inspections see what fell out: simulated websites of Search Console live through nights, and the project's own planner
+ * chooses what is inspected. A plain rotation over the same pages inspects as many a night.
  *
- * `BENCH_WORLDS` sets the websites of each scenario, `BENCH_PAGES` their pages, `BENCH_LARGE` those of the website whose
- * falls are followed.
+ * `BENCH_WORLDS` sets the websites of each scenario, `BENCH_WORLD` the scenarios by a part of their names.
  */
-const WORLDS = sizeOf('BENCH_WORLDS', 4);
-const PAGES = sizeOf('BENCH_PAGES', 4_000);
-const LARGE = sizeOf('BENCH_LARGE', 5_000);
-const NIGHTS = 60;
+const WORLDS = sizeOf('BENCH_WORLDS', 1);
+const ONLY = process.env['BENCH_WORLD'] ?? '';
 const FIRST_DATE = '2025-03-01';
 const FIRST_NIGHT_MS = Date.parse(`${FIRST_DATE}T20:00:00Z`);
 /** Days of search analytics before the first night. */
 const DAYS_BEFORE = 90;
+/** The first nights of a website inspect too little to be judged. */
+const JUDGED_FROM = 5;
 /** Bounds are rounded. */
 const ROUNDING = 0.00005;
 const NEVER = 1_000_000;
@@ -36,6 +35,7 @@ const WORLD = [
   'unit',
   'moment',
   'pages',
+  'now',
   'search_final',
   'search_fresh',
   'search_fetches',
@@ -59,66 +59,124 @@ interface Scenario {
   repaired: number;
   /** The share of the pages that search shows while they are indexed. */
   traffic: number;
+  /** New pages a night, and pages that nothing names any more, as shares of those of the first night. */
+  growth: number;
+  leaving: number;
+  /** On which night all addresses change; 0: on none. */
+  moved: number;
 }
 
 const STEADY: Scenario = {
-  ...{ pages: PAGES, nights: NIGHTS, rotation: 40, turnover: 0.009, loss: 0 },
-  ...{ accident: NEVER, repaired: NEVER, traffic: 2 / 3 },
+  ...{ pages: 400, nights: 40, rotation: 10, turnover: 0.009, loss: 0, accident: NEVER, repaired: NEVER },
+  ...{ traffic: 2 / 3, growth: 0, leaving: 0, moved: 0 },
 };
-const SCENARIOS: Record<string, Scenario> = {
-  '0.3% of the pages change a night': STEADY,
-  '1% of the indexed pages fall out a night': { ...STEADY, loss: 0.01 },
-  '2% of the indexed pages fall out a night': { ...STEADY, loss: 0.02 },
-  'a fifth falls out and is repaired': { ...STEADY, accident: 25, repaired: 40 },
+/** What happens, at each of the sizes. */
+const EVENTS: Record<string, Partial<Scenario>> = {
+  'nothing special': {},
+  '1% falls a night': { loss: 0.01 },
+  '1% falls a night, a fifth shown in search': { loss: 0.01, traffic: 0.2 },
+  '1% falls a night, none shown in search': { loss: 0.01, traffic: 0 },
+  '2% falls a night': { loss: 0.02 },
+  '1% new a night': { growth: 0.01 },
+  '0.5% leaves a night': { leaving: 0.005 },
+  'all addresses move': { moved: 20 },
+  'a fifth falls, then is repaired': { accident: 15, repaired: 28 },
 };
+const SIZES: readonly Partial<Scenario>[] = [
+  { pages: 100, rotation: 10 },
+  { pages: 400, rotation: 10 },
+  { pages: 436, rotation: 1 },
+  { pages: 1000, rotation: 2 },
+  { pages: 2000, rotation: 40 },
+  { pages: 5000, rotation: 2.5 },
+  { pages: 5000, rotation: 10 },
+];
+const LARGE: Scenario = { ...STEADY, pages: 20_000, rotation: 10, loss: 0.01, nights: 30 };
 /** All falls of some nights are followed for long, from when each page was inspected at least once. */
-const FOLLOWED = { ...STEADY, pages: LARGE, rotation: 50, nights: 170 };
-const FALLS = { from: 90, to: 110 };
+const FOLLOWED: Scenario = { ...STEADY, pages: 5_000, rotation: 50, nights: 170 };
+/** Falls of the last nights may not be seen yet. */
+const UNFOLLOWED = 12;
 
 const nightRow = z.object({
   night: z.int(),
   truth: z.number(),
+  /** For how many nights a page has neither been inspected nor shown, and one that search shows never been inspected. */
   unseen: z.number().nullable(),
+  uninspected: z.number().nullable(),
   waits: z.array(z.number()).nullable(),
+  plain_waits: z.array(z.number()).nullable(),
   share_low: z.number().nullable(),
   share_high: z.number().nullable(),
 });
 type Night = z.infer<typeof nightRow>;
 
+/** A mean, and twice its standard error. */
+interface Mean {
+  mean: number;
+  slack: number;
+}
+
 async function main(): Promise<void> {
-  const held: number[] = [];
-  for (const [at, [name, scenario]] of Object.entries(SCENARIOS).entries()) {
-    const worlds: number[] = [];
-    for (let nth = 0; nth < WORLDS; nth++) worlds.push(heldIn(await live(at * WORLDS + nth, scenario)));
-    tell(`  ${name}`, { 'share of nights': mean(worlds) });
-    held.push(...worlds);
+  const scenarios = Object.entries(EVENTS).flatMap(([event, what]) =>
+    SIZES.map((size) => [event, { ...STEADY, ...what, ...size }] as const),
+  );
+  const worlds: ReturnType<typeof figuresOf>[] = [];
+  for (const [event, scenario] of [...scenarios, ['1% falls a night', LARGE] as const]) {
+    const { pages, rotation } = scenario;
+    const name = `${pages} pages, ${Math.ceil(pages / rotation)} a night, ${event}`;
+    if (!name.includes(ONLY)) continue;
+    const nights: Night[] = [];
+    for (let seed = 0; seed < WORLDS; seed++) nights.push(...(await live(seed, scenario)));
+    const figures = figuresOf(nights, scenario);
+    const { seen, plain, ...others } = figures;
+    tell(name, { ...others, 'falls seen after': seen.mean, 'by plain rotation': plain.mean });
+    worlds.push(figures);
   }
-  print(`${held.length} websites of ${PAGES} pages on ${NIGHTS} nights`);
-  const error = Math.sqrt(mean(held.map((one) => (one - mean(held)) ** 2)) / (held.length - 1));
-  judge(PROMISED.held, mean(held), `± ${(2 * error).toFixed(3)} by chance`, 2 * error);
+  judge(PROMISED.held, Math.min(...worlds.map(({ held }) => held)), `the least of ${worlds.length} websites`);
+  judge(PROMISED.given, Math.min(...worlds.map(({ given }) => given)));
+  const later = worlds.flatMap(({ seen, plain }) =>
+    plain.mean > 0 ? [(seen.mean - Math.hypot(seen.slack, plain.slack)) / plain.mean] : [],
+  );
+  judge(PROMISED.later, Math.max(...later), 'the most, less two standard errors');
+  judge(PROMISED.first, Math.max(...worlds.map(({ first }) => first)));
 
   const nights = await live(0, FOLLOWED);
-  const { pages, rotation } = FOLLOWED;
-  print(`${pages} pages, of which a plain rotation inspects each every ${rotation} nights`);
-  const falls = nights.flatMap(({ night, waits }) => (waits ?? []).filter((wait) => isFollowed(night - wait)));
-  judge(PROMISED.falls, median(falls) / (rotation / 2), `${falls.length} falls`);
-  judge(PROMISED.unseen, Math.max(...nights.slice(rotation).map(({ unseen }) => unseen ?? 0)) / rotation);
-}
-
-function isFollowed(night: number): boolean {
-  return night >= FALLS.from && night < FALLS.to;
-}
-
-/** The share of the nights with an estimate whose interval contains the truth. */
-function heldIn(nights: readonly Night[]): number {
-  const judged = nights.flatMap(({ truth, share_low: low, share_high: high }) =>
-    low === null || high === null ? [] : [Number(low - ROUNDING <= truth && truth <= high + ROUNDING)],
+  const falls = fallsOf(nights, 'waits', 90, 110);
+  judge(PROMISED.falls, median(falls) / (FOLLOWED.rotation / 2), `${falls.length} falls of 5,000 pages`);
+  judge(
+    PROMISED.unseen,
+    Math.max(...nights.slice(FOLLOWED.rotation).map(({ unseen }) => unseen ?? 0)) / FOLLOWED.rotation,
   );
-  return mean(judged);
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, one) => sum + one, 0) / values.length;
+function figuresOf(all: readonly Night[], { nights, rotation }: Scenario) {
+  const judged = all.filter(({ night }) => night >= JUDGED_FROM);
+  const given = judged.flatMap(({ truth, share_low: low, share_high: high }) =>
+    low === null || high === null ? [] : [{ truth, low, high }],
+  );
+  const isHeld = given.map(({ truth, low, high }) => Number(low - ROUNDING <= truth && truth <= high + ROUNDING));
+  const until = nights - UNFOLLOWED;
+  return {
+    held: meanOf(isHeld).mean,
+    given: given.length / judged.length,
+    width: median(given.map(({ low, high }) => high - low)),
+    first: Math.max(...all.map(({ uninspected }) => uninspected ?? 0)) / rotation,
+    seen: meanOf(fallsOf(all, 'waits', rotation, until)),
+    plain: meanOf(fallsOf(all, 'plain_waits', rotation, until)),
+  };
+}
+
+/** After how many nights the falls between two nights were seen. */
+function fallsOf(nights: readonly Night[], by: 'waits' | 'plain_waits', from: number, until: number): number[] {
+  return nights.flatMap((one) =>
+    (one[by] ?? []).filter((wait) => one.night - wait >= from && one.night - wait < until),
+  );
+}
+
+function meanOf(values: readonly number[]): Mean {
+  const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
+  const variance = values.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (values.length - 1);
+  return { mean, slack: 2 * Math.sqrt(variance / values.length) };
 }
 
 /** A website that lives through its nights, and what the estimate says of each. */
@@ -129,7 +187,7 @@ function live(seed: number, scenario: Scenario): Promise<Night[]> {
       for (let night = 0; night < scenario.nights; night++) await passNight(engine, night);
       return engine.rows(
         nightRow,
-        `select night, truth, unseen, waits, share_low, share_high
+        `select world_seen.*, share_low, share_high
          from world_seen left join estimated_shares(null, $until::date) on snapshot_date = $first::date + night
          order by night`,
         { first: FIRST_DATE, until: addDays(FIRST_DATE, scenario.nights) },
@@ -138,24 +196,28 @@ function live(seed: number, scenario: Scenario): Promise<Night[]> {
   );
 }
 
-async function found(engine: Engine, seed: number, { pages, nights, rotation, ...scenario }: Scenario): Promise<void> {
+async function found(engine: Engine, seed: number, { nights, rotation, ...scenario }: Scenario): Promise<void> {
+  const { pages, moved, growth } = scenario;
   await createTables(engine);
   for (const table of SEARCH) await engine.run(`drop table ${table}`);
   // The rows need not have all columns.
   await engine.run('create or replace table snapshots as select * from snapshots');
   await engine.run('create table world_shown (url varchar, day integer, is_early boolean)');
-  await engine.run('create table world_seen (night integer, waits integer[], unseen integer, truth double)');
-  await engine.set({ seed, pages, ...scenario, first_date: FIRST_DATE, since: -DAYS_BEFORE, night: -1 });
+  await engine.run(
+    'create table world_seen (night integer, waits integer[], plain_waits integer[], unseen integer, uninspected integer, truth double)',
+  );
+  const later = moved > 0 ? pages : Math.ceil(growth * pages) * nights;
+  await engine.set({ seed, ...scenario, later, first_date: FIRST_DATE, since: -DAYS_BEFORE, night: -1 });
   for (const name of WORLD) await engine.run(benchSql(`world_${name}`));
   await engine.run(viewScript('UTC'));
   await engine.run(benchSql('world_shown'));
   const [left, scope] = [Math.ceil(pages / rotation), '.w.example'];
-  await engine.set({ scopes: [scope], quotas: JSON.stringify([{ scope, left, per_day: left }]) });
+  await engine.set({ a_night: left, scopes: [scope], quotas: JSON.stringify([{ scope, left, per_day: left }]) });
 }
 
 async function passNight(engine: Engine, night: number): Promise<void> {
   await engine.set({ night, since: night });
-  for (const name of ['night', 'shown']) await engine.run(benchSql(`world_${name}`));
+  for (const name of ['night', 'shown', 'plain']) await engine.run(benchSql(`world_${name}`));
   await setPlanOrder(engine, REPORTS, FIRST_NIGHT_MS + night * DAY_MS);
   await engine.table('planned', await planInspections(engine, 1));
   const evidence = `select to_json(evidence)::varchar as evidence from (${sql('sync/plan/evidence')}) as evidence`;

@@ -1,5 +1,6 @@
 -- What happens to the pages in a night: they move towards the share of their section, are edited, and in an accident a fifth
--- of the sections is out of the index from one night to another.
+-- of the sections is out of the index from one night to another. A new page comes into the index within some nights, and one
+-- that is left falls out.
 create or replace table world_pages as
 select
   * exclude (night, moved) replace (
@@ -17,11 +18,13 @@ from (
     *,
     getvariable('night')::integer as night,
     is_indexed <> (
-      unit(page, getvariable('night'), 8) < if(
-        is_indexed,
-        getvariable('turnover') * (1 - share) + getvariable('loss'),
-        if(getvariable('loss') > 0, 0, getvariable('turnover') * share)
-      )
+      unit(page, night, 8) < case
+        when left_on <= night then if(is_indexed, 0.1, 0)
+        when is_indexed then getvariable('turnover') * (1 - share) + getvariable('loss')
+        when born_on > night then 0
+        when born_on > 0 and fell_on is null then if(unit(page, 0, 3) < share, 0.15, 0)
+        else if(getvariable('loss') > 0, 0, getvariable('turnover') * share)
+      end
     ) as moved
   from world_pages
 )

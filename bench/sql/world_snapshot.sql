@@ -7,6 +7,9 @@ select
   'complete' as listing_status,
   'google' as source,
   getvariable('evidence')::json as evidence,
-  inspection_samples(reason, if(is_indexed, 'Indexed', 'Not Indexed')) as samples
-from planned
-join world_pages using (url)
+  inspection_samples(counts_as, reason, draw, place, if(is_indexed, 'indexed', 'not indexed')) as samples
+from (
+  select planned.*, is_indexed, row_number() over (partition by counts_as is null order by draw) as place
+  from planned
+  join world_now using (url)
+)

@@ -85,11 +85,12 @@ describe('a website whose pages are inspected by and by', () => {
       ['pages', 'share_estimated', 'share_low', 'share_high', 'sampled', 'sampled_since'].map((name) => row[name]),
     );
     expect(estimates).toEqual([
-      [6, 0.6667, 0.2793, 1, 3, '2025-03-01'],
-      [7, 0.6667, 0.3865, 0.9468, 6, '2025-03-01'],
+      // Three of six are not inspected, of which the random sample has two of three indexed.
+      [6, 0.6667, 0.3981, 0.8154, 3, '2025-03-01'],
+      [7, 0.6667, 0.4391, 0.8543, 4, '2025-03-02'],
       // All that were inspected this night are out, all others were in.
-      [7, null, null, null, 9, '2025-03-01'],
-      [7, 0.1949, 0, 0.7218, 10, '2025-03-01'],
+      [7, 0.2857, 0, 0.5714, 4, '2025-03-02'],
+      [7, 0.5, 0.1429, 0.8571, 5, '2025-03-02'],
     ]);
   });
 
@@ -98,7 +99,7 @@ describe('a website whose pages are inspected by and by', () => {
     expect(report.sections[0]?.story.map((sentence) => sentence.replaceAll('\u00a0', ' '))).toEqual([
       '5 of 7 pages are known to be indexed, 1 more of the pages known on Mar 1. No page fell out of the index. ' +
         '1 page entered it. 2 pages inspected for the first time are indexed.',
-      'Between 38.7% and 94.7% of the site is indexed, by 6 random inspections since Mar 1; 1 page is not inspected yet.',
+      'Between 43.9% and 85.4% of the site is indexed, by 4 random inspections since Mar 2; 1 page is not inspected yet.',
     ]);
     const shown = shownText(reportPage(report));
     for (const text of ['2 indexed before + 2 inspected for the first time + 1 entered', '1 not inspected yet'])

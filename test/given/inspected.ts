@@ -20,8 +20,8 @@ interface InspectedNight {
   extra?: Readonly<Record<string, object>>;
   /** Clicks of the last day that is final, three days before. */
   clicks?: Readonly<Record<string, number>>;
-  /** How many pages the night's random samples stand for: all of them, none shown, by default. Null: nothing was planned. */
-  evidence?: { others: number; shown: number; shown_indexed: number } | null;
+  /** Null: nothing was planned. By default as the nights before inspected the pages, in the order of `inspects`. */
+  evidence?: null;
   /** Rows of `listing_sources`. */
   sources?: readonly object[];
 }
@@ -37,10 +37,19 @@ export async function commitInspected(
   site = SITE,
 ): Promise<void> {
   await givenSchemas(warehouse);
-  for (const [night, given] of nights.entries()) await commitNight(warehouse, night, { ...given, site });
+  const known: Known = new Map();
+  for (const [night, given] of nights.entries()) {
+    await commitNight(warehouse, night, { ...given, site, known });
+    for (const [path, found] of Object.entries(given.inspects ?? {}))
+      known.set(path, found.startsWith('Submitted and indexed') ? 'shown' : 'ended');
+  }
 }
 
-async function commitNight(warehouse: string, night: number, given: InspectedNight & { site: string }): Promise<void> {
+/** What pages count as, by their paths. */
+type Known = Map<string, 'shown' | 'ended'>;
+type Given = InspectedNight & { site: string; known: Known };
+
+async function commitNight(warehouse: string, night: number, given: Given): Promise<void> {
   const at = new Date(FIRST_NIGHT_MS + night * DAY_MS);
   const date = at.toISOString().slice(0, 10);
   const folder = journalFolder(warehouse, idOf(night, 1, given.site), given.site);
@@ -48,6 +57,7 @@ async function commitNight(warehouse: string, night: number, given: InspectedNig
   mkdirSync(folder.path, { recursive: true });
   write(folder.listing, listingLines(given, at));
   write(folder.reports, reportLines(given, at));
+  write(folder.plan, planLines(given));
   write(folder.search, searchLines(given, at));
   const ids = { run_id: folder.runId, website_id: given.site, snapshot_id };
   const requests = { requests_sent: 1, requests_throttled: 0, requests_retried: 0 };
@@ -91,9 +101,17 @@ function listingLines({ lists, sources = [] }: InspectedNight, at: Date): object
   ];
 }
 
-function evidenceOf({ lists, evidence }: InspectedNight): string | null {
+function evidenceOf({ lists, evidence, known }: Given): string | null {
   if (evidence === null) return null;
-  return JSON.stringify(evidence ?? { others: lists.length, shown: 0, shown_indexed: 0 });
+  const count = (as: 'shown' | 'ended' | undefined) => lists.filter((path) => known.get(path) === as).length;
+  const before = { shown: count('shown'), ended: count('ended'), others: count(undefined) };
+  return JSON.stringify({ pages: lists.length, today: 0, today_indexed: 0, ...before, contradicted: 0 });
+}
+
+function planLines({ inspects = {}, known }: Given): object[] {
+  return Object.entries(inspects).map(([path, found], at) => {
+    return { url: pageOf(path), reason: found.split('|')[1] ?? 'oldest', counts_as: known.get(path), draw: at + 1 };
+  });
 }
 
 /** The last final day of search analytics, and the day after it, which may still change. */

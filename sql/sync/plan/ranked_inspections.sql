@@ -1,9 +1,9 @@
--- The pages of `inspections_due` in the order of their reasons and in that of the rotation. Random checks of pages that
--- search showed come first, so that no reason decides which these are: for one in twenty of the inspections. They follow
--- the order of a hash from where the golden section puts this day, so that each page has its turn. Among reasons, pages that
--- were never inspected come before second looks, except at what was modified or is silent. The rotation takes the page that
--- was unseen longest, and orders equal ones by the hash, so that `oldest` is a random sample of those that search does not
--- show. New pages, and those that search showed, are no part of the sample: `turn`.
+-- The pages of `inspections_due` in the order of their reasons and in that of the rotation. Random checks of pages of which
+-- something is known come first, so that no reason decides which these are: one in twenty of the inspections, until the
+-- rotation comes to such pages. Among
+-- reasons, pages that were never inspected come before second looks, except at what was modified or is silent. The rotation
+-- takes the page that waits longest for its turn: first those of which nothing is known. Equal ones have a random order each
+-- night (`draw`), so that the first of those of which nothing is known are a random sample of them.
 create or replace temp table ranked_inspections as
 select
   url,
@@ -11,10 +11,11 @@ select
   if(is_check, counts_as, reason) as reason,
   case
     when reason = 'unconfirmed' then reason
-    when counts_as is null and reason <> 'new' then 'oldest'
-    else 'turn'
+    when counts_as = 'shown' or reason = 'new' then 'turn'
+    else 'oldest'
   end as turn_reason,
   spelling,
+  draw,
   if(
     reason = 'oldest' and not is_check,
     null,
@@ -29,26 +30,19 @@ select
         list_position(getvariable('reasons'), reason),
         chance nulls last,
         report_fetched_at nulls first,
-        md5(url)
+        draw
     )
   ) as reason_rank,
   row_number() over (
-    order by reason <> 'unconfirmed', is_shown, keeps_failing, if(is_shown, draw, null), seen_on nulls first, md5(url)
+    order by reason <> 'unconfirmed', keeps_failing, turn_on nulls first, counts_as = 'ended' nulls first, draw
   ) as turn_rank
 from (
   select
     *,
-    row_number() over (
-      partition by counts_as is null
-      order by
-        keeps_failing,
-        md5(url) < format(
-          '{:08x}',
-          floor(mod((getvariable('today') - date '2000-01-01') * 0.6180339887, 1) * 4294967296)::bigint
-        ),
-        md5(url)
-    ) as draw,
-    counts_as is not null and draw <= (select ceil(sum("left") / 20) from quotas_left) as is_check
+    row_number() over (partition by counts_as is null order by keeps_failing, md5(url || getvariable('today'))) as draw,
+    counts_as is not null
+      and draw <= (select ceil(sum("left") / 20) from quotas_left)
+      and (select count(*) from inspections_due where counts_as is null) > (select sum(per_day) from quotas_left) as is_check
   from inspections_due
   where is_due
 )

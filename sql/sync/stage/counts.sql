@@ -85,22 +85,6 @@ select
   if(
     getvariable('by_inspection'),
     (
-      select inspection_samples(reason, index_summary)::varchar
-      from (
-        select reason, index_summary from now_url_reports
-        union all
-        -- A page that looks as if it fell counts as what it is known to be.
-        select reason, index_summary
-        from now_report_failures
-        join previous_state using (url)
-        where outcome = 'unconfirmed'
-      )
-    ),
-    null
-  ) as samples,
-  if(
-    getvariable('by_inspection'),
-    (
       select to_json(list(used))::varchar
       from (
         select property, "day", count(*)::integer as inspections

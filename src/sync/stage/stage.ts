@@ -120,7 +120,8 @@ async function writeManifest(
     if (count > 0 || table === 'page_state') files[table] = await factsOf(stagedFile(input.folder, table), count);
   }
   const { websiteId, date, snapshotId } = input.facts;
-  const snapshot = { ...input.snapshot, ...(await countStaged(engine)), files: JSON.stringify(files) };
+  const counts = await countStaged(engine, input);
+  const snapshot = { ...input.snapshot, ...counts, files: JSON.stringify(files) };
   await stageRow(engine, 'snapshots', snapshot, input.folder);
   await stageRow(engine, 'runs', input.run, input.folder);
   // The manifest says that every file is complete, so the files reach the disk first.
@@ -148,10 +149,13 @@ async function writeManifest(
 }
 
 /** The counts by the columns of the marker that hold them; counts by reason are JSON. */
-async function countStaged(engine: Engine): Promise<Record<string, Scalar>> {
-  for (const name of ['029_california_date', '046_inspection_samples'])
-    await engine.run(sql(`warehouse/macros/${name}`));
+async function countStaged(engine: Engine, { folder, snapshot }: StageInput): Promise<Record<string, Scalar>> {
+  await engine.run(sql('warehouse/macros/029_california_date'));
   const counted = z.record(z.string(), z.union([z.int(), z.string(), z.null()]));
   const [counts] = await engine.rows(counted, sql('sync/stage/counts'));
-  return counts ?? {};
+  if (!snapshot['evidence']) return { ...counts, samples: null };
+  await engine.set({ plan_file: folder.plan });
+  await engine.run(sql('warehouse/macros/046_inspection_samples'));
+  const [samples] = await engine.rows(counted, sql('sync/stage/samples'));
+  return { ...counts, ...samples };
 }

@@ -35,9 +35,12 @@ export const quotaSchema = z.object({ property: z.string(), scope: z.string(), p
 
 /** How many pages of a property the night's random samples stand for, as `sync/plan/evidence` counts them. */
 export const evidenceSchema = z.object({
-  others: z.int(),
+  pages: z.int(),
+  today: z.int(),
+  today_indexed: z.int(),
   shown: z.int(),
-  shown_indexed: z.int(),
+  ended: z.int(),
+  others: z.int(),
   contradicted: z.int(),
 });
 
