@@ -10,5 +10,6 @@ select
   1 as pages,
   0 as clicks,
   1 as impressions,
-  now() as fetched_at
+  now() as fetched_at,
+  null::varchar as unknown
 from (select unnest(range(getvariable('night')::bigint - 100, getvariable('night')::bigint))::integer as day)

@@ -5,8 +5,8 @@ set variable reason_share = (
   select least(0.6, greatest(0.15, 1 - greatest(due, soon / 8) / nullif(a_day, 0)))
   from (
     select
-      count(*) filter (coalesce(turn_on, unseen_since) <= getvariable('today') - period) as due,
-      count(*) filter (coalesce(turn_on, unseen_since) <= getvariable('today') - period + 7) as soon,
+      count(*) filter (coalesce(turn_on, unseen_since) <= getvariable('today') - period + period // 4) as due,
+      count(*) filter (coalesce(turn_on, unseen_since) <= getvariable('today') - period + period // 4 + 7) as soon,
       (select sum(per_day) from quotas_left) as a_day
     from inspections_due
   )
