@@ -100,7 +100,7 @@ const UNFOLLOWED = 12;
 const nightRow = z.object({
   night: z.int(),
   truth: z.number(),
-  /** For how many nights a page has neither been inspected nor shown, and one that search shows never been inspected. */
+  /** For how many nights a page has neither been inspected nor shown; for how many rounds one that search shows never was. */
   unseen: z.number().nullable(),
   uninspected: z.number().nullable(),
   waits: z.array(z.number()).nullable(),
@@ -160,7 +160,7 @@ function figuresOf(all: readonly Night[], { nights, rotation }: Scenario) {
     held: meanOf(isHeld).mean,
     given: given.length / judged.length,
     width: median(given.map(({ low, high }) => high - low)),
-    first: Math.max(...all.map(({ uninspected }) => uninspected ?? 0)) / rotation,
+    first: Math.max(...all.map(({ uninspected }) => uninspected ?? 0)),
     seen: meanOf(fallsOf(all, 'waits', rotation, until)),
     plain: meanOf(fallsOf(all, 'plain_waits', rotation, until)),
   };
@@ -204,7 +204,7 @@ async function found(engine: Engine, seed: number, { nights, rotation, ...scenar
   await engine.run('create or replace table snapshots as select * from snapshots');
   await engine.run('create table world_shown (url varchar, day integer, is_early boolean)');
   await engine.run(
-    'create table world_seen (night integer, waits integer[], plain_waits integer[], unseen integer, uninspected integer, truth double)',
+    'create table world_seen (night integer, waits integer[], plain_waits integer[], unseen integer, uninspected double, truth double)',
   );
   const later = moved > 0 ? pages : Math.ceil(growth * pages) * nights;
   await engine.set({ seed, ...scenario, later, first_date: FIRST_DATE, since: -DAYS_BEFORE, night: -1 });

@@ -1,9 +1,8 @@
 -- The pages of `inspections_due` in the order of their reasons and in that of the rotation. Random checks of pages of which
 -- something is known come first, so that no reason decides which these are: one in twenty of the inspections, until the
--- rotation comes to such pages. Among
--- reasons, pages that were never inspected come before second looks, except at what was modified or is silent. The rotation
--- takes the page that waits longest for its turn: first those of which nothing is known. Equal ones have a random order each
--- night (`draw`), so that the first of those of which nothing is known are a random sample of them.
+-- rotation comes to such pages. Among reasons, pages that were never inspected come before second looks, except at what was
+-- modified or is silent. The rotation takes the page that waits longest for its turn: first those of which nothing is known.
+-- Equal ones have a random order each night (`draw`), so that the first of those are a random sample of them.
 create or replace temp table ranked_inspections as
 select
   url,
