@@ -19,12 +19,9 @@ export function makeTemporary(what: string): string {
     folders.add(folder);
     return folder;
   } catch (cause) {
-    throw new Failure(
-      `no temporary folder can be made in ${tmpdir()} (${messageOf(cause)}); set TMPDIR to another one`,
-      {
-        cause,
-      },
-    );
+    // Without its code, for which a remedy for the warehouse would be added.
+    const why = messageOf(cause).replace(/^\w+: ([^,]*).*/, '$1');
+    throw new Failure(`no temporary folder can be made in ${tmpdir()} (${why}); set TMPDIR to another one`, { cause });
   } finally {
     if (folders.size === 0) unlisten();
   }

@@ -17,7 +17,7 @@ const LIMITS = {
 } as const;
 /** From the time when a question is asked until it is abandoned. */
 const TIME_LIMIT_MS = 30_000;
-/** How long a statement may run while other keys wait for its place, so that six endless ones do not use up their time. */
+/** How long a statement may run while other keys wait for its place, so that endless ones do not use up their time. */
 const SHARED_SQL_MS = 5000;
 const LOOK_MS = 250;
 
@@ -84,8 +84,11 @@ export class QuestionQueue {
     this.#running.add(asked);
     const startedAt = performance.now();
     const share = () => {
-      const isOver = performance.now() - startedAt >= this.sharedSqlMs;
-      if (isOver && this.#all.sql.pendingCount > 0) asked.abort(busy('Statements of others wait for this one.'));
+      // The more wait, the less time each has, but enough to start a process and to read a table.
+      const waiting = this.#all.sql.pendingCount;
+      const mayTake = this.sharedSqlMs * Math.max(0.4, Math.min(1, LIMITS.sql.all / waiting));
+      if (waiting > 0 && performance.now() - startedAt >= mayTake)
+        asked.abort(busy('Statements of others wait for this one.'));
     };
     const looks = kind === 'sql' ? setInterval(share, LOOK_MS).unref() : undefined;
     try {

@@ -134,7 +134,8 @@ export function whyOpen(folder: string, isTop = true): string | null {
     return `${folder} belongs to another user; set XDG_CONFIG_HOME to a folder of your own`;
   // Umask 002 is usual where groups have one user. In a folder like /tmp only its owner may replace a file.
   const isOpen = isTop ? mode & 0o022 : mode & 0o002 && !(mode & 0o1000);
-  if (isOpen) return `others may write in ${folder}; run \`chmod go-w ${shellWord(folder)}\``;
+  if (isOpen)
+    return `others may write in ${folder}; run \`chmod go-w ${shellWord(folder)}\`, or set XDG_CONFIG_HOME to another one`;
   return dirname(folder) === folder ? null : whyOpen(dirname(folder), false);
 }
 

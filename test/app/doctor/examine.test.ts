@@ -194,7 +194,7 @@ describe('doctor', () => {
     const { code, stderr } = await run(['status', '--config', file]);
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/be made in \/nowhere \(ENOENT.*\); set TMPDIR to another/),
+      expect.stringMatching(/be made in \/nowhere \(no such file or directory\); set TMPDIR to another one\n$/),
     ]);
   });
 
