@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { NamedWebsite } from '../base/config/websites.js';
-import { causesIn, causeText, type Said } from '../base/observe/causes.js';
+import { causesIn, causeText, grouped, type Said } from '../base/observe/causes.js';
+import { counted } from '../base/observe/format.js';
 import type { Logger } from '../base/observe/log.js';
 import { idProblem } from '../base/storage/names.js';
 import type { RequestCounts } from '../source/client.js';
 import { type FollowerState, titleOf } from '../warehouse/copies/follower.js';
 import { byReason, type Reason } from '../warehouse/journal/plan.js';
+import { websiteOf } from '../warehouse/log/folder/layout.js';
 import { exitCodeOf, type Problem, problemsOf } from '../warehouse/log/verdict.js';
 
 export interface ReportsReceipt {
@@ -57,6 +59,8 @@ export interface Receipt {
   clock?: string;
   /** Why no website is listed: the websites are unknown. */
   error?: string;
+  /** Files that are not as they were committed, relative to the warehouse folder. */
+  damaged?: string[];
 }
 
 /** A receipt of a website that got no snapshot. */
@@ -127,14 +131,21 @@ export function runExitCode(receipt: Receipt): 0 | 1 | 3 {
 }
 
 /** All that is wrong with how a run ended: its exit code, pings, notices and last line follow from this. */
-export function problemsIn({ websites, followers, clock, error }: Receipt): Problem[] {
+export function problemsIn({ websites, followers, clock, error, damaged = [] }: Receipt): Problem[] {
   const lagging = followers.filter(({ behind }) => behind > 0);
   return [
     ...(error === undefined ? [] : [{ kind: 'failed' as const, website_id: null, count: 1, message: error }]),
     ...websites.flatMap(problemsOf),
+    ...[...grouped(damaged, websiteOf)].map(([website_id, files]) => damageOf(website_id, files)),
     ...(clock === undefined ? [] : [{ kind: 'clock' as const, website_id: null, count: 1, message: clock }]),
     ...lagging.map((one) => ({ kind: 'lagging' as const, website_id: null, count: one.behind, message: lagOf(one) })),
   ];
+}
+
+function damageOf(website_id: string, [first = '', ...more]: readonly string[]): Problem {
+  const files = more.length > 0 ? `${first} and ${counted(more.length, 'more file')} were` : `${first} was`;
+  const message = `${files} changed after the commit; restore what is damaged from a backup: \`indexhouse verify\` lists it all`;
+  return { kind: 'damaged', website_id, count: more.length + 1, message };
 }
 
 /** What is wrong with how a run ended, as messages name the websites. */

@@ -20,6 +20,7 @@ import { newestFile } from '../warehouse/log/folder/layout.js';
 import { checkIdentity, prepareWarehouse } from '../warehouse/log/folder/prepare.js';
 import { withRunLock } from '../warehouse/log/lock.js';
 import { knownWebsites } from '../warehouse/log/log.js';
+import { readProven } from '../warehouse/log/proven.js';
 import { keptForNextTime, recordFailure } from './commit-snapshot.js';
 import {
   deadlineOf,
@@ -149,10 +150,12 @@ class Sync {
         receipts.push(website.value);
       }
       progress.note('catching up');
-      const followers = await effects.follow({ config, logger });
+      const followers = await effects.follow({ config, logger, proveAt: effects.now() });
+      const { damaged } = await readProven(config.warehouse.path);
       const { warning } = this.#context.clock;
       const doubtful = { ...(warning === null ? {} : { clock: warning }), ...(unlisted ? { error: unlisted } : {}) };
-      const receipt = { run_id: runId, websites: receipts, followers, ...doubtful };
+      const proven = damaged.length > 0 ? { damaged } : {};
+      const receipt = { run_id: runId, websites: receipts, followers, ...doubtful, ...proven };
       logProblems(logger, saidIn(receipt));
       return receipt;
     } finally {

@@ -36,6 +36,8 @@ export interface Found {
   /** The websites of whose newest snapshot some records are in quarantine, and how many. */
   quarantine: { website_id: string; records: number }[];
   notices: WaitingNotices[];
+  /** Since when every file is known to be as it was committed, ISO 8601; null: some were not proven yet. */
+  proven_since: string | null;
   damaged: { path: string; table: string; website_id: string; reason: string }[];
   /** That a run began, and why what became of it is unknown; null if it is known. */
   unrecorded: string | null;

@@ -10,6 +10,7 @@ import { journalsSetAside } from '../../warehouse/journal/folder.js';
 import { readRunFile, unrecordedText } from '../../warehouse/journal/run-file.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
 import { type Marker, newestMarkers } from '../../warehouse/log/markers.js';
+import { provenSince, readProven } from '../../warehouse/log/proven.js';
 import { exitCodeOf } from '../../warehouse/log/verdict.js';
 import { unfinishedRemoval } from '../../warehouse/removal/steps.js';
 import { type Jobs, readJobs } from '../../warehouse/upkeep/jobs.js';
@@ -79,6 +80,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       page_states: pageStates,
       quarantine: quarantineOf(log.markers),
       notices: await waitingNotices(warehouse),
+      proven_since: provenSince(await readProven(warehouse)),
       damaged: lost.map(({ path, table, websiteId, reason }) => ({ path, table, website_id: websiteId, reason })),
     };
     return judged(found, input);
@@ -132,6 +134,7 @@ function failedJobs({ 'nightly-sync': _, ...jobs }: Jobs): string[] {
 
 /** What a key learns nothing of: this machine, its folders, and what its operator runs. */
 const UNSEEN = {
+  proven_since: null,
   unrecorded: null,
   overdue: null,
   disk: null,

@@ -17,7 +17,7 @@ const ALL: Record<Kind, readonly [title: string, over: string | null]> = {
   overdue: ['a night was missed', 'the nights begin again'],
   stale: ['snapshots are old', 'the newest snapshot is not old any more'],
   reports: ['reports failed', 'reports are fetched again'],
-  damaged: ['a journal was damaged', 'a run after the damaged journal got a snapshot'],
+  damaged: ['a journal or a file was damaged', 'a later run found no damage'],
   clock: ['the clock may be wrong', 'the clock is right again'],
   sign_in: ['a sign-in ends', 'the sign-in lasts again'],
   lagging: ['a copy lags', 'the copy is up to date again'],

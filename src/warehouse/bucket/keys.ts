@@ -1,9 +1,5 @@
 import { join, relative, sep } from 'node:path';
-import { WEBSITE_FOLDER } from '../../base/storage/names.js';
-
-const PATH = new RegExp(
-  `^(warehouse\\.json|(parquet/\\w+/${WEBSITE_FOLDER}/date=\\d{4}-\\d\\d-\\d\\d|state/${WEBSITE_FOLDER})/[\\da-f-]{36}\\.parquet)$`,
-);
+import { warehousePath } from '../log/folder/layout.js';
 
 /** The key of a file: its path in the warehouse. */
 export function keyOf(warehouse: string, file: string): string {
@@ -21,7 +17,7 @@ export function pathKey(path: string): string {
 /** The file that a key stands for; null if it is not a path of a warehouse. */
 export function fileOfKey(warehouse: string, key: string): string | null {
   const path = key.replaceAll('!', '%');
-  return PATH.test(path) ? join(warehouse, path) : null;
+  return path === 'warehouse.json' || warehousePath.test(path) ? join(warehouse, path) : null;
 }
 
 /** `…/<id>.parquet` */

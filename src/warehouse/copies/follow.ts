@@ -5,7 +5,8 @@ import { type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { SECOND_MS } from '../../base/time.js';
 import { bucketFollower } from '../bucket/copy.js';
 import { scratchFolder } from '../log/folder/layout.js';
-import { openLog } from '../log/log.js';
+import { type Log, openLog } from '../log/log.js';
+import { prove } from '../log/proven.js';
 import { updateIndex } from '../log/update-index.js';
 import { isAnalyticsCurrent, writeAnalytics } from './analytics.js';
 import { compareDuckdb, followWithDuckdb } from './duckdb.js';
@@ -20,25 +21,36 @@ export interface FollowInput {
   logger: Logger;
   /** Milliseconds. */
   lockTimeout?: number;
+  /** The time of a night, in milliseconds since 1970: then it proves files, before anything follows them. */
+  proveAt?: number;
 }
 
 /** Lets all followers catch up. A follower that cannot only lags: nothing here can fail a sync. */
-export async function followAll({ config, logger, lockTimeout }: FollowInput): Promise<FollowerState[]> {
+export async function followAll({ config, logger, lockTimeout, proveAt }: FollowInput): Promise<FollowerState[]> {
   await updateIndex(config.warehouse.path, scratchOf(config), Date.now()).catch((error: unknown) =>
     logger.info(withRemedy(error)),
   );
-  const states = await follow(followersOf(config, lockTimeout), config);
+  const proving = async (log: Log) => {
+    if (proveAt === undefined) return;
+    await prove(log, scratchOf(config), proveAt).catch((error: unknown) => logger.warn(withRemedy(error)));
+  };
+  const states = await follow(followersOf(config, lockTimeout), config, proving);
   for (const { name, behind, reason } of states) if (reason) logger.warn({ follower: name, behind }, reason);
   return states;
 }
 
 /** Lets these followers catch up with the current log, one after the other. */
-export async function follow(followers: readonly Follower[], config: Config): Promise<FollowerState[]> {
+export async function follow(
+  followers: readonly Follower[],
+  config: Config,
+  before?: (log: Log) => Promise<void>,
+): Promise<FollowerState[]> {
   const scratch = scratchOf(config);
   const states: FollowerState[] = [];
   try {
     await withEngine(scratch, async (engine) => {
       const log = await openLog(engine, config.warehouse.path, { index: 'at once' });
+      await before?.(log);
       for (const follower of followers) {
         const { name } = follower;
         states.push(await follower.follow(log, scratch).catch((error: unknown) => couldNot(name, error)));

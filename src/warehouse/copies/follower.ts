@@ -147,7 +147,9 @@ export async function catchUp(copy: LogCopy, log: Log, engine: EngineOptions): P
     const needsState = newest.has(marker) && !torn.has(marker.websiteId);
     try {
       const all = markersOf(markers, marker.websiteId);
-      checkAreFiles(dataFilesOf(log.path, marker).map(([, file]) => file));
+      const files = dataFilesOf(log.path, marker).map(([, file]) => file);
+      checkAreFiles(files);
+      await log.checkProven(files);
       await copy.take(marker, needsState ? await currentState(log.path, all, engine) : null);
     } catch (error) {
       if (error instanceof UnreachableError || diskRemedy(error)) throw error;

@@ -1,6 +1,6 @@
+import { relative } from 'node:path';
 import { z } from 'zod';
 import type { NamedWebsite } from '../../base/config/websites.js';
-import { sha256Of } from '../../base/storage/durable.js';
 import { type Engine, withEngine } from '../../base/storage/engine.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { addDays } from '../../base/time.js';
@@ -19,7 +19,8 @@ import { checkRows } from './folder/sums.js';
 import { DATA_TABLES, hasRowPerFile, isLogTable, type Table } from './folder/tables.js';
 import { type ListedLog, listLog, ownIndex, type ReadLog, readListed, type Tombstone } from './listed-log.js';
 import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
-import { byCommit, filesOf, type Marker } from './markers.js';
+import { byCommit, dataFilesOf, filesOf, type Marker } from './markers.js';
+import { hasSum, readProven } from './proven.js';
 
 const namedRow = z.object({
   ...{ id: z.string(), name: z.string().nullable(), snapshotAt: z.string() },
@@ -183,8 +184,20 @@ export class Log implements ReadLog {
     if (damaged.length > 0) throw new DamageError(damaged);
   }
 
+  /** @throws DamageError if a night found that one of these files is not as it was committed, and it still is not */
+  async checkProven(files: readonly string[]): Promise<void> {
+    const changed = (await this.#findKnown()).filter(({ path }) => files.includes(path));
+    if (changed.length > 0) throw new DamageError(changed);
+  }
+
+  async #findKnown(): Promise<DamagedFile[]> {
+    const { damaged } = await readProven(this.path);
+    return damaged.length > 0 ? this.findChanged(damaged) : [];
+  }
+
   /** Reads files of a table, all of which an answer needs. @throws DamageError if one of them cannot be read */
-  needing<T>(table: Table, files: readonly string[], read: () => Promise<T>): Promise<T> {
+  async needing<T>(table: Table, files: readonly string[], read: () => Promise<T>): Promise<T> {
+    await this.checkProven(files);
     return needing(
       () => findDamaged(this.engine, table, files),
       async () => {
@@ -216,15 +229,20 @@ export class Log implements ReadLog {
   }
 
   /**
-   * Finds the files of commits, runs and notes that are missing, empty or truncated. Quick: if old markers are in an index, only
-   * the newest nights are checked.
+   * Finds the files of commits, runs and notes that are missing, empty or truncated, or that a night found changed. Quick:
+   * if old markers are in an index, only the newest nights are checked.
    */
   async findTorn(): Promise<DamagedFile[]> {
     const { before = '' } = this.#index ?? {};
     const newest = this.markers.filter(({ date }) => date >= before);
     const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, newest, table)));
     return (
-      await Promise.all([...torn, findTorn('runs', this.runs), findTorn('note_log', this.listed.note_log)])
+      await Promise.all([
+        ...torn,
+        findTorn('runs', this.runs),
+        findTorn('note_log', this.listed.note_log),
+        this.#findKnown(),
+      ])
     ).flat();
   }
 
@@ -237,13 +255,13 @@ export class Log implements ReadLog {
     return null;
   }
 
-  /** Finds the files that were changed after their commit. Reads every file. */
-  async findChanged(): Promise<DamagedFile[]> {
+  /** Finds the files that were changed after their commit. @param among paths relative to the warehouse; left out: reads every file */
+  async findChanged(among?: readonly string[]): Promise<DamagedFile[]> {
     const changed: DamagedFile[] = [];
     for (const marker of this.markers) {
-      for (const table of DATA_TABLES) {
-        const [file] = filesOf(this.path, [marker], table);
-        if (file === undefined || (await sha256Of(file)) === marker.files[table]?.sha256) continue;
+      for (const [table, file] of dataFilesOf(this.path, marker)) {
+        if (among && !among.includes(relative(this.path, file))) continue;
+        if (await hasSum(file, marker.files[table]?.sha256)) continue;
         changed.push(damagedFile(table, file, 'was changed after its commit'));
       }
     }

@@ -10,7 +10,7 @@ import {
   unreadText,
 } from '../../../answers/status/website-status.js';
 import { namesText } from '../../../base/observe/causes.js';
-import { age, ago, clause, count, counted } from '../../../base/observe/format.js';
+import { age, ago, clause, count, counted, moment } from '../../../base/observe/format.js';
 import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder, checkPath } from '../../../warehouse/log/folder/prepare.js';
@@ -83,6 +83,7 @@ function notes(status: Status, verbose: boolean): string[] {
     return more > 0 ? [...lines.slice(0, most), `… and ${count(more)} more such lines with --verbose.`] : lines;
   };
   return [
+    ...(websites.length > 0 ? [provenLine(status)] : []),
     ...notConfiguredLine(websites),
     ...cut(unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`)),
     ...cut(configured.flatMap(notInspectedLine)),
@@ -94,6 +95,12 @@ function notes(status: Status, verbose: boolean): string[] {
     ...driftLines(new_drift, status),
     ...notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
   ];
+}
+
+function provenLine({ proven_since }: Status): string {
+  if (proven_since === null)
+    return 'Not every file was proven by its SHA-256 yet: nightly syncs do that within 28 days.';
+  return `Every file was proven by its SHA-256 since ${moment(proven_since)}.`;
 }
 
 function notConfiguredLine(websites: Status['websites']): string[] {

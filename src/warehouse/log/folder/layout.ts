@@ -2,12 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { codeOf, TEMPORARY_FILE } from '../../../base/storage/durable.js';
-import { decodeId, encodeId } from '../../../base/storage/names.js';
+import { decodeId, encodeId, WEBSITE_FOLDER } from '../../../base/storage/names.js';
 import { checkWithin, removeWithin } from '../../../base/storage/only-files.js';
 import { HOUR_MS } from '../../../base/time.js';
 import { TABLES, type Table } from './tables.js';
 
-const WEBSITE_FOLDER = 'website=';
+const WEBSITE_PREFIX = 'website=';
+/** A Parquet file of a warehouse, relative to it. */
+export const warehousePath = new RegExp(
+  `^(parquet/\\w+/${WEBSITE_FOLDER}/date=\\d{4}-\\d\\d-\\d\\d|state/${WEBSITE_FOLDER})/[\\da-f-]{36}\\.parquet$`,
+);
 
 /** The files and folders of a warehouse. */
 export function warehouseFolder(path: string) {
@@ -37,6 +41,8 @@ export function warehouseFolder(path: string) {
     noticesLock: join(path, 'notices.lock.duckdb'),
     /** What the newest run is doing, or how it ended. */
     run: join(path, 'run.json'),
+    /** Which files nights have proven by their SHA-256, and when. */
+    proven: join(path, 'proven.json'),
     /** When the daemon last started each job. */
     jobs: join(path, 'jobs.json'),
     /** Held open by the daemon. */
@@ -46,8 +52,8 @@ export function warehouseFolder(path: string) {
 
 /** The website in whose folder a file is; empty if it is in none. */
 export function websiteOf(path: string): string {
-  const folder = path.split(sep).findLast((name) => name.startsWith(WEBSITE_FOLDER)) ?? '';
-  const name = folder.slice(WEBSITE_FOLDER.length);
+  const folder = path.split(sep).findLast((name) => name.startsWith(WEBSITE_PREFIX)) ?? '';
+  const name = folder.slice(WEBSITE_PREFIX.length);
   return decodeId(name) ?? name;
 }
 

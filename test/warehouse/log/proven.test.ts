@@ -1,0 +1,92 @@
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { withReader } from '../../../src/answers/query/reader.js';
+import { readStatus } from '../../../src/answers/status/status.js';
+import { withEngine } from '../../../src/base/storage/engine.js';
+import { runExitCode } from '../../../src/sync/receipt.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { openLog } from '../../../src/warehouse/log/log.js';
+import { prove, provenSince, readProven } from '../../../src/warehouse/log/proven.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
+import { startService } from '../../given/service.js';
+import { buildWarehouse, sharedWarehouse, syncAt } from '../../given/warehouse.js';
+
+const DAY_MS = 86_400_000;
+const FIRST = Date.parse('2025-03-01T02:00:00Z');
+const NIGHTS = 6;
+const MEMORY = 256e6;
+const built = sharedWarehouse(() => {
+  const pages = (night: number) =>
+    Array.from({ length: night + 1 }, (_, page) => ({ url: `https://shop.example/${page}` }));
+  const nights = Array.from({ length: NIGHTS }, (_, night) => {
+    return { at: new Date(FIRST + night * DAY_MS).toISOString(), lists: { shop: pages(night) } };
+  });
+  return buildWarehouse(nights, 'followed');
+});
+
+/** What a night proves, so many days after the first. */
+function proveOn(warehouse: string, day: number): Promise<void> {
+  const engine = { memoryLimit: MEMORY, temporary: temporaryFolder() };
+  return withEngine(engine, async (opened) => prove(await openLog(opened, warehouse), engine, FIRST + day * DAY_MS));
+}
+
+function sumOf(warehouse: string): Promise<{ pages: number }[]> {
+  const row = z.object({ pages: z.int() });
+  const query = 'select sum(pages)::integer as pages from coverage_summary';
+  return withReader({ warehouse, memoryLimit: MEMORY }, (reader) => reader.rows(row, query));
+}
+
+test('an older copy of an old file is noticed within 30 days, and then no answer believes it', async () => {
+  const warehouse = copyOf(built.path);
+  const files = await listTableFiles(warehouse, 'coverage_summary');
+  const [older = '', file = ''] = files.slice(3);
+  const [path, whole] = [relative(warehouse, file), readFileSync(file)];
+  copyFileSync(older, file);
+  const wrong = await sumOf(warehouse);
+  let day = NIGHTS;
+  for (; (await readProven(warehouse)).damaged.length === 0; day++) await proveOn(warehouse, day);
+  expect(day).toBeLessThanOrEqual(NIGHTS + 28);
+  await expect(sumOf(warehouse)).rejects.toThrow(`${file} was changed after its commit`);
+  for (; day < NIGHTS + 30; day++) await proveOn(warehouse, day);
+
+  const service = await startService();
+  service.list('shop', [{ url: 'https://shop.example/0' }]);
+  const at = new Date(FIRST + day * DAY_MS);
+  const night = { baseUrl: service.url, warehouse, websites: ['shop'], followed: 'followed' as const };
+  const receipt = await syncAt({ ...night, at: at.toISOString() });
+  expect(receipt).toMatchObject({ damaged: [path], websites: [{ status: 'committed' }] });
+  expect(runExitCode(receipt)).toBe(3);
+  const input = { warehouse, memoryLimit: MEMORY, websites: [], now: at.getTime(), maxAge: DAY_MS };
+  const status = await readStatus(input);
+  expect(status.findings).toMatchObject([{ kind: 'damaged', message: expect.stringContaining(path) }]);
+  expect(at.getTime() - Date.parse(`${status.proven_since}`)).toBeLessThanOrEqual(30 * DAY_MS);
+
+  writeFileSync(file, whole);
+  expect((await readStatus(input)).findings).toEqual([]);
+  expect((await sumOf(warehouse))[0]?.pages).toBeGreaterThan(wrong[0]?.pages ?? 0);
+  expect(await syncAt({ ...night, at: new Date(at.getTime() + DAY_MS).toISOString() })).not.toHaveProperty('damaged');
+});
+
+test('a file of the newest commit, and its state, are proven each night', async () => {
+  const warehouse = copyOf(built.path);
+  const newest = (await listTableFiles(warehouse, 'coverage')).at(-1) ?? '';
+  const [state = ''] = (await listTableFiles(warehouse, 'snapshots')).slice(-1).map((file) => {
+    return join(warehouse, 'state', 'website=shop', file.slice(file.lastIndexOf('/') + 1));
+  });
+  await proveOn(warehouse, NIGHTS);
+  expect(provenSince(await readProven(warehouse))).toBeNull();
+  const before = readFileSync(state);
+  for (const file of [newest, state]) {
+    const bytes = readFileSync(file);
+    bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+    writeFileSync(file, bytes);
+  }
+  await proveOn(warehouse, NIGHTS);
+  expect((await readProven(warehouse)).damaged).toEqual([relative(warehouse, newest)]);
+  rmSync(join(warehouse, 'proven.json'));
+  copyFileSync(join(built.path, relative(warehouse, newest)), newest);
+  await proveOn(warehouse, NIGHTS);
+  expect(readFileSync(state).equals(before)).toBe(true);
+});
