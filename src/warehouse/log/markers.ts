@@ -97,7 +97,7 @@ export async function markersFrom(engine: Engine, warehouse: string, from: strin
      from ${from}`,
   );
   return rows.map((row) => {
-    if (!placed.safeParse(row).success) throw new Failure('it names an id or a date that is none');
+    if (!placed.safeParse(row).success) throw new Failure('a marker names an id or a date that is none');
     const path = tableFile(warehouse, 'snapshots', { ...row, id: row.snapshotId });
     return { ...row, dropped: {}, path };
   });
