@@ -12,13 +12,13 @@ import { commentOn } from '../log/folder/dictionary.js';
 import { listTableFiles, namesIn, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
 import { checkPath, checkWarehouseThere, isStamped, tableQuery, timeZoneOf } from '../log/folder/prepare.js';
 import {
-  columnsOf,
   createTables,
   DATA_TABLES,
   type DataTable,
   isThinned,
   TABLES,
   type Table,
+  typedColumns,
   viewScript,
 } from '../log/folder/tables.js';
 import type { FollowerState } from './follower.js';
@@ -186,7 +186,7 @@ type AnalyticsScript = Record<'base' | 'derived', string>;
 async function analyticsScript(place: AnalyticsPlace): Promise<AnalyticsScript> {
   const views: string[] = [];
   for (const table of ['snapshots', 'runs', 'note_log', 'tombstones'] as const) {
-    views.push(`create or replace view ${table} as select ${shownColumns(table)} from ${await source(place, table)}`);
+    views.push(`create or replace view ${table} as select ${typedColumns(table)} from ${await source(place, table)}`);
   }
   for (const table of [...DATA_TABLES, 'page_state'] as const) views.push(await committedView(place, table));
   return { base: `${views.join(';\n')};\n`, derived: `${viewScript(await timeZoneOf(place.warehouse))};\n` };
@@ -203,7 +203,7 @@ async function committedView(place: AnalyticsPlace, table: DataTable | 'page_sta
   // The error needs both sides of the join: DuckDB 1.1 evaluates one that needs a single side before it joins.
   return `create or replace view ${table} as
 with committed as materialized (${committedOf(table)})
-select ${shownColumns(table)} from ${await source(place, table)}
+select ${typedColumns(table)} from ${await source(place, table)}
 where ${id} in (select snapshot_id from committed)
 union all
 select ${failingColumns(table)}
@@ -226,23 +226,7 @@ where json_exists(files, '$.${table}')${isThinned(table) ? ` and snapshot_id not
 
 /** Columns that fail when they are read, except those that tell whether a row is selected at all. */
 function failingColumns(table: Table): string {
-  const columns = columnsOf(table).map(({ name, type }) => {
-    const value = ['website_id', 'snapshot_id'].includes(name) ? name : `lost::${type}`;
-    return `${value} as ${identifier(name)}`;
-  });
-  return columns.join(', ');
-}
-
-/**
- * The columns by name, so that files of a newer version do not change the view. JSON is cast: DuckDB 1.0 reads it as
- * text.
- */
-function shownColumns(table: Table): string {
-  const columns = columnsOf(table).map(({ name, type }) => {
-    const column = identifier(name);
-    return type === 'JSON' ? `${column}::json as ${column}` : column;
-  });
-  return columns.join(', ');
+  return typedColumns(table, (name) => (['website_id', 'snapshot_id'].includes(name) ? name : 'lost'));
 }
 
 /** A pattern that matches no file is an error, so it is left out until there is one. */

@@ -37,44 +37,34 @@ export type Held = z.infer<typeof heldRow>;
  * `indexhouse remove` took something. Then it is rebuilt. `prefix`: the name that it is attached by, with a dot.
  */
 export async function isOutdated(engine: Engine, log: Log, prefix = ''): Promise<boolean> {
-  const { removed } = await heldWithoutFile(engine, log, (table) => `${prefix}${table}`);
+  const { removed } = await heldWithoutFile(engine, log, prefix);
   return removed.length > 0 || (await countTombstoned(engine, log, prefix)) > 0;
 }
 
 /**
- * The rows that a copy of the log has and the log lacks. `removed`: `indexhouse remove` took them out, which leaves
- * nothing of a website; if it is back, it begins with a later run. Whatever else is gone is `lost`.
- *
- * @param from what a query reads a table of the copy from; null if it has none
+ * The rows of the log that a file has and the log lacks. `removed`: `indexhouse remove` took them out, which leaves nothing
+ * of a website; if it is back, it begins with a later run. Whatever else is gone is `lost`.
  */
 export async function heldWithoutFile(
   engine: Engine,
   log: Log,
-  from: (table: Held['table']) => string | null,
-): Promise<{ removed: Held[]; lost: Held[] }> {
-  const queries = logTables.options.flatMap((table) => {
+  prefix = '',
+): Promise<Record<'removed' | 'lost', Held[]>> {
+  const queries = logTables.options.map((table) => {
     const { id, date } = LOG_ROWS[table];
-    const rows = from(table);
-    return rows
-      ? `select '${table}' as "table", website_id as "websiteId", ${id} as id, ${date} as date from ${rows}`
-      : [];
+    return `select '${table}' as "table", website_id as "websiteId", ${id} as id, ${date} as date from ${prefix}${table}`;
   });
-  const held = queries.length > 0 ? await engine.rows(heldRow, queries.join(' union all ')) : [];
+  const held = await engine.rows(heldRow, queries.join(' union all '));
+  const gone: Record<'removed' | 'lost', Held[]> = { removed: [], lost: [] };
   const listed = [...log.runs, ...log.files('note_log'), ...[...log.markers, ...log.damaged].map(({ path }) => path)];
   const unlisted = without(held, listed);
-  if (unlisted.length === 0) return { removed: [], lost: [] };
+  if (unlisted.length === 0) return gone;
   // Listed again: a run that was committed and copied since the log was opened is not gone.
   const now = (await Promise.all(logTables.options.map((table) => listTableFiles(log.path, table)))).flat();
-  const gone = { removed: [] as Held[], lost: [] as Held[] };
-  const first = new Map<string, string>();
-  for (const file of now) {
-    const [website, id] = [websiteOf(file), basename(file, '.parquet')];
-    if (id <= (first.get(website) ?? id)) first.set(website, id);
-  }
   for (const one of without(unlisted, now)) {
-    const { websiteId, id } = one;
-    const begun = first.get(websiteId) ?? 'none';
-    gone[begun < id || (await hasData(log.path, one)) ? 'lost' : 'removed'].push(one);
+    const ids = now.filter((file) => websiteOf(file) === one.websiteId).map((file) => basename(file, '.parquet'));
+    const isLater = ids.some((id) => id < one.id);
+    gone[isLater || (await hasData(log.path, one)) ? 'lost' : 'removed'].push(one);
   }
   return gone;
 }
@@ -129,7 +119,7 @@ export async function duckdbLag(
   try {
     return await withEngine({ ...engine, file, readOnly: true }, async (opened) => {
       const lacking = lackingIn(await knownCommits(opened), markers).length;
-      const { removed, lost } = await heldWithoutFile(opened, log, (table) => table);
+      const { removed, lost } = await heldWithoutFile(opened, log);
       const commits = removed.filter(({ table }) => table === 'snapshots').length;
       const behind = lacking + commits + lost.length + (await countTombstoned(opened, log));
       return { ...lag, behind, ...(lost.length > 0 ? { ahead: lost.length } : {}), held };

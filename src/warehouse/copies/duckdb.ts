@@ -78,7 +78,7 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: Log): Prom
   try {
     if (!(await isOutdated(engine, log))) {
       const state = await catchUp(new DuckdbFile(engine, input), log, scratch(input));
-      const { length: ahead } = (await heldWithoutFile(engine, log, (table) => table)).lost;
+      const { length: ahead } = (await heldWithoutFile(engine, log)).lost;
       const reason = `${aheadText(ahead)}: run \`indexhouse verify\`, which names them`;
       return ahead > 0 ? { ...state, behind: state.behind + ahead, reason } : state;
     }

@@ -32,10 +32,6 @@ export interface MarkerIndex {
   files: Record<IndexedTable, string>;
 }
 
-export function isIndexedTable(table: string): table is IndexedTable {
-  return INDEXED_TABLES.some((one) => one === table);
-}
-
 /** @returns null if there is none, or if it is of another warehouse or damaged */
 export async function readIndex(warehouse: string): Promise<MarkerIndex | null> {
   const { folder, file } = placeOf(warehouse);

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { sha256Of } from '../../base/storage/durable.js';
 import type { EngineOptions } from '../../base/storage/engine.js';
 import { readJson, writeJson } from '../../base/storage/json-file.js';
-import { checkWithin } from '../../base/storage/only-files.js';
 import { DAY_MS } from '../../base/time.js';
 import { warehouseFolder, warehousePath } from './folder/layout.js';
 import { dataFilesOf, type Marker, markersOf, newestMarkers, stateFileOf } from './markers.js';
@@ -57,7 +56,12 @@ export async function prove(
       if (isAsked && !(await hasSum(file, marker.files[table]?.sha256))) damaged.push(name);
     }
   }
-  for (const marker of newest) await mendState({ path, markers: markersOf(markers, marker.websiteId) }, marker, engine);
+  for (const marker of newest) {
+    const file = stateFileOf(path, marker);
+    if (await hasSum(file, marker.files['page_state']?.sha256)) continue;
+    // What it is derived from may be damaged: whoever needs the state says so.
+    await rebuildState(path, markersOf(markers, marker.websiteId), engine, file).catch(() => {});
+  }
   const at = new Date(now).toISOString();
   const parts = before.parts.map((proven, part) => (left.has(part) ? proven : at));
   await writeJson(warehouseFolder(path).proven, { parts, damaged });
@@ -78,17 +82,4 @@ function dueParts({ parts }: Proven, now: number): ReadonlySet<number> {
 /** Ids end in random digits, so parts are alike in size. */
 function partOf({ snapshotId }: Marker): number {
   return Number.parseInt(snapshotId.slice(-4), 16) % PARTS;
-}
-
-/** A state that a reader rebuilt may have other bytes than its commit names, so it is made again, not reported. */
-async function mendState(
-  log: { path: string; markers: Marker[] },
-  newest: Marker,
-  engine: EngineOptions,
-): Promise<void> {
-  const file = stateFileOf(log.path, newest);
-  if (await hasSum(file, newest.files['page_state']?.sha256)) return;
-  checkWithin(log.path, file);
-  // What it is derived from may be damaged: whoever needs the state says so.
-  await rebuildState(log.path, log.markers, engine, file).catch(() => {});
 }

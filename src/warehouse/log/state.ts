@@ -1,9 +1,8 @@
 import { copyFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { Failure } from '../../base/exit.js';
 import { makeFolder, publishFile } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
-import { checkWithin } from '../../base/storage/only-files.js';
 import { isWholeParquet, PARQUET_FORMAT } from '../../base/storage/parquet-file.js';
 import { identifier } from '../../base/storage/sql.js';
 import { type DamagedFile, findDamaged, needing } from './folder/damage.js';
@@ -38,10 +37,7 @@ export async function currentState(
   const newest = markers.at(-1);
   if (!newest) return null;
   const file = stateFileOf(warehouse, newest);
-  if (!(await isWholeParquet(file))) {
-    checkWithin(warehouse, file);
-    await rebuildState(warehouse, markers, engine, file);
-  }
+  if (!(await isWholeParquet(file))) await rebuildState(warehouse, markers, engine, file);
   return file;
 }
 
@@ -138,7 +134,8 @@ export async function rebuildState(
     if (state === null) return;
     const made = state === checkpoint ? join(options.temporary, 'state.copy') : state;
     if (state === checkpoint) await copyFile(state, made);
-    await publishFile(made, target);
+    const isOutside = relative(warehouse, target).startsWith('..');
+    await publishFile(made, target, isOutside ? undefined : warehouse);
   });
 }
 

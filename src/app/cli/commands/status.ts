@@ -69,7 +69,9 @@ function printed(status: Status, { verbose = false }: Flags, width: number | und
   const text = lines.map((line) => `${safe(line)}\n`).join('');
   const table = verbose ? websiteTable(status, width) : '';
   const { sentence } = status.last_night;
-  return `${safe(sentence)}\n\n${table}${text}${text && '\n'}Warehouse: ${safe(warehouse)}\n`;
+  const since = status.proven_since;
+  const proven = since ? `Every file is proven by its SHA-256 since ${moment(since)}` : 'Not every file is proven yet';
+  return `${safe(sentence)}\n\n${table}${text}${text && '\n'}Warehouse: ${safe(warehouse)}\n${proven}.\n`;
 }
 
 /** What is good to know and needs nobody's attention. */
@@ -83,7 +85,6 @@ function notes(status: Status, verbose: boolean): string[] {
     return more > 0 ? [...lines.slice(0, most), `… and ${count(more)} more such lines with --verbose.`] : lines;
   };
   return [
-    ...(websites.length > 0 ? [provenLine(status)] : []),
     ...notConfiguredLine(websites),
     ...cut(unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`)),
     ...cut(configured.flatMap(notInspectedLine)),
@@ -95,12 +96,6 @@ function notes(status: Status, verbose: boolean): string[] {
     ...driftLines(new_drift, status),
     ...notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
   ];
-}
-
-function provenLine({ proven_since }: Status): string {
-  if (proven_since === null)
-    return 'Not every file was proven by its SHA-256 yet: nightly syncs do that within 28 days.';
-  return `Every file was proven by its SHA-256 since ${moment(proven_since)}.`;
 }
 
 function notConfiguredLine(websites: Status['websites']): string[] {

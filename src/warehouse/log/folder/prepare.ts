@@ -7,10 +7,10 @@ import { exists, makeFolder, readIfThere, writeDurably } from '../../../base/sto
 import type { Engine } from '../../../base/storage/engine.js';
 import { readSummedJson, summedJson } from '../../../base/storage/json-file.js';
 import { checkAreFiles } from '../../../base/storage/only-files.js';
-import { identifier, literal } from '../../../base/storage/sql.js';
+import { literal } from '../../../base/storage/sql.js';
 import { packageVersion } from '../../../base/version.js';
 import { warehouseFolder } from './layout.js';
-import { columnsOf, columnsText, type Table } from './tables.js';
+import { columnsText, type Table, typedColumns } from './tables.js';
 
 const WAREHOUSE_FORMAT = 1;
 /** DuckDB reads these in a file name as a pattern and has no way to escape them. */
@@ -168,13 +168,8 @@ export async function isStamped(path: string): Promise<boolean> {
  */
 export function tableQuery(table: Table, files: readonly string[]): string {
   checkAreFiles(files);
-  if (files.length === 0) return `select ${columnsFrom(table, () => 'null')} where false`;
-  return `select ${columnsFrom(table)} from ${parquetOf(`[${files.map(literal).join(', ')}]`)}`;
-}
-
-function columnsFrom(table: Table, sourceOf = (column: string) => column): string {
-  const columns = columnsOf(table).map(({ name, type }) => [identifier(name), type] as const);
-  return columns.map(([name, type]) => `${sourceOf(name)}::${type} as ${name}`).join(', ');
+  if (files.length === 0) return `select ${typedColumns(table, () => 'null')} where false`;
+  return `select ${typedColumns(table)} from ${parquetOf(`[${files.map(literal).join(', ')}]`)}`;
 }
 
 function parquetOf(files: string): string {
@@ -189,7 +184,7 @@ const UNLISTED = /files of (\w+) are not listed yet/;
  * fails with an error that `unlistedIn` recognises.
  */
 export function listedQuery(table: Table, source: string): string {
-  return `select ${columnsFrom(table)} from ${parquetOf(listedFiles(source))}`;
+  return `select ${typedColumns(table)} from ${parquetOf(listedFiles(source))}`;
 }
 
 /** The files that `listFiles` names for `source`, as an expression. */

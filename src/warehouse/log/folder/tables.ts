@@ -90,10 +90,17 @@ export function columnsOf(table: Table): readonly Column[] {
   return known[table];
 }
 
-/** The columns of a table as its files have them. JSON is text: many readers cannot open columns of Parquet's JSON type. */
-export function storedColumns(table: Table): string {
-  const columns = columnsOf(table).map(({ name, type }) => [identifier(name), type === 'JSON' ? 'VARCHAR' : type]);
-  return columns.map(([name, type]) => `${name}::${type} as ${name}`).join(', ');
+/**
+ * The columns of a table, each with its type, whatever it is selected from.
+ *
+ * @param exprOf the value of a column; left out: the column of that name
+ * @param json `VARCHAR` for files: many readers cannot open columns of Parquet's JSON type
+ */
+export function typedColumns(table: Table, exprOf = identifier, json = 'JSON'): string {
+  const columns = columnsOf(table).map(({ name, type }) => {
+    return `${exprOf(name)}::${type === 'JSON' ? json : type} as ${identifier(name)}`;
+  });
+  return columns.join(', ');
 }
 
 /**
@@ -101,11 +108,8 @@ export function storedColumns(table: Table): string {
  * lists.
  */
 export function rowsQuery(table: Table, values: Parameters): string {
-  const columns = columnsOf(table).map(({ name, type }) => {
-    const value = Array.isArray(values[name]) ? `unnest($${name})` : `$${name}`;
-    return `${value}::${type === 'JSON' ? 'VARCHAR' : type} as ${identifier(name)}`;
-  });
-  return `select ${columns.join(', ')}`;
+  const exprOf = (name: string) => (Array.isArray(values[name]) ? `unnest($${name})` : `$${name}`);
+  return `select ${typedColumns(table, exprOf, 'VARCHAR')}`;
 }
 
 /** Statements that add a column for each field of the contract that `sql/warehouse/tables` does not name. */
