@@ -1,5 +1,5 @@
 import { longestGap } from '../../base/config/cron.js';
-import { type Config, SECTIONS } from '../../base/config/schema.js';
+import { type Config, configSchema } from '../../base/config/schema.js';
 import { isExcepted } from '../../base/config/websites.js';
 import { diskOf } from '../../base/storage/free-disk.js';
 import { endingSignIns } from '../../source/search-console/credentials.js';
@@ -10,7 +10,7 @@ import type { Due } from './overdue.js';
 
 /** The defaults of the configuration, used if only a folder is given. */
 export const STATUS_DEFAULTS = {
-  memoryLimit: SECTIONS.warehouse.parse({}).memory_limit,
+  memoryLimit: configSchema.shape.warehouse.parse({}).memory_limit,
   ...DEFAULT_AGE_RULE,
 };
 

@@ -94,11 +94,13 @@ function filledIn(text: string, path: Path, walk: Walk, place: Place): string | 
   let missing = false;
   const filled = text.replace(REFERENCE, (all: string, name: string | undefined, end: string) => {
     if (name === undefined) return all.slice(1);
-    const value = NAME.test(name) && end !== '' ? walk.env[name] : undefined;
-    if (value === undefined || value === '') missing = true;
-    if (!NAME.test(name) || end === '') report(walk, path, place, ...MALFORMED);
-    else if (value === undefined || value === '') report(walk, path, place, ...unset(name, value));
-    return value ?? '';
+    const isName = NAME.test(name) && end !== '';
+    const value = isName ? walk.env[name] : undefined;
+    if (value) return value;
+    missing = true;
+    if (isName) report(walk, path, place, ...unset(name, value));
+    else report(walk, path, place, ...MALFORMED);
+    return '';
   });
   return missing ? undefined : filled;
 }

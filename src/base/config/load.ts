@@ -5,12 +5,29 @@ import { messageOf } from '../exit.js';
 import { codeOf, readNamed } from '../storage/durable.js';
 import { type ConfigDocument, type Environment, emptyDocument, readDocument } from './document.js';
 import { ConfigError, fileError } from './errors.js';
-import { type Overrides, override } from './overrides.js';
 import { problemsOf } from './problems.js';
-import { type Config, configSchema, SECTION_NAMES, SECTIONS } from './schema.js';
+import { type Config, configSchema, SECTION_NAMES } from './schema.js';
 
 const DEFAULT_FILE = 'indexhouse.yaml';
 const FILE_VARIABLE = 'INDEXHOUSE_CONFIG';
+
+/** Variables set secrets, paths and addresses: what differs from machine to machine. */
+const VARIABLES: Readonly<Record<string, Place>> = {
+  INDEXHOUSE_API_BASE_URL: ['api', 'base_url'],
+  INDEXHOUSE_API_TOKEN: ['api', 'token'],
+  INDEXHOUSE_GOOGLE_CREDENTIALS: ['google', 'credentials'],
+  INDEXHOUSE_GOOGLE_ENDPOINT: ['google', 'endpoint'],
+  INDEXHOUSE_WAREHOUSE_PATH: ['warehouse', 'path'],
+  INDEXHOUSE_BUCKET: ['bucket'],
+  INDEXHOUSE_SERVICE_HOST: ['service', 'host'],
+  INDEXHOUSE_SERVICE_PORT: ['service', 'port'],
+};
+
+type Place = readonly [section: string, key?: string];
+type Scalar = string | number;
+
+/** Values of flags, by section and key; undefined ones override nothing. */
+export type Overrides = Readonly<Record<string, Readonly<Record<string, Scalar | undefined>>>>;
 
 export interface LoadOptions {
   /** The file as given on the command line; else `INDEXHOUSE_CONFIG`, else `indexhouse.yaml`. */
@@ -43,7 +60,7 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
   const origins = override(document, env, overrides);
   const parsed = configSchema.safeParse(value);
   const unresolved = document.problems.filter((problem) => !origins.has(problem.path));
-  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, { document, origins }));
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, document, origins));
   if (unresolved.length > 0) throw new ConfigError(unresolved);
   const config = parsed.data;
   const { pages_from: own, google } = config;
@@ -58,9 +75,9 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
 }
 
 const withoutFile = z.object({
-  warehouse: SECTIONS.warehouse.prefault({}),
-  service: SECTIONS.service.prefault({}),
-  google: SECTIONS.google.prefault({}),
+  warehouse: configSchema.shape.warehouse,
+  service: configSchema.shape.service,
+  google: configSchema.shape.google,
 });
 
 /**
@@ -75,7 +92,7 @@ export function settingsWithoutFile(
   const document = emptyDocument();
   const origins = override(document, env, overrides);
   const parsed = withoutFile.safeParse(document.value);
-  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, { document, origins }));
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, document, origins));
   const { warehouse, google } = parsed.data;
   const path = resolve(cwd, warehouse.path);
   return { ...parsed.data, warehouse: { ...warehouse, path }, google: googleResolved(google, cwd) };
@@ -148,4 +165,29 @@ function unreadable(error: unknown): [message: string, remedy: string] {
     `the file cannot be read (${code || 'unknown error'})`,
     'Check the path, and that this user may read the file.',
   ];
+}
+
+/**
+ * Overrides the file's values in place, by the environment and then by the flags. Empty variables do not count.
+ *
+ * @returns the origins of these values: path → `command line` or `environment NAME`
+ */
+function override({ value }: ConfigDocument, env: Environment, flags: Overrides): Map<string, string> {
+  const origins = new Map<string, string>();
+  const set = ([section, key]: Place, given: Scalar | undefined, origin: string) => {
+    const own = value[section] ?? {};
+    if (given === undefined || given === '' || (key !== undefined && (typeof own !== 'object' || Array.isArray(own))))
+      return;
+    origins.set(key === undefined ? section : `${section}.${key}`, origin);
+    value[section] = key === undefined ? given : { ...own, [key]: key === 'port' ? numberIn(given) : given };
+  };
+  for (const [name, place] of Object.entries(VARIABLES)) set(place, env[name], `environment ${name}`);
+  for (const [section, keys] of Object.entries(flags)) {
+    for (const [key, given] of Object.entries(keys)) set([section, key], given, 'command line');
+  }
+  return origins;
+}
+
+function numberIn(given: Scalar): Scalar {
+  return /^\d+$/.test(`${given}`) ? Number(given) : given;
 }

@@ -21,8 +21,7 @@ const channel = z.discriminatedUnion(
       url,
       secret: token().optional().describe('Signs the body: `X-Indexhouse-Signature: sha256=<HMAC>`.'),
     }),
-    mapping({ type: z.literal('slack'), name, url }),
-    mapping({ type: z.literal('teams'), name, url }),
+    mapping({ type: z.literal(['slack', 'teams']), name, url }),
     mapping({ type: z.literal('ping'), name, url }),
     mapping({
       type: z.literal('email'),
@@ -50,9 +49,6 @@ const channel = z.discriminatedUnion(
 
 /** A place that messages are sent to. */
 export type Channel = z.output<typeof channel>;
-
-/** The keys of all kinds of channels. */
-export const CHANNEL_KEYS = [...new Set(channel.options.flatMap(({ shape }) => Object.keys(shape)))];
 
 /** The kinds of notices, worst first. */
 export const NOTICE_KINDS = [

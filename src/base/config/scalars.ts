@@ -1,9 +1,9 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { duration as spelled } from '../observe/format.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.js';
 import { urlOf } from '../url.js';
 import { whyNotCron } from './cron.js';
+import { nearest } from './suggest.js';
 
 /** The longest duration that the configuration accepts: ten years. */
 const MAX_DURATION_MS = 3650 * DAY_MS;
@@ -35,9 +35,20 @@ export function says(problem: string, remedy: string): { error: (issue: { input?
   return { error: ({ input }) => `${wrong(input)}\n${remedy}` };
 }
 
-/** Keys and their values; an unknown key is an error. */
+/** Keys and their values; an unknown key is an error, with a line of what to do about each. */
 export function mapping<S extends z.ZodRawShape>(shape: S) {
-  return z.strictObject(shape, says('is not a mapping', 'Write its keys below it, indented by two spaces.'));
+  const known = Object.keys(shape);
+  const other = says('is not a mapping', 'Write its keys below it, indented by two spaces.');
+  const remedyOf = (key: string) => {
+    const near = nearest(key, known);
+    return near ? `Did you mean \`${near}\`?` : `Remove it; known keys here: ${known.join(', ')}.`;
+  };
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? ['is not a known key', ...issue.keys.map(remedyOf)].join('\n')
+        : other.error(issue),
+  });
 }
 
 /** Text such as `500ms`, `30s`, `10m`, `6h`, `30d` → milliseconds, within [`min`, `max`] milliseconds. */
@@ -68,12 +79,6 @@ function scaled(form: RegExp, units: Record<string, number>, bad: Bad) {
     });
 }
 
-/** A share from 0 to 1. */
-export function ratio() {
-  const bad = says('is not a number from 0 to 1', 'Write a share such as 0.01 for one in a hundred.');
-  return z.number(bad).min(0, bad).max(1, bad);
-}
-
 /** A whole number within [`min`, `max`]. */
 export function whole(min: number, max: number) {
   const bad = says(
@@ -81,12 +86,6 @@ export function whole(min: number, max: number) {
     `Write a number from ${min} to ${max}, without quotes.`,
   );
   return z.number(bad).int(bad).min(min, bad).max(max, bad);
-}
-
-/** A duration of at least a day, or the word `unlimited` → Infinity. So `30m` cannot be mistaken for thirty months. */
-export function daysOrUnlimited() {
-  const form = 'a number of days, such as 400d, or `unlimited`';
-  return orUnlimited((bad) => duration().refine((ms) => ms >= DAY_MS, bad), form);
 }
 
 /** A number, or the word `unlimited` → Infinity. `amount` builds the number's schema with the error it is given. */
@@ -214,31 +213,9 @@ export function cron() {
   );
 }
 
-const lines = says('is not a list', 'Write each entry on a line of its own that begins with "- ".');
-const HOST_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
+export const lines = says('is not a list', 'Write each entry on a line of its own that begins with "- ".');
 
 /** Texts, each as `isValid` wants it. */
 export function listOf(isValid: (value: string) => boolean, bad: Bad) {
   return z.array(z.string(bad).refine(isValid, bad), lines);
-}
-
-/** Addresses such as `127.0.0.1`, or ranges of them such as `10.0.0.0/8`. */
-export function addressRanges() {
-  return listOf(
-    isRange,
-    says('is not an address', 'Write an address, or a range of them: 127.0.0.1, 10.0.0.0/8, ::1.'),
-  );
-}
-
-function isRange(value: string): boolean {
-  const [address = '', bits, ...rest] = value.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}
-
-/** Names of hosts, without scheme and port. */
-export function hostNames() {
-  const remedy = 'Write it without scheme and port: indexhouse.example.com.';
-  return listOf((value) => HOST_NAME.test(value), says('is not the name of a host', remedy));
 }

@@ -1,19 +1,18 @@
 import { z } from 'zod';
+import { DAY_MS } from '../time.js';
 import { bucketUrl, warehousePath } from './bucket.js';
 import { globs } from './globs.js';
 import { google } from './google.js';
 import { notify } from './notify.js';
 import {
-  addressRanges,
   baseUrl,
   cron,
-  daysOrUnlimited,
   duration,
-  hostNames,
+  lines,
+  listOf,
   mapping,
   orUnlimited,
   path,
-  ratio,
   says,
   size,
   text,
@@ -25,6 +24,10 @@ import { checkWatched, views } from './views.js';
 import { checkAccess, checkAccounts, websites } from './website-entries.js';
 
 const MIN_MEMORY_BYTES = 64e6;
+
+const notShare = says('is not a number from 0 to 1', 'Write a share such as 0.01 for one in a hundred.');
+const notAddress = says('is not an address', 'Write an address, or a range of them: 127.0.0.1, 10.0.0.0/8, ::1.');
+const notHost = says('is not the name of a host', 'Write it without scheme and port: indexhouse.example.com.');
 
 /** `api`: durations in milliseconds, rate in requests a minute (Infinity: unlimited). `checkAccess` says who needs it. */
 const api = mapping({
@@ -43,7 +46,7 @@ const api = mapping({
 });
 
 /** `reports.priority`: patterns of page URLs, as `globExpression` reads them. */
-export const priority = mapping({
+const priority = mapping({
   first: globs()
     .prefault([])
     .describe('URL patterns, * for any characters: these reports are fetched before all others.'),
@@ -60,7 +63,10 @@ const reports = mapping({
     .describe("Age by which an unchanged page's report is fetched again, spread over the days before; 0d: each run."),
   deadline: duration(1000).prefault('20h').describe('How long a run fetches reports before it commits what it has.'),
   priority: priority.prefault({}).describe('Which reports are fetched first, and which never.'),
-  max_failed_ratio: ratio()
+  max_failed_ratio: z
+    .number(notShare)
+    .min(0, notShare)
+    .max(1, notShare)
     .prefault(0.01)
     .describe(
       'Share of failed reports above which, if there are at least three, the reports of a run count as failed.',
@@ -112,29 +118,14 @@ const service = mapping({
     .prefault('127.0.0.1')
     .describe('Address that `indexhouse serve` listens on; beyond loopback only with a key.'),
   port: whole(0, 65_535).prefault(8090).describe('Port to listen on; 0 picks a free one.'),
-  trust_proxy: addressRanges()
+  trust_proxy: z
+    .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], notAddress), lines)
     .prefault([])
     .describe('Addresses of proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted.'),
-  allowed_hosts: hostNames()
+  allowed_hosts: listOf((name) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(name), notHost)
     .prefault([])
     .describe('Host names to answer to. By default: on loopback localhost and IP addresses, elsewhere any name.'),
 });
-
-/** The sections. Flags and the environment can override their keys one by one if these are scalars. */
-export const SECTIONS = {
-  api,
-  google,
-  reports,
-  warehouse,
-  sync,
-  status,
-  notify,
-  schedule,
-  service,
-} as const;
-
-export type Section = keyof typeof SECTIONS;
-export const SECTION_NAMES = Object.keys(SECTIONS) as Section[];
 
 /** `indexhouse.yaml`, parsed: times in milliseconds, sizes in bytes, `unlimited` as Infinity. Unknown keys are errors. */
 export const configSchema = mapping({
@@ -146,7 +137,11 @@ export const configSchema = mapping({
   bucket: bucketUrl()
     .optional()
     .describe('Address of a bucket that gets a copy of every commit: s3://name/prefix. AWS_… variables hold its keys.'),
-  retention: daysOrUnlimited()
+  // At least a day, so that `30m` cannot be mistaken for thirty months.
+  retention: orUnlimited(
+    (bad) => duration().refine((ms) => ms >= DAY_MS, bad),
+    'a number of days, such as 400d, or `unlimited`',
+  )
     .prefault('unlimited')
     .describe(
       'How long listings and reports are kept daily, such as 400d; `maintain` keeps one a month of older ones.',
@@ -166,6 +161,11 @@ export const configSchema = mapping({
   .superRefine(checkAccess, { when: () => true })
   .superRefine(checkAccounts)
   .superRefine(checkWatched);
+
+/** Flags and the environment can override the keys of sections one by one if these are scalars. */
+export const SECTION_NAMES = Object.entries(configSchema.shape).flatMap(([name, schema]) =>
+  schema instanceof z.ZodPrefault && schema.unwrap() instanceof z.ZodObject ? [name] : [],
+);
 
 /**
  * The whole configuration under the names of the YAML file. Times are milliseconds, sizes bytes, `unlimited` Infinity;

@@ -2,8 +2,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '../../../src/base/config/errors.js';
+import type { Overrides } from '../../../src/base/config/load.js';
 import { loadConfig } from '../../../src/base/config/load.js';
-import type { Overrides } from '../../../src/base/config/overrides.js';
 
 export const TOKEN = 'tok-7Kf9/secret+value==';
 export const MINIMAL = 'api:\n  base_url: https://api.example.com\n  token: abc\n';

@@ -2,9 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { schemaFor, writeStarterConfig } from '../../../src/base/config/init.js';
 import { loadConfig } from '../../../src/base/config/load.js';
-import { configSchema, SECTIONS } from '../../../src/base/config/schema.js';
+import { configSchema } from '../../../src/base/config/schema.js';
 import { packageFolder } from '../../../src/base/storage/sql.js';
 import { load, MINIMAL, refusal, tempFolder } from './given.js';
 
@@ -32,7 +33,11 @@ test('it has every key below its description, and the hint for editors', async (
   const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];
   expect(fileURLToPath(schema)).toBe(join(packageFolder(), 'docs', 'indexhouse.schema.json'));
   expect(schemaFor(join(packageFolder(), 'indexhouse.yaml'))).toBe('docs/indexhouse.schema.json');
-  for (const key of Object.values(SECTIONS).flatMap(({ shape }) => Object.keys(shape))) {
+  const sections = Object.values(configSchema.shape).flatMap((schema) => {
+    const section = schema instanceof z.ZodPrefault ? schema.unwrap() : schema;
+    return section instanceof z.ZodObject ? [section] : [];
+  });
+  for (const key of sections.flatMap(({ shape }) => Object.keys(shape))) {
     expect(text).toMatch(new RegExp(`^(# )?  # \\S.*\n(# )?  (# )?${key}: .`, 'm'));
   }
   for (const key of Object.keys(configSchema.shape)) expect(text).toMatch(new RegExp(`^# \\S.*\n(# )?${key}:`, 'm'));
