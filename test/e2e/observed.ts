@@ -7,6 +7,7 @@ import {
 } from '../../src/app/demo/simulator/faults.js';
 import type { Simulator } from '../../src/app/demo/simulator/simulator.js';
 import { type CoverageEntry, coverageEntrySchema } from '../../src/source/contract/coverage.js';
+import { pagesOf } from '../given/pages-of.js';
 import type { Row } from '../given/parquet.js';
 import { seededRandom } from '../given/random.js';
 import type { ObservedNight } from './recompute.js';
@@ -44,6 +45,8 @@ export class ObservedWorld {
   #requests = 0;
   readonly #faults: Faults;
   readonly #random: () => number;
+  /** The world without what is made of it here. */
+  readonly #whole: Parameters<typeof pagesOf>[0];
 
   constructor(
     private readonly simulator: Simulator,
@@ -52,6 +55,8 @@ export class ObservedWorld {
     private readonly pageSize: number,
   ) {
     this.#random = seededRandom(seed);
+    const { world } = simulator;
+    this.#whole = { listing: world.listing.bind(world), report: world.report.bind(world) };
     this.#faults = new Faults(simulator.world.seed, rates);
     simulator.setFaults(rates, OPERATIONS);
     this.#faults.set(rates, OPERATIONS);
@@ -59,10 +64,10 @@ export class ObservedWorld {
       if (skip + limit > this.#brokenFrom) throw new Error('a part of the listing that cannot be had');
       return { entries: this.#entries.slice(skip, skip + limit), count: this.#entries.length };
     };
-    const record = simulator.requests.recordAttempt.bind(simulator.requests);
-    simulator.requests.recordAttempt = (request) => {
-      record(request);
-      this.#observe(new URL(request, 'http://simulated'));
+    const add = simulator.requests.add.bind(simulator.requests);
+    simulator.requests.add = (what, request) => {
+      add(what, request);
+      if (what === 'attempted') this.#observe(new URL(request, 'http://simulated'));
     };
   }
 
@@ -74,7 +79,7 @@ export class ObservedWorld {
     world.advance();
     world.website('w').add(some(2), world.night, place(20));
     world.website('w').remove(place(30), some(2), world.night);
-    const pages = [...world.pages('w')];
+    const pages = pagesOf(this.#whole, 'w');
     this.#reports = new Map(pages.map(({ report }) => [report.url, { ...report }]));
     this.#entries = pages.map(({ coverage }) => coverage).filter(() => this.#random() > 0.04);
     for (let doubles = some(4); doubles > 0; doubles--) this.#double(place(this.#entries.length));

@@ -1,6 +1,7 @@
 import type { World } from '../../src/app/demo/simulator/world.js';
 import { coverageEntrySchema } from '../../src/source/contract/coverage.js';
 import { urlReportSchema } from '../../src/source/contract/report.js';
+import { pagesOf } from './pages-of.js';
 import { type Row, readTable } from './parquet.js';
 import { isTime } from './poison.js';
 
@@ -16,7 +17,7 @@ export interface Truth {
 /** What the world holds of a website now. */
 export function truthOf(world: World, websiteId: string): Truth {
   const truth: Truth = { coverage: new Map(), reports: new Map() };
-  for (const { coverage, report } of world.pages(websiteId)) {
+  for (const { coverage, report } of pagesOf(world, websiteId)) {
     truth.coverage.set(coverage.url, {
       ...pick(coverage, COVERAGE_FIELDS),
       canonicals_match_present: Object.hasOwn(coverage, 'canonicals_match'),

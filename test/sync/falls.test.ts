@@ -4,6 +4,7 @@ import { RUN_LIMITS } from '../../src/sync/context.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
 import { run } from '../given/cli.js';
 import { sync } from '../given/client-clock.js';
+import { pagesOf } from '../given/pages-of.js';
 import { given } from '../given/synced.js';
 import { givenProperty, PROPERTY } from './given-property.js';
 import { indexed, type ScriptedNight, SHOP, scriptedProperty } from './scripted-property.js';
@@ -102,7 +103,7 @@ test('a burst that degrades Google makes no page fall', async () => {
   expect(websites).toMatchObject([{ reports_status: 'complete', reports: { unconfirmed: 0 } }]);
   expect([...service.inspected.values()].filter((times) => times > 1).length).toBeGreaterThan(100);
   const fallen = "select url from page_changes where to_value = 'URL is unknown to Google' or change = 'deindexed'";
-  const truth = new Map([...service.world.pages('w')].map(({ report }) => [keyOf(report.url), report.index_summary]));
+  const truth = new Map(pagesOf(service.world, 'w').map(({ report }) => [keyOf(report.url), report.index_summary]));
   const wrong = await rowsOf(await openReader(home.warehouse), fallen);
   expect(wrong.filter(({ url }) => truth.get(String(url)) === 'Indexed')).toEqual([]);
 });

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { PropertyOptions } from '../../src/app/demo/search-console/properties.js';
 import { startSearchConsole } from '../../src/app/demo/search-console/search-console.js';
-import type { ScriptedAnswer, ScriptedCall } from '../../src/app/demo/simulator/simulation.js';
 import { addDays, DAY_MS } from '../../src/base/time.js';
 import { SEARCH_TYPES } from '../../src/source/source.js';
 import { type RunLimits, realRunEffects } from '../../src/sync/context.js';
@@ -11,6 +10,7 @@ import type { WebsiteReceipt } from '../../src/sync/receipt.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
 import { writeConfig } from '../given/config-file.js';
 import { type OnFinished, temporaryFolder } from '../given/folder.js';
+import { type ScriptedAnswer, type ScriptedCall, scripted } from '../given/scripted.js';
 import { syncNow } from '../given/synced.js';
 import { findingsOf } from '../given/verified.js';
 import { givenSchemas, noFollowers } from '../given/warehouse.js';
@@ -120,7 +120,12 @@ export async function scriptedProperty(
     const listed = [SITEMAP, ...Object.keys(script.sitemaps ?? {})].map((path) => ({ path, errors: '0' }));
     return line.endsWith('/sitemaps') ? { body: { sitemap: listed } } : undefined;
   };
-  const service = await startSearchConsole({ clock: now, script: answer, websites: NO_PAGES, ...WITHOUT_LIMITS });
+  const service = await startSearchConsole({
+    clock: now,
+    setup: scripted(answer),
+    websites: NO_PAGES,
+    ...WITHOUT_LIMITS,
+  });
   onFinished(() => service.close());
   const folder = temporaryFolder(onFinished);
   const warehouse = join(folder, 'warehouse');

@@ -5,14 +5,14 @@ import { PassThrough, Writable } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.js';
 import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
-import type { Script } from '../../../src/app/demo/simulator/simulation.js';
 import { run } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
+import { type Script, scripted } from '../../given/scripted.js';
 import { startReceiver } from '../notify/given.js';
 
 /** A simulated Google, and a browser in which somebody chooses an outcome at once. @param url what it opens, in JavaScript */
 async function given(outcome = 'allow', url = 'asked', answers: Script = () => undefined) {
-  const google = await startSearchConsole({ websites: [{ id: 'w', pages: 20 }], script: answers });
+  const google = await startSearchConsole({ websites: [{ id: 'w', pages: 20 }], setup: scripted(answers) });
   onTestFinished(() => google.close());
   const folder = temporaryFolder();
   vi.stubEnv('XDG_CONFIG_HOME', folder);

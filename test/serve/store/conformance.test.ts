@@ -9,6 +9,7 @@ import { startSimulator } from '../../given/client-clock.js';
 import { Documented } from '../../given/documented.js';
 
 import { NASTY_PATHS } from '../../given/nasty-paths.js';
+import { pagesOf } from '../../given/pages-of.js';
 import { serveSimulated } from '../../given/served.js';
 import { entryWindow } from '../client.js';
 
@@ -52,7 +53,7 @@ beforeAll(async () => {
 });
 
 function worldOf(simulator: Simulator): Pick<Served, 'entries' | 'reports'> {
-  const pages = [...simulator.world.pages('shop')];
+  const pages = pagesOf(simulator.world, 'shop');
   return {
     entries: new Map(pages.map(({ coverage }) => [coverage.url, coverage])),
     reports: new Map(pages.map(({ report }) => [report.url, report])),

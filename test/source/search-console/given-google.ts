@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import { type CredentialsKind, SignIn } from '../../../src/app/demo/search-console/sign-in.js';
-import type { ScriptedAnswer, ScriptedCall } from '../../../src/app/demo/simulator/simulation.js';
 import { configSchema } from '../../../src/base/config/schema.js';
 import type { Purpose } from '../../../src/source/client.js';
 import { GoogleClient } from '../../../src/source/search-console/google-client.js';
 import { temporaryFolder } from '../../given/folder.js';
+import { type ScriptedAnswer, type ScriptedCall, scripted } from '../../given/scripted.js';
 import { Clock } from '../../given/warehouse.js';
 
 export const PROPERTY = 'sc-domain:example.com';
@@ -54,7 +54,7 @@ export async function google(
     all.push(asked);
     return answerOf(asked);
   };
-  const service = await startSearchConsole({ clock: () => clock.now, websites: NO_PAGES, script });
+  const service = await startSearchConsole({ clock: () => clock.now, websites: NO_PAGES, setup: scripted(script) });
   const credentials = credentialsFile({ ...(await credentialsOf(kind)), token_uri: `${service.url}/token`, ...file });
   const client = new GoogleClient({
     google: googleConfig({ credentials, endpoint: service.url, requests_per_minute: 6000 }),

@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest';
 import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
-import type { Script, ScriptedAnswer, ScriptedCall } from '../../../src/app/demo/simulator/simulation.js';
+import { type Script, type ScriptedAnswer, type ScriptedCall, scripted } from '../../given/scripted.js';
 import { credentialsFile, credentialsOf, NO_PAGES } from './given-google.js';
 
 const AUDIENCE = '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q';
@@ -116,14 +116,14 @@ export async function startGoogle(answer: Script = () => undefined) {
   const service = await startSearchConsole({
     websites: NO_PAGES,
     token: TOKEN,
-    script: async (call) => {
+    setup: scripted(async (call) => {
       asked.push(call);
       const own = await answer(call);
       if (own) return own;
       const [scope, other] = otherSignIn(call, scopes.at(-1)) ?? [];
       if (scope !== undefined) scopes.push(scope.replaceAll(SCOPES, ''));
       return other;
-    },
+    }),
   });
   onTestFinished(() => service.close());
   return { url: service.url, asked, scopes };

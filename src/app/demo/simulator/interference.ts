@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../../serve/api/errors.js';
 import { type FaultKind, type Faults, LoadRefused, nameAnotherUrl, type OperationName, violate } from './faults.js';
-import type { RequestCounters } from './request-counters.js';
 
 const SLOW_BODY_PIECES = 10;
 /** Long enough for the first half to leave before the connection breaks. */
@@ -16,6 +15,30 @@ export interface InterferenceSettings {
   operationOf(url: string): OperationName | null;
   slowBodyMs: number;
   retryAfterS: number;
+}
+
+/** How often something was requested, and how often a complete 200 without a fault was sent for it. */
+export type RequestCount = Record<'attempted' | 'answered', number>;
+
+/** Counts requests in all and, at the cost of memory for each distinct one, by path and query as they arrived. */
+export class RequestCounters implements RequestCount {
+  attempted = 0;
+  answered = 0;
+  byRequest = new Map<string, RequestCount>();
+
+  constructor(private readonly perRequest: boolean) {}
+
+  add(what: keyof RequestCount, request: string): void {
+    this[what]++;
+    if (!this.perRequest) return;
+    const count = this.byRequest.get(request) ?? { attempted: 0, answered: 0 };
+    count[what]++;
+    this.byRequest.set(request, count);
+  }
+
+  reset(): void {
+    Object.assign(this, { attempted: 0, answered: 0, byRequest: new Map() });
+  }
 }
 
 interface Fate {
@@ -39,7 +62,7 @@ export function addInterference(
     const number = requests++;
     const fate = { number, operation, kind: faults.kindFor(number, operation) };
     fates.set(request, fate);
-    counters.recordAttempt(request.url);
+    counters.add('attempted', request.url);
     if (fate.kind) await answerInstead(fate, reply, settings);
   });
   app.addHook('onSend', async (request, reply, payload) => {
@@ -52,7 +75,7 @@ export function addInterference(
     const fate = fates.get(request);
     if (!fate) return;
     const unspoilt = fate.kind === null || fate.kind === 'slow';
-    if (unspoilt && reply.statusCode === 200) counters.recordAnswer(request.url);
+    if (unspoilt && reply.statusCode === 200) counters.add('answered', request.url);
   });
 }
 

@@ -1,10 +1,8 @@
-import { text } from 'node:stream/consumers';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ServiceError } from '../../../serve/api/errors.js';
 import { type FaultRates, Faults, type OperationName } from './faults.js';
-import { addInterference } from './interference.js';
-import { RequestCounters } from './request-counters.js';
+import { addInterference, RequestCounters } from './interference.js';
 import { World, type WorldOptions } from './world.js';
 
 const MAX_NIGHTS = 10_000;
@@ -22,33 +20,11 @@ export interface SimulationOptions extends WorldOptions {
   /** How long the fault `slow` takes for a body (default 2,000), and the `Retry-After` of the fault 429 (default 1). */
   slowBodyMs?: number;
   retryAfterS?: number;
-  /** Answers instead of the world, where it returns anything, as late as it likes. */
-  script?: Script;
+  /** Adds hooks before the routes exist. */
+  setup?: (app: FastifyInstance) => void;
   /** Whether to count per path and query (default true); without, a million pages cost no memory for counting. */
   countPerRequest?: boolean;
 }
-
-/** A request, and the status that the world answers it with. */
-export interface ScriptedCall {
-  /** `POST /v1/…` */
-  line: string;
-  host: string;
-  headers: FastifyRequest['headers'];
-  /** As text, if the world has no such path. */
-  body: unknown;
-  status: number;
-}
-
-export interface ScriptedAnswer {
-  /** Default 200. */
-  status?: number;
-  headers?: Record<string, string>;
-  /** Default `{}`. */
-  body?: string | object;
-}
-
-type Scripted = ScriptedAnswer | undefined;
-export type Script = (call: ScriptedCall) => Scripted | Promise<Scripted>;
 
 /** What every simulated service has. */
 export interface Simulation {
@@ -77,11 +53,11 @@ export async function startSimulation(options: SimulationOptions, service: Simul
   world.advance(options.nights ?? 0);
   const faults = new Faults(world.seed, options.faults);
   const requests = new RequestCounters(options.countPerRequest ?? true);
-  const { clock, slowBodyMs = 2000, retryAfterS = 1, script } = options;
+  const { clock, slowBodyMs = 2000, retryAfterS = 1 } = options;
   const app = service.build(world, (app) => {
     if (clock) app.addHook('onRequest', async (_, reply) => void reply.header('date', new Date(clock()).toUTCString()));
     addInterference(app, faults, requests, { operationOf: service.operationOf, slowBodyMs, retryAfterS });
-    if (script) addScript(app, script);
+    options.setup?.(app);
     addControl(app, world, faults, requests);
   });
   return {
@@ -92,16 +68,6 @@ export async function startSimulation(options: SimulationOptions, service: Simul
     setFaults: (rates, only) => faults.set(rates, only ?? null),
     close: async () => app.close(),
   };
-}
-
-function addScript(app: FastifyInstance, script: Script): void {
-  app.addHook('onSend', async ({ method, url, host, headers, body, raw }, reply, payload) => {
-    const call = { line: `${method} ${url}`, host, headers, body: body ?? (await text(raw)), status: reply.statusCode };
-    const answer = await script(call);
-    if (!answer) return payload;
-    reply.code(answer.status ?? 200).headers(answer.headers ?? {});
-    return typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? {});
-  });
 }
 
 const advanceQuery = z.object({ nights: z.coerce.number().int().min(1).max(MAX_NIGHTS).default(1) });

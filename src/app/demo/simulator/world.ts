@@ -86,16 +86,6 @@ export class World {
     return website && page ? this.#renderer(website).report(page) : null;
   }
 
-  /** Every page of a website as both parts of the API show it, in the listing's order. Empty for an unknown website. */
-  *pages(websiteId: string): Generator<{ coverage: CoverageEntry; report: UrlReport }> {
-    const website = this.#websites.get(websiteId);
-    if (!website) return;
-    const renderer = this.#renderer(website);
-    for (const page of website.window(0, website.count)) {
-      yield { coverage: renderer.entry(page), report: renderer.report(page) };
-    }
-  }
-
   /** Throws a `RangeError` for an unknown id. */
   website(id: string): SimulatedWebsite {
     const website = this.#websites.get(id);

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type SearchConsole, startSearchConsole } from '../../../../src/app/demo/search-console/search-console.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/base/time.js';
 import { NASTY_PATHS } from '../../../given/nasty-paths.js';
+import { pagesOf } from '../../../given/pages-of.js';
 
 const PROPERTY = 'sc-domain:example.com';
 const BLOG = 'https://www.example.com/blog/';
@@ -84,7 +85,7 @@ it('signs in a service account and a user, and refuses what is wrong with either
 
 it('inspects each page as the world has it, in the words of Search Console', async () => {
   const states = new Set<unknown>();
-  for (const { report } of [...google.world.pages('w')].slice(0, 500)) {
+  for (const { report } of pagesOf(google.world, 'w').slice(0, 500)) {
     const status = (await inspect(hrefOf(report.url))).inspectionResult?.indexStatusResult ?? {};
     states.add(status['coverageState']);
     expect(status['verdict'] === 'PASS').toBe(report.index_summary === 'Indexed');
@@ -99,7 +100,7 @@ it('inspects each page as the world has it, in the words of Search Console', asy
 it('finds rich results on indexed pages, broken on products that were crawled in some nights, and who refers to them', async () => {
   const found: string[] = [];
   let referring = 0;
-  for (const { report, coverage } of [...google.world.pages('w')].slice(500, 1000)) {
+  for (const { report, coverage } of pagesOf(google.world, 'w').slice(500, 1000)) {
     const { indexStatusResult = {}, richResultsResult } = (await inspect(hrefOf(report.url))).inspectionResult ?? {};
     referring += z.array(z.url()).default([]).parse(indexStatusResult['referringUrls']).length;
     const night = google.world.website('w').find(report.url)?.crawled ?? -1;

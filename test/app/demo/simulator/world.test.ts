@@ -5,6 +5,7 @@ import { coverageEntrySchema } from '../../../../src/source/contract/coverage.js
 import { urlReportSchema } from '../../../../src/source/contract/report.js';
 import { atLength, once } from '../../../given/at-length.js';
 import { NASTY_PATHS } from '../../../given/nasty-paths.js';
+import { pagesOf } from '../../../given/pages-of.js';
 
 function world(options: WorldOptions & { pages?: number; paths?: readonly string[] } = {}): World {
   const { pages = 3000, paths = [], ...rest } = options;
@@ -12,7 +13,7 @@ function world(options: WorldOptions & { pages?: number; paths?: readonly string
 }
 
 function truth(of: World) {
-  return [...of.pages('w')];
+  return pagesOf(of, 'w');
 }
 
 describe('determinism', () => {
