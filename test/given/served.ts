@@ -53,7 +53,7 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
   const setup: ServerOptions['setup'] = (server) => {
     const statusInput = { ...STATUS_DEFAULTS, warehouse, now: now?.() ?? Date.now() };
     const verdict = () => readStatus(statusInput);
-    const known = { find: findKey, readsAll: () => false };
+    const known = { findKey, readsAll: () => false };
     addHealth(server, { reader, keys: known, prefix: options.prefix ?? '', verdict, statusInput });
     options.setup?.(server);
   };

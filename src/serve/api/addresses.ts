@@ -41,6 +41,3 @@ export function networkOf(address: string): string {
   const zeros = Array(8 - head.length - tail.length).fill('0');
   return [...head, ...zeros, ...tail].slice(0, 4).join(':');
 }
-
-/** A path in front of `/v1`, or nothing. */
-export const PREFIX_FORM = /^(?:\/[A-Za-z0-9._~-]+)*$/;

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { ServiceError } from './errors.js';
-import type { LimitRules } from './pagination.js';
 import type { Limiter } from './rate-limit.js';
 import type { RequestContext, Store } from './store.js';
 
@@ -14,7 +13,7 @@ export type OnError = (error: unknown, request: FastifyRequest) => void;
 /** What the operations of the interface share. */
 export interface Interface {
   store: Store;
-  limits: LimitRules;
+  maxLimit: number;
   limiter: Limiter | null;
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
 }
@@ -79,11 +78,4 @@ export function keyOf(request: FastifyRequest): KeyDetails {
 /** The websites that a key may read. */
 export function readableBy(key: KeyDetails): string[] {
   return key.websites_access.map(({ _id }) => _id);
-}
-
-/** @throws ServiceError 404 if there is no such website, 403 if the key has no access to it */
-export async function checkWebsite(store: Store, key: KeyDetails, websiteId: string): Promise<void> {
-  if (!(await store.hasWebsite(websiteId))) throw new ServiceError(404, 'There is no such website.');
-  if (readableBy(key).includes(websiteId)) return;
-  throw new ServiceError(403, 'This API key has no access to this website.');
 }

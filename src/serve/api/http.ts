@@ -2,17 +2,16 @@ import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { KeyDetails } from '../../source/contract/key.js';
-import { PREFIX_FORM } from './addresses.js';
 import type { Interface, OnError } from './admission.js';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitedServer } from './connections.js';
 import { errorBody, publicError } from './errors.js';
 import { describeRoutes } from './openapi.js';
 import { addOperations } from './operations.js';
-import { DEFAULT_LIMIT_ENTRIES, DEFAULT_MAX_LIMIT_ENTRIES } from './pagination.js';
 import { type Limiter, limiterOf } from './rate-limit.js';
 import { refuseAmbiguous, refuseUnknown } from './refusals.js';
 import type { Store } from './store.js';
 
+const MAX_LIMIT_ENTRIES = 1000;
 const MAX_WEBSITE_ID_CHARACTERS = 4000;
 /** Answers are for one key, and say how old the data is now. */
 const COMMON_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
@@ -44,12 +43,13 @@ export interface ServerOptions {
 
 /**
  * The specification's HTTP interface over a store: key details, coverage listing, URL report. The server is not yet
- * listening. Throws a `TypeError` for an unusable prefix or limit.
+ * listening.
  */
 export function buildServer(store: Store, options: ServerOptions = {}): FastifyInstance {
-  const service = interfaceOf(store, options);
+  const { prefix = '', maxLimit = MAX_LIMIT_ENTRIES, rateLimit, clock, onKey } = options;
+  const limiter = options.limiter ?? (rateLimit === undefined ? null : limiterOf(rateLimit, clock));
+  const service = { store, maxLimit, limiter, onKey };
   const app = plainServer(options);
-  const { prefix = '' } = options;
   void app.register((scope) => addInterface(scope, service, prefix), { prefix });
   void app.register(async (scope) => options.extend?.(scope, service), { prefix });
   return app;
@@ -81,15 +81,6 @@ export function plainServer(
   refuseAmbiguous(app);
   refuse();
   return app;
-}
-
-function interfaceOf(store: Store, options: ServerOptions): Interface {
-  const { prefix = '', maxLimit = DEFAULT_MAX_LIMIT_ENTRIES, rateLimit, clock, onKey } = options;
-  if (!PREFIX_FORM.test(prefix)) throw new TypeError(`Unusable path prefix "${prefix}": write it like /tenant/api.`);
-  if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
-  const defaultLimit = Math.min(DEFAULT_LIMIT_ENTRIES, maxLimit);
-  const limiter = options.limiter ?? (rateLimit === undefined ? null : limiterOf(rateLimit, clock));
-  return { store, limits: { defaultLimit, maxLimit }, limiter, onKey };
 }
 
 /** Adds what every answer carries; while the server shuts down, also that its connection closes. */

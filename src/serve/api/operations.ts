@@ -2,11 +2,10 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ABSOLUTE_URL } from '../../source/contract/fields.js';
-import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
+import { admission, contextOf, type Interface, keyOf, readableBy } from './admission.js';
 import { ServiceError } from './errors.js';
-import { answersOf } from './openapi.js';
+import { answersOf, servedKey, servedReport, servedWindow } from './openapi.js';
 import { paginationOf, type WindowBounds, windowQuery } from './pagination.js';
-import { servedKey, servedReport, servedWindow } from './served.js';
 import type { Moment, ShownState } from './store.js';
 
 /** The three operations of the specification, by the sections of its chapter 4. */
@@ -56,7 +55,7 @@ const websiteParameters = z.object({ website_id: z.string().describe('Id of the 
 
 function addCoverage(app: FastifyInstance, service: Interface): void {
   const { store } = service;
-  const windows = windowQuery(service.limits);
+  const windows = windowQuery(service.maxLimit);
   const schema = {
     operationId: 'indexCoverage',
     tags: ['Listings'],
@@ -70,7 +69,9 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   typed.get('/v1/urls/:website_id', { schema, onRequest: admission(service) }, async (request, reply) => {
     const { website_id: websiteId } = request.params;
-    await checkWebsite(store, keyOf(request), websiteId);
+    if (!(await store.hasWebsite(websiteId))) throw new ServiceError(404, 'There is no such website.');
+    if (!readableBy(keyOf(request)).includes(websiteId))
+      throw new ServiceError(403, 'This API key has no access to this website.');
     const { skip, limit, ...given }: WindowBounds & z.infer<typeof listingParameters> = request.query;
     const window = { skip, limit };
     const query = { moment: momentOf(given), version: given.snapshot ?? null };

@@ -1,31 +1,23 @@
 import { z } from 'zod';
 import type { Pagination } from '../../source/contract/coverage.js';
 
-export const DEFAULT_LIMIT_ENTRIES = 100;
-export const DEFAULT_MAX_LIMIT_ENTRIES = 1000;
+const DEFAULT_LIMIT_ENTRIES = 100;
 /** `skip` travels as a 32-bit integer in the pagination object. */
 const MAX_SKIP_ENTRIES = 2 ** 31 - 1;
-
-export interface LimitRules {
-  /** Window size when the request names none. */
-  defaultLimit: number;
-  /** A request for more gets this many. */
-  maxLimit: number;
-}
 
 export type WindowBounds = z.infer<ReturnType<typeof windowQuery>>;
 
 const NOT_WHOLE = 'skip and limit must each be one whole number.';
 const DIGITS = /^\d{1,16}$/;
 
-/** The parameters of a window, parsed into its bounds. */
-export function windowQuery({ defaultLimit, maxLimit }: LimitRules) {
+/** The parameters of a window, parsed into its bounds. @param maxLimit a request for more gets this many */
+export function windowQuery(maxLimit: number) {
   const skip = z.int(NOT_WHOLE).min(0).max(MAX_SKIP_ENTRIES, `skip must be at most ${MAX_SKIP_ENTRIES}.`);
   const limit = z.int(NOT_WHOLE).min(1, `limit must be between 1 and ${maxLimit}.`);
   return z.object({
     skip: wholeNumber(skip).default(0).describe('Entries before the window.'),
     limit: wholeNumber(limit)
-      .default(defaultLimit)
+      .default(Math.min(DEFAULT_LIMIT_ENTRIES, maxLimit))
       .transform((asked) => Math.min(asked, maxLimit))
       .describe(`Entries in the window, at most ${maxLimit}: a larger number gets that many.`),
   });

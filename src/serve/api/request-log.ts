@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../base/observe/log.js';
 import { safe } from '../../base/observe/terminal.js';
-import { TOKENS } from '../keys/token.js';
+import { TOKENS } from '../keys/key-file.js';
 import type { OnError } from './admission.js';
 import type { ServerOptions } from './http.js';
 

@@ -38,11 +38,6 @@ export interface ListingWindow extends ShownState {
   count: number;
 }
 
-/** What is known of a page. */
-interface FoundReport extends ShownState {
-  report: UrlReport;
-}
-
 /**
  * What the HTTP API reads from: the simulator's world or a warehouse. Neither knows about HTTP. Every method rejects
  * with the signal's reason once its client is gone, and with a ServiceError 503 if the store is too busy.
@@ -78,5 +73,5 @@ export interface Store {
     websiteIds: readonly string[],
     moment: Moment,
     context: RequestContext,
-  ): Promise<FoundReport | 'elsewhere' | null>;
+  ): Promise<(ShownState & { report: UrlReport }) | 'elsewhere' | null>;
 }

@@ -19,31 +19,40 @@ const WRONG_KEYS_A_MINUTE = 10;
 /** Per key: a script that signs in again and again replaces its own oldest sessions, and no others. */
 const MOST_SESSIONS_OF_A_KEY = 100;
 
-export interface AuthenticationOptions {
-  findKey(token: string): Promise<KeyDetails | null>;
-  /** Milliseconds since 1970. */
-  now: () => number;
-  /** Path of the dashboard: its cookies go nowhere else. */
-  base: string;
-}
-
 const signInForm = z.object({ token: z.string().max(MOST_TOKEN_CHARACTERS), to: z.string().optional() });
 
-/** Sign-in with an API key, the session that follows, and sign-out. */
+interface Session {
+  key: string;
+  token: string;
+  /** Milliseconds since 1970. */
+  endsAt: number;
+}
+
+/**
+ * Sign-in with an API key, the session that follows, and sign-out. Sessions are held in memory, so a restart signs
+ * everybody out. The browser gets a random id and never the token; the token stays here because a key that is revoked or
+ * loses a website must do so for open sessions too.
+ */
 export class Authentication {
-  readonly #sessions: Sessions;
+  readonly #sessions = new Map<string, Session>();
   readonly #wrongKeys: Limiter;
 
-  constructor(private readonly options: AuthenticationOptions) {
-    this.#sessions = new Sessions(options.now);
-    this.#wrongKeys = limiterOf(WRONG_KEYS_A_MINUTE, options.now);
+  /**
+   * @param base path of the dashboard: its cookies go nowhere else
+   * @param now milliseconds since 1970
+   */
+  constructor(
+    private readonly findKey: (token: string) => Promise<KeyDetails | null>,
+    private readonly base: string,
+    private readonly now: () => number,
+  ) {
+    this.#wrongKeys = limiterOf(WRONG_KEYS_A_MINUTE, now);
   }
 
   /** The key that a request is signed in with, as it is now; null if signed out. */
   async keyOf(request: FastifyRequest): Promise<KeyDetails | null> {
-    const id = cookieOf(request, SESSION_COOKIE);
-    const token = id === null ? null : this.#sessions.tokenOf(id);
-    return token === null ? null : this.options.findKey(token);
+    const session = this.#sessions.get(cookieOf(request, SESSION_COOKIE) ?? '');
+    return session && this.now() < session.endsAt ? this.findKey(session.token) : null;
   }
 
   /** Call it with each response that contains a form. */
@@ -61,17 +70,21 @@ export class Authentication {
     this.#refuseForeign(request);
     const form = signInForm.safeParse(request.body);
     if (!form.success) throw new ServiceError(400, 'An API key is needed to sign in.');
-    const to = inside(form.data.to, this.options.base);
+    const to = inside(form.data.to, this.base);
     const token = form.data.token.trim();
     const client = networkOf(request.ip);
     refuseGuesses(this.#wrongKeys.peek(client));
-    const key = token === '' ? null : await this.options.findKey(token);
+    const key = token === '' ? null : await this.findKey(token);
     if (key === null) {
       refuseGuesses(this.#wrongKeys.take(client));
       return { to, key };
     }
     this.#close(request);
-    const value = this.#sessions.open(key._id, token);
+    for (const [id, { endsAt }] of this.#sessions) if (endsAt <= this.now()) this.#sessions.delete(id);
+    const [oldest, ...others] = [...this.#sessions].filter(([, session]) => session.key === key._id);
+    if (oldest && others.length + 1 >= MOST_SESSIONS_OF_A_KEY) this.#sessions.delete(oldest[0]);
+    const value = randomBytes(ID_BYTES).toString('base64url');
+    this.#sessions.set(value, { key: key._id, token, endsAt: this.now() + SESSION_SECONDS * 1000 });
     this.#setCookie(request, reply, { name: SESSION_COOKIE, value, maxAge: SESSION_SECONDS });
     return { to, key };
   }
@@ -89,15 +102,14 @@ export class Authentication {
   }
 
   #close(request: FastifyRequest): void {
-    const id = cookieOf(request, SESSION_COOKIE);
-    if (id !== null) this.#sessions.close(id);
+    this.#sessions.delete(cookieOf(request, SESSION_COOKIE) ?? '');
   }
 
   /** No script can read the cookies, and other sites send them only when one of their links is followed. */
   #setCookie(request: FastifyRequest, reply: FastifyReply, cookie: { name: string; value: string; maxAge: number }) {
     const { name, value, maxAge } = cookie;
     const secure = request.protocol === 'https';
-    void reply.setCookie(name, value, { path: this.options.base, maxAge, httpOnly: true, sameSite: 'lax', secure });
+    void reply.setCookie(name, value, { path: this.base, maxAge, httpOnly: true, sameSite: 'lax', secure });
   }
 }
 
@@ -134,40 +146,4 @@ function isOwnForm({ headers, host }: FastifyRequest, hasOwnCookie: boolean): bo
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   return origin !== 'null' || hasOwnCookie;
-}
-
-interface Session {
-  keyId: string;
-  token: string;
-  /** Milliseconds since 1970. */
-  endsAt: number;
-}
-
-/**
- * Who is signed in. Held in memory, so a restart signs everybody out. The browser gets a random id and never the token;
- * the token stays here because a key that is revoked or loses a website must do so for open sessions too.
- */
-class Sessions {
-  readonly #sessions = new Map<string, Session>();
-
-  constructor(private readonly now: () => number) {}
-
-  open(keyId: string, token: string): string {
-    for (const [id, { endsAt }] of this.#sessions) if (endsAt <= this.now()) this.#sessions.delete(id);
-    const [oldest, ...others] = [...this.#sessions].filter(([, session]) => session.keyId === keyId);
-    if (oldest && others.length + 1 >= MOST_SESSIONS_OF_A_KEY) this.#sessions.delete(oldest[0]);
-    const id = randomBytes(ID_BYTES).toString('base64url');
-    this.#sessions.set(id, { keyId, token, endsAt: this.now() + SESSION_SECONDS * 1000 });
-    return id;
-  }
-
-  /** The token that a session was opened with; null if it has ended or never existed. */
-  tokenOf(id: string): string | null {
-    const session = this.#sessions.get(id);
-    return session && this.now() < session.endsAt ? session.token : null;
-  }
-
-  close(id: string): void {
-    this.#sessions.delete(id);
-  }
 }

@@ -1,7 +1,8 @@
+import { STATUS_CODES } from 'node:http';
 import cookies from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Html } from '../../answers/html/html.js';
+import { type Html, html } from '../../answers/html/html.js';
 import { type LastNight, UNREADABLE } from '../../answers/status/last-night.js';
 import type { Status } from '../../answers/status/status.js';
 import type { View } from '../../base/config/views.js';
@@ -21,7 +22,7 @@ import {
   type WebsiteContext,
 } from './context.js';
 import { sendPages } from './download.js';
-import { layout, problemPage, signInPage } from './layout.js';
+import { layout, signInPage } from './layout.js';
 import { changesPage } from './pages/changes.js';
 import { comparePage } from './pages/compare.js';
 import { overviewPage } from './pages/overview.js';
@@ -87,26 +88,25 @@ export function addDashboard(app: FastifyInstance, options: DashboardOptions): v
   void app.register(
     async (scope) => {
       await scope.register(cookies);
-      const authentication = new Authentication({ findKey, now, base });
       scope.addHook('onRequest', async (_request, reply) => void reply.headers(PAGE_HEADERS));
-      acceptForms(scope);
-      const site = { base, authentication, options };
+      // Of bodies, only the fields of a form are accepted.
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser(
+        FORM_TYPE,
+        { parseAs: 'string', bodyLimit: MOST_FORM_BYTES },
+        async (_: unknown, body: string) => Object.fromEntries(new URLSearchParams(body)),
+      );
+      const site = { base, authentication: new Authentication(findKey, base, now), options };
       addProblems(scope, site);
-      addAssets(scope);
+      // Files of the dashboard's own contain nothing about any website, so they need no key.
+      scope.get('/assets/style.css', async (_request, reply) =>
+        reply.type('text/css; charset=utf-8').send(DASHBOARD_STYLE),
+      );
+      scope.get('/assets/icon.svg', async (_request, reply) => reply.type('image/svg+xml').send(ICON));
       addSignIn(scope, site);
       addPages(scope, site);
     },
     { prefix: base },
-  );
-}
-
-/** Accepts only the fields of a form as a request's body. */
-function acceptForms(scope: FastifyInstance): void {
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser(
-    FORM_TYPE,
-    { parseAs: 'string', bodyLimit: MOST_FORM_BYTES },
-    async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
   );
 }
 
@@ -141,7 +141,9 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
   const add = (path: string, send: Send): void => {
     scope.get(path, async (request, reply) => {
       const key = await authentication.keyOf(request);
-      if (!key) return reply.redirect(signInLink(base, request.url), 303);
+      // Signing in returns to this page, unless its address is too long.
+      const to = request.url.length > MOST_PATH_CHARACTERS ? '' : `?to=${encodeURIComponent(request.url)}`;
+      if (!key) return reply.redirect(`${base}/sign-in${to}`, 303);
       onKey?.(request, key);
       const context = { keyId: key._id, signal: clientSignal(reply) };
       const ask: DashboardContext['ask'] = (question) => reader.ask(context, 'slow', question);
@@ -171,12 +173,6 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
   }
 }
 
-/** The sign-in page, which returns to `to` afterwards unless that is too long. */
-function signInLink(base: string, to: string): string {
-  const query = to.length > MOST_PATH_CHARACTERS ? '' : `?to=${encodeURIComponent(to)}`;
-  return `${base}/sign-in${query}`;
-}
-
 async function websitePage(route: Route, context: DashboardContext, websiteId: string): Promise<Html> {
   const website = await findWebsite(context, websiteId);
   const { content, ...named } = await PAGES[route]({ ...context, website });
@@ -197,7 +193,11 @@ function addProblems(scope: FastifyInstance, { base, authentication, options }: 
     if (status === 500) options.onError?.(error, request);
     // If even the key cannot be read, the page is shown as to a visitor.
     const key = await authentication.keyOf(request).catch(() => null);
-    const view = problemPage(base, { status, message, keyLabel: key?.api_key_label ?? null });
+    const view = layout(
+      { base, title: STATUS_CODES[status] ?? 'Refused', keyLabel: key?.api_key_label ?? null },
+      html`<p>${message}</p>
+<p><a href="${base}/">All websites</a></p>`,
+    );
     // A request that is refused before it reaches the dashboard lacks the dashboard's headers.
     return sendPage(reply.code(status).headers({ ...PAGE_HEADERS, ...headers }), view);
   };
@@ -228,11 +228,3 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 };
-
-/** The dashboard's own files. They contain nothing about any website, so they need no key. */
-function addAssets(scope: FastifyInstance): void {
-  scope.get('/assets/style.css', async (_request, reply) =>
-    reply.type('text/css; charset=utf-8').send(DASHBOARD_STYLE),
-  );
-  scope.get('/assets/icon.svg', async (_request, reply) => reply.type('image/svg+xml').send(ICON));
-}

@@ -10,11 +10,12 @@ import { aboutData } from '../../answers/workbook/about.js';
 import { type About, checkRows, workbook } from '../../answers/workbook/workbook.js';
 import { UsageError } from '../../base/exit.js';
 import { csvText } from '../../base/observe/csv.js';
+import { identifier, literal } from '../../base/storage/sql.js';
 import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import { ServiceError } from '../api/errors.js';
 import type { FileFormat, WebsiteContext } from './context.js';
 import { shownName } from './layout.js';
-import { ownReads, readsOf } from './page-columns.js';
+import { readsOf } from './page-columns.js';
 import { type PagesQuery, pagesQuery } from './pages/pages.js';
 import { readQuery } from './query.js';
 import { movesNote } from './values.js';
@@ -67,8 +68,8 @@ async function writePages(reader: Reader, format: FileFormat, download: Download
   const timed = readsOf(query.columns).map((name) =>
     isTyped && TIMES.has(name) ? `${name}::timestamptz as ${name}` : name,
   );
-  const columns = [...timed, ...ownReads(reader.own.columns)];
-  const selected = { from: SELECTED_PAGES, columns };
+  const own = reader.own.columns.map((name) => `own[${literal(name)}] as ${identifier(name)}`);
+  const selected = { from: SELECTED_PAGES, columns: [...timed, ...own] };
   const parameters = selectionOf(website.id, query);
   const question = { name: 'pages', sql: selectedText(selected), parameters, website: website.id };
   if (format === 'parquet') return writeParquet(reader, question, file);

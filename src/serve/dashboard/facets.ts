@@ -9,19 +9,19 @@ import { sql } from '../../base/storage/sql.js';
 /** Enough for every coverage state of a website. */
 const VALUES_LISTED = 20;
 /** The value for unknown values, and for pages in no sitemap. */
-export const UNKNOWN_VALUE = '-';
+const UNKNOWN_VALUE = '-';
 
 const facetRow = z.object({ facet: z.string(), value: z.string().nullable(), pages: z.int() });
-export type FacetRow = z.infer<typeof facetRow>;
+type FacetRow = z.infer<typeof facetRow>;
 
-/** What values are called, where that is not the value itself. */
-type Labels = Readonly<Record<string, string>>;
+type Chosen = Readonly<Record<string, string | undefined>>;
 
 /** What a list of pages can be narrowed down by: its parameter in the address, and its heading. */
 interface Facet {
   name: keyof PageFilters;
   heading: string;
-  labels?: Labels;
+  /** What values are called, where that is not the value itself. */
+  labels?: Chosen;
 }
 
 const CANONICALS = { match: 'as declared', differ: 'differs', undeclared: 'none declared', [UNKNOWN_VALUE]: 'unknown' };
@@ -35,7 +35,6 @@ const FACETS: readonly Facet[] = [
   { name: 'crawl', heading: 'Last crawl' },
   { name: 'fetch', heading: 'Fetch', labels: { failed: 'failed in some way', [UNKNOWN_VALUE]: 'unknown' } },
 ];
-export type Chosen = Readonly<Record<string, string | undefined>>;
 
 /** The filters that narrow a list of pages down, by their parameters in the address. */
 export function narrowedDown(filters: PageFilters): Chosen {
@@ -59,7 +58,7 @@ export function facetLinks(
 ): Html {
   const ofOwn = own.map((name) => ({ name: OWN + name, heading: name, labels: { [UNKNOWN_VALUE]: 'none' } }));
   const parts = [...FACETS, ...ofOwn].map(({ name, heading, ...facet }): Part => {
-    const labels: Labels =
+    const labels: Chosen =
       name === 'indexed' ? { [UNKNOWN_VALUE]: noData, gone: 'no longer listed' } : (facet.labels ?? {});
     const active = chosen[name];
     const undo = html` <span aria-hidden="true">✕</span><span class="unseen"> (take back)</span>`;

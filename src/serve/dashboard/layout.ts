@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { Html, html, type Part, shortened } from '../../answers/html/html.js';
 import { ageBand, lastNightBand } from '../../answers/report/page.js';
 import type { LastNight } from '../../answers/status/last-night.js';
@@ -87,19 +86,6 @@ function tabs(base: string, website: ServedWebsite, route: Route): Html {
 <ul>
 ${items}</ul>
 </nav>`;
-}
-
-/** A page that says what was wrong with a request, as far as its sender may know. */
-export function problemPage(
-  base: string,
-  { status, message, keyLabel }: { status: number; message: string; keyLabel: string | null },
-): Html {
-  const title = STATUS_CODES[status] ?? 'Refused';
-  return layout(
-    { base, title, keyLabel },
-    html`<p>${message}</p>
-<p><a href="${base}/">All websites</a></p>`,
-  );
 }
 
 /** The sign-in form. @param problem why the previous key was not accepted */

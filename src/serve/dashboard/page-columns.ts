@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { orUnknown, text, time, UNKNOWN } from '../../answers/html/cells.js';
 import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
 import type { Column } from '../../answers/html/table.js';
-import { identifier, literal } from '../../base/storage/sql.js';
 import type { WebsiteContext } from './context.js';
 import { age, pageTimelineLink } from './values.js';
 
@@ -109,11 +108,6 @@ export function askFor(columns: readonly PageColumn[]): string | undefined {
 /** The columns of `selected_pages` that a list with these columns is made of. */
 export function readsOf(columns: readonly PageColumn[]): string[] {
   return [...new Set(columns.flatMap((name) => CONTENTS[name][1]))];
-}
-
-/** The user's own columns as columns of a file. */
-export function ownReads(names: readonly string[]): string[] {
-  return names.map((name) => `own[${literal(name)}] as ${identifier(name)}`);
 }
 
 export function headOf(name: PageColumn): string {

@@ -45,11 +45,6 @@ export async function movesNote(
   return MOVES.has(kind) ? comparedPeriod(reader, { since, until, website }, true) : null;
 }
 
-/** What a page without a state is called; of Search Console it is one that no inspection gave a verdict. */
-export function withoutData(reader: Reader, website: string): string {
-  return reader.markersOf(website).at(-1)?.byInspection ? 'no verdict yet' : 'without data';
-}
-
 export function changeName(change: string): string {
   return CHANGES[change] ?? change;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { codeOf, readIfThere, writeDurably } from '../../base/storage/durable.js';
 import { waitingForLock } from '../../base/storage/locks.js';
@@ -9,6 +10,15 @@ import { RunLock } from '../../warehouse/log/lock.js';
 const OWNER_ONLY = 0o600;
 /** A change takes milliseconds; one that takes longer than this hangs. */
 const LOCK_TRIES = { withinMs: 10_000, everyMs: 20 };
+
+/** Lets people and scanners recognise a leaked token. */
+export const TOKEN_PREFIX = 'ih_';
+/** What the tokens of keys look like, anywhere in a text. */
+export const TOKENS = /ih_[A-Za-z0-9_-]{43}/g;
+
+export function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
 
 const storedKey = z.strictObject({
   id: z.uuid(),

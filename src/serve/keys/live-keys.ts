@@ -1,8 +1,8 @@
+import { timingSafeEqual } from 'node:crypto';
 import { stampOf } from '../../base/storage/durable.js';
 import type { KeyDetails } from '../../source/contract/key.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
-import { readKeys, type StoredKey } from './key-file.js';
-import { keyOfToken } from './token.js';
+import { hashOf, readKeys, type StoredKey } from './key-file.js';
 
 /** How long a key that was revoked, or a website that was added, may stay unnoticed. */
 const LOOK_INTERVAL_MS = 1000;
@@ -41,13 +41,13 @@ export class LiveKeys {
    *
    * @throws WarehouseError if the file of the keys is damaged: then no key gives access to anything
    */
-  async find(token: string): Promise<KeyDetails | null> {
+  readonly findKey = async (token: string): Promise<KeyDetails | null> => {
     const isFresh = this.clock() - this.#lookedAt < LOOK_INTERVAL_MS;
-    const known = isFresh ? keyOfToken(this.#seen, token) : null;
+    const known = isFresh && keyOfToken(this.#seen, token);
     // A key that was just added works at once, because a client that gets a 401 may give up for good.
-    const key = known ?? keyOfToken(await this.#newest(), token);
+    const key = known || keyOfToken(await this.#newest(), token);
     return key && this.now() < key.expiresAt ? key.details : null;
-  }
+  };
 
   /** Whether a key was added for all websites, later ones included: then it may see the state of this machine, too. */
   readsAll({ _id }: KeyDetails): boolean {
@@ -78,6 +78,12 @@ export class LiveKeys {
     this.#lookedAt = lookedAt;
     return this.#seen;
   }
+}
+
+/** The key of this token, found in constant time, so that guesses reveal nothing. */
+function keyOfToken(keys: readonly LiveKey[], token: string): LiveKey | undefined {
+  const hash = hashOf(token);
+  return keys.filter((key) => timingSafeEqual(key.hash, hash))[0];
 }
 
 function keyDetails(key: StoredKey, websites: readonly KnownWebsite[]): KeyDetails {

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { duration } from '../../base/config/scalars.js';
 import { UsageError } from '../../base/exit.js';
 import { DAY_MS } from '../../base/time.js';
-import { changeKeys, type StoredKey } from './key-file.js';
-import { hashOf, newToken } from './token.js';
+import { changeKeys, hashOf, type StoredKey, TOKEN_PREFIX } from './key-file.js';
 
 const MAX_LABEL_CHARACTERS = 200;
 
@@ -31,7 +30,8 @@ export async function addKey(
   { now = Date.now, show }: { now?: () => number; show?: (added: AddedKey) => Promise<void> } = {},
 ): Promise<AddedKey> {
   checkLabel(label);
-  const token = newToken();
+  // 256 random bits, so that the plain SHA-256 cannot be reversed.
+  const token = TOKEN_PREFIX + randomBytes(32).toString('base64url');
   const key: StoredKey = {
     id: randomUUID(),
     label,

@@ -38,7 +38,7 @@ function live() {
   const pass = (ms: number) => {
     now += ms;
   };
-  return { find: (token: string) => keys.find(token), pass };
+  return { find: (token: string) => keys.findKey(token), pass };
 }
 
 describe('adding', () => {

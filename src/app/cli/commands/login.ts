@@ -1,12 +1,17 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import type { GoogleConfig } from '../../../base/config/google.js';
 import { configFile } from '../../../base/config/load.js';
 import { Failure, messageOf, Stopped, UsageError } from '../../../base/exit.js';
 import { moment, shellWord } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { MINUTE_MS } from '../../../base/time.js';
+import { urlOf } from '../../../base/url.js';
 import { readableSites } from '../../../source/search-console/account.js';
 import {
   authorizationFor,
@@ -21,7 +26,6 @@ import type { Globals } from '../command.js';
 import { googleSettings } from '../configured.js';
 import { EXIT, type Io, stoppable } from '../io.js';
 import { formatJson } from '../output/output.js';
-import { listenForAnswer, pastedAnswer } from '../serving/login-answer.js';
 
 /** How long somebody may take to sign in. */
 const PATIENCE_MS = 10 * MINUTE_MS;
@@ -136,4 +140,64 @@ function nextStep({ config }: Flags, { env, cwd, program }: Io): string {
   const isConfigured = existsSync(configFile({ file: config, env, cwd }));
   const flag = config === undefined ? '' : ` --config ${shellWord(config)}`;
   return `${program} ${isConfigured ? 'doctor' : 'init --source google'}${flag}`;
+}
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'",
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  connection: 'close',
+};
+const page = (text: string) =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><title>indexhouse</title><main><h1>indexhouse</h1><p>${text}</p></main></html>`;
+const DONE = page('Google answered. You can close this window: the terminal says how it went.');
+const NOT_OURS = page('This is not the answer that indexhouse waits for.');
+
+/** Waits for Google's answer on a free port of 127.0.0.1. */
+async function listenForAnswer() {
+  // Any website could send a browser here: only Google learns the state.
+  const state = randomBytes(24).toString('base64url');
+  const server = createServer();
+  const answer = new Promise<URLSearchParams>((resolve) => {
+    server.on('request', ({ method, url = '' }, response) => {
+      const asked = urlOf(url, 'http://127.0.0.1')?.searchParams;
+      const isOurs = method === 'GET' && asked?.get('state') === state;
+      response.writeHead(isOurs ? 200 : 400, HEADERS).end(isOurs ? DONE : NOT_OURS);
+      if (isOurs) resolve(asked);
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { redirectUri: `http://127.0.0.1:${port}`, state, answer, close };
+}
+
+/**
+ * The address that a user pastes, or the name of the error that Google shows instead; null at the end of the input.
+ *
+ * @param waiting `over` ends the wait; `onStrange` is called for each line that is neither
+ */
+async function pastedAnswer(
+  input: Readable,
+  state: string,
+  { over, onStrange }: { over: AbortSignal; onStrange: () => void },
+): Promise<URLSearchParams | null> {
+  const lines = createInterface({ input, signal: over });
+  try {
+    for await (const line of lines) {
+      const answer = urlOf(line.trim())?.searchParams;
+      if (answer?.get('state') === state) return answer;
+      const error = /[a-z]+(?:_[a-z]+)+/.exec(answer?.get('error') ?? (answer ? '' : line))?.[0];
+      if (error) return new URLSearchParams({ error });
+      onStrange();
+    }
+    return null;
+  } finally {
+    lines.close();
+  }
 }

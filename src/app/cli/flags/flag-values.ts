@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander';
 import { isCalendarDate } from '../../../base/time.js';
-import { PREFIX_FORM } from '../../../serve/api/addresses.js';
 
 /** The option of commands that can read a warehouse without a configuration. */
 export const WAREHOUSE = ['--warehouse <folder>', 'the warehouse folder, instead of the configured one'] as const;
@@ -33,9 +32,9 @@ export function columnNames(text: string): string[] {
   return names;
 }
 
-/** Reads a path prefix. */
+/** Reads a path prefix, or nothing. */
 export function prefix(text: string): string {
-  if (PREFIX_FORM.test(text)) return text;
+  if (/^(?:\/[A-Za-z0-9._~-]+)*$/.test(text)) return text;
   throw new InvalidArgumentError('Write it like /tenant/api.');
 }
 

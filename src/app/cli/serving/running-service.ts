@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { StatusInput } from '../../../answers/status/found.js';
 import { UNREADABLE } from '../../../answers/status/last-night.js';
 import { metricsOf } from '../../../answers/status/metrics.js';
@@ -62,7 +62,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const queue = new QuestionQueue();
   const reader = new LiveReader({ ...options, ageRule: options.status, queue, onUnreadable });
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
-  const findKey = (token: string): Promise<KeyDetails | null> => keys.find(token);
+  const { findKey } = keys;
   const store = new WarehouseStore({ ...options, reader, findKey, dashboard: `${options.prefix}/dashboard` });
   const { service, views, prefix } = options;
   const log = requestLog(options.logger);
@@ -116,7 +116,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
 interface HealthOptions extends Pick<ServiceOptions, 'prefix'> {
   reader: LiveReader;
-  keys: Pick<LiveKeys, 'find' | 'readsAll'>;
+  keys: Pick<LiveKeys, 'findKey' | 'readsAll'>;
   /** How the warehouse is doing; null if that cannot be read. */
   verdict: () => Promise<Status | null>;
   statusInput: StatusInput;
@@ -130,7 +130,7 @@ export function addHealth(app: FastifyInstance, options: HealthOptions): void {
   const { reader, keys, prefix, verdict } = options;
   app.get(`${prefix}/livez`, async () => ({ status: 'ok' }));
   app.get(`${prefix}/healthz`, async (request, reply) => {
-    const key = request.headers.authorization === undefined ? null : await keyOf(request, keys);
+    const key = request.headers.authorization === undefined ? null : await presentedKey(request, keys);
     const readable = key && readableBy(key);
     const isAsked = (id: string): boolean => readable === null || readable.includes(id);
     const found = await verdict();
@@ -160,10 +160,6 @@ function healthOf(found: Status | null, isDegraded: boolean): string {
   return found.exit_code === EXIT.done ? 'ok' : 'warnings';
 }
 
-function keyOf(request: FastifyRequest, keys: HealthOptions['keys']): Promise<KeyDetails> {
-  return presentedKey(request, { findKey: (token) => keys.find(token) });
-}
-
 /** What a key may see of a status: what is about its websites and, if it is for all, about this machine. */
 function seenBy(key: KeyDetails, found: Status, { keys, statusInput }: Pick<HealthOptions, 'keys' | 'statusInput'>) {
   return keys.readsAll(key) ? found : statusForKey(found, readableBy(key), statusInput);
@@ -188,7 +184,7 @@ function addMetrics(
   { status, ...options }: Pick<HealthOptions, 'prefix' | 'keys' | 'statusInput'> & { status: () => Promise<Status> },
 ): void {
   app.get(`${options.prefix}/metrics`, async (request, reply) => {
-    const key = await keyOf(request, options.keys);
+    const key = await presentedKey(request, options.keys);
     reply.type('text/plain; version=0.0.4; charset=utf-8');
     return metricsOf(seenBy(key, await status(), options));
   });

@@ -14,7 +14,7 @@ import { type Choice, filterForm, type Select } from '../filter-form.js';
 import { shownName } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
-import { Remembered } from '../remembered.js';
+import { remembered } from '../remembered.js';
 import { changeName, movesNote, pageTimelineLink, periodLinks, sharedOrigin } from '../values.js';
 
 const CHANGES_CHARACTERS = 600;
@@ -46,12 +46,12 @@ const kindRow = z.object({ change: z.string(), changes: z.int(), noise: z.int() 
 
 type Changes = Awaited<ReturnType<typeof readChanges>>;
 
-const LISTS = new Remembered(readChanges);
+const askList = remembered(readChanges);
 
 /** What changed in the last nights or between two dates, a row for each page and night. */
 export async function changesPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(changesQuery, context.query);
-  const changes = await LISTS.ask(context, query);
+  const changes = await askList(context, query);
   const { q, kind, directory, nights, per, page: _page, ...dates } = query;
   const asked = { ...dates, ...(isDated(query) ? {} : { nights }), kind, q, directory, per };
   const { from, to } = changes;

@@ -11,7 +11,7 @@ import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { filterForm } from '../filter-form.js';
 import { shownName } from '../layout.js';
 import { readQuery } from '../query.js';
-import { Remembered } from '../remembered.js';
+import { remembered } from '../remembered.js';
 import { newestDates } from './changes.js';
 
 const DAYS_APART = 7;
@@ -31,12 +31,12 @@ const figureRow = z.object({
 });
 type FigureRow = z.infer<typeof figureRow>;
 
-const COMPARISONS = new Remembered(readFigures);
+const askFigures = remembered(readFigures);
 
 /** Every figure of two dates side by side. */
 export async function comparePage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(compareQuery, context.query);
-  const { from, to, rows } = await COMPARISONS.ask(context, query);
+  const { from, to, rows } = await askFigures(context, query);
   const content = html`${filterForm(linkTo(context, 'compare'), {
     fields: [
       { name: 'from', label: 'From', type: 'date', value: from },

@@ -21,7 +21,7 @@ import { markersOf } from '../../../warehouse/log/markers.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { shownName } from '../layout.js';
 import { readQuery } from '../query.js';
-import { Remembered } from '../remembered.js';
+import { remembered } from '../remembered.js';
 import { periodLinks } from '../values.js';
 
 const DAYS = ['1', '7', '30', '90'] as const;
@@ -31,12 +31,12 @@ const overviewQuery = z.object({ days: z.enum(DAYS).default('7').transform(Numbe
 
 type Overview = Awaited<ReturnType<typeof readOverview>>;
 
-const OVERVIEWS = new Remembered(readOverview);
+const askOverview = remembered(readOverview);
 
 /** What happened to a website: the story of its report, with what changed in 1, 7, 30 and 90 days. */
 export async function overviewPage(context: WebsiteContext): Promise<Content> {
   const { days } = readQuery(overviewQuery, context.query);
-  const overview = await OVERVIEWS.ask(context, days);
+  const overview = await askOverview(context, days);
   const { sentences, listings } = overview;
   const content = html`${periodLinks(DAYS, { one: 'day', chosen: days, linkOf: (span) => linkTo(context, 'overview', { days: span }) })}
 ${sentences.map((sentence) => html`<p class="lead">${sentence}${overview.events.filter((event) => eventSentence(event) === sentence).map((event) => html` ${changesOf(context, event)}`)}</p>\n`)}
@@ -57,12 +57,7 @@ async function readOverview(reader: Reader, website: string, days: number) {
   const caveats = [...story.caveats, ...(newest > until ? [partialCaveat(newest, until)] : [])];
   // Dates with a complete listing, oldest first.
   const all = story.websites.flatMap(({ trend }) => trend);
-  return {
-    ...story,
-    caveats,
-    all,
-    listings: all.filter(({ snapshot_date }) => snapshot_date >= shown.since),
-  };
+  return { ...story, caveats, all, listings: all.filter(({ snapshot_date }) => snapshot_date >= shown.since) };
 }
 
 /** What to look at next: the pages that fell out, or else all changes of the period. */
@@ -194,14 +189,13 @@ interface Counted extends View {
   wrong: string | null;
 }
 
-const COUNTED = new Remembered(readCounted);
+const askCounted = remembered(readCounted);
 
-interface AskedViews {
-  views: readonly View[];
-  listed: string | null;
-}
-
-async function readCounted(reader: Reader, website: string, { views, listed }: AskedViews): Promise<Counted[]> {
+async function readCounted(
+  reader: Reader,
+  website: string,
+  { views, listed }: { views: readonly View[]; listed: string | null },
+) {
   const counted: Counted[] = [];
   for (const view of views) {
     const pages = await countPages(reader, website, view.pages, listed);
@@ -215,7 +209,7 @@ async function viewsPart(context: WebsiteContext, listed: string | null): Promis
   const { website } = context;
   const views = viewsOf(context.views, { id: website.id, name: website.name });
   if (views.length === 0) return null;
-  const rows = await COUNTED.ask(context, { views, listed });
+  const rows = await askCounted(context, { views, listed });
   const since = listed === null ? 'Change' : `Since ${dayOfMonth(listed)}`;
   const columns = [
     {

@@ -21,8 +21,8 @@ import {
   SORTABLE,
 } from '../page-columns.js';
 import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
-import { Remembered } from '../remembered.js';
-import { changeName, movesNote, sharedOrigin, withoutData } from '../values.js';
+import { remembered } from '../remembered.js';
+import { changeName, movesNote, sharedOrigin } from '../values.js';
 
 export const pagesQuery = z.object({
   ...pagingQuery,
@@ -32,12 +32,12 @@ export const pagesQuery = z.object({
 });
 export type PagesQuery = z.infer<typeof pagesQuery>;
 
-const LISTS = new Remembered(readPages);
+const askList = remembered(readPages);
 
 /** A window of the pages of a website, filtered and sorted. */
 export async function pagesPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(pagesQuery, context.query);
-  const pages = await LISTS.ask(context, query);
+  const pages = await askList(context, query);
   const { page: _page, per, sort, columns: shown, ...filters } = query;
   const asked = { per, ...filters, columns: askFor(shown) };
   const { own } = filters;
@@ -95,7 +95,7 @@ function narrowedBy(facet: string, value: string | undefined, own: string | unde
 }
 
 /** One window of the selected pages. @throws ServiceError 404 for a page after the last one */
-export async function readPages(reader: Reader, website: string, query: PagesQuery & Paging) {
+async function readPages(reader: Reader, website: string, query: PagesQuery & Paging) {
   const selection = selectionOf(website, query);
   const facets = await readFacets(reader, website, selection);
   // Each page has exactly one value of this facet.
@@ -112,7 +112,9 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
     limit: query.per,
   });
   const period = await movesNote(reader, website, { ...query, kind: query.changed });
-  return { facets, count, rows, period, own: reader.own, noData: withoutData(reader, website) };
+  // What a page without a state is called.
+  const noData = reader.markersOf(website).at(-1)?.byInspection ? 'no verdict yet' : 'without data';
+  return { facets, count, rows, period, own: reader.own, noData };
 }
 
 function downloads(

@@ -46,13 +46,13 @@ const ORDERS = {
   name: ['Name', byName],
   pages: ['Pages', (one, other) => (other.pages ?? 0) - (one.pages ?? 0)],
 } as const satisfies Record<string, readonly [label: string, order: (one: WebsiteRow, other: WebsiteRow) => number]>;
-const [FIRST_ORDER, ...OTHER_ORDERS] = ['attention', 'change', 'name', 'pages'] as const;
+const ORDER_NAMES = ['attention', 'change', 'name', 'pages'] as const;
 
 const listQuery = z.object({
   ...pagingQuery,
   per: z.enum(ROWS_A_PAGE).default('200').transform(Number),
   q: z.string().max(500).default(''),
-  sort: z.enum([FIRST_ORDER, ...OTHER_ORDERS]).default(FIRST_ORDER),
+  sort: z.enum(ORDER_NAMES).default('attention'),
 });
 
 /** In place of a listing's status: the files of the website cannot be read. */
@@ -72,7 +72,7 @@ export async function websitesPage(
   );
   checkPage(query, all.length);
   const rows = all.toSorted((one, other) => ORDERS[sort][1](one, other) || byName(one, other));
-  const choices = [FIRST_ORDER, ...OTHER_ORDERS].map((name) => [name, ORDERS[name][0]] as const);
+  const choices = ORDER_NAMES.map((name) => [name, ORDERS[name][0]] as const);
   const search = { name: 'q', label: 'Website contains', type: 'search', value: q } as const;
   const selects = [{ name: 'sort', label: 'Sorted by', choices, chosen: sort }, rowsSelect(per)];
   const values = new URLSearchParams({ q, sort, per: String(per) });
