@@ -20,6 +20,8 @@ import { withSearch } from './stage/search-views.js';
 /** Reading every sitemap may take this long, so that a night has time for its inspections. */
 const LONGEST_LISTING_MS = 4 * HOUR_MS;
 
+const MERGING = ['sightings', 'known_pages', 'restless_sources', 'family_of'];
+
 /** A line of what `sync/list/sighted_pages` gives. Members that are null say nothing. */
 const sightedPage = z.looseObject({ url: z.string() });
 const mergedSource = z.looseObject({ pages: z.int() });
@@ -94,7 +96,7 @@ async function merged(run: WebsiteRun, found: Sightings, before: Before): Promis
     const work = async () => {
       // Without search, pages that it alone names must not count as unnamed.
       if (journal.lacks !== null) await engine.set({ is_partial: true });
-      for (const name of ['sightings', 'known_pages', 'restless_sources']) await engine.run(sql(`sync/list/${name}`));
+      for (const name of MERGING) await engine.run(sql(`sync/list/${name}`));
       await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
       return engine.rows(mergedSource, sql('sync/list/counted_sources'));
     };

@@ -164,3 +164,38 @@ testAtLength('no page is forgotten while what named it cannot be read', async ()
     (await sumsOf(await openReader(warehouse))).every(([, , entered, fell, retired]) => !entered && !fell && !retired),
   ).toBe(true);
 });
+
+test('names that leave a sitemap by age are no alarm: news, files of days, and what always leaves', async () => {
+  const { warehouse, pass } = await scriptedProperty(onTestFinished);
+  const NEWS = 'xmlns:n="http://www.google.com/schemas/sitemap-news/0.9"';
+  const files = (name: string) => `${SHOP}/${name}.xml`;
+  const newsOf = (urls: readonly string[]) =>
+    urlset(urls)
+      .replace('<urlset', `<urlset ${NEWS}`)
+      .replaceAll('</loc>', '</loc><n:news><n:title>T</n:title></n:news>');
+  /** The pages of the last two days; those of each leave the next night. */
+  const latest = (night: number, name: string) => [night - 1, night].flatMap((day) => pages(6, `${name}-${day}`));
+  const quiet: unknown[] = [];
+  for (let night = 1; night <= 6; night++) {
+    const days = [night - 1, night].map((day) => [files(`day-${day}`), newsOf(pages(6, `day-${day}`))]);
+    const feed = night === 6 ? pages(1, 'feed-6') : latest(night, 'feed');
+    const listed = {
+      [files('news')]: newsOf(latest(night, 'news')),
+      [files('feed')]: urlset(feed),
+      ...Object.fromEntries(days),
+    };
+    const sitemaps = Object.fromEntries(Object.keys(listed).map((file) => [file, []]));
+    const shop = night === 6 ? [] : pages(12, 'shop');
+    quiet.push((await pass({ sitemap: [...shop, `${SHOP}/`], sitemaps, files: listed })).sources_quiet);
+  }
+  const said = (source: string, before: number, left: number) =>
+    `${source} named ${before} pages until now, and nothing names ${left} of them any more`;
+  // That a feed always loses pages is known after two nights.
+  const feed = said(files('feed'), 12, 6);
+  expect(quiet).toEqual([undefined, feed, feed, undefined, undefined, said(SITEMAP, 13, 12)]);
+  const passing =
+    "select source from listing_sources where is_passing and snapshot_date = '2026-03-06' order by source";
+  expect(await rowsOf(await openReader(warehouse), passing)).toEqual(
+    ['day-4', 'day-5', 'day-6', 'feed', 'news'].map((name) => ({ source: files(name) })),
+  );
+});

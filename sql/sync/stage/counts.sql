@@ -18,7 +18,7 @@ reasons as (
   )))::varchar as counts
   from (select reason, count(*) as planned from ended group by reason)
 ),
--- The sources of whose pages at least half, and five, are no longer named by any source. A place that cannot be read is no
+-- The sources of whose pages at least half, and five, are no longer named by any source, but for those that names leave by age. A place that cannot be read is no
 -- evidence, so a partial listing has none.
 quiet as (
   select
@@ -33,7 +33,10 @@ quiet as (
       having count(*) > 0
     ) as missing
   from now_listing_sources
-  where getvariable('listing_complete') and pages_unnamed >= greatest(5, pages_before / 2)
+  where
+    getvariable('listing_complete')
+    and pages_unnamed >= greatest(5, pages_before / 2)
+    and not coalesce(is_passing, false)
 ),
 -- The commonest reason for a rejection, with one record. All of it is foreign text: it is cut, without control characters.
 broken as (

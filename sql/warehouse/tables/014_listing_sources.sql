@@ -18,5 +18,6 @@ create table listing_sources (
   last_downloaded timestamptz,
   errors bigint,
   warnings bigint,
-  is_pending boolean
+  is_pending boolean,
+  is_passing boolean
 )

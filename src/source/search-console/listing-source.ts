@@ -15,6 +15,8 @@ export interface ListingSource extends Omit<SubmittedSitemap, 'path'> {
   named_by: string[];
   /** Of the last answer; null if there was none, or it is no file. */
   http_status: number | null;
+  /** Whether at least half of its entries are those of Google News. */
+  is_news: boolean;
   /** What was read: pages, sitemaps, or rows of search analytics. */
   entries: number;
   /** What pages are missing for; the listing is partial. */
@@ -24,7 +26,14 @@ export interface ListingSource extends Omit<SubmittedSitemap, 'path'> {
 }
 
 export function newSource(source: string, kind: SourceKind, namedBy: readonly string[]): ListingSource {
-  const nothing = { http_status: null, entries: 0, error: null, remark: null, ...SITEMAP_FACTS_UNKNOWN };
+  const nothing = {
+    http_status: null,
+    is_news: false,
+    entries: 0,
+    error: null,
+    remark: null,
+    ...SITEMAP_FACTS_UNKNOWN,
+  };
   return { source, kind, named_by: [...namedBy], ...nothing };
 }
 

@@ -31,6 +31,8 @@ export interface Entry {
   /** One, unless its writer was wrong. */
   addresses: string[];
   lastmod?: string;
+  /** Whether it is one of Google News, which leaves its sitemap after two days. */
+  isNews: boolean;
 }
 
 type Take = (entry: Entry) => void;
@@ -94,8 +96,8 @@ function xmlReader(take: Take): Reader {
       // The entries of RSS 1.0 are not in the namespace of their root.
       prefix = local === 'rdf' ? '' : prefixOf(name);
     } else if (prefixOf(name) === prefix && names.includes(local)) {
-      [entry, depth] = [{ isSitemap: local === 'sitemap', addresses: [] }, open.length];
-    }
+      [entry, depth] = [{ isSitemap: local === 'sitemap', addresses: [], isNews: false }, open.length];
+    } else if (local === 'news' && entry && open.length === depth + 1) entry.isNews = true;
   };
   parser.ontext = (piece) => {
     text = (text + piece).slice(0, MAX_TEXT);
@@ -146,7 +148,7 @@ function lineReader(take: Take): Reader {
       if (isFirst && address !== '' && !/^https?:/i.test(address))
         fail('is neither XML nor a list of addresses; correct it');
       if (address !== '') {
-        take({ isSitemap: false, addresses: [address] });
+        take({ isSitemap: false, addresses: [address], isNews: false });
         isFirst = false;
       }
       line = next.slice(0, MAX_TEXT);

@@ -192,11 +192,12 @@ export class Universe {
   /** What can be read of a file counts, whatever else is wrong with it. */
   async #file(source: ListingSource, depth: number): Promise<Sighting[]> {
     const file = source.source;
-    let [pages, flaws]: [Sighting[], Flaws] = [[], new Map()];
+    let [pages, flaws, news]: [Sighting[], Flaws, number] = [[], new Map(), 0];
     const read = (body: Body) => {
-      [pages, flaws, source.entries] = [[], new Map(), 0];
-      return readSitemap(body, ({ isSitemap, addresses, lastmod }) => {
+      [pages, flaws, news, source.entries] = [[], new Map(), 0, 0];
+      return readSitemap(body, ({ isSitemap, addresses, lastmod, isNews }) => {
         source.entries++;
+        if (isNews) news++;
         if (isSitemap) source.kind = 'index';
         if (isSitemap && depth === MAX_DEPTH)
           throw new SiteError('is an index below two others; list its sitemaps there');
@@ -219,6 +220,7 @@ export class Universe {
     } catch (error) {
       this.#failed(source, error);
     }
+    source.is_news = news > 0 && 2 * news >= source.entries;
     for (const [flaw, { entries, first }] of flaws) {
       this.#find(source, flaw === 'foreign' ? 'remark' : 'error', FLAWS[flaw](entries, first));
     }
