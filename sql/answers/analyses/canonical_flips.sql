@@ -1,7 +1,6 @@
 -- title: Canonical flips
 -- description: Pages whose canonical URL changed to another one, newest first: the one that the search engine chose, or the one that the owner declares. A canonical that only appeared or disappeared does not count.
 -- question: Canonicals
--- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
 -- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
@@ -9,7 +8,6 @@
 -- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page, side and change
--- show website_id (website): website
 -- show snapshot_date (date): date
 -- show url (url): page
 -- show chosen_by (text): chosen by

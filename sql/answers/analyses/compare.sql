@@ -1,7 +1,6 @@
 -- title: Two dates or two directories side by side
 -- description: Every figure of two dates, or with `other` of two directories on one date; with `pages`, each page that differs between two dates. Figures are pages, indexed, coverage states, crawls, canonicals and what reports say. Each counts pages: `left_pages` those of `left_side`, `right_pages` those of `right_side`, `difference` right minus left, null if both dates have the same listing; shares are among all pages of the side. Listings are the last complete ones up to a date, reports each page's last one up to that listing: it may be older, and pages without one are in `With a report` on neither side. A page that is quarantined on one of the two dates counts with its last known state.
 -- question: What changed?
--- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): the left side: the last complete listing up to this date; by default the one before the last seven dates
 -- param until (date, default today): the right side, and both sides with `other`: the last complete listing up to this date
 -- param directory (text, default all): only pages below one directory of the URL's path, such as /blog/, or / for those at the root
@@ -9,7 +8,6 @@
 -- param pages (boolean, default false): one row per page that is new, gone or changed, instead of the figures
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per website and figure; with `pages` one row per page that differs
--- show website_id (website): website
 -- show figure (text): figure
 -- show url (url): page
 -- show left_side (text): left

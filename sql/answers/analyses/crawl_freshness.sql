@@ -1,9 +1,7 @@
 -- title: Crawl freshness
 -- description: How long ago the search engine last crawled the monitored pages, counted from the website's newest snapshot. `unknown` are pages of which there is no data, such as those of a property that were not inspected.
 -- question: Crawling
--- param website (text, default all): id or name of one website
 -- grain: one row per website and span of days since the last crawl
--- show website_id (website): website
 -- show last_crawl (text): last crawl
 -- show pages (count): pages
 -- show share (share): of all pages

@@ -1,7 +1,6 @@
 -- title: What de-indexed pages had in common
 -- description: What pages were in the listing before they fell out of the index, compared with all pages that were indexed in it: directory, URL template, depth, coverage state, canonical, crawl age, and by their last report of that time sitemap, page fetch and robots.txt. `share` is the share among the fallen pages, `overall_share` among all compared ones, `lift` their quotient: 1 means nothing, 5 means that such a page fell five times as often as the average one. Pages fall by whole sections, so a lift is no proof, and one page more or less of a section says nothing: the cause may be anything that the pages of a section share. A combination of two is listed if its lift is at least half as large again as that of each.
 -- question: What fell out?
--- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; compared with the last complete listing before it
 -- param until (date, default today): last date
 -- param min_pages (integer, default 5): leaves out what fewer fallen pages share
@@ -9,7 +8,6 @@
 -- param min_lift (number, default 1.5): leaves out what has a smaller lift
 -- param limit (integer, default 30): at most this many rows, or none for all
 -- grain: one row per website, dimension and value; combinations as `directory + sitemap`
--- show website_id (website): website
 -- show dimension (text): before the fall
 -- show value (text): value
 -- show fell_out (count): fell out

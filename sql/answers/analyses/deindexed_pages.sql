@@ -1,7 +1,6 @@
 -- title: Pages that fell out of the index
 -- description: The pages that fell out, newest first, or with Search Console those with the most clicks first. A page fell out in a period if it is indexed in the last complete listing before it, and not in the last one of it, whether that still lists it or not; entered is the reverse. Pages that fell out and came back in the period are not among them: `returned=true` lists those instead. `snapshot_date` is the night that saw the page leave last, `times` how often it left in the period. With Search Console it left between `last_seen_indexed_at`, the inspection before, and that night, and `clicks` are those of 28 days when it was last seen indexed. `why` says what was seen, which need not be the cause: the coverage state in both listings, and what is unusual: by the last report a fetch that failed, robots.txt, or indexing that is not allowed; by the last listing another canonical than the page itself. `moved_to` is the URL that took the page's place: its canonical, another spelling of its URL, or its name in another directory to which at least five pages moved, if that entered at most 30 days before or after.
 -- question: What fell out?
--- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; compared with the last complete listing before it
 -- param until (date, default today): last date
 -- param returned (boolean, default false): the pages that fell out and came back in the period, instead
@@ -11,7 +10,6 @@
 -- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
--- show website_id (website): website
 -- show snapshot_date (date): date
 -- show last_seen_indexed_at (time): last seen indexed
 -- show url (url): page

@@ -1,7 +1,6 @@
 -- title: Events
 -- description: Nights on which the number of indexed pages, or of pages in a coverage state, broke its own trend: on a website, in a directory, in a state. `change` is the number of pages that came less those that left, `expected_change` what earlier nights let expect, `z` how many times their usual deviation it is off. `moved` pages made up the event: of them, `directory_pages` are in `directory`, and `state_pages` left to or came from `state`; `crawls` says so if they are many, and hardly any was crawled since the night before. A directory or state is left out if a wider event of that night covers it. `notes` are those of the three days before it (`indexhouse note`). The method is in docs/contract.md.
 -- question: What changed?
--- param website (text, default all): id or name of one website
 -- param since (date, default 89 days ago): first date
 -- param until (date, default today): last date
 -- param min_z (number, default 5): least deviation from the expected change, in usual deviations
@@ -9,7 +8,6 @@
 -- param all_scopes (boolean, default false): also directories and states that a wider event of that night covers
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per website, date and website, directory or state that broke its trend
--- show website_id (website): website
 -- show snapshot_date (date): date
 -- show sentence (text): event
 -- show url (url): example

@@ -2,9 +2,7 @@
 -- description: What is known of one page now, in plain sentences, then what changed, newest night first. `date` is the date of what a sentence is about: since when, the last crawl, the listing or the report that says it. The view `page_history` has every listing.
 -- question: What changed?
 -- param url (text, required): the page's whole URL, as it is listed
--- param website (text, default all): id or name of one website, where several monitor the page
 -- grain: one row per sentence, and one per night with a change
--- show website_id (website): website
 -- show topic (text): about
 -- show date (date): date
 -- show sentence (text): what is known

@@ -1,7 +1,6 @@
 -- title: Pages
 -- description: The pages of the newest complete listing, filtered and sorted as in the dashboard's list of pages. For example, `fetch=failed` lists those that could not be fetched, `canonical=differ` those with another canonical than they declare, `changed=entered` those that are newly indexed. In `indexhouse query`, `view` names a view of the configuration, whose filters then apply. `-` selects unknown values.
 -- question: Why are pages not indexed?
--- param website (text, default all): id or name of one website
 -- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
 -- param url_contains (text, default all): pages whose URL contains this text, in any case
 -- param state (text, default all): pages in this coverage state now, (none) for those without one
@@ -18,7 +17,6 @@
 -- param sort (text, default url): url, indexed, state, canonical, crawl or report (the age of the report); with - in front, in reverse
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
--- show website_id (website): website
 -- show url (url): page
 -- show index_status (text): indexed
 -- show index_coverage_state (text): state

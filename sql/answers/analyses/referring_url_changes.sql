@@ -1,7 +1,6 @@
 -- title: Referring URLs that changed
 -- description: With Search Console, the pages whose referring URLs differ between two inspections, newest first: the later one no longer names `lost`, and newly names `gained`; `referring` counts all that it names. The change happened between `previous_inspected_at` and `inspected_at`. Google names only some of the pages that link to a page, so a lost one may still link to it. A first inspection is no change.
 -- question: What changed?
--- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date of the later inspection; by default the last seven dates are covered
 -- param until (date, default today): last date
 -- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
@@ -9,7 +8,6 @@
 -- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page and inspection
--- show website_id (website): website
 -- show snapshot_date (date): date
 -- show url (url): page
 -- show referring (count): referring URLs

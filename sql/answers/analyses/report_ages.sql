@@ -1,9 +1,7 @@
 -- title: Age of reports
 -- description: How old the last report of the monitored pages is, counted from the website's newest snapshot; `never` are pages without one.
 -- question: The service and the data
--- param website (text, default all): id or name of one website
 -- grain: one row per website and span of days since the last report
--- show website_id (website): website
 -- show report_age (text): report age
 -- show pages (count): pages
 -- show share (share): of all pages

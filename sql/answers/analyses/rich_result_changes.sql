@@ -1,7 +1,6 @@
 -- title: Rich results that changed
 -- description: With Search Console, the pages whose rich results got worse between two inspections, newest first: with `lost`, the page no longer has the type; with `error`, the type has a new error. `improved=true` lists the reverse, `found` and `repaired`. The change happened between `previous_inspected_at` and `inspected_at`. A page that is not in the index keeps its last rich results, unless its inspection returns some. A first inspection is no change. The table `rich_results` also has warnings.
 -- question: What changed?
--- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date of the later inspection; by default the last seven dates are covered
 -- param until (date, default today): last date
 -- param improved (boolean, default false): found types and repaired errors, instead
@@ -11,7 +10,6 @@
 -- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page, inspection, type and change
--- show website_id (website): website
 -- show snapshot_date (date): date
 -- show url (url): page
 -- show rich_result_type (text): rich result

@@ -3,13 +3,15 @@ import { z } from 'zod';
 import { nearest } from '../../base/config/suggest.js';
 import { UsageError } from '../../base/exit.js';
 import { sql, sqlNames } from '../../base/storage/sql.js';
-import { PARAMETER_TYPES } from './parameters.js';
+import { parameterSchema } from './parameters.js';
 
 /** The lines of an analysis's header. */
 const FIELD = /^-- (title|description|question|grain): *(.*)$/gm;
 const PARAMETER = /^-- param +(\w+) +\((\w+)(?:, *(?:required|default +(.+?)))?\): *(.*)$/gm;
-
 const SHOW = /^-- show +(\w+) +\((\w+)\): *(.*)$/gm;
+/** What every analysis of websites takes and shows first. */
+const WEBSITE = `-- param website (text, default all): id or name of one website
+-- show website_id (website): website\n`;
 
 /** The questions by which analyses are grouped, in the order of the list. */
 export const QUESTIONS = [
@@ -29,7 +31,7 @@ export const KINDS = ['website', 'url', 'text', 'date', 'time', 'count', 'number
 export type Kind = (typeof KINDS)[number];
 
 const filled = z.string().min(1);
-const analysisSchema = z.object({
+export const analysisSchema = z.object({
   /** The file's name without `.sql`. */
   name: filled,
   title: filled,
@@ -38,9 +40,7 @@ const analysisSchema = z.object({
   question: z.enum(QUESTIONS),
   /** What one row of the answer represents. */
   grain: filled,
-  parameters: z.array(
-    z.object({ name: filled, type: z.enum(PARAMETER_TYPES), default: z.string().nullable(), description: filled }),
-  ),
+  parameters: z.array(parameterSchema),
   /** The columns of tables for people, in their order. Other formats have all columns of the statement. */
   shown: z.array(z.object({ column: filled, kind: z.enum(KINDS), heading: filled })).nonempty(),
   sql: filled,
@@ -66,7 +66,8 @@ export function findAnalysis(name: string): Analysis {
 
 /** Reads the header comment of an analysis. @throws ZodError if something is missing */
 export function parseAnalysis(name: string, text: string): Analysis {
-  const header = text.slice(0, text.search(/^(?!--)/m));
+  const own = text.slice(0, text.search(/^(?!--)/m));
+  const header = `${text.includes('$website') ? WEBSITE : ''}${own}`;
   const fields = Object.fromEntries([...header.matchAll(FIELD)].map(([, key = '', value]) => [key, value]));
   const parameters = [...header.matchAll(PARAMETER)].map(([, parameter, type, preset = null, description]) => {
     return { name: parameter, type, default: preset, description };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { questionOf } from '../../answers/query/ask-rows.js';
-import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../../answers/query/catalog.js';
+import { type Analysis, analyses, analysisSchema, findAnalysis, QUESTIONS } from '../../answers/query/catalog.js';
 import { whyNoRows } from '../../answers/query/filters.js';
-import type { Parameter } from '../../answers/query/parameters.js';
+import { type Parameter, parameterSchema } from '../../answers/query/parameters.js';
 import { periodNote } from '../../answers/query/period-note.js';
 import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsSchema, rowsText, text, windowInput } from './rows.js';
 import { runSql, SQL_MEMORY_BYTES, TIME_LIMIT_MS } from './run-sql.js';
@@ -30,14 +30,6 @@ function ownParameters({ parameters }: Analysis): Parameter[] {
   return parameters.filter((parameter) => !isLimit(parameter));
 }
 
-const parameterOutput = z.object({
-  name: z.string(),
-  type: z.string(),
-  required: z.boolean(),
-  default: z.string().nullable().describe('`all` and `none`: no restriction.'),
-  description: z.string(),
-});
-
 const listTool = toolOf({
   name: 'list_analyses',
   title: 'List the analyses',
@@ -45,14 +37,13 @@ const listTool = toolOf({
   input: z.strictObject({ name: z.enum(names).optional().describe('Only this analysis, in full.') }),
   output: z.object({
     analyses: z.array(
-      z.object({ name: z.string(), title: z.string(), question: z.string(), parameters: z.array(z.string()) }),
+      analysisSchema.pick({ name: true, title: true, question: true }).extend({ parameters: z.array(z.string()) }),
     ),
-    details: z
-      .object({
-        description: z.string(),
-        grain: z.string(),
-        parameters: z.array(parameterOutput),
-        columns: z.array(z.object({ column: z.string(), kind: z.string(), heading: z.string() })),
+    details: analysisSchema
+      .pick({ description: true, grain: true })
+      .extend({
+        parameters: z.array(parameterSchema.extend({ required: z.boolean() })),
+        columns: analysisSchema.shape.shown,
       })
       .nullable()
       .describe('Of the analysis that was asked for. `columns` are the main ones: rows have more.'),
