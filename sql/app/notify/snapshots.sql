@@ -20,22 +20,8 @@ counted as (
   from ordered
 )
 select
-  website_id,
-  snapshot_id,
-  snapshot_at,
-  snapshot_date,
-  listing_status,
-  pages_listed,
-  pages_rejected,
-  reports_status,
-  reports_planned,
-  reports_failed,
-  reports_rejected,
-  sources_quiet,
-  rejected_for,
+  counted.*,
   runs.error,
-  before_id,
-  before_date,
   if(listing_status = 'partial', nights, 0)::integer as partial_nights,
   nights_since as partial_since
 from counted

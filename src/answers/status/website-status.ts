@@ -29,6 +29,27 @@ export function unreadText(days: z.infer<typeof unreadDays> | null | undefined):
   return parts.join('; ') || null;
 }
 
+/** What `snapshots` has of one. */
+export const snapshotFacts = unreadDays.extend({
+  snapshot_id: z.string(),
+  run_id: z.string(),
+  snapshot_at: time,
+  snapshot_date: z.string(),
+  listing_status: z.enum(['complete', 'partial']),
+  pages_expected: z.int().nullable(),
+  pages_listed: z.int(),
+  pages_rejected: z.int(),
+  reports_status: z.string(),
+  source: z.string().nullable(),
+  sources_quiet: z.string().nullable(),
+  rejected_for: z.string().nullable(),
+  reports_planned: z.int(),
+  reports_fetched: z.int(),
+  reports_missing: z.int(),
+  reports_failed: z.int(),
+  reports_rejected: z.int(),
+});
+
 export const websiteRow = z.object({
   website_id: z.string(),
   website_name: z.string().nullable().default(null),
@@ -37,30 +58,7 @@ export const websiteRow = z.object({
   /** How many inspections the properties of a website allow in a day; null for other websites. */
   inspections_a_day: z.int().nullable().default(null),
   snapshots: z.int().default(0),
-  last_snapshot: unreadDays
-    .extend({
-      snapshot_id: z.string(),
-      run_id: z.string(),
-      snapshot_at: time,
-      snapshot_date: z.string(),
-      finished_at: time,
-      age_seconds: z.int(),
-      listing_status: z.enum(['complete', 'partial']),
-      pages_expected: z.int().nullable(),
-      pages_listed: z.int(),
-      pages_rejected: z.int(),
-      reports_status: z.string(),
-      source: z.string().nullable(),
-      sources_quiet: z.string().nullable(),
-      rejected_for: z.string().nullable(),
-      reports_planned: z.int(),
-      reports_fetched: z.int(),
-      reports_missing: z.int(),
-      reports_failed: z.int(),
-      reports_rejected: z.int(),
-    })
-    .nullable()
-    .default(null),
+  last_snapshot: snapshotFacts.extend({ finished_at: time, age_seconds: z.int() }).nullable().default(null),
   /** The newest run that ended, with or without a snapshot. */
   last_run: z
     .object({

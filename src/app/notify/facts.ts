@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { askRows } from '../../answers/query/ask-rows.js';
 import type { Reader } from '../../answers/query/reader.js';
 import { staleText } from '../../answers/status/data-age.js';
-import { missedNight } from '../../answers/status/status.js';
+import { missedNight } from '../../answers/status/found.js';
 import { dueOf } from '../../answers/status/status-input.js';
 import { type WebsiteStatus, websiteRow } from '../../answers/status/website-status.js';
 import type { Config } from '../../base/config/schema.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { askRows } from '../../answers/query/ask-rows.js';
 import type { Reader } from '../../answers/query/reader.js';
-import { driftRow, driftText } from '../../answers/status/website-status.js';
+import { driftRow, driftText, snapshotFacts } from '../../answers/status/website-status.js';
 import { globExpression } from '../../base/config/globs.js';
 import type { Drop } from '../../base/config/notify.js';
 import type { Changed } from '../../base/config/page-filters.js';
@@ -19,20 +19,8 @@ const EXAMPLES = 5;
 const DIRECTORY_DROP: Drop = { share: 0.2 };
 
 /** A snapshot and the listings before it, as `app/notify/snapshots` returns them. */
-export const snapshotRow = z.object({
+export const snapshotRow = snapshotFacts.extend({
   website_id: z.string(),
-  snapshot_id: z.string(),
-  snapshot_at: z.string(),
-  snapshot_date: z.string(),
-  listing_status: z.enum(['complete', 'partial']),
-  pages_listed: z.int(),
-  pages_rejected: z.int(),
-  reports_status: z.string(),
-  reports_planned: z.int(),
-  reports_failed: z.int(),
-  reports_rejected: z.int(),
-  sources_quiet: z.string().nullable(),
-  rejected_for: z.string().nullable(),
   error: z.string().nullable(),
   before_id: z.string().nullable(),
   before_date: z.string().nullable(),
