@@ -62,14 +62,7 @@ summed as (
     website_id,
     directory,
     any_value(since_id) as since_id,
-    coalesce(sum(not_changed), 0)::bigint as not_changed,
-    coalesce(sum(pages), 0)::bigint as pages,
-    coalesce(sum(indexed), 0)::bigint as indexed,
-    coalesce(sum(without_data), 0)::bigint as without_data,
-    coalesce(sum(canonicals_match), 0)::bigint as canonicals_match,
-    coalesce(sum(canonicals_differ), 0)::bigint as canonicals_differ,
-    coalesce(sum(pages_then), 0)::bigint as pages_then,
-    coalesce(sum(indexed_then), 0)::bigint as indexed_then
+    coalesce(sum(columns(* exclude (website_id, directory, since_id, in_now, in_then))), 0)::bigint
   from named
   group by website_id, directory
 )

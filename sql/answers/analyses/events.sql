@@ -81,20 +81,16 @@ steps as materialized (
   where was_there and from_state <> to_state
 ),
 scoped as (
-  select website_id, listing_id, 'website' as what, null as name, sum(step)::integer as change, count(*) as moves
+  select
+    website_id,
+    listing_id,
+    case when state is not null then 'state' when grouping(directory) = 0 then 'directory' else 'website' end as what,
+    coalesce(state, directory) as name,
+    sum(step)::integer as change,
+    count(*) as moves
   from steps
-  where state is null
-  group by website_id, listing_id
-  union all
-  select website_id, listing_id, 'directory', directory, sum(step)::integer, count(*)
-  from steps
-  where state is null
-  group by website_id, listing_id, directory
-  union all
-  select website_id, listing_id, 'state', state, sum(step)::integer, count(*)
-  from steps
-  where state is not null
-  group by website_id, listing_id, state
+  group by grouping sets ((website_id, listing_id, state), (website_id, listing_id, state, directory))
+  having state is null or grouping(directory) = 1
 ),
 -- Every night of each website, directory and state that ever moved that much, nights without a change included.
 series as (

@@ -59,16 +59,9 @@ select
   listing_date as snapshot_date,
   before_date,
   coalesce(listed_before.indexed, nothing) as indexed_before,
-  coalesce(first_inspected, nothing) as first_inspected,
-  coalesce(entered, nothing) as entered,
-  coalesce(fell_out, nothing) as fell_out,
-  coalesce(retired, nothing) as retired,
+  coalesce(columns(['first_inspected', 'entered', 'fell_out', 'retired']), nothing),
   coalesce(listed.indexed, nothing) as indexed,
-  coalesce(appeared, nothing) as appeared,
-  coalesce(deindexed, nothing) as deindexed,
-  coalesce(data_lost, nothing) as data_lost,
-  coalesce(gone, nothing) as gone,
-  coalesce(returned, nothing) as returned
+  coalesce(columns(['appeared', 'deindexed', 'data_lost', 'gone', 'returned']), nothing)
 from (select *, if(listing_id is null, null, 0) as nothing from pairs) as pairs
 join (select website_id, max_by(website_name, snapshot_id) as website_name from snapshots group by website_id) as named
   using (website_id)

@@ -1,5 +1,5 @@
 import { type Figure, plus } from '../../base/observe/format.js';
-import { type Estimate, estimateRow, NO_ESTIMATE, shareIndexed } from './estimate.js';
+import { estimateRow, NO_ESTIMATE, shareIndexed } from './estimate.js';
 import type { Period } from './period.js';
 import type { BalanceRow, ChangesRow, SnapshotRow, TrendRow, WebsiteRow } from './rows.js';
 
@@ -13,27 +13,8 @@ const PARTS = ['not_inspected', 'first_inspected', 'retired', 'clicks_lost', 'un
 
 export const FIGURES = [...STOCKS, ...MOVES, ...CHANGES] as const;
 
-export interface Headline extends Record<(typeof FIGURES)[number], Figure> {
-  /** Date of the newest complete listing that the figures come from, the latest of several websites; null without one. */
-  listed_on: string | null;
-  /** Date of the listing that they are compared with, the earliest of several; null without one. */
-  compared_with: string | null;
-  /** Pages of Search Console that were never inspected. Null, like a figure, if it is unknown. */
-  not_inspected: number | null;
-  /** Pages of Search Console that were inspected for the first time in the period, and are indexed. */
-  first_inspected: number | null;
-  /** Pages of Search Console that were indexed, and left the listing because no source had named them for a long time. */
-  retired: number | null;
-  /** Pages of Search Console that look as if they fell. */
-  unconfirmed: number | null;
-  /** The clicks in 28 days of the pages that fell out. */
-  clicks_lost: number | null;
-  /** A clause, if hardly any page that fell out was crawled since the night before. */
-  crawls: string | null;
-  /** Of one website, and the share on the date that it is compared with. */
-  estimate: Estimate;
-  share_before: number | null;
-}
+/** Each figure and number is null if it is unknown. */
+export type Headline = ReturnType<typeof headlineOf>;
 
 /** What a website's pages did in a period; nothing without a change, or without two complete listings. */
 export interface Flows {
@@ -59,39 +40,45 @@ export function headlineOf(
   trend: readonly TrendRow[],
   flows: Record<'now' | 'before', Flows>,
   period: Period,
-): Headline {
+) {
   const countsOn = (date: string | null) => trend.find(({ snapshot_date }) => snapshot_date === date);
   const [now, before] = [countsOn(website.now_date), countsOn(website.before_date)];
   // The first listing has nothing to compare with, so a website's changes are known from its second one on.
   const knowsPrevious = website.first_date < period.previous.since;
-  // Without a listing to compare with, what moved is unknown, and no change is known to be none.
-  const moved = ({ balance }: Flows, key: (typeof MOVES)[number]) => balance?.[key] ?? null;
-  const changed = ({ balance, changes }: Flows, key: (typeof CHANGES)[number]) =>
-    changes?.[key] ?? (balance ? 0 : null);
-  const flow = (pages: (flows: Flows) => number | null) => ({
+  const flow = (pages: (flows: Flows) => number | null): Figure => ({
     now: pages(flows.now),
     before: knowsPrevious ? pages(flows.before) : null,
   });
   const { balance, changes } = flows.now;
   return {
+    /** Date of the newest complete listing that the figures come from, the latest of several websites; null without one. */
     listed_on: website.now_date,
+    /** Date of the listing that they are compared with, the earliest of several; null without one. */
     compared_with: website.before_date,
+    /** Pages of Search Console that were never inspected. */
     not_inspected: now?.not_inspected ?? null,
+    /** Pages of Search Console that were inspected for the first time in the period, and are indexed. */
     first_inspected: balance?.first_inspected ?? null,
+    /** Pages of Search Console that were indexed, and left the listing because no source had named them for a long time. */
     retired: balance?.retired ?? null,
+    /** The clicks in 28 days of the pages that fell out. */
     clicks_lost: balance ? (changes?.clicks_lost ?? 0) : null,
-    unconfirmed: website.unconfirmed,
+    /** Pages of Search Console that look as if they fell. */
+    unconfirmed: website.unconfirmed as number | null,
+    /** A clause, if hardly any page that fell out was crawled since the night before. */
     crawls: changes?.crawls ?? null,
+    /** Of one website, and the share on the date that it is compared with. */
     estimate: estimateRow.parse(now ?? NO_ESTIMATE),
     share_before: shareIndexed(before ?? null),
-    ...each(STOCKS, (key) => ({ now: now?.[key] ?? null, before: before?.[key] ?? null })),
+    ...each(STOCKS, (key): Figure => ({ now: now?.[key] ?? null, before: before?.[key] ?? null })),
     // Pages that were inspected for the first time are no change, nor are those that are retired.
     indexed: {
       now: now?.indexed ?? null,
       before: before ? before.indexed + (balance?.first_inspected ?? 0) - (balance?.retired ?? 0) : null,
     },
-    ...each(MOVES, (key) => flow((flows) => moved(flows, key))),
-    ...each(CHANGES, (key) => flow((flows) => changed(flows, key))),
+    // Without a listing to compare with, what moved is unknown, and no change is known to be none.
+    ...each(MOVES, (key) => flow((flows) => flows.balance?.[key] ?? null)),
+    ...each(CHANGES, (key) => flow((flows) => flows.changes?.[key] ?? (flows.balance ? 0 : null))),
   };
 }
 

@@ -124,6 +124,7 @@ export function driftText({ kind, field, value }: Pick<NewDrift, 'kind' | 'field
   return `${kind.replaceAll('_', ' ')} ${field}${value === null ? '' : ` = ${value}`}`;
 }
 
+/** How many monitored pages of a website have a verdict and a coverage state. */
 const pageStateRow = z.object({
   website_id: z.string(),
   /** `other`: not in the contract; `none`: the service sent none. */
@@ -131,8 +132,6 @@ const pageStateRow = z.object({
   state: z.string(),
   pages: z.int(),
 });
-/** How many monitored pages of a website have a verdict and a coverage state. */
-export type PageState = z.infer<typeof pageStateRow>;
 
 const sourcesRow = z.object({
   website_id: z.string(),
