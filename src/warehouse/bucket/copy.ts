@@ -44,7 +44,7 @@ export function bucketFollower(url: string): Follower {
       });
       // The comparison says why it cannot be asked.
       return (await foreign.catch(() => [])).map((key) => ({
-        ...{ level: 'difference', id: idOfKey(key), remedy: '`indexhouse restore` fetches it' },
+        ...{ level: 'difference', id: idOfKey(key), remedy: '`indexhouse restore --take-over` fetches it' },
         message: `${path} lacks a snapshot that is in the bucket: ${url}/${key}`,
       }));
     },

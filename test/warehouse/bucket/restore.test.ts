@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { atLength, casesAtLength, once, testAtLength } from '../../given/at-length.js';
@@ -8,6 +8,7 @@ import { copiedFiles, copyTo, page } from '../../given/bucket-copy.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
+import { newestFile } from '../../given/tamper.js';
 import { buildNights, HOUR_MS, maintainAt } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
@@ -73,6 +74,16 @@ describe('restore', () => {
     const again = await restore();
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('is there already and was not changed');
+  });
+
+  once('fetches what only the bucket has of a night, which verify calls a difference and leaves alone', async () => {
+    cpSync(built.path, warehouse(), { recursive: true });
+    for (const table of ['snapshots', 'runs'] as const) rmSync(await newestFile(warehouse(), table));
+    const verified = await run(['verify', '--repair', '--config', config]);
+    expect(verified).toMatchObject({ code: 1, stdout: expect.stringContaining('a snapshot that is in the bucket') });
+    expect((await restore('--take-over')).code).toBe(0);
+    expect(await differences()).toEqual([]);
+    expect((await ask(warehouse())).stdout).toBe((await ask(built.path)).stdout);
   });
 
   once('needs no configuration, and says what is wrong with its flags and the bucket', async () => {
