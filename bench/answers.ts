@@ -6,8 +6,9 @@ import { withReader } from '../src/answers/query/reader.js';
 import { updateIndex } from '../src/warehouse/log/update-index.js';
 import { judge, median, print, RUNS, sizeOf, tell } from './figures.js';
 import { type GeneratedNights, generateHistory, MEMORY_LIMIT, WEBSITE_ID } from './generate-history.js';
-import { inFolder, runConfigured, runProgram, type Server, startServer } from './processes.js';
+import { inFolder, runProgram, type Server, startServer } from './processes.js';
 import { PROMISES, type Promised } from './promises.js';
+import { measureProperty } from './property.js';
 
 /**
  * What answers cost over a long history: each analysis, a filter, the report and `status` as processes of their own; the
@@ -20,7 +21,7 @@ const PAGES = sizeOf('BENCH_PAGES', 50_000);
 const NIGHTS = sizeOf('BENCH_NIGHTS', 14);
 const WEBSITES = sizeOf('BENCH_WEBSITES', 1);
 const COMMITS = sizeOf('BENCH_COMMITS', 400);
-/** Pages of the property, of which search shows about a fifth on a day. */
+/** Pages of the property. */
 const PROPERTY = sizeOf('BENCH_PROPERTY', 60_000);
 /** About 8,000 reports a night of 100,000 pages. */
 const REPORT_EVERY = 20;
@@ -58,7 +59,8 @@ await inFolder(async (folder) => {
   await benchQuestions(warehouse);
   if (WEBSITES === 1) await benchServe(warehouse);
   await benchCommits(folder);
-  await benchProperty(join(folder, 'property.yaml'));
+  print(`A property of ${PROPERTY} pages`);
+  judge(PROMISED.property, await measureProperty(folder, PROPERTY));
 });
 
 type Nights = Omit<GeneratedNights, 'warehouse' | 'website'>;
@@ -225,29 +227,4 @@ async function benchCommits(folder: string): Promise<void> {
   });
   const [small, large] = [await costsOf(few, {}), costs['select 1']];
   judge(PROMISED.commits, seconds(large) / seconds(small['select 1']));
-}
-
-/** With the default configuration: 100 days of search in a night. */
-async function benchProperty(config: string): Promise<void> {
-  print(`A property of ${PROPERTY} pages`);
-  const simulated = ['simulate', '--source', 'google', '--port', '0', '--pages', String(PROPERTY)];
-  const google = await startServer([...simulated, '--write-config', config]);
-  const presence = ['query', 'search_presence', '--format', 'json'];
-  const questions = [
-    ['sync', '--log-level', 'warn'],
-    presence,
-    ['query', 'search_lost'],
-    ['report', '--out', `${config}.html`],
-  ];
-  const most: number[] = [];
-  try {
-    for (const args of questions) {
-      const cost = await runConfigured(args, config);
-      tell(`  ${args.slice(0, 2).join(' ')}`, { 'processor seconds': cost.seconds, MB: cost.megabytes });
-      most.push(cost.megabytes);
-    }
-  } finally {
-    await google.stop();
-  }
-  judge(PROMISED.property, Math.max(...most));
 }

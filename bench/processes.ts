@@ -24,8 +24,6 @@ const costSchema = z.object({
 /** What a process took: of a processor, at most of memory, and of DuckDB. */
 export type Cost = z.infer<typeof costSchema>;
 
-const serverSchema = z.object({ base_url: z.string().optional(), endpoint: z.string().default('') });
-
 /** A server in a process of its own. */
 export interface Server {
   url: string;
@@ -39,7 +37,7 @@ export function startSimulator(flags: string[]): Promise<Server> {
   return startServer(['simulate', '--port', '0', '--token', TOKEN, ...flags]);
 }
 
-/** A command that prints `{"base_url": …}`, or `{"endpoint": …}` of Search Console, once it listens. */
+/** A command that prints `{"base_url": …}` once it listens. */
 export async function startServer(args: string[]): Promise<Server> {
   const child = spawn(process.execPath, ['--import', HOOK, PROGRAM, ...args, '--json'], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -48,8 +46,7 @@ export async function startServer(args: string[]): Promise<Server> {
     child.stdout?.setEncoding('utf8').once('data', resolve);
     child.once('close', (code) => reject(new Error(`${args[0]} ended with ${code} before it listened`)));
   });
-  const { base_url, endpoint } = serverSchema.parse(JSON.parse(line));
-  const url = base_url ?? endpoint;
+  const { base_url: url } = z.object({ base_url: z.string() }).parse(JSON.parse(line));
   const cost = async () => {
     child.send('cost');
     const [told] = await once(child, 'message');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { grouped } from '../base/observe/causes.js';
 import { counted } from '../base/observe/format.js';
 import { crashPoint } from '../base/storage/crash-point.js';
 import { sql } from '../base/storage/sql.js';
@@ -25,8 +26,8 @@ const LISTED_DAYS = 90;
 /** After so many failed days in a row, the others would fail, too. */
 const MOST_IN_A_ROW = 3;
 const WHY_UNKNOWN: Record<Unknown, string> = {
-  missing: 'Google gives no figures yet',
-  corrected: 'Google gives other figures than before',
+  missing: 'Google gives no figures yet: unknown until `sync` has read them again',
+  corrected: 'Google gives other figures than before: unknown until `sync` has read them again',
 };
 
 const knownDay = z.object({
@@ -106,10 +107,14 @@ class SearchFetch {
     const unknown = await this.#unknown(again);
     const isListed = ({ date }: Failed) => date === null || date >= addDays(today, -LISTED_DAYS);
     const failed = new Set(this.#failed.flatMap(({ date }) => date ?? []));
-    const later = this.#failed.filter((one) => !isListed(one));
+    const remarks = [
+      ...this.#failed.filter((one) => !isListed(one)),
+      ...unknown.map(({ date, why }) => ({ date, why: WHY_UNKNOWN[why] })),
+      ...(left > 0 ? [{ date: null, why: `${counted(left, 'day')} of the history not read yet` }] : []),
+    ];
     return {
       error: failedText(this.#failed.filter(isListed)),
-      remark: [failedText(later), ...unknownTexts(unknown), leftText(left)].filter(Boolean).join('; ') || null,
+      remark: failedText(remarks),
       left: left + failed.size,
       doubtful: datesOf(unknown).length,
     };
@@ -208,27 +213,14 @@ function sumOf(rows: readonly SearchRow[]) {
   return { clicks: sum('clicks'), impressions: sum('impressions') };
 }
 
-/** How many days are unknown, for each reason. */
-function unknownTexts(unknown: readonly { date: string; why: Unknown }[]): string[] {
-  return (['missing', 'corrected'] as const).flatMap((reason) => {
-    const days = unknown.filter(({ why }) => why === reason).map(({ date }) => ({ date, why: WHY_UNKNOWN[reason] }));
-    return days.length > 0 ? [`${failedText(days)}, so what search showed is unknown: \`sync\` reads it again`] : [];
-  });
-}
-
-function leftText(left: number): string | null {
-  return left > 0 ? `${counted(left, 'day')} of the history ${left === 1 ? 'is' : 'are'} not read yet` : null;
-}
-
-/** Such as `of 3 days (2026-11-02 …) cannot be read: …`; null without any. */
+/** Such as `of 3 days (2026-11-02 …) cannot be read: …` for each cause; null without any. */
 function failedText(failed: readonly Failed[]): string | null {
-  const [first] = failed;
-  if (!first) return null;
-  const dates = [...new Set(failed.flatMap(({ date }) => date ?? []))].sort();
-  if (dates.length === 0) return first.why;
-  return dates.length === 1
-    ? `of ${dates[0]} ${first.why}`
-    : `of ${counted(dates.length, 'day')} (${dates[0]} …) ${first.why}`;
+  const texts = [...grouped(failed, ({ why }) => why)].map(([why, all]) => {
+    const dates = [...new Set(all.flatMap(({ date }) => date ?? []))].sort();
+    if (dates.length === 0) return why;
+    return `of ${dates.length === 1 ? dates[0] : `${counted(dates.length, 'day')} (${dates[0]} …)`} ${why}`;
+  });
+  return texts.join('; ') || null;
 }
 
 /** The committed days, as `dayName` names them. */
