@@ -13,11 +13,12 @@ test('a lastmod that moves every night is no reason for an inspection, beside on
   };
   const { inspected: first } = await night('2026-03-01');
   const [modified = ''] = first.filter((url) => url.includes('/b/'));
-  expect((await night('2026-03-02')).inspected.filter((url) => first.includes(url))).toEqual([]);
+  // One is inspected again as a random check.
+  expect((await night('2026-03-02')).inspected.filter((url) => first.includes(url)).length).toBeLessThanOrEqual(1);
   expect((await night('2026-03-03', [modified])).inspected).toContain(modified);
   expect(await rows("select url from url_reports where reason = 'modified'")).toEqual([{ url: modified }]);
-  expect(await rows('select count(distinct url)::integer as pages from url_reports')).toEqual([{ pages: 23 }]);
+  expect(await rows('select count(distinct url)::integer as pages from url_reports')).toEqual([{ pages: 21 }]);
   const said =
-    'select source, count(*)::integer as nights from listing_sources where remark is not null group by source';
+    "select source, count(*)::integer as nights from listing_sources where kind = 'sitemap' and remark is not null group by source";
   expect(await rows(said)).toEqual([{ source: SITEMAP, nights: 3 }]);
 });
