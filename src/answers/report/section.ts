@@ -1,7 +1,7 @@
 import { CRAWL_SPANS, SPANS } from '../../base/config/page-filters.js';
 import { grouped } from '../../base/observe/causes.js';
 import { plus } from '../../base/observe/format.js';
-import type { Age } from '../html/charts/bar-charts.js';
+import type { Age } from '../html/charts/stack-chart.js';
 import type { Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';

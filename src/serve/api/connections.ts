@@ -7,31 +7,24 @@ import { errorBody } from './errors.js';
 const MAX_HEADER_BYTES = 65_536;
 
 /** How long a client may take, in milliseconds, and how many connections it may hold. */
-export interface ConnectionLimits {
+export const CONNECTION_LIMITS = {
   /** From the first byte of a request, or from the start of the connection, to the end of its headers. */
-  headersMs: number;
+  headersMs: 15_000,
   /** The same, to the end of its body. */
-  requestMs: number;
+  requestMs: 30_000,
   /** Without reading any of a pending answer (Node may notice only at its second check), or after a refusal. */
-  stalledMs: number;
+  stalledMs: 30_000,
   /** Between an answer and the next request. */
-  keepAliveMs: number;
+  keepAliveMs: 72_000,
   /** How often the first two are checked. */
-  checkMs: number;
+  checkMs: 5000,
   /** Connections that one address may have open. */
-  perAddress: number;
+  perAddress: 256,
+};
+
+export type ConnectionLimits = typeof CONNECTION_LIMITS & {
   /** Whether an address connects for many clients, so that `perAddress` does not apply. */
   isProxy: (address: string) => boolean;
-}
-
-export const CONNECTION_LIMITS: ConnectionLimits = {
-  headersMs: 15_000,
-  requestMs: 30_000,
-  stalledMs: 30_000,
-  keepAliveMs: 72_000,
-  checkMs: 5000,
-  perAddress: 256,
-  isProxy: () => false,
 };
 
 /** A server that no client can hold a connection to forever, and that answers even unreadable requests with an error. */

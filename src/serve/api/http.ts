@@ -77,7 +77,12 @@ export function plainServer(
   const refuse = refuseUnknown(app);
   options.setup?.(app);
   addHeaders(app);
-  reportBroken(app, options.onError);
+  // An answer that breaks off is reported. Before its first byte is sent, an error is answered like any other.
+  app.addHook('onSend', async (request, { raw }, payload) => {
+    if (payload instanceof Readable)
+      payload.on('error', (error) => raw.headersSent && !raw.destroyed && options.onError?.(error, request));
+    return payload;
+  });
   refuseAmbiguous(app);
   refuse();
   return app;
@@ -92,15 +97,6 @@ function addHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => void reply.headers(COMMON_HEADERS));
   app.addHook('onSend', async (_request, reply) => {
     if (hasListened && !app.server.listening) reply.header('connection', 'close');
-  });
-}
-
-/** Reports answers that break off. Before the first byte is sent, an error is answered like any other. */
-function reportBroken(app: FastifyInstance, onError?: OnError): void {
-  app.addHook('onSend', async (request, { raw }, payload) => {
-    if (payload instanceof Readable)
-      payload.on('error', (error) => raw.headersSent && !raw.destroyed && onError?.(error, request));
-    return payload;
   });
 }
 

@@ -18,8 +18,13 @@ export function refuseUnknown(app: FastifyInstance): () => void {
     paths.set(url, known);
   });
   const refusal = (request: FastifyRequest): ServiceError => {
-    const segments = pathOf(request.url).split('/');
-    const known = [...paths.values()].find((path) => isAt(path.segments, segments));
+    // A target may be a whole address.
+    const [path = ''] = request.url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/);
+    const asked = path.split('/');
+    const isAsked = (part: string, at: number) => (part.startsWith(':') ? asked[at] !== '' : part === asked[at]);
+    const known = [...paths.values()].find(
+      ({ segments }) => segments.length === asked.length && segments.every(isAsked),
+    );
     if (!known) return new ServiceError(404, 'There is nothing at this path.');
     const allow = [...known.methods].sort().join(', ');
     return new ServiceError(405, `This path supports only ${allow}.`, { allow });
@@ -42,16 +47,6 @@ export function refuseAmbiguous(app: FastifyInstance): void {
       if (names.indexOf(name) !== names.lastIndexOf(name)) throw new ServiceError(400, `Two ${name} headers.`);
     }
   });
-}
-
-/** The path of a target, which may be a whole address. */
-function pathOf(target: string): string {
-  return target.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/)[0] ?? '';
-}
-
-function isAt(pattern: string[], segments: string[]): boolean {
-  if (pattern.length !== segments.length) return false;
-  return pattern.every((part, at) => (part.startsWith(':') ? segments[at] !== '' : part === segments[at]));
 }
 
 /**

@@ -87,18 +87,14 @@ function checkLabel(label: string): void {
  * @throws UsageError if it is none of these, or in the past
  */
 function expiryOf(text: string, now: number): number {
-  const at = timeOf(text, now);
+  const length = duration().safeParse(text);
+  let at = length.success ? now + length.data : null;
+  if (z.iso.date().safeParse(text).success) at = Date.parse(text) + DAY_MS;
+  if (z.iso.datetime({ offset: true }).safeParse(text).success) at = Date.parse(text);
   if (at === null)
     throw new UsageError('--expires takes a date (2027-01-31), a time (2027-01-31T12:00:00Z) or a duration (90d)');
   if (at <= now) throw new UsageError(`${text} is in the past: choose a later time`);
   return at;
-}
-
-function timeOf(text: string, now: number): number | null {
-  if (z.iso.date().safeParse(text).success) return Date.parse(text) + DAY_MS;
-  if (z.iso.datetime({ offset: true }).safeParse(text).success) return Date.parse(text);
-  const parsed = duration().safeParse(text);
-  return parsed.success ? now + parsed.data : null;
 }
 
 function theKey(keys: readonly StoredKey[], idOrLabel: string): StoredKey {

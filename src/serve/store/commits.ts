@@ -33,14 +33,15 @@ export async function commitsAt(
 ): Promise<ServedCommits | null> {
   const upTo = version === null ? markers : restored(markers.filter(({ snapshotId }) => snapshotId <= version));
   const snapshots = upTo.filter((marker) => !Object.hasOwn(marker.dropped, 'coverage') && hadBegun(marker, moment));
-  if (moment && 'time' in moment) await dropUnfinished(snapshots, moment.time, wasListedBy);
+  // Drops the last ones that were not fully listed by then. Earlier ones were, because they follow one another.
+  const time = moment && 'time' in moment ? moment.time : null;
+  for (let last = snapshots.at(-1); time && last && !(await wasListedBy(last, time)); last = snapshots.at(-1))
+    snapshots.pop();
   const newest = snapshots.at(-1);
   if (!newest) return null;
-  const base = Math.max(
-    0,
-    snapshots.findLastIndex(({ listingComplete }) => listingComplete),
-  );
-  return { version: newest.snapshotId, listing: snapshots.slice(base), earlier: snapshots.slice(0, base) };
+  const complete = snapshots.findLastIndex(({ listingComplete }) => listingComplete);
+  const earlier = snapshots.splice(0, Math.max(0, complete));
+  return { version: newest.snapshotId, listing: snapshots, earlier };
 }
 
 /** Restores what retention dropped since the last complete listing, because the walk may have begun before that. */
@@ -55,13 +56,4 @@ function restored(markers: readonly Marker[]): Marker[] {
 function hadBegun({ date, snapshotAt }: Marker, moment: Moment): boolean {
   if (moment === null) return true;
   return 'date' in moment ? date <= moment.date : Date.parse(snapshotAt) <= moment.time.getTime();
-}
-
-/** Drops the last snapshots that were not fully listed by then. Earlier ones were, because they follow one another. */
-async function dropUnfinished(
-  snapshots: Marker[],
-  time: Date,
-  wasListedBy: (snapshot: Marker, time: Date) => Promise<boolean>,
-): Promise<void> {
-  for (let last = snapshots.at(-1); last && !(await wasListedBy(last, time)); last = snapshots.at(-1)) snapshots.pop();
 }

@@ -1,6 +1,6 @@
 import { count, counted, duration, percent, plus, shareOf } from '../../../base/observe/format.js';
 import { dated, number, orUnknown, status, text, time } from '../../html/cells.js';
-import { type Age, agesChart } from '../../html/charts/bar-charts.js';
+import { type Age, agesChart } from '../../html/charts/stack-chart.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import type { Period } from '../period.js';

@@ -10,11 +10,9 @@ import type { Parameters } from '../../../base/storage/engine.js';
 import { sql } from '../../../base/storage/sql.js';
 import { type Marker, markersOf } from '../../../warehouse/log/markers.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
-import { type Choice, filterForm, type Select } from '../filter-form.js';
 import { shownName } from '../layout.js';
-import { list, rowsSelect } from '../list.js';
-import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
-import { remembered } from '../remembered.js';
+import { type Choice, filterForm, list, rowsSelect, type Select } from '../list.js';
+import { checkPage, type Paging, pagingQuery, readQuery, remembered, skipOf } from '../query.js';
 import { changeName, movesNote, pageTimelineLink, periodLinks, sharedOrigin } from '../values.js';
 
 const CHANGES_CHARACTERS = 600;

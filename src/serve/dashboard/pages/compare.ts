@@ -8,10 +8,9 @@ import { datesQuery, filterText } from '../../../base/config/page-filters.js';
 import { percent, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
-import { filterForm } from '../filter-form.js';
 import { shownName } from '../layout.js';
-import { readQuery } from '../query.js';
-import { remembered } from '../remembered.js';
+import { filterForm } from '../list.js';
+import { readQuery, remembered } from '../query.js';
 import { newestDates } from './changes.js';
 
 const DAYS_APART = 7;

@@ -20,8 +20,7 @@ import { addDays } from '../../../base/time.js';
 import { markersOf } from '../../../warehouse/log/markers.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { shownName } from '../layout.js';
-import { readQuery } from '../query.js';
-import { remembered } from '../remembered.js';
+import { readQuery, remembered } from '../query.js';
 import { periodLinks } from '../values.js';
 
 const DAYS = ['1', '7', '30', '90'] as const;
@@ -74,7 +73,12 @@ function actions(context: WebsiteContext, { headline, period }: Overview): Html 
 
 function parts(context: WebsiteContext, overview: Overview): Html {
   const { period } = overview;
-  const links = pagesLinks(context);
+  const links: PagesLinks = {
+    state: (state) => linkTo(context, 'pages', { state }),
+    directory: (directory) => (directory === OTHER_DIRECTORIES ? null : linkTo(context, 'pages', { directory })),
+    sitemap: (sitemap) => linkTo(context, 'pages', { sitemap }),
+    changes: (directory, dates) => linkTo(context, 'changes', { ...dates, directory }),
+  };
   return html`<section aria-labelledby="h-deltas" class="deltas"><h2 id="h-deltas">Change in 1, 7, 30 and 90 days</h2>
 ${deltas(context, overview)}</section>
 <section aria-labelledby="h-share"><h2 id="h-share">Share of the pages that is indexed</h2>
@@ -172,15 +176,6 @@ ${items}</ul>`;
 function changesOf(context: WebsiteContext, { snapshot_date: date, what, name }: EventRow): Html {
   const directory = what === 'directory' && name !== null && name !== OTHER_DIRECTORIES ? name : undefined;
   return html`<a class="date" href="${linkTo(context, 'changes', { from: date, to: date, directory })}">Changes of ${date}</a>`;
-}
-
-function pagesLinks(context: WebsiteContext): PagesLinks {
-  return {
-    state: (state) => linkTo(context, 'pages', { state }),
-    directory: (directory) => (directory === OTHER_DIRECTORIES ? null : linkTo(context, 'pages', { directory })),
-    sitemap: (sitemap) => linkTo(context, 'pages', { sitemap }),
-    changes: (directory, dates) => linkTo(context, 'changes', { ...dates, directory }),
-  };
 }
 
 interface Counted extends View {

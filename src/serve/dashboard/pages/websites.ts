@@ -11,9 +11,8 @@ import { percent, shareOf, signed } from '../../../base/observe/format.js';
 import { ServiceError } from '../../api/errors.js';
 import type { ServedWebsite } from '../../store/live-reader.js';
 import { type DashboardContext, linkTo } from '../context.js';
-import { filterForm } from '../filter-form.js';
 import { shownName } from '../layout.js';
-import { list, rowsSelect } from '../list.js';
+import { filterForm, list, rowsSelect } from '../list.js';
 import { checkPage, pagingQuery, ROWS_A_PAGE, readQuery, skipOf } from '../query.js';
 
 const websiteRow = z.object({
