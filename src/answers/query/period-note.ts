@@ -22,13 +22,8 @@ const datesRow = z.object({
 
 const searchRow = z.object({ covered: z.string().nullable(), known: z.string() });
 
-/** The dates that an answer is about, both included. */
-export interface AskedPeriod {
-  since: string;
-  until: string;
-  /** Null: all that the reader sees. */
-  website: string | null;
-}
+/** The dates that an answer is about, both included, and the website; null: all that the reader sees. */
+type AskedPeriod = Record<'since' | 'until', string> & { website: string | null };
 
 /** The period of an answer in words, what it is compared with, and what fell out means; null if it has no period. */
 export async function periodNote(reader: Reader, question: Question): Promise<string | null> {

@@ -102,7 +102,7 @@ async function* picked(parts: AsyncIterable<Value[][]>, places: readonly number[
 export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<number> {
   reader.nextTurn();
   const prepared = await reader.withTables(() => prepare(reader, question), question.website);
-  const copy = `copy (${withPlainTypes(prepared, withColumns(question, prepared), question.columns)}\n) to ${literal(file)} (format parquet, compression zstd)`;
+  const copy = `copy (${plainColumns(question, prepared)}) to ${literal(file)} (format parquet, compression zstd)`;
   const copied = await explained(reader.engine, question, () =>
     reader.engine.raw.run(copy, { ...question.parameters }),
   );
@@ -122,27 +122,17 @@ export async function* jsonText({ columns, parts }: Result): AsyncGenerator<stri
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-function withColumns(question: Question, prepared: DuckDBPreparedStatement): string {
-  const text = bare(question.sql);
-  if (!question.columns) return text;
-  const names = Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnName(index));
-  placesOf(question, question.columns, names);
-  return `select ${question.columns.map(identifier).join(', ')} from (${text}\n)`;
-}
-
-/** Makes JSON text, because many readers do not know Parquet's type for it, and HUGEINT, for which it has none, BIGINT. */
-function withPlainTypes(prepared: DuckDBPreparedStatement, text: string, wanted?: readonly string[]): string {
-  const columns = Array.from({ length: prepared.columnCount }, (_, index) => index);
-  const casts = new Map<string, string>();
-  for (const index of columns) {
-    const [name, type] = [prepared.columnName(index), prepared.columnType(index)];
-    // Sums are HUGEINT, which DuckDB would write as rounded doubles.
-    const cast = type.alias === 'JSON' ? 'varchar' : type.typeId === duckdb.DuckDBTypeId.HUGEINT ? 'bigint' : null;
-    if (cast && (!wanted || wanted.includes(name))) casts.set(identifier(name), cast);
-  }
-  if (casts.size === 0) return text;
-  const replaced = [...casts].map(([name, cast]) => `${name}::${cast} as ${name}`);
-  return `select * replace (${replaced.join(', ')}) from (${text}\n)`;
+/** Selects the wanted columns, with JSON as text, because many readers do not know Parquet's type for it. */
+function plainColumns(question: Question, prepared: DuckDBPreparedStatement): string {
+  const names = Array.from({ length: prepared.columnCount }, (_, at) => prepared.columnName(at));
+  const places = question.columns ? placesOf(question, question.columns, names) : [...names.keys()];
+  const selected = places.map((at) => {
+    const { alias, typeId } = prepared.columnType(at);
+    // Sums are HUGEINT, for which Parquet has no type: DuckDB would write them as rounded doubles.
+    const cast = alias === 'JSON' ? '::varchar' : typeId === duckdb.DuckDBTypeId.HUGEINT ? '::bigint' : '';
+    return `c${at}${cast} as ${identifier(names[at] ?? '')}`;
+  });
+  return `select ${selected.join(', ')} from (${bare(question.sql)}\n) as answer(${names.map((_, at) => `c${at}`).join(', ')})`;
 }
 
 /** Makes sure that the question is one statement that only reads, with just these parameters. */

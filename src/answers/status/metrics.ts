@@ -20,10 +20,7 @@ const OF_ITS_PAGES: Gauges<NonNullable<WebsiteStatus['pages']>> = {
   pages_monitored: ['Pages that are monitored now.', (pages) => pages.monitored],
   pages_with_report: ['Monitored pages with a report.', (pages) => pages.with_report],
   report_age_median_seconds: ['Median age of the reports of monitored pages.', (pages) => pages.median_report_seconds],
-  report_age_p90_seconds: [
-    '90th percentile of the ages of the reports of monitored pages.',
-    (pages) => pages.p90_report_seconds,
-  ],
+  report_age_p90_seconds: ['90th percentile of these ages.', (pages) => pages.p90_report_seconds],
   report_age_max_seconds: ['Age of the oldest report of a monitored page.', (pages) => pages.oldest_report_seconds],
 };
 
@@ -34,15 +31,9 @@ const OF_A_RUN: Gauges<NonNullable<WebsiteStatus['last_run']>> = {
     (run) => (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000,
   ],
   last_run_requests: ['Requests of the last run.', (run) => run.requests_sent],
-  last_run_requests_throttled: [
-    'Requests of the last run that were answered with 429.',
-    (run) => run.requests_throttled,
-  ],
+  last_run_requests_throttled: ['Requests of it that were answered with 429.', (run) => run.requests_throttled],
   last_run_requests_retried: ['Retries of the last run.', (run) => run.requests_retried],
-  last_run_utilisation: [
-    'Share of the requests that the pace of the last run allowed, 0 to 1.',
-    (run) => run.utilisation,
-  ],
+  last_run_utilisation: ['Share of the requests that its pace allowed, 0 to 1.', (run) => run.utilisation],
 };
 
 const OF_THE_WAREHOUSE: Gauges<Status> = {
@@ -59,8 +50,8 @@ const OF_THE_WAREHOUSE: Gauges<Status> = {
     ({ exit_code }) => exit_code,
   ],
   waiting_since_timestamp_seconds: [
-    'Since when the run waits for an outage or a pause to end.',
-    ({ waiting }) => waiting && Date.parse(waiting.since) / 1000,
+    'Since when the run waits.',
+    ({ waiting: is }) => is && Date.parse(is.since) / 1000,
   ],
   running: ['Whether a sync or another writing command is running.', ({ running }) => running !== null],
   checked_timestamp_seconds: ['When these figures were read.', ({ checked_at }) => Date.parse(checked_at) / 1000],
