@@ -71,12 +71,11 @@ export async function readStory(reader: Reader, website: string, given: { since:
   return { ...moves, period, sentences, caveats: caveatsOf(moves, period) };
 }
 
-function noSnapshots(reader: Reader, { until }: Period, website: string | null): UsageError {
-  return reader.isEmpty
-    ? new UsageError('the warehouse has no snapshot yet: `indexhouse sync` creates the first one')
-    : new UsageError(
-        `the warehouse has no snapshot${website === null ? '' : ` of ${website}`} up to ${until}: give a later --until`,
-      );
+function noSnapshots({ isEmpty }: Reader, { until }: Period, website: string | null): UsageError {
+  const why = isEmpty
+    ? ' yet: `indexhouse sync` creates the first one'
+    : `${website === null ? '' : ` of ${website}`} up to ${until}: give a later --until`;
+  return new UsageError(`the warehouse has no snapshot${why}`);
 }
 
 /** What is read once for all websites, or for one: their trend, their snapshots and the headline of each. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { driftRow as newDriftRow } from '../status/website-status.js';
 import { estimateRow } from './estimate.js';
 
 const whole = z.int();
@@ -275,15 +276,7 @@ export const sourceRow = z.object({
 export type SourceRow = z.infer<typeof sourceRow>;
 
 /** A row of the analysis `drift_diary`. */
-export const driftRow = z.object({
-  website_id: text,
-  source: text,
-  kind: text,
-  field: text,
-  value: maybeText,
-  first_seen_date: text,
-  occurrences: whole,
-});
+export const driftRow = newDriftRow.extend({ first_seen_date: text });
 export type DriftRow = z.infer<typeof driftRow>;
 
 export const rejectedRow = z.object({

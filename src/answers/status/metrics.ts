@@ -39,16 +39,10 @@ const OF_A_RUN: Gauges<NonNullable<WebsiteStatus['last_run']>> = {
 const OF_THE_WAREHOUSE: Gauges<Status> = {
   websites: ['Websites that are configured or in the warehouse.', ({ websites }) => websites.length],
   damaged_files: ['Files of the warehouse that cannot be read.', ({ damaged }) => damaged.length],
-  notices_waiting: [
-    'Notices that a channel has not accepted yet.',
-    ({ notices }) => notices.reduce((sum, waiting) => sum + waiting.notices, 0),
-  ],
+  notices_waiting: ['Notices that wait.', ({ notices }) => notices.reduce((sum, one) => sum + one.notices, 0)],
   last_night_good: ['Whether all was as it should be since the last night.', ({ last_night }) => last_night.is_good],
   warnings: ['Lines that `indexhouse status` warns with.', ({ warnings }) => warnings.length],
-  exit_code: [
-    'Exit code of `indexhouse status`: 0, 1 if a website got no snapshot in its last run, 3 for other warnings.',
-    ({ exit_code }) => exit_code,
-  ],
+  exit_code: ['Exit code of `indexhouse status`: 0, 1 or 3.', ({ exit_code }) => exit_code],
   waiting_since_timestamp_seconds: [
     'Since when the run waits.',
     ({ waiting: is }) => is && Date.parse(is.since) / 1000,

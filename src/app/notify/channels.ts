@@ -39,17 +39,12 @@ export async function send(channel: MessageChannel, message: Message, limitMs = 
   if (channel.type === 'email') return mail(channel, message, limitMs);
   if (channel.type === 'command') return runCommand(channel.run, jsonOf(message), limitMs);
   const body = { webhook: jsonOf, slack: slackOf, teams: teamsOf }[channel.type](message);
-  const signature =
-    channel.type === 'webhook' && channel.secret ? { 'x-indexhouse-signature': signed(body, channel.secret) } : {};
-  await ask(
-    channel.url,
-    { method: 'POST', body, headers: { 'content-type': 'application/json', ...signature } },
-    limitMs,
-  );
-}
-
-function signed(body: string, secret: string): string {
-  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (channel.type === 'webhook' && channel.secret) {
+    const signature = createHmac('sha256', channel.secret).update(body).digest('hex');
+    headers['x-indexhouse-signature'] = `sha256=${signature}`;
+  }
+  await ask(channel.url, { method: 'POST', body, headers }, limitMs);
 }
 
 /** Pings a dead man's switch: the address itself on success, `/start` and `/fail` below it. */

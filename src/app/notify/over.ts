@@ -5,7 +5,7 @@ import type { WebsiteStatus } from '../../answers/status/website-status.js';
 import type { Config } from '../../base/config/schema.js';
 import { markersOf } from '../../warehouse/log/markers.js';
 import { conditionOf, type Kind, type Notice, overNotice, partsOf } from './notice.js';
-import { endsBadly, type Snapshot, stillChanged, stillFallen } from './rules.js';
+import { problemsIn, type Snapshot, stillChanged, stillFallen } from './rules.js';
 
 /** A source of which fewer pages are unnamed is not quiet, as `sync/stage/counts` has it. */
 const LEAST_QUIET = 5;
@@ -67,7 +67,7 @@ async function isRight(
     case 'partial':
     case 'reports':
     case 'rejects':
-      return newest !== undefined && newest.snapshot_id > fact && !endsBadly(newest, kind);
+      return newest !== undefined && newest.snapshot_id > fact && !problemsIn(newest).some((one) => one.kind === kind);
     case 'quiet':
       // A later snapshot does not say it again.
       return newest !== undefined && newest.snapshot_id > fact && (await areNamed(reader, fact));

@@ -73,14 +73,15 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const lost = isDrop(total, rules.indexed_drop) ? [total] : directories.filter((one) => isDrop(one, DIRECTORY_DROP));
   const [worst] = lost.toSorted((one, other) => lossOf(other) - lossOf(one));
   if (!worst) return [];
-  const { directory } = worst;
+  const { directory, now: left, before: had } = worst;
   const places = await placesIn(reader, 'fallen_pages', { website, before, now, directory });
   const all = lost.length > 1 ? `; in all, ${count(lost.length)} directories lost too many` : '';
   const [kind, of, more] =
     directory === null
       ? (['indexed_drop', '', mostly(places)] as const)
       : (['directory_drop', ` of ${directory}`, `${deeper(places, directory)}${all}`] as const);
-  const what = `indexed pages${of} fell ${fell(worst)} since ${since}${more}${clause(places.crawls)}`;
+  const fell = `from ${count(had)} to ${count(left)} (−${percent(lossOf(worst) / had)})`;
+  const what = `indexed pages${of} fell ${fell} since ${since}${more}${clause(places.crawls)}`;
   const command = queryCommand('compare', { website, since, until: snapshot_date, pages: 'true' });
   const given = { kind, what, count: lossOf(worst), since, command, ...where(places) };
   return [noticeOf(snapshot, now, { ...given, directory: directory ?? places.directory })];
@@ -112,10 +113,6 @@ function isDrop(fall: Fall, limit: Drop): boolean {
   if (lost <= 0) return false;
   if ('pages' in limit) return lost > limit.pages;
   return lost >= LEAST_DROP_PAGES && lost > limit.share * fall.before;
-}
-
-function fell({ now, before }: Fall): string {
-  return `from ${count(before)} to ${count(now)} (−${percent((before - now) / before)})`;
 }
 
 function sum(falls: readonly Fall[], key: keyof Fall): number {
@@ -216,21 +213,14 @@ async function changed(
   return [noticeOf(snapshot, snapshot_id, { ...about, since: before_date, ...where(places) })];
 }
 
-type Ended = Omit<Snapshot, 'website_name'>;
-
-function problemsIn(snapshot: Ended): Problem[] {
+/** What was wrong with the end of the run that committed the snapshot. */
+export function problemsIn(snapshot: Omit<Snapshot, 'website_name'>): Problem[] {
   const { reports_planned: planned, reports_failed: failed, reports_rejected: rejected } = snapshot;
   const { pages_listed: listed, pages_rejected } = snapshot;
   const counts = { pages: { listed, rejected: pages_rejected }, reports: { planned, failed, rejected } };
   return problemsOf({ ...snapshot, ...counts, status: 'committed' });
 }
 
-/** Whether the run that committed the snapshot ended with a problem of this kind. */
-export function endsBadly(snapshot: Ended, kind: string): boolean {
-  return problemsIn(snapshot).some((problem) => problem.kind === kind);
-}
-
-/** What was wrong with the end of the run that committed the snapshot. */
 function ends(snapshot: Snapshot): Notice[] {
   const { snapshot_id, snapshot_at, partial_nights: nights, partial_since } = snapshot;
   return problemsIn(snapshot).map(({ kind, message, count }) => {

@@ -32,15 +32,10 @@ const MOST_READERS = 4;
 /** For each reader, independent of the limit of `serve`: DuckDB caches what it has read up to this limit. */
 const READER_MEMORY_BYTES = 512_000_000;
 
-interface Opened {
-  reader: LiveReader;
-  users: number;
-}
-
 /** Clients that see the websites of their key: each set of websites has a reader of its own, which sees no others. */
 export class KeyClients {
   /** By set of websites; the most recently used comes last. */
-  readonly #readers = new Map<string, Opened>();
+  readonly #readers = new Map<string, { reader: LiveReader; users: number }>();
 
   constructor(private readonly options: WholeOptions & { statusInput: StatusInput }) {}
 

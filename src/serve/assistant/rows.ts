@@ -21,11 +21,6 @@ export const windowInput = {
 const MOST_TEXT_CHARACTERS = 8000;
 export const text = () => z.string().max(MOST_TEXT_CHARACTERS);
 
-export interface Window {
-  limit: number;
-  offset: number;
-}
-
 /** A window of rows, and how to get the next one. */
 export const rowsOutput = {
   columns: z.array(z.string()),
@@ -50,7 +45,7 @@ export type Rows = z.infer<typeof rowsSchema>;
 export async function readRows(
   reader: Reader,
   question: Question,
-  { limit, offset }: Window,
+  { limit, offset }: Record<'limit' | 'offset', number>,
   countMs?: number,
 ): Promise<Rows> {
   const { columns, parts } = await ask(reader, question);

@@ -41,7 +41,7 @@ export async function runSql(
   const ended = once(child, 'exit');
   const limits = { memoryLimit, spillLimit: SPILL_LIMIT_BYTES, processLimit: memoryLimit + PROCESS_BYTES };
   const kill = () => child.kill('SIGKILL');
-  const late = setTimeout(kill, timeLimitMs);
+  const timer = setTimeout(kill, timeLimitMs);
   signal.addEventListener('abort', kill, { once: true });
   try {
     signal.throwIfAborted();
@@ -50,12 +50,13 @@ export async function runSql(
     const answer = await answerOf(child);
     signal.throwIfAborted();
     const isLate = performance.now() - startedAt >= timeLimitMs;
-    if (answer === null) throw new UsageError(`query_sql: ${isLate ? tooLate(timeLimitMs) : TOO_LARGE}`);
+    const late = `stopped after ${timeLimitMs / 1000} s: select fewer rows, a shorter period or one website`;
+    if (answer === null) throw new UsageError(`query_sql: ${isLate ? late : TOO_LARGE}`);
     if ('refused' in answer) throw new UsageError(answer.refused);
     if ('failed' in answer) throw new Error(answer.failed);
     return answer.rows;
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
     signal.removeEventListener('abort', kill);
     kill();
     await ended;
@@ -71,10 +72,6 @@ async function answerOf(child: ChildProcess) {
     child.once('error', reject);
   });
   return message === null ? null : sqlAnswer.parse(message);
-}
-
-function tooLate(ms: number): string {
-  return `stopped after ${ms / 1000} s: select fewer rows, a shorter period or one website`;
 }
 
 /** The request to the process that runs a client's SQL. */

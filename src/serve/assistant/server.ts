@@ -40,7 +40,7 @@ export function assistantServer(client: Client, observer: Observer): McpServer {
     const { name, title, description, input: inputSchema, output: outputSchema } = tool;
     const config = { title, description, inputSchema, outputSchema, annotations: READS_ONLY };
     server.registerTool(name, config, (given: unknown, { mcpReq: { signal } }) => {
-      const answered = answerCall(tool, { client, given, signal, onError: observer.onError });
+      const answered = answerOf(tool.run(client, given, signal), client, observer.onError);
       observer.onCall?.(answered);
       return answered;
     });
@@ -49,17 +49,14 @@ export function assistantServer(client: Client, observer: Observer): McpServer {
   return server;
 }
 
-interface Call {
-  client: Client;
-  given: unknown;
-  signal: AbortSignal;
-  onError: (error: unknown) => void;
-}
-
 /** Returns the content twice, as the protocol asks, because many clients pass on text only. */
-async function answerCall(tool: Tool, { client, given, signal, onError }: Call): Promise<CallToolResult> {
+async function answerOf(
+  run: ReturnType<Tool['run']>,
+  client: Client,
+  onError: Observer['onError'],
+): Promise<CallToolResult> {
   try {
-    const { text, content } = await tool.run(client, given, signal);
+    const { text, content } = await run;
     return {
       structuredContent: { ...content },
       content: [
@@ -75,7 +72,7 @@ async function answerCall(tool: Tool, { client, given, signal, onError }: Call):
 }
 
 /** The part of an error that the client may see; errors that are not about its question are only logged. */
-function reasonFor(error: unknown, { websites }: Client, onError: (error: unknown) => void): string {
+function reasonFor(error: unknown, { websites }: Client, onError: Observer['onError']): string {
   // Its message names the folder.
   if (error instanceof WarehouseError && websites !== null) return 'There is no warehouse yet.';
   if (error instanceof UsageError || error instanceof ServiceError || error instanceof Stopped) {

@@ -57,7 +57,7 @@ export function toolOf<I, O extends object>({ answer, output, ...tool }: ToolCon
   return {
     ...tool,
     output: output.extend({ basis: basisSchema }),
-    run: (client, given, signal) => {
+    run: async (client, given, signal) => {
       const input = tool.input.parse(given);
       return client.ask(signal, tool.kind ?? 'slow', async (reader, stopped) => {
         const { content, text, website = null, period = null } = await answer(reader, input, client, stopped);

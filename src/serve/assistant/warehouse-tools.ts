@@ -159,11 +159,8 @@ async function readStates(reader: Reader, url: string, website: string | null) {
   const pages: { website_id: string; state: z.infer<typeof facts>; report: z.infer<typeof facts> | null }[] = [];
   for (const state of states.slice(0, MOST_MONITORS)) {
     const { website_id, report_snapshot_id: snapshot } = state;
-    const [report] = await askRows(reader, 'serve/dashboard/page_report', reportRow, {
-      website: website_id,
-      url,
-      snapshot,
-    });
+    const asked = { website: website_id, url, snapshot };
+    const [report] = await askRows(reader, 'serve/dashboard/page_report', reportRow, asked);
     pages.push({ website_id, state: fittedRecord(state), report: report ? fittedRecord(report) : null });
   }
   return pages;
