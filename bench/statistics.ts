@@ -96,6 +96,8 @@ const LARGE: Scenario = { ...STEADY, pages: 20_000, rotation: 10, loss: 0.01, ni
 const FOLLOWED: Scenario = { ...STEADY, pages: 5_000, rotation: 50, nights: 170 };
 /** Falls of the last nights may not be seen yet. */
 const UNFOLLOWED = 12;
+/** Fewer falls of a website have no mean to judge. */
+const FEWEST = 30;
 
 const nightRow = z.object({
   night: z.int(),
@@ -114,6 +116,7 @@ type Night = z.infer<typeof nightRow>;
 interface Mean {
   mean: number;
   slack: number;
+  count: number;
 }
 
 async function main(): Promise<void> {
@@ -135,7 +138,7 @@ async function main(): Promise<void> {
   judge(PROMISED.held, Math.min(...worlds.map(({ held }) => held)), `the least of ${worlds.length} websites`);
   judge(PROMISED.given, Math.min(...worlds.map(({ given }) => given)));
   const later = worlds.flatMap(({ seen, plain }) =>
-    plain.mean > 0 ? [(seen.mean - Math.hypot(seen.slack, plain.slack)) / plain.mean] : [],
+    plain.mean > 0 && plain.count >= FEWEST ? [(seen.mean - Math.hypot(seen.slack, plain.slack)) / plain.mean] : [],
   );
   judge(PROMISED.later, Math.max(...later), 'the most, less two standard errors');
   judge(PROMISED.first, Math.max(...worlds.map(({ first }) => first)));
@@ -176,7 +179,7 @@ function fallsOf(nights: readonly Night[], by: 'waits' | 'plain_waits', from: nu
 function meanOf(values: readonly number[]): Mean {
   const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
   const variance = values.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (values.length - 1);
-  return { mean, slack: 2 * Math.sqrt(variance / values.length) };
+  return { mean, slack: 2 * Math.sqrt(variance / values.length), count: values.length };
 }
 
 /** A website that lives through its nights, and what the estimate says of each. */

@@ -25,7 +25,8 @@ with nights as (
       snapshot_id
     ) as found
   from snapshots
-  where evidence is not null and is_website(website_id, asked_website) and snapshot_date <= until_date
+  where evidence is not null and listing_status = 'complete' and is_website(website_id, asked_website)
+    and snapshot_date <= until_date
   group by website_id, snapshot_date
 ),
 -- Of the newest nights, as few as have 30 checks, and ten at most.
@@ -73,7 +74,7 @@ bounded as (
     (certain + shown * (1 - coalesce(went / shown_checked, 1) / 2) + ended * coalesce(came / ended_checked, 1) / 2
       + others * coalesce(found.drawn_indexed / nullif(found.drawn, 0), 0.5) + unknown / 2) / known.pages as share,
     case
-      when known is null then 'no inspections were planned'
+      when known is null or found is null then 'no inspections were planned'
       when low = 0 and high = 1 then 'nothing is known of its pages'
     end as no_estimate
   from daily_listings as listings

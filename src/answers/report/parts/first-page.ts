@@ -74,7 +74,7 @@ export function sharePart(
   const marks = eventsIn(events, period.shown).filter(({ what }) => what === 'website');
   const dates = trend.map(({ date }) => date);
   const texts = [
-    ...(trend.some(({ counts }) => typeof counts?.share_estimated === 'number')
+    ...(trend.some(({ counts }) => counts?.share_low !== counts?.share_high)
       ? ['Estimated for all pages; the area is the 95% interval.']
       : []),
     ...(marks.length > 0 ? ['Triangles: nights that broke the trend, with the change in indexed pages.'] : []),

@@ -33,7 +33,8 @@ export function headlinePart(headline: Headline, { days }: Period, which: 'first
     then === null ? null : `${count(then)} in the ${days === 1 ? 'day' : `${days} days`} before`;
   const flow = (name: string, figure: Figure) => [name, known(figure.now), before(figure)] as const;
   const share = shareOfAll(headline);
-  const isEstimated = headline.estimate.share_estimated !== null;
+  const { share_estimated, share_low, share_high } = headline.estimate;
+  const isEstimated = share_estimated !== null;
   // Not where more pages are known than before.
   const shareKnownBefore = left ? null : shareOf(indexed.before, pages.before);
   const shareBefore = isEstimated ? headline.share_before : shareKnownBefore;
@@ -43,7 +44,7 @@ export function headlinePart(headline: Headline, { days }: Period, which: 'first
       'Indexed',
       html`${known(indexed.now)} ${isEstimated ? null : html`<small>${percent(share)}</small>`}`,
       since(indexed),
-      isEstimated ? `about ${percent(share)} of all pages` : null,
+      isEstimated ? `${share_low === share_high ? '' : 'about '}${percent(share)} of all pages` : null,
       share !== null && shareBefore !== null ? points(shareBefore, share) : null,
     ],
     flow('Entered the index', headline.entered),
