@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
 import { optionsOf } from '../src/app/cli/commands/serve.js';
 import { settingsFor } from '../src/app/cli/configured.js';
-import { wrapped } from '../src/app/cli/output/table.js';
+import { wrapped } from '../src/app/cli/output/output.js';
 import { startService } from '../src/app/cli/serving/running-service.js';
 import { type DemoResult, runDemo } from '../src/app/demo/demo.js';
 import { createLogger } from '../src/base/observe/log.js';

@@ -1,4 +1,4 @@
-import type { RequestCount } from '../../src/app/demo/simulator/interference.js';
+import type { RequestCount } from '../../src/app/demo/simulator/faults.js';
 import * as simulated from '../../src/app/demo/simulator/simulator.js';
 import { createLogger } from '../../src/base/observe/log.js';
 import { RUN_LIMITS } from '../../src/sync/context.js';

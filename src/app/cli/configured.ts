@@ -8,15 +8,13 @@ import type { StatusInput } from '../../answers/status/found.js';
 import { STATUS_DEFAULTS, statusInputOf } from '../../answers/status/status-input.js';
 import { warehousePath } from '../../base/config/bucket.js';
 import { accountProblem, type GoogleConfig, googleFor } from '../../base/config/google.js';
-import type { Overrides } from '../../base/config/load.js';
-import { configFile, loadConfig, settingsWithoutFile } from '../../base/config/load.js';
+import { configFile, loadConfig, type Overrides, settingsWithoutFile } from '../../base/config/load.js';
 import type { Config } from '../../base/config/schema.js';
 import { secretsOf } from '../../base/config/websites.js';
 import { UsageError } from '../../base/exit.js';
 import { createLogger, type Logger } from '../../base/observe/log.js';
 import { colorsWanted, safeLines } from '../../base/observe/terminal.js';
-import type { Globals, ReadFlags } from './command.js';
-import type { Io } from './io.js';
+import type { Globals, Io, ReadFlags } from './io.js';
 
 /**
  * Loads the configuration that the flags name.

@@ -1,7 +1,9 @@
 import { basename, relative, sep } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import type { Command } from 'commander';
 import { EXIT } from '../../base/exit.js';
 import { shellWord } from '../../base/observe/format.js';
+import type { LogLevel } from '../../base/observe/log.js';
 import { packageFolder } from '../../base/storage/sql.js';
 
 export { EXIT };
@@ -83,3 +85,23 @@ export function widthOf(stream: Output): number | undefined {
 export function terminalWidth({ columns }: Output): number {
   return columns || 80;
 }
+
+/** The options that every command takes, before or after its name. */
+export interface Globals {
+  config?: string;
+  json?: boolean;
+  logLevel?: LogLevel;
+}
+
+/** The options that say which warehouse is read. */
+export interface ReadFlags extends Globals {
+  warehouse?: string;
+}
+
+/** What a command does, loaded when the command runs. Returns the exit code. */
+export interface Work<Flags> {
+  run(flags: Flags, io: Io, words: string[]): Promise<number>;
+}
+
+/** Makes a command from its name and its work; a group of commands has no work of its own. */
+export type Define = <Flags extends Globals>(name: string, load?: () => Promise<Work<Flags>>) => Command;

@@ -1,11 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
 import { packageVersion } from '../../base/version.js';
-import type { Define } from './command.js';
 import { answerCommands } from './flags/answers.js';
 import { runCommands } from './flags/runs.js';
-import { setupCommands } from './flags/setup.js';
 import { upkeepCommands } from './flags/upkeep.js';
-import { EXIT, type Io, terminalWidth } from './io.js';
+import { type Define, EXIT, type Io, terminalWidth } from './io.js';
 
 const HELP = `
 Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 completed with warnings; 4 another process holds the run lock.
@@ -41,7 +39,7 @@ export function buildProgram(version: string, io: Io, outcome: { exitCode: numbe
     .description('a warehouse of how a search engine indexes your pages')
     .version(version, '-V, --version')
     .addHelpText('after', HELP);
-  const groups = [setupCommands, runCommands, answerCommands, upkeepCommands];
+  const groups = [runCommands, answerCommands, upkeepCommands];
   for (const command of groups.flatMap((group) => group(define))) program.addCommand(command);
   forEachCommand(program, (command) =>
     command.exitOverride().configureOutput({

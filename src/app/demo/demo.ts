@@ -12,10 +12,9 @@ import { DAY_MS, HOUR_MS } from '../../base/time.js';
 import { RUN_LIMITS, realRunEffects } from '../../sync/context.js';
 import type { Receipt } from '../../sync/receipt.js';
 import { sync } from '../../sync/sync.js';
-import { startSearchConsole } from './search-console/search-console.js';
-import { apiSections, googleSections } from './sections.js';
+import { googleSections, startSearchConsole } from './search-console/search-console.js';
 import type { Simulation, SimulationOptions } from './simulator/simulation.js';
-import { DEMO_TOKEN, startSimulator } from './simulator/simulator.js';
+import { apiSections, DEMO_TOKEN, startSimulator } from './simulator/simulator.js';
 import { DEMO_WEBSITE_ID } from './simulator/world.js';
 
 const FIRST_LINE = '# Written by `indexhouse demo`, which replaces this folder when it runs again.';
@@ -112,6 +111,7 @@ async function syncNights(options: DemoOptions, simulator: Simulation): Promise<
   const { google, ...loaded } = await loadConfig({ file, env: {}, cwd: options.folder });
   const config = { ...loaded, google: { ...google, requests_per_minute: INSPECTIONS_A_MINUTE } };
   const limits = { ...RUN_LIMITS, searchDays: HISTORY_DAYS, confirmation: { pauses: [0, 0], between: 0 } };
+  const given = { config, version, logger, progress: null, websites: [], recoverOnly: false, signal, limits };
   const receipts: Receipt[] = [];
   progress?.start('nights', nights);
   for (let night = 1; night <= nights; night++) {
@@ -119,19 +119,7 @@ async function syncNights(options: DemoOptions, simulator: Simulation): Promise<
     // What follows the warehouse catches up once.
     const now = () => simulator.world.clock;
     const effects = { ...realRunEffects, now, ...(night < nights ? { follow: async () => [] } : {}) };
-    receipts.push(
-      await sync({
-        config,
-        version,
-        logger,
-        progress: null,
-        websites: [],
-        recoverOnly: false,
-        signal,
-        effects,
-        limits,
-      }),
-    );
+    receipts.push(await sync({ ...given, effects }));
     progress?.advance(1, {
       requestsSpent: receipts.flatMap(({ websites }) => websites).reduce((sum, { requests }) => sum + requests.sent, 0),
     });

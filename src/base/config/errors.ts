@@ -22,7 +22,10 @@ export class ConfigError extends UsageError {
   readonly problems: ConfigProblem[];
 
   constructor(problems: ConfigProblem[]) {
-    super(problems.length === 1 ? problems.map(line).join('') : summary(problems));
+    const lines = problems.map((problem) => `${problemText(problem)}. ${problem.remedy}`);
+    super(
+      lines.length === 1 ? lines.join() : [`The configuration has ${lines.length} problems:`, ...lines].join('\n  '),
+    );
     this.problems = problems;
   }
 }
@@ -35,17 +38,6 @@ export function fileError(
   place: Place = { line: null, column: null },
 ): ConfigError {
   return new ConfigError([{ file, ...place, path: '', message, remedy }]);
-}
-
-function summary(problems: ConfigProblem[]): string {
-  return [
-    `The configuration has ${problems.length} problems:`,
-    ...problems.map((problem) => `  ${line(problem)}`),
-  ].join('\n');
-}
-
-function line(problem: ConfigProblem): string {
-  return `${problemText(problem)}. ${problem.remedy}`;
 }
 
 /** A problem and its place. */

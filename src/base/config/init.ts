@@ -114,14 +114,12 @@ ${sections.join('\n')}
   try {
     await writeFile(file, text, { flag: 'wx' });
   } catch (error) {
-    if (codeOf(error) === 'EEXIST')
-      throw fileError(
-        file,
-        'this file already exists and was not changed',
-        'Edit it, or choose another with --config.',
-      );
-    const remedy = 'Check its folder, or choose another with --config.';
-    throw fileError(file, `the file cannot be written (${codeOf(error)})`, remedy);
+    const code = codeOf(error);
+    const [message, remedy] =
+      code === 'EEXIST'
+        ? ['this file already exists and was not changed', 'Edit it']
+        : [`the file cannot be written (${code})`, 'Check its folder'];
+    throw fileError(file, message, `${remedy}, or choose another with --config.`);
   }
 }
 

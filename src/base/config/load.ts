@@ -3,9 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../exit.js';
 import { codeOf, readNamed } from '../storage/durable.js';
-import { type ConfigDocument, type Environment, emptyDocument, readDocument } from './document.js';
-import { ConfigError, fileError } from './errors.js';
-import { problemsOf } from './problems.js';
+import { type ConfigDocument, type Environment, emptyDocument, type Path, pathText, readDocument } from './document.js';
+import { ConfigError, type ConfigProblem, fileError } from './errors.js';
 import { type Config, configSchema, SECTION_NAMES } from './schema.js';
 
 const DEFAULT_FILE = 'indexhouse.yaml';
@@ -42,6 +41,7 @@ export interface LoadOptions {
 }
 
 const NO_TOKEN = 'none';
+const CHECK_PATH = 'Check the path, and that this user may read the file.';
 
 /**
  * Reads and checks the configuration: flags > environment (`VARIABLES`) > file > defaults.
@@ -131,9 +131,8 @@ function readTokenFile(document: ConfigDocument, path: string, section: Record<s
     section['token'] = readNamed(resolve(dirname(document.file), named)).trim();
   } catch (error) {
     const place = document.values.get(path) ?? { line: null, column: null };
-    const remedy = 'Check the path, and that this user may read the file.';
     const message = messageOf(error);
-    document.problems.push({ file: document.file, ...place, path, message, remedy });
+    document.problems.push({ file: document.file, ...place, path, message, remedy: CHECK_PATH });
   }
 }
 
@@ -152,19 +151,12 @@ async function readText(file: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
   } catch (error) {
-    throw fileError(file, ...unreadable(error));
+    const code = codeOf(error);
+    if (code === 'ENOENT')
+      throw fileError(file, 'there is no such file', 'Run `indexhouse init` to write one, or name it with --config.');
+    if (error instanceof TypeError) throw fileError(file, 'the file is not UTF-8 text', 'Save it as UTF-8.');
+    throw fileError(file, `the file cannot be read (${code || 'unknown error'})`, CHECK_PATH);
   }
-}
-
-function unreadable(error: unknown): [message: string, remedy: string] {
-  const code = codeOf(error);
-  if (code === 'ENOENT')
-    return ['there is no such file', 'Run `indexhouse init` to write one, or name it with --config.'];
-  if (error instanceof TypeError) return ['the file is not UTF-8 text', 'Save it as UTF-8.'];
-  return [
-    `the file cannot be read (${code || 'unknown error'})`,
-    'Check the path, and that this user may read the file.',
-  ];
 }
 
 /**
@@ -190,4 +182,57 @@ function override({ value }: ConfigDocument, env: Environment, flags: Overrides)
 
 function numberIn(given: Scalar): Scalar {
   return /^\d+$/.test(`${given}`) ? Number(given) : given;
+}
+
+/** Messages repeat a key only if it looks like one, because a token may be there by mistake. */
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
+const HIDDEN = '(some key)';
+
+/**
+ * What the schema refused, with places but no values, in the order of the file. Only the first problem of each path.
+ *
+ * @param origins of values that are not from the file, by path
+ */
+function problemsOf(
+  error: z.ZodError,
+  document: ConfigDocument,
+  origins: ReadonlyMap<string, string>,
+): ConfigProblem[] {
+  const problems = document.problems.filter(({ path }) => !origins.has(path));
+  const reported = new Set(problems.map(({ path }) => path));
+  for (const issue of error.issues.flatMap((issue) => flatten(issue, []))) {
+    const isKey = issue.code === 'unrecognized_keys';
+    const [message = '', ...remedies] = issue.message.split('\n');
+    const paths = isKey ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+    for (const [at, whole] of paths.entries()) {
+      const path = pathText(whole.map((part) => (typeof part === 'string' && !PLAIN_KEY.test(part) ? HIDDEN : part)));
+      if (reported.has(path)) continue;
+      reported.add(path);
+      const origin = origins.get(pathText(whole));
+      const place = origin === undefined ? placeOf(whole, document, isKey) : { line: null, column: null };
+      const remedy = remedies[at] ?? 'Fix it.';
+      problems.push({ file: origin ?? document.file, ...place, path, message, remedy });
+    }
+  }
+  return problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
+}
+
+/** Of a union's failed branches, the one that got furthest is probably the one that was meant. */
+function flatten(issue: z.core.$ZodIssue, base: Path): z.core.$ZodIssue[] {
+  const path = [...base, ...issue.path];
+  if (issue.code === 'invalid_key') return issue.issues.map((inner) => ({ ...inner, path }));
+  if (issue.code !== 'invalid_union') return [{ ...issue, path }];
+  const depth = (issues: readonly z.core.$ZodIssue[]) => Math.max(0, ...issues.map((inner) => inner.path.length));
+  const deepest = issue.errors.reduce((best, branch) => (depth(branch) > depth(best) ? branch : best), []);
+  return deepest.length === 0 ? [{ ...issue, path }] : deepest.flatMap((inner) => flatten(inner, path));
+}
+
+/** The place of a value or of its key, or that of the nearest mapping that should contain it. */
+function placeOf(path: Path, { values, keys }: ConfigDocument, isKey: boolean) {
+  const own = isKey ? undefined : values.get(pathText(path));
+  for (let length = path.length; length > 0 && !own; length--) {
+    const parent = keys.get(pathText(path.slice(0, length)));
+    if (parent) return parent;
+  }
+  return own ?? { line: 1, column: 1 };
 }

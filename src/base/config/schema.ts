@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DAY_MS } from '../time.js';
 import { bucketUrl, warehousePath } from './bucket.js';
 import { globs } from './globs.js';
-import { google } from './google.js';
+import { checkAccess, checkAccounts, google, websites } from './google.js';
 import { notify } from './notify.js';
 import {
   baseUrl,
@@ -21,7 +21,6 @@ import {
   whole,
 } from './scalars.js';
 import { checkWatched, views } from './views.js';
-import { checkAccess, checkAccounts, websites } from './website-entries.js';
 
 const MIN_MEMORY_BYTES = 64e6;
 

@@ -26,7 +26,7 @@ const filters = z
   });
 
 /** An entry of `views`. */
-export const view = mapping({
+const view = mapping({
   name: text('a name').describe('What the view is called.'),
   website: text('a website').optional().describe('Id or name of its only website; by default it is of each.'),
   pages: filters.describe('What is behind the ? of a filtered list of pages, or a mapping of the same keys.'),

@@ -2,22 +2,25 @@ import { messageOf } from '../exit.js';
 
 const FULL =
   /\b(ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded|max_temp_directory_size|that a run leaves free/;
-const READ_ONLY = /\bEROFS\b|Read-only file system/;
-const FORBIDDEN = /\b(EACCES|EPERM)\b|IO Error.*Permission denied/;
+const REMEDIES = [
+  [
+    FULL,
+    'The disk is full: free some space and run `indexhouse sync` again; it resumes, and nothing committed is lost',
+  ],
+  [
+    /\bEROFS\b|Read-only file system/,
+    'The file system is mounted read-only: make it writable, or choose another warehouse.path; no data is lost',
+  ],
+  [
+    /\b(EACCES|EPERM)\b|IO Error.*Permission denied/,
+    'This user may not write there: check who owns the folder; no data is lost',
+  ],
+] as const;
 
 /** What the user can do about a disk that cannot be written; null if the error is about something else. */
 export function diskRemedy(error: unknown): string | null {
   const text = textOf(error);
-  if (FULL.test(text)) {
-    return 'The disk is full: free some space and run `indexhouse sync` again; it resumes, and nothing committed is lost';
-  }
-  if (READ_ONLY.test(text)) {
-    return 'The file system is mounted read-only: make it writable, or choose another warehouse.path; no data is lost';
-  }
-  if (FORBIDDEN.test(text)) {
-    return 'This user may not write there: check who owns the folder; no data is lost';
-  }
-  return null;
+  return REMEDIES.find(([form]) => form.test(text))?.[1] ?? null;
 }
 
 /** Whether the disk, or this user's share of it, is full. */

@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   createReadStream,
+  existsSync,
   fsync,
   fsyncSync,
   ftruncateSync,
@@ -11,25 +12,17 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { messageOf } from '../exit.js';
 import { cannotWrite } from './disk-error.js';
 import { checkAreFiles, checkWithin, IS_LINK, notAFile, whyNotFile } from './only-files.js';
 
-/** Makes a folder's own entries (names added, renamed or removed in it) survive a power loss. */
-export function syncFolder(folder: string): Promise<void> {
-  return sync(folder, 'r');
-}
-
-/** Makes a file's bytes survive a power loss. */
-export function syncFile(file: string): Promise<void> {
-  return sync(file, 'r+');
-}
-
-async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {
-  const handle = await open(path, flags);
+/** Makes a file's bytes, or a folder's own entries (names added, renamed or removed in it), survive a power loss. */
+export async function syncPath(path: string): Promise<void> {
+  // Some network file systems refuse it for a file that is open for reading only.
+  const handle = await open(path, (await stat(path)).isDirectory() ? 'r' : 'r+');
   try {
     await handle.sync();
   } finally {
@@ -41,7 +34,7 @@ async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {
 export async function publish(from: string, to: string): Promise<void> {
   checkAreFiles([to]);
   await rename(from, to);
-  await syncFolder(dirname(to));
+  await syncPath(dirname(to));
 }
 
 /**
@@ -52,14 +45,14 @@ export async function publish(from: string, to: string): Promise<void> {
  */
 export async function publishFile(from: string, to: string, within?: string): Promise<void> {
   if (within !== undefined) checkWithin(within, to);
-  await syncFile(from);
+  await syncPath(from);
   await makeFolder(dirname(to));
   await publish(from, to);
 }
 
 /** Replaces a database file by a complete new one. A reader that has the old one open keeps it. */
 export async function replaceDatabase(complete: string, file: string): Promise<void> {
-  await syncFile(complete);
+  await syncPath(complete);
   // The WAL of the old file would be replayed into the new one. What it holds is in the Parquet files, too.
   await rm(`${file}.wal`, { force: true });
   await publish(complete, file);
@@ -84,7 +77,7 @@ export async function writeDurably(file: string, text: string | Uint8Array, mode
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
     await writeFile(temporary, text, { flag: 'wx', ...(mode === undefined ? {} : { mode }) });
-    await syncFile(temporary);
+    await syncPath(temporary);
     await publish(temporary, file);
   } catch (cause) {
     await rm(temporary, { force: true }).catch(() => {});
@@ -93,12 +86,7 @@ export async function writeDurably(file: string, text: string | Uint8Array, mode
 }
 
 export async function exists(file: string): Promise<boolean> {
-  try {
-    await access(file);
-    return true;
-  } catch {
-    return false;
-  }
+  return existsSync(file);
 }
 
 /** The system's code of an error, such as `ENOENT`; empty if it has none. */
@@ -163,7 +151,7 @@ export async function sha256Of(file: string): Promise<string> {
  * @param mode of those, if not everybody may read them
  */
 export async function makeFolder(folder: string, mode?: number): Promise<void> {
-  for (const made of await makeFolders(folder, mode)) await syncFolder(dirname(made));
+  for (const made of await makeFolders(folder, mode)) await syncPath(dirname(made));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { exists, makeFolder, sizeOf, syncFolder } from '../../base/storage/durable.js';
+import { exists, makeFolder, sizeOf, syncPath } from '../../base/storage/durable.js';
 import { encodeId } from '../../base/storage/names.js';
 import { damagedFolder, type JournalFolder } from '../../warehouse/journal/folder.js';
 import {
@@ -34,7 +34,7 @@ export async function setAsideIfDamaged(folder: JournalFolder, input: SetAsideIn
   const place = await freePlace(input.warehouse, folder);
   await makeFolder(dirname(place));
   await rename(folder.path, place);
-  await syncFolder(dirname(place));
+  await syncPath(dirname(place));
   const setAside = {
     folder: relative(input.warehouse, place),
     damage: damage.replaceAll(join(folder.path, '/'), ''),

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { crashPoint } from '../../base/storage/crash-point.js';
-import { makeFolder, sha256Of, syncFile } from '../../base/storage/durable.js';
+import { makeFolder, sha256Of, syncPath } from '../../base/storage/durable.js';
 import { type Engine, MemoryError, type Scalar } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
@@ -130,7 +130,7 @@ async function writeManifest(
     others[table] = await sha256Of(stagedFile(input.folder, table));
   }
   for (const table of [...Object.keys(files), ...Object.keys(others)]) {
-    await syncFile(stagedFile(input.folder, table));
+    await syncPath(stagedFile(input.folder, table));
   }
   const manifest: Manifest = {
     website_id: websiteId,

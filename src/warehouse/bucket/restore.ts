@@ -1,6 +1,6 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { exists, makeFolder, sha256Of, syncFolder, writeDurably } from '../../base/storage/durable.js';
+import { exists, makeFolder, sha256Of, syncPath, writeDurably } from '../../base/storage/durable.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { checkWithin, removeWithin } from '../../base/storage/only-files.js';
 import { withTemporary } from '../../base/storage/temporary.js';
@@ -109,7 +109,7 @@ async function setAsideOwn(keys: ReadonlySet<string>, warehouse: string): Promis
   for (const name of SET_ASIDE) {
     if (await exists(join(warehouse, name))) await rename(join(warehouse, name), join(warehouse, folder, name));
   }
-  await syncFolder(warehouse);
+  await syncPath(warehouse);
   return folder;
 }
 

@@ -1,7 +1,7 @@
 import { rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../../base/storage/crash-point.js';
-import { exists, makeFolder, publish, sha256Of, syncFile, syncFolder } from '../../base/storage/durable.js';
+import { exists, makeFolder, publish, sha256Of, syncPath } from '../../base/storage/durable.js';
 import { type EngineOptions, type Scalar, withEngine } from '../../base/storage/engine.js';
 import { checkWithin, removeWithin } from '../../base/storage/only-files.js';
 import { HOUR_MS } from '../../base/time.js';
@@ -26,7 +26,7 @@ export async function commitStaged(warehouse: string, folder: JournalFolder, man
     await moveOnce(warehouse, from, to);
     crashPoint(`moved ${basename(from, '.staged')}`);
   }
-  for (const to of new Set(moves.map((move) => dirname(move.to)))) await syncFolder(to);
+  for (const to of new Set(moves.map((move) => dirname(move.to)))) await syncPath(to);
 
   await makeRoom(warehouse, manifest.date);
   await publishOnce(warehouse, stagedFile(folder, 'snapshots'), tableFile(warehouse, 'snapshots', place));
@@ -83,7 +83,7 @@ export interface RunRow {
 export async function writeRunRow({ warehouse, folder, engine, date, row }: RunRow): Promise<void> {
   await makeFolder(folder.staged);
   await withEngine(engine, (opened) => stageRow(opened, 'runs', { ...row, snapshot_date: date }, folder));
-  await syncFile(stagedFile(folder, 'runs'));
+  await syncPath(stagedFile(folder, 'runs'));
   await makeRoom(warehouse, date);
   const place = { websiteId: folder.websiteId, date, id: folder.runId };
   await publishOnce(warehouse, stagedFile(folder, 'runs'), tableFile(warehouse, 'runs', place));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../../base/exit.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
-import { ifThere, readIfThere, syncFolder, writeDurably } from '../../base/storage/durable.js';
+import { ifThere, readIfThere, syncPath, writeDurably } from '../../base/storage/durable.js';
 import { encodeId, WEBSITE_FOLDER, websiteIdSchema } from '../../base/storage/names.js';
 import { removeWithin } from '../../base/storage/only-files.js';
 import { jsonOf } from '../../base/validate.js';
@@ -87,7 +87,7 @@ export async function removeWhole(warehouse: string, path: string): Promise<void
     const isGone = await ifThere(rmdir(parent), undefined)
       .then(() => true)
       .catch(() => false);
-    if (!isGone) return syncFolder(parent);
+    if (!isGone) return syncPath(parent);
   }
 }
 

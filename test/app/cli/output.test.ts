@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import { text as allOf } from 'node:stream/consumers';
 import stringWidth from 'string-width';
 import { describe, expect, it, test } from 'vitest';
-import { formatJson } from '../../../src/app/cli/output/output.js';
-import { formatTable } from '../../../src/app/cli/output/table.js';
+import { formatJson, formatTable } from '../../../src/app/cli/output/output.js';
 import { csvText } from '../../../src/base/observe/csv.js';
 
 describe('formatTable', () => {

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { runDaemon } from '../../../src/app/daemon/daemon.js';
+import { JobBoard, runDaemon } from '../../../src/app/daemon/daemon.js';
 import type { Job, JobContext } from '../../../src/app/daemon/job.js';
-import { JobBoard } from '../../../src/app/daemon/job-board.js';
 import type { Config } from '../../../src/base/config/schema.js';
 import { BusyError, Stopped } from '../../../src/base/exit.js';
 import { createLogger } from '../../../src/base/observe/log.js';

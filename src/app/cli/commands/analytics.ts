@@ -1,9 +1,8 @@
 import { UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { exportAnalytics } from '../../../warehouse/copies/analytics.js';
-import type { ReadFlags } from '../command.js';
 import { settingsFor } from '../configured.js';
-import { EXIT, type Io } from '../io.js';
+import { EXIT, type Io, type ReadFlags } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { fileOf } from '../output/sink.js';
 

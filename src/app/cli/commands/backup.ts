@@ -3,9 +3,8 @@ import { UsageError } from '../../../base/exit.js';
 import { counted, size } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { backUp } from '../../../warehouse/upkeep/backup.js';
-import type { ReadFlags } from '../command.js';
 import { settingsFor } from '../configured.js';
-import { EXIT, type Io } from '../io.js';
+import { EXIT, type Io, type ReadFlags } from '../io.js';
 import { formatJson } from '../output/output.js';
 import { checkOutside } from '../output/sink.js';
 

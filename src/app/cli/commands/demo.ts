@@ -8,11 +8,9 @@ import { safe } from '../../../base/observe/terminal.js';
 import { packageVersion } from '../../../base/version.js';
 import { addKey } from '../../../serve/keys/manage-keys.js';
 import { type DemoResult, type DemoSource, INSPECTIONS_A_DAY, runDemo } from '../../demo/demo.js';
-import type { Globals } from '../command.js';
 import { loggerOf, settingsFor } from '../configured.js';
-import { EXIT, type Io, stoppable, terminalWidth } from '../io.js';
-import { formatJson } from '../output/output.js';
-import { wrapped } from '../output/table.js';
+import { EXIT, type Globals, type Io, stoppable, terminalWidth } from '../io.js';
+import { formatJson, wrapped } from '../output/output.js';
 import { optionsOf, serveUntilStopped } from './serve.js';
 import { display } from './sync.js';
 

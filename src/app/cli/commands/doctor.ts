@@ -2,9 +2,8 @@ import { colorsWanted, safe } from '../../../base/observe/terminal.js';
 import { type CheckResult, TRY_LATER } from '../../doctor/check-result.js';
 import { examine } from '../../doctor/examine.js';
 import { ACCESS_STEPS } from '../../doctor/search-console.js';
-import type { Globals } from '../command.js';
 import { configOf } from '../configured.js';
-import { EXIT, type Io, stoppable } from '../io.js';
+import { EXIT, type Globals, type Io, stoppable } from '../io.js';
 import { formatJson } from '../output/output.js';
 
 const SIGN: Record<CheckResult['level'], string> = { ok: '✓', warning: '!', error: '✗' };

@@ -6,9 +6,8 @@ import { Failure, messageOf, Stopped, UsageError } from '../../../base/exit.js';
 import { shellWord } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { SourceError } from '../../../source/errors.js';
-import type { Globals } from '../command.js';
 import { googleSettings } from '../configured.js';
-import { EXIT, type Io, stoppable } from '../io.js';
+import { EXIT, type Globals, type Io, stoppable } from '../io.js';
 import { formatJson } from '../output/output.js';
 
 export interface Flags extends Globals {

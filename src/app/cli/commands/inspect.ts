@@ -14,9 +14,8 @@ import { propertyOf } from '../../../source/search-console/property.js';
 import { type Receipt, saidIn } from '../../../sync/receipt.js';
 import { websitesIn } from '../../../warehouse/log/folder/layout.js';
 import { exitCodeOf } from '../../../warehouse/log/verdict.js';
-import type { Globals } from '../command.js';
 import { configOf } from '../configured.js';
-import { EXIT, type Io, widthOf } from '../io.js';
+import { EXIT, type Globals, type Io, widthOf } from '../io.js';
 import { formatJson, recordTable, warningLines } from '../output/output.js';
 import { syncOnce } from './sync.js';
 

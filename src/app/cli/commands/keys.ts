@@ -9,11 +9,9 @@ import { type AddedKey, addKey, type KnownKey, known, revokeKey } from '../../..
 import { namesIn } from '../../../warehouse/log/folder/layout.js';
 import { checkWarehouseThere } from '../../../warehouse/log/folder/prepare.js';
 import { knownWebsites } from '../../../warehouse/log/log.js';
-import type { ReadFlags } from '../command.js';
 import { configOf, settingsFor } from '../configured.js';
-import { EXIT, type Io, widthOf } from '../io.js';
-import { formatJson } from '../output/output.js';
-import { formatTable } from '../output/table.js';
+import { EXIT, type Io, type ReadFlags, widthOf } from '../io.js';
+import { formatJson, formatTable } from '../output/output.js';
 
 const ALL = 'all';
 

@@ -1,10 +1,8 @@
 import { count, counted, size } from '../../../base/observe/format.js';
 import { type MaintainReceipt, maintain, maintainExitCode } from '../../../warehouse/removal/maintain.js';
-import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
-import { type Io, widthOf } from '../io.js';
-import { formatJson, warningLines } from '../output/output.js';
-import { figures, formatTable } from '../output/table.js';
+import { type Globals, type Io, widthOf } from '../io.js';
+import { figures, formatJson, formatTable, warningLines } from '../output/output.js';
 
 const NOT_CONFIGURED = `No retention configured; everything is kept. To change that, add to indexhouse.yaml, for example:
 

@@ -7,9 +7,8 @@ import { packageVersion } from '../../../base/version.js';
 import { wholeClient } from '../../../serve/assistant/clients.js';
 import { assistantServer } from '../../../serve/assistant/server.js';
 import { checkWarehouseThere } from '../../../warehouse/log/folder/prepare.js';
-import type { ReadFlags } from '../command.js';
 import { loggerOf, readingOf } from '../configured.js';
-import { EXIT, type Io, stoppable } from '../io.js';
+import { EXIT, type Io, type ReadFlags, stoppable } from '../io.js';
 
 /** How long what was asked before the client closed its end may still be answered. */
 const GRACE_MS = 5000;

@@ -8,11 +8,9 @@ import { counted } from '../../../base/observe/format.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { waitingForLock } from '../../../base/storage/locks.js';
 import { addNote, type NoteInput } from '../../../warehouse/upkeep/note.js';
-import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
-import { EXIT, type Io, widthOf } from '../io.js';
-import { formatJson } from '../output/output.js';
-import { formatTable } from '../output/table.js';
+import { EXIT, type Globals, type Io, widthOf } from '../io.js';
+import { formatJson, formatTable } from '../output/output.js';
 
 const MOST_CHARACTERS = 500;
 /** A directory of URLs; the part of a URL after `?` or `#` is in none. */

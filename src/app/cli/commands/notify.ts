@@ -4,9 +4,8 @@ import { counted } from '../../../base/observe/format.js';
 import { masker } from '../../../base/observe/masker.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { type Sent, sendExamples, sendNotices } from '../../notify/notify.js';
-import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
-import { EXIT, type Io } from '../io.js';
+import { EXIT, type Globals, type Io } from '../io.js';
 import { formatJson } from '../output/output.js';
 
 export interface Flags extends Globals {

@@ -23,13 +23,11 @@ import {
 import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { writeDurably } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
-import type { ReadFlags } from '../command.js';
 import { readingOf, writeAge, writeNotes } from '../configured.js';
-import { EXIT, type Io, widthOf } from '../io.js';
-import { formatJson } from '../output/output.js';
+import { EXIT, type Io, type ReadFlags, widthOf } from '../io.js';
+import { figures, formatJson, formatTable, wrapped } from '../output/output.js';
 import { answered } from '../output/query-output.js';
 import { checkOutside, fileOf } from '../output/sink.js';
-import { figures, formatTable, wrapped } from '../output/table.js';
 
 export interface Flags extends ReadFlags {
   out: string;

@@ -7,9 +7,8 @@ import { exists } from '../../../base/storage/durable.js';
 import { restoreInto } from '../../../warehouse/bucket/restore.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
 import { checkPath } from '../../../warehouse/log/folder/prepare.js';
-import type { Globals } from '../command.js';
 import { configOf, flagValue, folderOf } from '../configured.js';
-import { EXIT, type Io } from '../io.js';
+import { EXIT, type Globals, type Io } from '../io.js';
 import { formatJson } from '../output/output.js';
 
 const REPAIR = '`indexhouse verify --repair` and then `sync` in the folder that owns the bucket send them again';

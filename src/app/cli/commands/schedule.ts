@@ -2,14 +2,12 @@ import { makeFolder } from '../../../base/storage/durable.js';
 import { packageVersion } from '../../../base/version.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
 import { RunLock } from '../../../warehouse/log/lock.js';
-import { runDaemon, runRecorded } from '../../daemon/daemon.js';
+import { JobBoard, runDaemon, runRecorded } from '../../daemon/daemon.js';
 import type { JobName } from '../../daemon/job.js';
-import { JobBoard } from '../../daemon/job-board.js';
 import { JOBS, timetable } from '../../daemon/timetable.js';
 import { sendNotices } from '../../notify/notify.js';
-import type { Globals } from '../command.js';
 import { configOf, loggerOf } from '../configured.js';
-import { EXIT, type Io, stoppable } from '../io.js';
+import { EXIT, type Globals, type Io, stoppable } from '../io.js';
 
 export interface Flags extends Globals {
   once?: JobName;

@@ -5,10 +5,9 @@ import { escapedJson, safe } from '../../../base/observe/terminal.js';
 import { isLoopback } from '../../../serve/api/addresses.js';
 import { readKeys, type StoredKey } from '../../../serve/keys/key-file.js';
 import { checkWarehouseThere, timeZoneOf } from '../../../warehouse/log/folder/prepare.js';
-import type { ReadFlags } from '../command.js';
 import { loggerOf, type Settings, settingsFor } from '../configured.js';
-import { EXIT, type Io, stoppable, widthOf } from '../io.js';
-import { formatTable } from '../output/table.js';
+import { EXIT, type Io, type ReadFlags, stoppable, widthOf } from '../io.js';
+import { formatTable } from '../output/output.js';
 import { type RunningService, type ServiceOptions, startService } from '../serving/running-service.js';
 
 export interface Flags extends ReadFlags {

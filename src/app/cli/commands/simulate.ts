@@ -6,12 +6,10 @@ import { Failure, messageOf, UsageError } from '../../../base/exit.js';
 import { safe } from '../../../base/observe/terminal.js';
 import { exists } from '../../../base/storage/durable.js';
 import { DAY_MS, HOUR_MS } from '../../../base/time.js';
-import { type SearchConsole, startSearchConsole } from '../../demo/search-console/search-console.js';
-import { apiSections, googleSections } from '../../demo/sections.js';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../demo/simulator/simulator.js';
+import { googleSections, type SearchConsole, startSearchConsole } from '../../demo/search-console/search-console.js';
+import { apiSections, type Simulator, type SimulatorOptions, startSimulator } from '../../demo/simulator/simulator.js';
 import type { World } from '../../demo/simulator/world.js';
-import type { Globals } from '../command.js';
-import { EXIT, type Io, stoppable } from '../io.js';
+import { EXIT, type Globals, type Io, stoppable } from '../io.js';
 import { reasonOf } from '../serving/http-server.js';
 
 type Settings = 'port' | 'host' | 'seed' | 'nights' | 'rateLimit' | 'faults';

@@ -14,11 +14,9 @@ import { age, ago, clause, count, counted, moment } from '../../../base/observe/
 import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder, checkPath } from '../../../warehouse/log/folder/prepare.js';
-import type { ReadFlags } from '../command.js';
 import { rebuiltLog, settingsFor } from '../configured.js';
-import { EXIT, type Io, widthOf } from '../io.js';
-import { formatJson } from '../output/output.js';
-import { formatTable } from '../output/table.js';
+import { EXIT, type Io, type ReadFlags, widthOf } from '../io.js';
+import { formatJson, formatTable } from '../output/output.js';
 
 const WEBSITE_COLUMNS = [
   ...['website', 'last snapshot', 'age', 'listing', 'listed', 'expected', 'rejected', 'reports', 'last run'],

@@ -6,9 +6,8 @@ import { followersOf } from '../../../warehouse/copies/follow.js';
 import { warehouseFolder } from '../../../warehouse/log/folder/layout.js';
 import { type Verified, verifyExitCode } from '../../../warehouse/upkeep/verify/finding.js';
 import { verifyWarehouse } from '../../../warehouse/upkeep/verify/verify.js';
-import type { ReadFlags } from '../command.js';
 import { configOf, loggerOf, readingOf } from '../configured.js';
-import type { Io } from '../io.js';
+import type { Io, ReadFlags } from '../io.js';
 import { formatJson } from '../output/output.js';
 
 const SIGN = { difference: '✗', lag: '!', note: '·' } as const;

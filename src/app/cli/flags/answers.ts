@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Define } from '../command.js';
+import type { Define } from '../io.js';
 import { columnNames, prefix, repeated, requestRate, WAREHOUSE } from './flag-values.js';
 
 const FORMATS = ['table', 'json', 'csv', 'parquet', 'xlsx', 'md'];

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Define } from '../command.js';
+import type { Define } from '../io.js';
 import { calendarDate, WAREHOUSE } from './flag-values.js';
 
 const VERIFY_HELP = `

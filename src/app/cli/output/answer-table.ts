@@ -1,7 +1,7 @@
 import type { Analysis, Kind } from '../../../answers/query/catalog.js';
 import { count, counted, dayOfMonth, percent, signed } from '../../../base/observe/format.js';
 import type { Value } from '../../../base/storage/values.js';
-import type { Column } from './table.js';
+import type { Column } from './output.js';
 
 /** The sign for an unknown value. */
 export const UNKNOWN = '–';

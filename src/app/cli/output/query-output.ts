@@ -18,8 +18,8 @@ import { colorsWanted, shownOn } from '../../../base/observe/terminal.js';
 import type { Value } from '../../../base/storage/values.js';
 import { type Io, stoppable, widthOf } from '../io.js';
 import { answerTable, UNKNOWN } from './answer-table.js';
+import { formatTable, markdownTable, notesText } from './output.js';
 import { inPlace, type Sink, writeStream } from './sink.js';
-import { formatTable, markdownTable, notesText } from './table.js';
 
 /** A question, and the analysis that it comes from; null for the user's own SQL. */
 export interface Asked {

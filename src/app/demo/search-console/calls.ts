@@ -7,10 +7,9 @@ import { isOfProperty } from '../../../source/search-console/property.js';
 import { SEARCH_TYPES } from '../../../source/source.js';
 import { GOOGLE_OPERATIONS, LoadRefused, type OperationName } from '../simulator/faults.js';
 import type { World } from '../simulator/world.js';
-import { inspectionOf } from './inspection.js';
+import { inspectionOf, sitemap, sitemapIndexOf } from './inspection.js';
 import type { Property } from './properties.js';
 import type { SignIn } from './sign-in.js';
-import { sitemap, sitemapIndexOf } from './site.js';
 
 const SITES = '/webmasters/v3/sites';
 const FORM = 'application/x-www-form-urlencoded';

@@ -2,8 +2,7 @@ import { ServiceError } from '../../../serve/api/errors.js';
 import { isOfProperty } from '../../../source/search-console/property.js';
 import { LoadRefused } from '../simulator/faults.js';
 import type { World } from '../simulator/world.js';
-import { pacificDate } from './days.js';
-import { type DayFault, SearchTraffic } from './traffic.js';
+import { type DayFault, pacificDate, SearchTraffic } from './traffic.js';
 
 /** How much may be inspected of one property. */
 export interface Quota {

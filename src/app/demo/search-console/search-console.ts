@@ -66,3 +66,14 @@ export async function startSearchConsole(options: SearchConsoleOptions = {}): Pr
     },
   };
 }
+
+/** What an `indexhouse.yaml` says of a simulated Search Console. */
+export function googleSections({ url, world }: SearchConsole, credentials: string, inspectionsPerDay: number): string {
+  const entryOf = (domain: string) =>
+    `  - id: "sc-domain:${domain}"\n    source: google\n    inspections_per_day: ${inspectionsPerDay}\n`;
+  return `google:
+  credentials: ${credentials}
+  endpoint: ${url}
+websites:
+${world.websites.map(({ domain }) => entryOf(domain)).join('')}`;
+}

@@ -1,10 +1,12 @@
-import { generateKeyPairSync, randomUUID, verify } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID, verify } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { html } from '../../../answers/html/html.js';
+import { isLoopback } from '../../../base/config/scalars.js';
+import { urlOf } from '../../../base/url.js';
 import { jsonOf } from '../../../base/validate.js';
 import { ServiceError } from '../../../serve/api/errors.js';
-import { Consent } from './consent.js';
 
 /** One for all of a process: making it takes long. */
 const KEYS = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -124,4 +126,68 @@ function userScope({ client_secret, refresh_token, scope }: Form, user: typeof U
   if (refresh_token !== user.refresh_token) throw new ServiceError(400, REVOKED);
   if (scope !== READ_ONLY && scope !== CLOUD) throw new ServiceError(400, `ask for ${READ_ONLY} alone`);
   return scope;
+}
+
+/** What somebody may do on the consent page; each but the first is a refusal that Google documents. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  allow: 'Allow',
+  testing: 'Allow, with an app in "Testing" (ends after 7 days)',
+  unticked: 'Allow, without the permission for Search Console',
+  access_denied: 'Do not allow',
+  admin_policy_enforced: 'A policy of the organisation blocks the client',
+  org_internal: 'The app is for another organisation',
+  redirect_uri_mismatch: 'The client has the wrong type',
+  deleted_client: 'The client was deleted',
+};
+/** What Google sends back to the program; it shows the others as an error page. */
+const SENT_BACK = ['access_denied', 'allow', 'testing', 'unticked'];
+const TESTING_S = 604_799;
+
+const askedSchema = z.object({
+  client_id: z.string(),
+  redirect_uri: z.string().refine((uri) => isLoopback(urlOf(uri)?.hostname ?? ''), 'redirect_uri_mismatch'),
+  response_type: z.literal('code'),
+  scope: z.string(),
+  state: z.string(),
+  code_challenge: z.string().regex(/^[\w-]{43}$/),
+  code_challenge_method: z.literal('S256'),
+  access_type: z.literal('offline'),
+  outcome: z.enum(Object.keys(OUTCOMES)).optional(),
+});
+
+/** The page where a user allows the access, and the codes that it gives. */
+class Consent {
+  readonly #codes = new Map<string, { asked: z.infer<typeof askedSchema>; outcome: string }>();
+
+  /** @returns the page, or where the browser goes from it. @throws ZodError for a request that Google refuses */
+  answer(query: unknown): { page: string } | { location: string } {
+    const asked = askedSchema.parse(query);
+    const { outcome, redirect_uri, state, scope } = asked;
+    if (outcome === undefined) return { page: consentPage(asked) };
+    if (!SENT_BACK.includes(outcome)) return { page: html`<h1>Access blocked</h1><p>Error 400: ${outcome}</p>`.text };
+    const code = `4/${randomUUID()}`;
+    this.#codes.set(code, { asked, outcome });
+    const answer = outcome === 'access_denied' ? { error: outcome } : { code, scope };
+    return { location: `${redirect_uri}/?${new URLSearchParams({ ...answer, state })}` };
+  }
+
+  /** What a code was given for, once. Undefined for a wrong code, verifier or redirect. */
+  redeem({ code = '', code_verifier = '', redirect_uri }: Readonly<Record<string, string>>) {
+    const { asked, outcome } = this.#codes.get(code) ?? {};
+    this.#codes.delete(code);
+    const challenge = createHash('sha256').update(code_verifier).digest('base64url');
+    if (!asked || asked.code_challenge !== challenge || asked.redirect_uri !== redirect_uri) return undefined;
+    const scope = outcome === 'unticked' ? '' : asked.scope;
+    return { scope, ...(outcome === 'testing' ? { refresh_token_expires_in: TESTING_S } : {}) };
+  }
+}
+
+function consentPage({ outcome: _, ...asked }: z.infer<typeof askedSchema>): string {
+  const links = Object.entries(OUTCOMES).map(([outcome, title]) => {
+    const query = new URLSearchParams({ ...asked, outcome });
+    return html`<li><a href="?${query.toString()}">${title}</a></li>`;
+  });
+  const head = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Simulated Google</title>`;
+  return html`${head}<main><h1>indexhouse wants to read Search Console</h1><p>${asked.scope}</p><ul>${links}</ul></main></html>`
+    .text;
 }

@@ -1,10 +1,11 @@
+import { calendarDate, DAY_MS } from '../../../base/time.js';
 import { addressOf } from '../../../base/url.js';
 import { isOfProperty } from '../../../source/search-console/property.js';
 import type { SearchType } from '../../../source/source.js';
+import { hash } from '../simulator/random.js';
 import type { SimulatedWebsite } from '../simulator/website.js';
 import type { World } from '../simulator/world.js';
 import { Audience, type Shown } from './audience.js';
-import { daysOf, dayZero } from './days.js';
 
 /** Share of a day's data that is there on the day itself, and one and two days later. */
 const SHARES = [0.25, 0.7, 0.95] as const;
@@ -135,4 +136,33 @@ function add(sums: Map<number, Shown>, key: number, { number, night, clicks, imp
 
 function byClicks(a: Shown, b: Shown): number {
   return b.clicks - a.clicks || b.impressions - a.impressions || a.number - b.number;
+}
+
+const KEPT_MONTHS = 16;
+const SALT = 30;
+
+/** The date in California, where the days of Search Console begin and end. */
+export function pacificDate(ms: number): string {
+  return calendarDate(new Date(ms), 'America/Los_Angeles');
+}
+
+/** The date in California of night 0, in milliseconds since 1970. */
+function dayZero({ start }: World): number {
+  return Date.parse(pacificDate(start.getTime()));
+}
+
+/** The days of which search analytics knows something on the world's night, as nights: today is the last one. */
+function daysOf(world: World) {
+  const { seed, night } = world;
+  const zero = dayZero(world);
+  const kept = new Date(zero + night * DAY_MS);
+  kept.setUTCMonth(kept.getUTCMonth() - KEPT_MONTHS);
+  return {
+    nightOf: (date: string): number => (Date.parse(date) - zero) / DAY_MS,
+    dateOf: (one: number): string => new Date(zero + one * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length),
+    first: (kept.getTime() - zero) / DAY_MS,
+    /** The last two or three days are incomplete, by the night. */
+    firstIncomplete: night - 1 - (hash(seed, night, 0, SALT) % 2),
+    last: night,
+  };
 }

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ServiceError } from '../../../serve/api/errors.js';
-import { type FaultRates, Faults, type OperationName } from './faults.js';
-import { addInterference, RequestCounters } from './interference.js';
+import { addInterference, type FaultRates, Faults, type OperationName, RequestCounters } from './faults.js';
 import { World, type WorldOptions } from './world.js';
 
 const MAX_NIGHTS = 10_000;

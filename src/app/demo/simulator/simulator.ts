@@ -90,3 +90,13 @@ function keyDetails(world: World, { label, websites }: SimulatedKey, index: numb
 function objectId(text: string): string {
   return [1, 2, 3].map((seed) => hashText(seed, text).toString(16).padStart(8, '0')).join('');
 }
+
+/** What an `indexhouse.yaml` says of a simulated service and its websites. */
+export function apiSections({ url, world }: Simulator, token: string, requestsPerMinute: number | 'unlimited'): string {
+  return `api:
+  base_url: ${url}
+  token: ${JSON.stringify(token)}
+  requests_per_minute: ${requestsPerMinute}
+websites:
+${world.websites.map(({ id, domain }) => `  - id: ${JSON.stringify(id)}\n    name: ${domain}\n`).join('')}`;
+}

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { counted } from '../../../base/observe/format.js';
-import { exists, makeFolder, syncFolder } from '../../../base/storage/durable.js';
+import { exists, makeFolder, syncPath } from '../../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../../base/storage/engine.js';
 import { checkWithin } from '../../../base/storage/only-files.js';
 import { whyNotParquet } from '../../../base/storage/parquet-file.js';
@@ -208,7 +208,7 @@ function leftover(warehouse: string, file: string, folder: string): Repairable {
     for (const path of [file, to]) checkWithin(warehouse, dirname(path));
     await makeFolder(dirname(to));
     await rename(file, to);
-    await syncFolder(dirname(to));
+    await syncPath(dirname(to));
     return `moved ${file}, which no marker names, to ${to}: nothing needs it`;
   };
   return { ...found, remedy: `\`indexhouse verify --repair\` moves it below set-aside/; readers ignore it`, repair };
