@@ -86,14 +86,16 @@ export class SecretExchange {
     const stop = () => transport.abort();
     this.options.signal?.addEventListener('abort', stop, { once: true });
     const path = `${url.pathname}${url.search}`;
-    const answer = await transport.send({ method, path, headers, body: body?.toString() ?? null }).finally(() => {
+    try {
+      const answer = await transport.send({ method, path, headers, body: body?.toString() ?? null });
+      if (answer.status !== 200) throw this.#refusal(answer, url);
+      if (looksLikeHtml(answer.text ?? ''))
+        throw new SourceError('server', `${url.origin} answered the sign-in with an HTML page; ${NOT_GOOGLE}`);
+      return answer;
+    } finally {
       this.options.signal?.removeEventListener('abort', stop);
-      return transport.close();
-    });
-    if (answer.status !== 200) throw this.#refusal(answer, url);
-    if (looksLikeHtml(answer.text ?? ''))
-      throw new SourceError('server', `${url.origin} answered the sign-in with an HTML page; ${NOT_GOOGLE}`);
-    return answer;
+      await transport.close();
+    }
   }
 
   /** Masks these from now on. */
