@@ -90,7 +90,7 @@ it('whatever is accepted as a row of search analytics is stored as Google gave i
   });
   expect(rows.length).toBeGreaterThan(100);
   const day = { kind: 'rows', date: '2026-11-01', type: 'web', is_final: true };
-  const views = ['journal_search', 'search_rows', 'search_pages'].map((name) => sql(`sync/stage/${name}`));
+  const views = ['journal_search', 'search_pages'].map((name) => sql(`sync/stage/${name}`));
   const stored = await read([{ ...day, rows }], () => `from (${sql('sync/stage/search_final')}) order by url`, views);
   const counts = (row: Record<string, unknown>) => [row['url'], Number(row['clicks']), Number(row['impressions'])];
   expect(stored.map(counts)).toEqual(rows.map(counts));
