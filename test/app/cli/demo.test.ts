@@ -35,7 +35,7 @@ testAtLength('a demo of Search Console shows what is inspected, and leaves a war
   const cwd = temporaryFolder();
   const { code, stdout } = await run(['demo', '--source', 'google', ...SMALL], { cwd });
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^4 nights of a simulated site of 40 pages, .*:\s\d+\srequests,\s\d+\sinspections/);
+  expect(stdout).toMatch(/^4 nights of a simulated site of 40 pages, .*:\s[\d,]+\srequests,\s\d+\sinspections/);
   expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
   expect(stdout).toContain('indexhouse demo --source google --serve');
   expect(await run(['query', 'indexing_trend', '-c', 'indexhouse-demo/indexhouse.yaml'], { cwd })).toMatchObject({

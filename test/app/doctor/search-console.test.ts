@@ -46,7 +46,7 @@ const CASES: [name: string, given: Given, code: number, words: RegExp][] = [
     'a key that does not sign',
     { file: { private_key: OTHER_KEY } },
     1,
-    /✗ account .*Invalid JWT Signature.*\n +→ .*make another one with/i,
+    /✗ account .*Invalid JWT Signature.*\n +→ .*make another key with/i,
   ],
   ['half a key', { file: { private_key: 'x' } }, 1, /✗ account .*private_key: does not sign/],
   [
