@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Engine } from '../../base/storage/engine.js';
+import { checkAreFiles } from '../../base/storage/only-files.js';
 import { literal, sql } from '../../base/storage/sql.js';
 import { listedQuery, listFiles, tableQuery } from '../../warehouse/log/folder/prepare.js';
 import { hasRowPerFile, TABLES, type Table, viewScript } from '../../warehouse/log/folder/tables.js';
@@ -46,8 +47,9 @@ export class SourceFiles {
     return files;
   }
 
-  /** Some files of a table, in the form that our own statements expect. */
+  /** Some files of a table, in the form that our own statements expect. @throws Failure if one is not a file */
   filled(table: Table, files: readonly string[]): string[] {
+    checkAreFiles(files);
     return [emptyFile(this.folder, table), ...files];
   }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { exists, publishFile } from '../../../base/storage/durable.js';
 import type { Engine } from '../../../base/storage/engine.js';
+import { whyNotFile } from '../../../base/storage/only-files.js';
 import { PARQUET_FORMAT } from '../../../base/storage/parquet-file.js';
 import { literal } from '../../../base/storage/sql.js';
 import { type Held, heldWithoutFile, LOG_ROWS } from '../../copies/duckdb-check.js';
@@ -34,7 +35,8 @@ export async function findLost(
   const { database } = warehouseFolder(log.path);
   const attach = `attach ${literal(database)} as copy (read_only)`;
   // The comparison says why it cannot be opened.
-  if ((await exists(database)) && (await engine.run(attach).catch(() => null))) {
+  const isFile = (await exists(database)) && whyNotFile(database) === null;
+  if (isFile && (await engine.run(attach).catch(() => null))) {
     const { lost } = await heldWithoutFile(engine, log, 'copy.').catch(() => ({ lost: [] }));
     for (const held of lost) found.set(held.id, await lostRow(engine, log, held, temporary));
     await engine.run('detach copy');
