@@ -36,6 +36,7 @@ const WORLD = [
   'moment',
   'pages',
   'now',
+  'search_days',
   'search_final',
   'search_fresh',
   'search_fetches',
