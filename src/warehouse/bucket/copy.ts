@@ -121,7 +121,7 @@ export class BucketCopy implements LogCopy {
   }
 
   async finish(log: Log): Promise<string[]> {
-    for (const [table] of LOOSE_TABLES) await this.#sendLacking(`parquet/${table}/`, log.files(table));
+    for (const table of LOOSE_TABLES) await this.#sendLacking(`parquet/${table}/`, log.files(table));
     crashPoint('sent the runs');
     await this.#removeSuperseded('state/');
     return [];
@@ -164,7 +164,7 @@ export class BucketCopy implements LogCopy {
         if (!there.has(key)) await differs(key, 'is missing', [keyOf(path, marker.path)]);
       }
     }
-    for (const [table] of LOOSE_TABLES) {
+    for (const table of LOOSE_TABLES) {
       const lacking = log.files(table).filter((file) => !there.has(keyOf(path, file))).length;
       if (lacking > 0) differences.push(lagging(`${url} lacks ${counted(lacking, 'row')} of ${table}`));
     }

@@ -168,7 +168,7 @@ async function wantedIn(bucket: Bucket, { warehouse, memoryLimit }: Place) {
     withEngine({ memoryLimit, temporary }, async (engine) => {
       const { markers, tombstones, damaged } = await openLog(engine, incoming, { temporary });
       const torn = [...damaged];
-      for (const [table] of LOOSE_TABLES)
+      for (const table of LOOSE_TABLES)
         torn.push(...(await findDamaged(engine, table, await listTableFiles(incoming, table))));
       const sums = new Map(tombstones.map((one) => [one.checkpoint_id, one.checkpoint_sha256]));
       // A state can be rebuilt from the data, so it may be missing.

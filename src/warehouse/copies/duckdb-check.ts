@@ -11,7 +11,7 @@ import { rowsDiffer } from '../../base/storage/rows-differ.js';
 import { literal } from '../../base/storage/sql.js';
 import { findDamaged } from '../log/folder/damage.js';
 import { listTableFiles, stateFile, tableFile, warehouseFolder, websiteOf } from '../log/folder/layout.js';
-import { DATA_TABLES, LOOSE_TABLES, type Table } from '../log/folder/tables.js';
+import { DATA_TABLES, LOOSE_TABLES, ROW_FILES, type Table } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
 import { filesOf, lackingIn, type Marker } from '../log/markers.js';
 import { findStates } from '../log/state.js';
@@ -20,12 +20,6 @@ import { type Difference, type FollowerLag, lagging } from './follower.js';
 const countRow = z.object({ rows: z.coerce.number() });
 const REBUILD = '`indexhouse verify --repair` rebuilds it from the Parquet files';
 
-/** Tables of the log whose files have one row each, with its id and its date. */
-export const LOG_ROWS = {
-  runs: { id: 'run_id', date: 'snapshot_date' },
-  snapshots: { id: 'snapshot_id', date: 'snapshot_date' },
-  note_log: { id: 'note_id', date: 'note_date' },
-} as const;
 const logTables = z.enum(['runs', 'snapshots', 'note_log']);
 
 /** A run, a commit or a note. */
@@ -34,28 +28,34 @@ export type Held = z.infer<typeof heldRow>;
 
 /**
  * Whether a file holds what the log no longer has: of files that retention put out of use, or of websites from which
- * `indexhouse remove` took something. Then it is rebuilt. `prefix`: the name that it is attached by, with a dot.
+ * `indexhouse remove` took something. Then it is rebuilt.
+ *
+ * @param gone what `heldWithoutFile` found in it
  */
-export async function isOutdated(engine: Engine, log: Log, prefix = ''): Promise<boolean> {
-  const { removed } = await heldWithoutFile(engine, log, prefix);
+export async function isOutdated(
+  engine: Engine,
+  log: Log,
+  { removed }: HeldWithoutFile,
+  prefix = '',
+): Promise<boolean> {
   return removed.length > 0 || (await countTombstoned(engine, log, prefix)) > 0;
 }
+
+type HeldWithoutFile = Record<'removed' | 'lost', Held[]>;
 
 /**
  * The rows of the log that a file has and the log lacks. `removed`: `indexhouse remove` took them out, which leaves nothing
  * of a website; if it is back, it begins with a later run. Whatever else is gone is `lost`.
+ *
+ * @param prefix the name that the file is attached by, with a dot
  */
-export async function heldWithoutFile(
-  engine: Engine,
-  log: Log,
-  prefix = '',
-): Promise<Record<'removed' | 'lost', Held[]>> {
+export async function heldWithoutFile(engine: Engine, log: Log, prefix = ''): Promise<HeldWithoutFile> {
   const queries = logTables.options.map((table) => {
-    const { id, date } = LOG_ROWS[table];
+    const { id, date } = ROW_FILES[table];
     return `select '${table}' as "table", website_id as "websiteId", ${id} as id, ${date} as date from ${prefix}${table}`;
   });
   const held = await engine.rows(heldRow, queries.join(' union all '));
-  const gone: Record<'removed' | 'lost', Held[]> = { removed: [], lost: [] };
+  const gone: HeldWithoutFile = { removed: [], lost: [] };
   const listed = [...log.runs, ...log.files('note_log'), ...[...log.markers, ...log.damaged].map(({ path }) => path)];
   const unlisted = without(held, listed);
   if (unlisted.length === 0) return gone;
@@ -95,7 +95,7 @@ export function lackingTombstones(log: Log, prefix = ''): string {
   return `select * from (${all}) anti join ${prefix}tombstones using (tombstone_id)`;
 }
 
-/** The ids of the snapshots that a native DuckDB file holds; `prefix` as for `isOutdated`. */
+/** The ids of the snapshots that a native DuckDB file holds; `prefix` as for `heldWithoutFile`. */
 export async function knownCommits(engine: Engine, prefix = ''): Promise<Set<string>> {
   const rows = await engine.rows(z.object({ id: z.string() }), `select snapshot_id as id from ${prefix}snapshots`);
   return new Set(rows.map(({ id }) => id));
@@ -171,7 +171,9 @@ export async function checkDuckdb(engine: Engine, listed: Log, temporary: string
 async function compare(engine: Engine, log: Log, listed: Log): Promise<Difference[]> {
   const { markers } = log;
   // The next sync rebuilds it, so there is nothing to compare.
-  if (await isOutdated(engine, log, 'follower.')) return [lagging('indexhouse.duckdb still holds what was removed')];
+  const gone = await heldWithoutFile(engine, log, 'follower.');
+  if (await isOutdated(engine, log, gone, 'follower.'))
+    return [lagging('indexhouse.duckdb still holds what was removed')];
   const taken = await knownCommits(engine, 'follower.');
   const has = markers.filter(({ snapshotId }) => taken.has(snapshotId));
   const paths = has.map(({ path }) => path);
@@ -182,7 +184,8 @@ async function compare(engine: Engine, log: Log, listed: Log): Promise<Differenc
   ]);
   const lacking = lackingIn(taken, listed.markers).length;
   const lags = lacking > 0 ? [lagging(`indexhouse.duckdb is ${counted(lacking, 'snapshot')} behind`)] : [];
-  for (const [table, id] of LOOSE_TABLES) {
+  for (const table of LOOSE_TABLES) {
+    const { id } = ROW_FILES[table];
     const files = log.files(table);
     // Rows of a damaged Parquet file cannot be compared; the native file is not to blame.
     if ((await findDamaged(engine, table, files)).length > 0) continue;

@@ -16,7 +16,7 @@ import { readReadable } from '../log/folder/damage.js';
 import { commentOn, descriptionsText } from '../log/folder/dictionary.js';
 import { scratchFolder, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { timeZoneOf } from '../log/folder/prepare.js';
-import { createTables, LOOSE_TABLES, type Table, viewScript } from '../log/folder/tables.js';
+import { createTables, LOOSE_TABLES, ROW_FILES, type Table, viewScript } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
 import { dataFilesOf, type Marker, stateFileOf } from '../log/markers.js';
 import {
@@ -76,9 +76,10 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: Log): Prom
     return { name: 'duckdb', behind, reason };
   }
   try {
-    if (!(await isOutdated(engine, log))) {
+    const gone = await heldWithoutFile(engine, log);
+    if (!(await isOutdated(engine, log, gone))) {
       const state = await catchUp(new DuckdbFile(engine, input), log, scratch(input));
-      const { length: ahead } = (await heldWithoutFile(engine, log)).lost;
+      const { length: ahead } = gone.lost;
       const reason = `${aheadText(ahead)}: run \`indexhouse verify\`, which names them`;
       return ahead > 0 ? { ...state, behind: state.behind + ahead, reason } : state;
     }
@@ -247,7 +248,8 @@ class DuckdbFile implements LogCopy {
     const { engine } = this;
     crashPoint('followed all markers');
     const skipped: string[] = [];
-    for (const [table, id] of LOOSE_TABLES) {
+    for (const table of LOOSE_TABLES) {
+      const { id } = ROW_FILES[table];
       const missing = await lackingRows(engine, log.files(table), table, id);
       const { damaged } = await readReadable(engine, table, missing, (files) => {
         const lacking = `(${log.query(table, files)}) anti join ${table} using (${id}, website_id)`;

@@ -47,16 +47,20 @@ export function isThinned(table: Table): table is ThinnedTable {
 export const TABLES = ['snapshots', 'runs', 'note_log', 'tombstones', ...DATA_TABLES, 'page_state'] as const;
 export type Table = (typeof TABLES)[number];
 
-/** Tables whose rows belong to no commit, each in a file of its own; and the column after which that is named. */
-export const LOOSE_TABLES = [
-  ['runs', 'run_id'],
-  ['note_log', 'note_id'],
-] as const;
-export type LooseTable = (typeof LOOSE_TABLES)[number][0];
+/** Tables with one row in each file: the columns after which a file and the folder of its date are named. */
+export const ROW_FILES = {
+  runs: { id: 'run_id', date: 'snapshot_date' },
+  snapshots: { id: 'snapshot_id', date: 'snapshot_date' },
+  note_log: { id: 'note_id', date: 'note_date' },
+} as const;
+type RowFileTable = keyof typeof ROW_FILES;
+
+/** Those of them whose rows belong to no commit. */
+export const LOOSE_TABLES = ['runs', 'note_log'] as const satisfies RowFileTable[];
 
 /** Whether each file of a table holds one row: nearly every query of such a table reads all of them. */
-export function hasRowPerFile(table: Table): table is LooseTable | 'snapshots' {
-  return table === 'snapshots' || LOOSE_TABLES.some(([loose]) => loose === table);
+export function hasRowPerFile(table: Table): table is RowFileTable {
+  return Object.hasOwn(ROW_FILES, table);
 }
 
 /** Whether a table is part of the log itself: its files have a sum of their own rows. */
@@ -134,8 +138,8 @@ export function macroScript(timeZone: string): string {
 }
 
 /**
- * A script of the ready-made views with the macros that they use, and those that take a period of dates: the same text over Parquet
- * files and over the tables of `indexhouse.duckdb`.
+ * A script of the ready-made views with the macros that they use, and those that take a period of dates: the same text over
+ * Parquet files and over the tables of `indexhouse.duckdb`.
  */
 export function viewScript(timeZone: string): string {
   const names = ['search', 'views', 'periods'].flatMap((folder) => sqlNames(`warehouse/${folder}`));
