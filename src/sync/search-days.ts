@@ -11,7 +11,7 @@ const NONE = { clicks: 0, impressions: 0 };
 /** Why nothing is known of a day: Google gives no figures of it, or other sums than those that were read. */
 export type Unknown = 'missing' | 'corrected';
 export type AllTotals = ReadonlyMap<SearchType, SearchTotals>;
-export interface Sums {
+interface Sums {
   clicks: number;
   impressions: number;
 }
@@ -57,10 +57,12 @@ interface Asked {
 /** @param known the committed days, as `dayName` names them */
 export function planDays(totals: AllTotals, known: ReadonlyMap<string, KnownDay>, asked: Asked): DayPlan {
   const { today, most, now } = asked;
-  const { first, last } = rangeOf(totals);
-  if (first === null) return { wanted: trialDay(totals, last, known), again: [], left: 0 };
-  const open: WantedDay[] = [];
   const types = [...totals].map(([type, of]) => [type, { ...of, first: firstOf(of) }] as const);
+  const first = types.flatMap(([, of]) => of.first ?? []).sort()[0];
+  // The last date that no longer changes.
+  const last = types.map(([, { firstPreliminary }]) => addDays(firstPreliminary, -1)).sort()[0] ?? '';
+  if (first === undefined) return { wanted: trialDay(totals, last, known), again: [], left: 0 };
+  const open: WantedDay[] = [];
   for (let date = last; date >= first; date = addDays(date, -1)) {
     for (const [type, of] of types) open.push(...openDay({ date, type, isFinal: true }, of, known, now));
   }
@@ -135,13 +137,6 @@ function trialDay(totals: AllTotals, date: string, known: ReadonlyMap<string, Kn
   const day = { date, type: 'web', isFinal: true } as const;
   if (!totals.has('web') || known.get(dayName(day))?.is_final) return [];
   return [{ ...day, sums: null, canBeEmpty: false, was: null }];
-}
-
-/** The first date with data of any type, and the last that no longer changes. */
-function rangeOf(totals: AllTotals): { first: string | null; last: string } {
-  const all = [...totals.values()];
-  const last = all.map(({ firstPreliminary }) => addDays(firstPreliminary, -1)).sort()[0] ?? '';
-  return { first: all.flatMap((of) => firstOf(of) ?? []).sort()[0] ?? null, last };
 }
 
 function firstOf({ dates }: SearchTotals): string | null {

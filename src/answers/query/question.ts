@@ -98,7 +98,12 @@ async function* picked(parts: AsyncIterable<Value[][]>, places: readonly number[
   for await (const rows of parts) yield rows.map((row) => places.map((at) => row[at] ?? null));
 }
 
-/** Writes an answer into a Parquet file with DuckDB's own types, except that JSON becomes text, and HUGEINT BIGINT. Throws like `ask`. @returns its rows */
+/**
+ * Writes an answer into a Parquet file with DuckDB's own types, except that JSON becomes text, and HUGEINT BIGINT. Throws like
+ * `ask`.
+ *
+ * @returns its rows
+ */
 export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<number> {
   reader.nextTurn();
   const prepared = await reader.withTables(() => prepare(reader, question), question.website);

@@ -99,7 +99,7 @@ export interface ReadFlags extends Globals {
 }
 
 /** What a command does, loaded when the command runs. Returns the exit code. */
-export interface Work<Flags> {
+interface Work<Flags> {
   run(flags: Flags, io: Io, words: string[]): Promise<number>;
 }
 

@@ -75,7 +75,7 @@ export interface Select {
   chosen: string;
 }
 
-export interface Field {
+interface Field {
   name: string;
   label: string;
   type: 'date' | 'search';

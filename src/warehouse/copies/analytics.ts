@@ -180,8 +180,8 @@ async function replaceReadParquet(engine: Engine): Promise<void> {
 type AnalyticsScript = Record<'base' | 'derived', string>;
 
 /**
- * The views over the Parquet files; see `replaceReadParquet` for creating them. Each
- * view filters by markers and tombstones, because files without a marker or with a tombstone do not count.
+ * The views over the Parquet files; see `replaceReadParquet` for creating them. Each view filters by markers and
+ * tombstones, because files without a marker or with a tombstone do not count.
  */
 async function analyticsScript(place: AnalyticsPlace): Promise<AnalyticsScript> {
   const views: string[] = [];

@@ -255,7 +255,11 @@ export class Log implements ReadLog {
     return null;
   }
 
-  /** Finds the files that were changed after their commit. @param among paths relative to the warehouse; left out: reads every file */
+  /**
+   * Finds the files that were changed after their commit.
+   *
+   * @param among paths relative to the warehouse; left out: reads every file
+   */
   async findChanged(among?: readonly string[]): Promise<DamagedFile[]> {
     const changed: DamagedFile[] = [];
     for (const marker of this.markers) {

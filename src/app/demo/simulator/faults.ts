@@ -127,7 +127,7 @@ function spoilt(record: Readonly<Record<string, unknown>>, draw: number): Record
 }
 
 /** A report whose `url` is not the requested one. */
-export function nameAnotherUrl(body: string): string {
+function nameAnotherUrl(body: string): string {
   const report = anyBody.parse(JSON.parse(body));
   return JSON.stringify({ ...report, url: String(report['url']).replace(/$|[?#]/, '-other$&') });
 }
