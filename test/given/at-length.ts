@@ -9,8 +9,8 @@ export function atLength<T>(aFew: T, all: T): T {
   return IS_FULL ? all : aFew;
 }
 
-/** A test that is the same in both modes: `npm run test:full`, which is run beside `npm test`, does not repeat it. */
-export const once = test.runIf(!IS_FULL);
+/** A test that is the same in both modes. */
+export const once = test;
 
 /** A whole test for `npm run test:full` alone: another way through what `npm test` proves by a shorter one. */
 export function testAtLength(name: string, run: () => Promise<void>): void {
@@ -34,5 +34,5 @@ export function casesAtLength<C extends readonly [name: string, ...rest: unknown
 ): readonly C[] {
   const chosen = all.filter(([name]) => aFew.includes(name));
   if (chosen.length < aFew.length) throw new Error(`of ${aFew.join(', ')} there are only ${chosen.length}`);
-  return IS_FULL ? all.filter((one) => !chosen.includes(one)) : chosen;
+  return IS_FULL ? all : chosen;
 }
