@@ -112,16 +112,18 @@ class World {
 }
 
 const COMPLETE = { status: 'committed', listing_status: 'complete', reports_status: 'complete' };
-const BEGAN = expect.stringMatching(/^outage: .*503/);
+const BEGAN = expect.stringMatching(/^outage: .*(503|429)/);
 const ENDED = 'the outage of the service is over';
 
-const MOMENTS: [when: string, after: number][] = [
-  ['before the first answer', 0],
-  ['in the listing', 2],
-  ['in the reports', 15],
+const MOMENTS: [when: string, after: number, status: number][] = [
+  ['before the first answer', 0, 503],
+  ['in the listing', 2, 503],
+  ['in the reports', 15, 503],
+  ['that throttles reports', 15, 429],
 ];
-test.each(casesAtLength(MOMENTS, 'in the reports'))('a run resumes after an outage %s', async (_, after) => {
-  const world = await new World({ down: { after, forMs: 40 * MINUTE_MS } }).start();
+const MOMENTS_FIRST = ['in the reports', 'that throttles reports'];
+test.each(casesAtLength(MOMENTS, ...MOMENTS_FIRST))('a run resumes after an outage %s', async (_, after, status) => {
+  const world = await new World({ down: { after, forMs: 40 * MINUTE_MS }, status }).start();
   const { websites } = await world.sync(6 * HOUR_MS);
   expect(websites).toMatchObject([{ ...COMPLETE, pages: { listed: 30 }, reports: { fetched: 30, failed: 0 } }]);
   expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));

@@ -294,9 +294,8 @@ function refusal(status: number): SiteError {
 }
 
 function timeOf(lastmod = ''): Pick<Sighting, 'lastmod'> {
+  if (!/^\d{4}-|^\w{3}, \d/.test(lastmod)) return {};
   // Without a zone it would be read in this machine's own.
-  const at = /^\d{4}-|^\w{3}, \d/.test(lastmod)
-    ? new Date(/[T ][\d:.]+$/.test(lastmod) ? `${lastmod}Z` : lastmod)
-    : null;
-  return at === null || Number.isNaN(at.getTime()) ? {} : { lastmod: at.toISOString() };
+  const at = new Date(lastmod.replace(/T[\d:.]+$/, '$&Z').replace(/ ([\d:.]+|[AP]M)$|-\d$/i, '$& Z'));
+  return Number.isNaN(at.getTime()) ? {} : { lastmod: at.toISOString() };
 }

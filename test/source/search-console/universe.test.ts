@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { realEffects } from '../../../src/base/effects.js';
 import { Stopped } from '../../../src/base/exit.js';
 import { SourceError } from '../../../src/source/errors.js';
@@ -89,6 +89,20 @@ describe('where pages are found', () => {
     expect(heads).not.toMatch(/authorization|cookie/i);
   });
 
+  it.each(['UTC', 'America/New_York', 'Asia/Kolkata'])(
+    'reads a date without a zone as UTC on a machine in %s',
+    async (zone) => {
+      vi.stubEnv('TZ', zone);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      expect(new Intl.DateTimeFormat().resolvedOptions().timeZone.replace('Calcutta', 'Kolkata')).toBe(zone);
+      const dates = ['2026-11-01', '2026-11-1', 'Sun, 01 Nov 2026', '2026-11-01T00:00', '2026-11-01 12:00 AM'];
+      const zoned = ['Sun, 01 Nov 2026 00:00:00 GMT', '2026-11-01T02:00:00+02:00'];
+      const urls = [...dates, ...zoned].map((at) => `<url><loc>${SITE}/a</loc><lastmod>${at}</lastmod></url>`);
+      const { sightings } = await read({ '/a.xml': sitemap(...urls) }, listing('/a.xml'));
+      expect(sightings.map(({ lastmod }) => lastmod)).toEqual(urls.map(() => '2026-11-01T00:00:00.000Z'));
+    },
+  );
+
   it('reads sitemaps on other hosts if they are listed or redirected to, and takes only pages of the property', async () => {
     const pages = (name: string) => sitemap(page(`${SITE}/${name}`), page(`${OTHER}/no`));
     const files = {
@@ -131,11 +145,12 @@ describe('where pages are found', () => {
     expect(withPages.problems).toEqual([expect.stringContaining(`${hosts[1]}/robots.txt answered 401`)]);
     expect(withPages.server.requests.filter(({ head }) => /^host: \d/im.test(head))).toHaveLength(51);
     expect((await read(files)).problems).toEqual([]);
-    const named = await read(
-      { ...files, '/a.xml': sitemap(page(`${SITE}/a`)) },
-      { listSitemaps: submitted(`${WWW}/a.xml`) },
-    );
-    expect(named.problems).toEqual([expect.stringContaining(`${SITE}/robots.txt answered 403`)]);
+    for (const status of [401, 403, 404, 429, 500]) {
+      const site = { 'https://shop.example/robots.txt': () => http(status), '/a.xml': sitemap(page(`${SITE}/a`)) };
+      const { problems } = await read({ ...files, ...site }, { listSitemaps: submitted(`${WWW}/a.xml`) });
+      const refusal = expect.stringContaining(`${SITE}/robots.txt answered ${status}`);
+      expect(problems).toEqual(status === 404 ? [] : [refusal]);
+    }
   });
 
   it('follows indexes two deep and redirects within the property, and unpacks by bytes, whatever the name says', async () => {

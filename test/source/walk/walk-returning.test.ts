@@ -97,18 +97,23 @@ describe('a listing whose pages leave and come back', () => {
     );
   });
 
-  once('is not taken for listed on the word of one page that came back', async () => {
-    const pages = pageUrls(6);
+  const MOVED: [of: string, cap: number, after: number[], missed: number][] = [
+    ['one page that came back', 3, [3, 4, 5, 0], 5],
+    ['one page with nothing missing after it', 3, [0, 1, 5, 4, 6, 7], 5],
+    ['two pages with one missing between them', 4, [0, 1, 2, 7, 4, 6, 8, 9], 7],
+  ];
+  once.each(MOVED)('is not taken for listed on the word of %s', async (_, cap, after, missed) => {
+    const pages = pageUrls(10);
     const listing = new FakeListing([...pages], {
-      cap: 3,
+      cap,
       before: (now) => {
-        if (listing.requests === 3) now.splice(0, now.length, ...pages.slice(3), ...pages.slice(0, 1));
+        if (listing.requests === 3) now.splice(0, now.length, ...after.map((at) => pages[at] ?? ''));
       },
     });
     const walking = new Walking(listing.get);
     const { kept, complete } = await walking.walk();
     expect(complete).toBe(true);
-    expect(walking.listed(kept.walk)).toContain(pages[5]);
+    expect(walking.listed(kept.walk)).toContain(pages[missed]);
   });
 });
 
