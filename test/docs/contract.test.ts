@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readDescriptions } from '../../src/warehouse/log/folder/dictionary.js';
 import { DICTIONARY, dictionaryText, relationsNow, unused } from './dictionary.js';
 import { generatedParts, partOf, readContract, updateContract } from './generated.js';
 
 const UPDATE = 'UPDATE_GENERATED=1 npx vitest run test/docs';
-const DECISIONS = 'docs/decisions';
 
 test.each(Object.entries(generatedParts()))('docs/contract.md lists the %s as they are', (name, part) => {
   if (process.env['UPDATE_GENERATED']) updateContract({ [name]: part });
@@ -24,13 +23,4 @@ test('every column has a description in docs/columns.yaml, and every description
   const text = dictionaryText(relations);
   if (process.env['UPDATE_GENERATED']) writeFileSync(DICTIONARY, text);
   expect(readFileSync(DICTIONARY, 'utf8'), `it is stale: ${UPDATE}`).toBe(text);
-});
-
-test('every decision is listed, under its own title, and dated', () => {
-  const list = readFileSync(`${DECISIONS}/README.md`, 'utf8');
-  const listed = [...list.matchAll(/^- \[(.+?)\]\((.+?)\)/gm)].map(([, , file]) => file);
-  const files = readdirSync(DECISIONS).filter((file) => file !== 'README.md');
-  expect(listed).toEqual(files.sort());
-  for (const file of files)
-    expect(readFileSync(`${DECISIONS}/${file}`, 'utf8')).toMatch(/^# .+\n\n\*\*Decided on \d{4}-\d\d-\d\d\.\*\*/);
 });

@@ -91,25 +91,31 @@ describe.runIf(ARE_THERE)('the guides', () => {
     const counts = 'select snapshot_date, count(*) as pages from coverage group by all order by all';
     const rows = await withReader({ warehouse, memoryLimit: 256e6 }, (reader) => rowsOf(reader, counts));
     const expected = rows.map(({ snapshot_date, pages }) => [snapshot_date, pages]);
-    const [sql, [clickhouse = '']] = [blocksOf('parquet.md', 'sql').join(''), blocksOf('parquet.md', 'clickhouse')];
-    const [, pandas, polars] = blocksOf('notebooks.md', 'python');
+    const [sql, [clickhouse = ''], pandas] = [
+      blocksOf('DuckDB', 'sql').join(''),
+      blocksOf('ClickHouse', 'clickhouse'),
+      blocksOf('pandas', 'python').join(''),
+    ];
+    const duckdb = `import duckdb\ncounts = [row[1:] for row in duckdb.sql(${JSON.stringify(sql)}).fetchall()]`;
     const programs: [PythonPackages, string][] = [
-      ['duckdb-1.1', `import duckdb\ncounts = [row[:2] for row in duckdb.sql(${JSON.stringify(sql)}).fetchall()]`],
-      ['newest', `import duckdb\ncounts = [row[:2] for row in duckdb.sql(${JSON.stringify(sql)}).fetchall()]`],
+      ['duckdb-1.1', duckdb],
+      ['newest', duckdb],
       ['newest', `${pandas}\ncounts = coverage.groupby("snapshot_date").size().items()`],
-      ['newest', `${polars}\ncounts = coverage.group_by("snapshot_date").len().rows()`],
     ];
     for (const [packages, program] of programs) {
       const printed = `${program}\nimport json\nprint(json.dumps(sorted([str(date), pages] for date, pages in counts)))`;
       expect([program, askPython(packages, printed, home)]).toEqual([program, expected]);
     }
-    expect(askClickhouse([clickhouse.replaceAll("'warehouse/", `'${home}/warehouse/`)])).toEqual(expected);
+    expect(
+      askClickhouse([clickhouse.replaceAll("'warehouse/", `'${home}/warehouse/`)]).map(([, ...row]) => row),
+    ).toEqual(expected);
   });
 });
 
-/** The code of one language in a guide, block by block. */
-function blocksOf(guide: string, language: string): string[] {
-  const text = readFileSync(join(packageFolder(), 'docs', 'bi', guide), 'utf8');
+/** The code of one language in a section of the guide, block by block. */
+function blocksOf(section: string, language: string): string[] {
+  const guide = readFileSync(join(packageFolder(), 'docs', 'bi', 'README.md'), 'utf8');
+  const text = guide.split(`\n### ${section}\n`)[1]?.split('\n##')[0] ?? '';
   return [...text.matchAll(/```(\w+)\n([\s\S]*?)```/g)].flatMap(([, name, code]) =>
     name === language && code ? [code] : [],
   );

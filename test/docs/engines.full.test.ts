@@ -33,7 +33,7 @@ counts = table.scan().to_arrow().group_by(["website_id", "snapshot_date"]).aggre
 import json
 print(json.dumps([list(row.values()) for row in counts.sort_by([("website_id", "ascending"), ("snapshot_date", "ascending")]).to_pylist()], default=str))`;
 
-const GUIDE = readFileSync(join(packageFolder(), 'docs', 'beyond-one-machine.md'), 'utf8');
+const GUIDE = readFileSync(join(packageFolder(), 'docs', 'bi', 'README.md'), 'utf8');
 
 /** The code of a section of the guide, block by block. */
 function blocksOf(section: string): string[] {
@@ -83,7 +83,7 @@ describe.runIf(hasServer()).each(['folder', 'bucket'] as const)('the statements 
 
   test('Spark counts what query counts', (context) => {
     if (!installPython('spark')) context.skip();
-    const [statement = '', command = ''] = blocksOf('Spark');
+    const [statement = '', command = ''] = blocksOf('Spark and Trino');
     writeFileSync(join(cwd, 'pages.sql'), filled(statement));
     const bin = join(pythonPath('spark'), 'bin');
     const own = {
@@ -122,14 +122,24 @@ describe.runIf(hasServer()).each(['folder', 'bucket'] as const)('the statements 
       .replaceAll('https://s3.example.com', endpoint)
       .replaceAll("'KEY'", `'${id}'`)
       .replaceAll("'SECRET'", `'${secret}'`);
-    return place === 'bucket' ? server : inFolder(server);
+    return place === 'bucket' ? inBucket(server) : inFolder(server);
   }
 
-  /** What the guide says to write instead for a folder. */
-  function inFolder(code: string): string {
-    const s3 = new RegExp(`s3\\('${env.AWS_ENDPOINT_URL}/lake/indexhouse/([^']+)'[^)]*\\)`, 'g');
+  /** What the guide says to write instead for a bucket. */
+  function inBucket(code: string): string {
+    const { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = env;
     return code
-      .replaceAll(s3, (_, path) => `file('${warehouse}/${path}')`)
+      .replaceAll(
+        /file\('warehouse\/([^']+)', Parquet, /g,
+        (_, path) => `s3('${endpoint}/lake/indexhouse/${path}', '${id}', '${secret}', 'Parquet', `,
+      )
+      .replaceAll("'warehouse/parquet/", "'s3://lake/indexhouse/parquet/");
+  }
+
+  /** What it says for a folder. */
+  function inFolder(code: string): string {
+    return code
+      .replaceAll("'warehouse/", `'${warehouse}/`)
       .replace(/s3:\/\/lake\/indexhouse\?[^"]*/, `file://${warehouse}`)
       .replaceAll('s3://{path}', 'file://{path}')
       .replaceAll('s3://lake/tables', `file://${cwd}/tables`)
