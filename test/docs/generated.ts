@@ -9,8 +9,6 @@ import { configJsonSchema } from '../../src/base/config/schema.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { ENDINGS, FACES } from '../given/endings.js';
 
-const CONTRACT = join(packageFolder(), 'docs', 'contract.md');
-
 /** The parts of `docs/contract.md` that follow from the code, by the names of their markers. */
 export function generatedParts(): Record<string, string> {
   return {
@@ -21,24 +19,15 @@ export function generatedParts(): Record<string, string> {
   };
 }
 
-/** The text between a part's markers in the document. */
-export function partOf(document: string, name: string): string | undefined {
-  return new RegExp(`<!-- ${name}: generated -->\n([\\s\\S]*?)\n<!-- end -->`).exec(document)?.[1];
-}
-
-export function readContract(): string {
-  return readFileSync(CONTRACT, 'utf8');
-}
-
-/** Writes the parts into the document. */
-export function updateContract(parts: Record<string, string>): void {
-  let document = readContract();
-  for (const [name, text] of Object.entries(parts)) {
-    const before = partOf(document, name);
-    if (before === undefined) throw new Error(`docs/contract.md has no part ${name}`);
-    document = document.replace(`generated -->\n${before}\n<!-- end`, () => `generated -->\n${text}\n<!-- end`);
-  }
-  writeFileSync(CONTRACT, document);
+/** The text between a part's markers in a document; with `UPDATE_GENERATED` it is first replaced by the part. */
+export function partOf(document: string, name: string, part: string): string | undefined {
+  const file = join(packageFolder(), 'docs', document);
+  const text = readFileSync(file, 'utf8');
+  const [, start = '', found, end = ''] =
+    new RegExp(`^([\\s\\S]*<!-- ${name}: generated -->\n)([\\s\\S]*?)(\n<!-- end -->[\\s\\S]*)$`).exec(text) ?? [];
+  if (!process.env['UPDATE_GENERATED'] || found === undefined) return found;
+  writeFileSync(file, start + part + end);
+  return part;
 }
 
 /** What each ending of a run looks like, as `test/sync/endings.test.ts` proves. */

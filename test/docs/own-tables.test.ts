@@ -46,7 +46,6 @@ once('every command of docs/bi/own-tables.md runs on the files that it shows', a
       { url: 'https://www.example.com/blog/caf%C3%A9', inlinks: 0 },
       { url: 'https://www.example.com/blog/a', inlinks: 1 },
     ],
-    [{ url: 'https://www.example.com/blog/a', clicks: 412, to_state: 'Not Indexed' }],
     [
       { owner: 'Anna', pages: 2, indexed: 0 },
       { owner: 'nobody', pages: 1, indexed: 1 },

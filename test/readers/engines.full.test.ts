@@ -11,7 +11,7 @@ import { temporaryFolder } from '../given/folder.js';
 import { mayInstallTools } from '../given/packages.js';
 import type { Row } from '../given/parquet.js';
 import { byDuckdb, type Column, canonical, documentedColumns, fingerprint } from '../given/readers.js';
-import { askPython, installPython, type PythonPackages } from './packages.js';
+import { askPython, installPython } from './packages.js';
 
 const CLICKHOUSE_TYPES: Readonly<Record<string, string>> = {
   VARCHAR: 'Nullable(String)',
@@ -91,34 +91,25 @@ describe.runIf(ARE_THERE)('the guides', () => {
     const counts = 'select snapshot_date, count(*) as pages from coverage group by all order by all';
     const rows = await withReader({ warehouse, memoryLimit: 256e6 }, (reader) => rowsOf(reader, counts));
     const expected = rows.map(({ snapshot_date, pages }) => [snapshot_date, pages]);
-    const [sql, [clickhouse = ''], pandas] = [
-      blocksOf('DuckDB', 'sql').join(''),
-      blocksOf('ClickHouse', 'clickhouse'),
-      blocksOf('pandas', 'python').join(''),
-    ];
-    const duckdb = `import duckdb\ncounts = [row[1:] for row in duckdb.sql(${JSON.stringify(sql)}).fetchall()]`;
-    const programs: [PythonPackages, string][] = [
-      ['duckdb-1.1', duckdb],
-      ['newest', duckdb],
-      ['newest', `${pandas}\ncounts = coverage.groupby("snapshot_date").size().items()`],
-    ];
-    for (const [packages, program] of programs) {
-      const printed = `${program}\nimport json\nprint(json.dumps(sorted([str(date), pages] for date, pages in counts)))`;
-      expect([program, askPython(packages, printed, home)]).toEqual([program, expected]);
-    }
+    const [sql, clickhouse] = [blocksOf('DuckDB', 'sql'), blocksOf('ClickHouse', 'clickhouse')];
+    const program = `import duckdb, json
+counts = [row[1:] for row in duckdb.sql(${JSON.stringify(sql)}).fetchall()]
+print(json.dumps(sorted([str(date), pages] for date, pages in counts)))`;
+    for (const packages of ['duckdb-1.1', 'newest'] as const)
+      expect([packages, askPython(packages, program, home)]).toEqual([packages, expected]);
     expect(
       askClickhouse([clickhouse.replaceAll("'warehouse/", `'${home}/warehouse/`)]).map(([, ...row]) => row),
     ).toEqual(expected);
   });
 });
 
-/** The code of one language in a section of the guide, block by block. */
-function blocksOf(section: string, language: string): string[] {
+/** The code of one language in a section of the guide. */
+function blocksOf(section: string, language: string): string {
   const guide = readFileSync(join(packageFolder(), 'docs', 'bi', 'README.md'), 'utf8');
   const text = guide.split(`\n### ${section}\n`)[1]?.split('\n##')[0] ?? '';
-  return [...text.matchAll(/```(\w+)\n([\s\S]*?)```/g)].flatMap(([, name, code]) =>
-    name === language && code ? [code] : [],
-  );
+  return [...text.matchAll(/```(\w+)\n([\s\S]*?)```/g)]
+    .map(([, name, code]) => (name === language ? code : ''))
+    .join('');
 }
 
 /** A query for all values as texts, but for what follows from the hour at which it is asked. */
