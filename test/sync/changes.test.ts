@@ -96,7 +96,7 @@ describe('what is different about a page', () => {
     const unasked = { reports: { max_per_run: 0 } };
     const unlisted = Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }]));
     const pages = { ...unlisted, ...LISTING };
-    await given.night({ list: listOf(pages, 'was'), reports: reportsOf('was') });
+    const first = await given.night({ list: listOf(pages, 'was'), reports: reportsOf('was') });
     // A report that is refused, fails or is missing says nothing about the page.
     const wrong = [{ sitemaps: 'none' }, 500, 404];
     const list = listOf(pages, 'was');
@@ -116,6 +116,8 @@ describe('what is different about a page', () => {
       report_snapshot_id: given.snapshot(5),
       consecutive_failures: 0,
     });
+    const indexedAt = first.state.get('same')?.['listed_at'];
+    expect(fifth.state.get('same')).toMatchObject({ first_indexed_at: indexedAt, index_since: indexedAt });
     expect((await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') })).changes).toEqual([]);
   });
 

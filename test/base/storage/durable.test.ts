@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AppendFile, replaceDatabase, writeDurably } from '../../../src/base/storage/durable.js';
+import { diskOf } from '../../../src/base/storage/free-disk.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { givenNights } from '../../given/nights.js';
 
@@ -90,4 +91,14 @@ test('what is appended is on disk after a second, and when the file is closed', 
   file.close();
   expect(fs.fsyncSync).toHaveBeenCalledTimes(1);
   expect(readFileSync(path, 'utf8')).toBe('abc');
+});
+
+test.each([
+  [1e12, 1e9],
+  [5e9, 5e8],
+])('of a disk of %i bytes, %i are left to others', async (bytes, reserve) => {
+  const disk = await fsp.statfs('/');
+  vi.spyOn(fsp, 'statfs').mockResolvedValue({ ...disk, bavail: 1, blocks: bytes / 500, bsize: 500 });
+  syncBuiltinESMExports();
+  expect(await diskOf(join(temporaryFolder(), 'not', 'yet'))).toEqual({ free: 500, reserve });
 });

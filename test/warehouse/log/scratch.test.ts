@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLogger } from '../../../src/base/observe/log.js';
 import { writeDurably } from '../../../src/base/storage/durable.js';
+import { dropSuperseded } from '../../../src/warehouse/log/commit.js';
 import { withRunLock } from '../../../src/warehouse/log/lock.js';
 import { addNote } from '../../../src/warehouse/upkeep/note.js';
 import { verifyWarehouse } from '../../../src/warehouse/upkeep/verify/verify.js';
@@ -81,4 +82,16 @@ test('of several first syncs at once one runs, and the others say that it does',
   for (const reason of refused)
     expect(reason).toMatchObject({ exitCode: 4, message: expect.stringMatching(/^sync cannot start: /) });
   expect(existsSync(join(warehouse, 'warehouse.json'))).toBe(true);
+});
+
+test('a superseded state stays for an hour, for readers that have just started', async () => {
+  const folder = temporaryFolder();
+  const files = ['1', '2', '3', '4'].map((name) => join(folder, name));
+  for (const file of files) writeFileSync(file, '');
+  const left = async (minutes: number) => {
+    await dropSuperseded(folder, files, Date.now() + minutes * 60_000);
+    return readdirSync(folder);
+  };
+  expect(await left(59)).toHaveLength(4);
+  expect(await left(61)).toEqual(['3', '4']);
 });
