@@ -3,7 +3,7 @@ import { listSitemaps, listSites } from '../../../src/source/search-console/call
 import type { Credentials } from '../../../src/source/search-console/credentials.js';
 import { inspect } from '../../../src/source/search-console/inspection.js';
 import { remedyFor } from '../../../src/source/search-console/remedy.js';
-import { searchRows } from '../../../src/source/search-console/search-analytics.js';
+import { searchRows, searchTotals } from '../../../src/source/search-console/search-analytics.js';
 import { google, refusal, spent } from './given-google.js';
 
 const URLS = Array.from({ length: 12 }, (_, at) => `https://www.example.com/${at}`);
@@ -179,4 +179,14 @@ it('ends the inspections of a property that refuses a dozen before any other ans
   const all = [...URLS, ...URLS].map((url) => inspect(later.client, { ...later.call, ...busy, url }));
   expect((await Promise.allSettled(all)).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(4);
   expect(later.calls.length).toBeLessThan(24);
+});
+
+it.each([
+  ['first_incomplete_date', '2025-02-27'],
+  ['firstIncompleteDate', '2025-02-27'],
+  ['nothing', '2025-02-26'],
+])('days may change from the one on that Google names as %s, else the last three in California', async (name, date) => {
+  const given = await google(() => ({ body: { metadata: { [name]: '2025-02-27' } } }));
+  const asked = { ...given.call, type: 'web', since: '2025-02-01' } as const;
+  expect(await searchTotals(given.client, asked)).toMatchObject({ firstPreliminary: date });
 });
