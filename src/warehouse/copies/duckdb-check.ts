@@ -10,11 +10,12 @@ import { checkAreFiles } from '../../base/storage/only-files.js';
 import { rowsDiffer } from '../../base/storage/rows-differ.js';
 import { literal } from '../../base/storage/sql.js';
 import { findDamaged } from '../log/folder/damage.js';
-import { listTableFiles, stateFile, tableFile, warehouseFolder, websiteOf } from '../log/folder/layout.js';
+import { listTableFiles, warehouseFolder, websiteOf } from '../log/folder/layout.js';
 import { DATA_TABLES, LOOSE_TABLES, ROW_FILES, type Table } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
 import { filesOf, lackingIn, type Marker } from '../log/markers.js';
 import { findStates } from '../log/state.js';
+import { readDuckdbRemoval } from '../removal/steps.js';
 import { type Difference, type FollowerLag, lagging } from './follower.js';
 
 const countRow = z.object({ rows: z.coerce.number() });
@@ -44,8 +45,8 @@ export async function isOutdated(
 type HeldWithoutFile = Record<'removed' | 'lost', Held[]>;
 
 /**
- * The rows of the log that a file has and the log lacks. `removed`: `indexhouse remove` took them out, which leaves nothing
- * of a website; if it is back, it begins with a later run. Whatever else is gone is `lost`.
+ * The rows of the log that a file has and the log lacks. `removed`: `indexhouse remove` took them out. Whatever else is
+ * gone is `lost`.
  *
  * @param prefix the name that the file is attached by, with a dot
  */
@@ -61,20 +62,9 @@ export async function heldWithoutFile(engine: Engine, log: Log, prefix = ''): Pr
   if (unlisted.length === 0) return gone;
   // Listed again: a run that was committed and copied since the log was opened is not gone.
   const now = (await Promise.all(logTables.options.map((table) => listTableFiles(log.path, table)))).flat();
-  for (const one of without(unlisted, now)) {
-    const ids = now.filter((file) => websiteOf(file) === one.websiteId).map((file) => basename(file, '.parquet'));
-    const isLater = ids.some((id) => id < one.id);
-    gone[isLater || (await hasData(log.path, one)) ? 'lost' : 'removed'].push(one);
-  }
+  const removed = await readDuckdbRemoval(log.path);
+  for (const one of without(unlisted, now)) gone[removed.includes(one.websiteId) ? 'removed' : 'lost'].push(one);
   return gone;
-}
-
-async function hasData(warehouse: string, held: Held): Promise<boolean> {
-  const files = [
-    stateFile(warehouse, held.websiteId, held.id),
-    ...DATA_TABLES.map((table) => tableFile(warehouse, table, held)),
-  ];
-  return (await Promise.all(files.map(exists))).includes(true);
 }
 
 function without(held: readonly Held[], paths: readonly string[]): Held[] {

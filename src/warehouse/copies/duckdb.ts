@@ -79,6 +79,8 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: Log): Prom
     const gone = await heldWithoutFile(engine, log);
     if (!(await isOutdated(engine, log, gone))) {
       const state = await catchUp(new DuckdbFile(engine, input), log, scratch(input));
+      // A file that is being built does not replace the one with removed rows yet.
+      if (!input.file) await rm(warehouseFolder(input.warehouse).duckdbRemoval, { force: true });
       const { length: ahead } = gone.lost;
       const reason = `${aheadText(ahead)}: run \`indexhouse verify\`, which names them`;
       return ahead > 0 ? { ...state, behind: state.behind + ahead, reason } : state;
@@ -116,6 +118,7 @@ export async function rebuildDuckdb(input: Omit<FollowDuckdbInput, 'lockTimeout'
     crashPoint('built the new indexhouse.duckdb');
     await replaceDatabase(file, database);
     crashPoint('put the new indexhouse.duckdb in place');
+    await rm(warehouseFolder(warehouse).duckdbRemoval, { force: true });
     return state;
   } catch (cause) {
     await removeDatabase(file);

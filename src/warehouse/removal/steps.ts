@@ -12,6 +12,7 @@ import { warehouseFolder } from '../log/folder/layout.js';
 import { DATA_TABLES } from '../log/folder/tables.js';
 
 const JOURNALS = ['runs', join('runs', 'damaged')];
+const SET_ASIDE = 'set-aside';
 
 const pathsSchema = z.array(z.string().regex(new RegExp(`^(parquet/\\w+|state)/${WEBSITE_FOLDER}$`)));
 const decidedSchema = z.object({
@@ -52,6 +53,8 @@ async function takeSteps(warehouse: string, { removal, in_bucket }: Decided): Pr
     const paths = new Set([...(await readBucketRemoval(warehouse)), ...inBucket]);
     await writeDurably(warehouseFolder(warehouse).bucketRemoval, JSON.stringify([...paths]));
   }
+  const ids = new Set([...(await readDuckdbRemoval(warehouse)), removal.website_id]);
+  await writeDurably(warehouseFolder(warehouse).duckdbRemoval, JSON.stringify([...ids]));
   for (const [at, path] of ['index', ...folders].entries()) {
     await removeWhole(warehouse, join(warehouse, path));
     crashPoint(`took step ${at + 1} of the removal`);
@@ -91,28 +94,39 @@ export async function removeWhole(warehouse: string, path: string): Promise<void
   }
 }
 
-/**
- * Paths of folders that were removed since the bucket last followed a removal.
- *
- * @throws Failure if the list is damaged
- */
-export async function readBucketRemoval(warehouse: string): Promise<string[]> {
-  const { bucketRemoval: file } = warehouseFolder(warehouse);
-  const text = await readIfThere(file);
-  if (text === null) return [];
-  const { data } = pathsSchema.safeParse(jsonOf(text));
-  if (data) return data;
-  throw new Failure(`${file} is damaged: delete it, and then what \`remove\` took out from the bucket`);
+/** Paths of folders that were removed since the bucket last followed a removal. @throws Failure if the list is damaged */
+export function readBucketRemoval(warehouse: string): Promise<string[]> {
+  const remedy = 'delete it, and then what `remove` took out from the bucket';
+  return readList(warehouseFolder(warehouse).bucketRemoval, pathsSchema, remedy);
 }
 
-/** Every folder that belongs to a website, its markers first: a running service looks again when markers go. */
+/** Websites that were removed since `indexhouse.duckdb` last followed a removal. @throws Failure if the list is damaged */
+export function readDuckdbRemoval(warehouse: string): Promise<string[]> {
+  const remedy = 'delete it and indexhouse.duckdb, which the next sync rebuilds';
+  return readList(warehouseFolder(warehouse).duckdbRemoval, z.array(websiteIdSchema), remedy);
+}
+
+async function readList(file: string, schema: z.ZodType<string[]>, remedy: string): Promise<string[]> {
+  const text = await readIfThere(file);
+  const { data } = schema.safeParse(text === null ? [] : jsonOf(text));
+  if (data) return data;
+  throw new Failure(`${file} is damaged: ${remedy}`);
+}
+
+/**
+ * Every folder that belongs to a website, its markers first: a running service looks again when markers go. Also in what
+ * was set aside, with the copy of the log there.
+ */
 async function foldersOf(warehouse: string, websiteId: string): Promise<string[]> {
   const name = encodeId(websiteId);
   const tables = ['snapshots', 'runs', 'note_log', 'tombstones', 'checkpoints', ...DATA_TABLES];
-  const runs = await Promise.all(JOURNALS.map((root) => subfolders(join(warehouse, root))));
+  const own = [...tables.map((table) => join('parquet', table, `website=${name}`)), join('state', `website=${name}`)];
+  const aside = (await subfolders(join(warehouse, SET_ASIDE))).map((moved) => join(SET_ASIDE, moved));
+  const journals = ['', ...aside].flatMap((root) => JOURNALS.map((folder) => join(root, folder)));
+  const runs = await Promise.all(journals.map((root) => subfolders(join(warehouse, root))));
   return [
-    ...tables.map((table) => join('parquet', table, `website=${name}`)),
-    join('state', `website=${name}`),
-    ...JOURNALS.flatMap((root, at) => (runs[at] ?? []).map((run) => join(root, run, name))),
+    ...own,
+    ...journals.flatMap((root, at) => (runs[at] ?? []).map((run) => join(root, run, name))),
+    ...aside.flatMap((root) => [...own, 'indexhouse.duckdb'].map((path) => join(root, path))),
   ];
 }

@@ -1,8 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { copyFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
+import { verifyWarehouse } from '../../../src/warehouse/upkeep/verify/verify.js';
 import { describeAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
@@ -21,6 +24,10 @@ const ofBlog = (warehouse: string) =>
 
 test('a removed website leaves the warehouse as if it had never been', async () => {
   const given = await buildNights(DAYS, { followed: 'followed' });
+  const [file = ''] = await listTableFiles(given.path, 'coverage', { websiteId: 'blog' });
+  copyFileSync(file, join(dirname(file), '0198c0de-0000-7000-8000-000000000000.parquet'));
+  const { repaired } = await verifyWarehouse({ warehouse: given.path, memoryLimit: 256e6 }, true);
+  expect(repaired).toEqual([expect.stringContaining('set-aside')]);
   await removeNow(given.path, 'blog');
   expect([ofBlog(given.path), await findingsOf(given.path)]).toEqual([[], []]);
   const never = await buildNights(DAYS, { withBlog: false });

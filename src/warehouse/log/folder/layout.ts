@@ -31,6 +31,8 @@ export function warehouseFolder(path: string) {
     removal: join(path, 'removal.json'),
     /** What `remove` took out that the bucket still has. */
     bucketRemoval: join(path, 'bucket-removal.json'),
+    /** The websites that `remove` took out and of which `indexhouse.duckdb` still has rows. */
+    duckdbRemoval: join(path, 'duckdb-removal.json'),
     /** The keys that give access to the HTTP service. */
     keys: join(path, 'service-keys.json'),
     /** Held open while the keys are changed. */

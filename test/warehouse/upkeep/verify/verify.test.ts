@@ -173,22 +173,33 @@ const LOSSES: [name: string, lose: () => Promise<unknown>, message: string, isMe
   ],
   ['all but its state', () => lose('snapshots', 'runs', ...DATA_TABLES), 'indexhouse.duckdb has its row', false],
   [
+    'every file, as has the one before',
+    () => loseSince(-2, ['snapshots', 'runs', ...DATA_TABLES]),
+    'indexhouse.duckdb has its row',
+    false,
+  ],
+  [
     'its marker, its run and one file',
     () => lose('snapshots', 'runs', 'coverage'),
     'indexhouse.duckdb has its row',
     false,
   ],
 ];
-const lose = async (...tables: Table[]) => {
-  const id = basename(await newest('snapshots'));
-  const run = basename(await newest('runs'));
+const lose = (...tables: Table[]) => loseSince(-1, tables);
+/** @param from the place of the first night that loses files */
+const loseSince = async (from: number, tables: Table[]) => {
+  const listed = await Promise.all(
+    (['snapshots', 'runs'] as const).map((table) => listTableFiles(home.warehouse, table)),
+  );
+  const ids = listed.flatMap((files) => files.slice(from).map((file) => basename(file)));
   for (const table of tables) {
     const files = await listTableFiles(home.warehouse, table);
-    for (const file of files.filter((one) => [id, run].includes(basename(one)))) rmSync(file);
+    for (const file of files.filter((one) => ids.includes(basename(one)))) rmSync(file);
   }
 };
 
-test.for(casesAtLength(LOSSES, 'its marker and its run', 'them, and indexhouse.duckdb'))(
+const shown = ['its marker and its run', 'them, and indexhouse.duckdb', 'every file, as has the one before'];
+test.for(casesAtLength(LOSSES, ...shown))(
   'a night that has lost %s is a difference, and --repair destroys nothing of it',
   async ([, loseIt, message, isMended]) => {
     const whole = await truth(home.warehouse);
