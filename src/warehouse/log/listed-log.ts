@@ -1,8 +1,8 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../../base/storage/engine.js';
 import { literal } from '../../base/storage/sql.js';
-import { type DamagedFile, readReadable } from './folder/damage.js';
+import { type DamagedFile, damagedFile, readReadable, without } from './folder/damage.js';
 import { listTableFiles, websiteOf } from './folder/layout.js';
 import { tableQuery } from './folder/prepare.js';
 import { checkRows } from './folder/sums.js';
@@ -12,6 +12,7 @@ import { byCommit, type Marker, markersIn, readMarkers, withoutDropped } from '.
 const tombstoneRow = z.object({
   /** Shared by all files that one run of `maintain` put out of use for a website. */
   tombstone_id: z.string(),
+  website_id: z.string(),
   tombstoned_at: z.string(),
   table_name: z.string(),
   snapshot_id: z.string(),
@@ -100,14 +101,19 @@ export async function readListed(
     const all = tableQuery('tombstones', some);
     return engine.rows(tombstoneRow, `${all} order by tombstone_id, table_name, snapshot_id`);
   });
-  const tombstones = read.value;
   const there = [...indexed, ...markers].filter(({ websiteId }) => isAsked(websiteId));
-  const dropped = new Set(tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
+  const owners = new Map(there.map(({ snapshotId, websiteId }) => [snapshotId, websiteId]));
+  const foreign = read.value.filter((one) => (owners.get(one.snapshot_id) ?? one.website_id) !== one.website_id);
+  const refused = new Set(foreign.map(({ tombstone_id }) => tombstone_id));
+  const tombstones = read.value.filter(({ tombstone_id }) => !refused.has(tombstone_id));
+  const others = read.readable
+    .filter((file) => refused.has(basename(file, '.parquet')))
+    .map((file) => damagedFile('tombstones', file, 'names a snapshot of another website'));
   return {
-    markers: withoutDropped(there, dropped).sort(byCommit),
-    damaged: [...damaged, ...read.damaged],
+    markers: withoutDropped(there, tombstones).sort(byCommit),
+    damaged: [...damaged, ...read.damaged, ...others],
     tombstones,
-    tombstoneFiles: [...read.readable],
+    tombstoneFiles: without(read.readable, others),
   };
 }
 

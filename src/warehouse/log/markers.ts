@@ -103,11 +103,14 @@ export async function markersFrom(engine: Engine, warehouse: string, from: strin
   });
 }
 
-/** @param dropped `<table> <commit id>` of the files to move from `files` to `dropped` */
-export function withoutDropped(markers: readonly Marker[], dropped: ReadonlySet<string>): Marker[] {
-  if (dropped.size === 0) return [...markers];
+/** Moves the files that tombstones name from `files` to `dropped`. */
+export function withoutDropped(
+  markers: readonly Marker[],
+  tombstones: readonly { website_id: string; table_name: string; snapshot_id: string }[],
+): Marker[] {
+  const named = new Set(tombstones.map((one) => `${one.table_name} ${one.snapshot_id} ${one.website_id}`));
   return markers.map((marker) => {
-    const isDropped = ([table]: [string, unknown]) => dropped.has(`${table} ${marker.snapshotId}`);
+    const isDropped = ([table]: [string, unknown]) => named.has(`${table} ${marker.snapshotId} ${marker.websiteId}`);
     const all = Object.entries(marker.files);
     const files = Object.fromEntries(all.filter((entry) => !isDropped(entry)));
     return { ...marker, files, dropped: { ...marker.dropped, ...Object.fromEntries(all.filter(isDropped)) } };

@@ -1,16 +1,21 @@
+import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Reader, withReader } from '../../../src/answers/query/reader.js';
+import { withEngine } from '../../../src/base/storage/engine.js';
 import type { Difference, Follower } from '../../../src/warehouse/copies/follower.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { openLog } from '../../../src/warehouse/log/log.js';
 import { verifyWarehouse } from '../../../src/warehouse/upkeep/verify/verify.js';
-import { copyOf } from '../../given/folder.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { dyingAt } from '../../given/left-behind.js';
-import { buildNights } from '../../given/thinned.js';
+import { rewrite } from '../../given/tamper.js';
+import { buildNights, maintainAt } from '../../given/thinned.js';
 import { sharedWarehouse } from '../../given/warehouse.js';
 import { removeNow } from './removed.js';
 
 const memoryLimit = 256e6;
-const built = sharedWarehouse(() => buildNights([1, 3]));
+const built = sharedWarehouse(() => buildNights([1, 2, 3]));
 
 test('what is removed while a question reads it is not called damaged', async () => {
   const ask = (reader: Reader) => reader.rows(z.unknown(), 'select * from coverage');
@@ -46,7 +51,24 @@ test('verify looks again at a log that changed, and calls no difference what is 
   };
   expect(await verifyWarehouse({ warehouse, memoryLimit, followers: [follower] })).toMatchObject({
     findings: [],
-    snapshots: 2,
+    snapshots: 3,
   });
   expect(looks).toBe(2);
+});
+
+test.for([
+  ['is of another website', "'blog' as website_id", 'does not hold the rows that were written'],
+  ['names a snapshot of one', 'other as snapshot_id', 'names a snapshot of another website'],
+])('a tombstone in the folder of a website that %s is damaged, and drops nothing', async ([, column, reason]) => {
+  const warehouse = copyOf(built.path);
+  await maintainAt(warehouse, { retention: '1d' });
+  const [tombstone = ''] = await listTableFiles(warehouse, 'tombstones');
+  const [marker = ''] = await listTableFiles(warehouse, 'snapshots', { websiteId: 'blog' });
+  const other = `'${basename(marker, '.parquet')}'`;
+  await rewrite(tombstone, `select * replace (${column?.replace('other', other)}) from self`);
+  await withEngine({ memoryLimit, temporary: temporaryFolder() }, async (engine) => {
+    const { damaged, markers } = await openLog(engine, warehouse);
+    expect(damaged).toMatchObject([{ websiteId: 'shop', reason }]);
+    expect(markers.flatMap(({ dropped }) => Object.keys(dropped))).toEqual([]);
+  });
 });

@@ -43,7 +43,11 @@ export async function checkRows(engine: Engine, files: readonly string[]): Promi
   if (first !== undefined) throw new Failure(OTHER_ROWS);
 }
 
-/** Those of these files whose rows are not those that they were written with. @throws EngineError for an unreadable one */
+/**
+ * Those of these files whose rows are not those that they were written with, or are of another website than their folder.
+ *
+ * @throws EngineError for an unreadable one
+ */
 export async function withOtherRows(engine: Engine, files: readonly string[]): Promise<string[]> {
   // What is outside the folders of websites is derived, and has no sum of its own.
   const own = files.filter((file) => websiteOf(file) !== '');
@@ -56,7 +60,9 @@ export async function withOtherRows(engine: Engine, files: readonly string[]): P
   try {
     const found = await sumsIn(engine, 'row_sums');
     const written = await sumsIn(engine, 'written_sums', { files: all });
-    const others = all.filter((file) => found.get(file) !== written.get(file) || !found.has(file));
+    const owners = await engine.rows(sumRow, 'select distinct summed_file as file, website_id as sum from rows_to_sum');
+    const foreign = new Set(owners.filter(({ file, sum }) => sum !== websiteOf(file)).map(({ file }) => file));
+    const others = all.filter((file) => found.get(file) !== written.get(file) || !found.has(file) || foreign.has(file));
     for (const file of all) if (!others.includes(file)) whole.set(file, stamps.get(file));
     return others;
   } finally {

@@ -70,7 +70,6 @@ async function lostRow(engine: Engine, log: Log, held: Held, temporary: string):
 
 /** What is wrong with the files that the marker of a commit names; null if all are there as they were committed. */
 async function damageOf(engine: Engine, { path, tombstones }: Log, from: string): Promise<string | null> {
-  const dropped = new Set(tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
-  const markers = withoutDropped(await markersFrom(engine, path, from), dropped);
+  const markers = withoutDropped(await markersFrom(engine, path, from), tombstones);
   return (await checkFiles(engine, path, markers)).findings[0]?.message ?? null;
 }
