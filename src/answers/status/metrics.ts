@@ -6,6 +6,8 @@ type Value = number | boolean | null | undefined;
 /** Gauges by their names without `indexhouse_`: what each says, and how it is read. An unknown value makes no series. */
 type Gauges<Of> = Record<string, [help: string, value: (of: Of) => Value]>;
 
+const seconds = (time: string | null | undefined) => (time ? Date.parse(time) / 1000 : null);
+
 const OF_A_SNAPSHOT: Gauges<NonNullable<WebsiteStatus['last_snapshot']>> = {
   snapshot_age_seconds: ['Age of the newest snapshot.', (last) => last.age_seconds],
   listing_complete: ['Whether the newest listing is complete.', (last) => last.listing_status === 'complete'],
@@ -39,16 +41,14 @@ const OF_A_RUN: Gauges<NonNullable<WebsiteStatus['last_run']>> = {
 const OF_THE_WAREHOUSE: Gauges<Status> = {
   websites: ['Websites that are configured or in the warehouse.', ({ websites }) => websites.length],
   damaged_files: ['Files of the warehouse that cannot be read.', ({ damaged }) => damaged.length],
+  proven_since_timestamp_seconds: ['Since when every file is proven by its SHA-256.', (of) => seconds(of.proven_since)],
   notices_waiting: ['Notices that wait.', ({ notices }) => notices.reduce((sum, one) => sum + one.notices, 0)],
   last_night_good: ['Whether all was as it should be since the last night.', ({ last_night }) => last_night.is_good],
   warnings: ['Lines that `indexhouse status` warns with.', ({ warnings }) => warnings.length],
   exit_code: ['Exit code of `indexhouse status`: 0, 1 or 3.', ({ exit_code }) => exit_code],
-  waiting_since_timestamp_seconds: [
-    'Since when the run waits.',
-    ({ waiting: is }) => is && Date.parse(is.since) / 1000,
-  ],
+  waiting_since_timestamp_seconds: ['Since when the run waits.', ({ waiting }) => seconds(waiting?.since)],
   running: ['Whether a sync or another writing command is running.', ({ running }) => running !== null],
-  checked_timestamp_seconds: ['When these figures were read.', ({ checked_at }) => Date.parse(checked_at) / 1000],
+  checked_timestamp_seconds: ['When these figures were read.', ({ checked_at }) => seconds(checked_at)],
 };
 
 /** Only this many websites get series of their own. */

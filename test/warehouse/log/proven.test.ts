@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../../src/answers/query/reader.js';
+import { metricsOf } from '../../../src/answers/status/metrics.js';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { runExitCode } from '../../../src/sync/receipt.js';
@@ -61,7 +62,9 @@ test('an older copy of an old file is noticed within 30 days, and then no answer
   const input = { warehouse, memoryLimit: MEMORY, websites: [], now: at.getTime(), maxAge: DAY_MS };
   const status = await readStatus(input);
   expect(status.findings).toMatchObject([{ kind: 'damaged', message: expect.stringContaining(path) }]);
-  expect(at.getTime() - Date.parse(`${status.proven_since}`)).toBeLessThanOrEqual(30 * DAY_MS);
+  const since = Date.parse(`${status.proven_since}`);
+  expect(at.getTime() - since).toBeLessThanOrEqual(30 * DAY_MS);
+  expect(await metricsOf(status)).toContain(`\nindexhouse_proven_since_timestamp_seconds ${since / 1000}\n`);
 
   writeFileSync(file, whole);
   expect((await readStatus(input)).findings).toEqual([]);
