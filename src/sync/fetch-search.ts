@@ -110,7 +110,6 @@ class SearchFetch {
     const remarks = [
       ...this.#failed.filter((one) => !isListed(one)),
       ...unknown.map(({ date, why }) => ({ date, why: WHY_UNKNOWN[why] })),
-      ...(left > 0 ? [{ date: null, why: `${counted(left, 'day')} of the history not read yet` }] : []),
     ];
     return {
       error: failedText(this.#failed.filter(isListed)),

@@ -75,7 +75,7 @@ const pagesOf = (searched: readonly string[], type = 'web') =>
     .reverse();
 
 test('days are fetched newest first, some a night, each once when it is final, until the history is whole', async () => {
-  const { pass, calls, rows, wrong } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
+  const { pass, calls, rows, wrong, warehouse } = await scriptedProperty(onTestFinished, {}, ...HISTORY);
   const search = shown('2026-02-05');
   const said = { sitemap: [`${SHOP}/a`], search };
   const preliminary = (night: number) => days(addDays(FIRST_NIGHT, night), 3);
@@ -83,6 +83,8 @@ test('days are fetched newest first, some a night, each once when it is final, u
   expect(pagesOf(calls.searched)).toEqual([...preliminary(0), ...days(LAST_FINAL, 10)]);
   // Where a type has no data, no day is asked for.
   expect(pagesOf(calls.searched, 'video')).toEqual([]);
+  const input = { warehouse, memoryLimit: 256e6, maxAge: DAY_MS, websites: [], now: Date.now() };
+  expect((await readStatus(input)).sources).toMatchObject([{ failed: 0, remarked: 0 }]);
   await pass(said);
   expect(pagesOf(calls.searched)).toEqual([...preliminary(1), '2026-02-27', ...days('2026-02-16', 9)]);
   await pass(said);
@@ -132,17 +134,15 @@ test('a missing day is unknown, and no zero, until it was delivered or was empty
   const known = `select pages::int as pages, unknown from search_dates where "date" = '${gap}' and "type" = 'web'`;
   for (let night = 0; night < 3; night++) await pass({ search: lacking });
   expect(await rows(known)).toEqual([{ pages: null, unknown: 'missing' }]);
-  const remarks = await rows(
-    "select remark from listing_sources where source = 'search analytics' order by snapshot_id",
-  );
-  expect(remarks.map(({ remark }) => remark)).toEqual(
-    ['12 days', '3 days', null].map((left) =>
+  const reader = await openReader(warehouse, onTestFinished);
+  const sources = await analysisRows(reader, 'sources', { source: 'search analytics', since: '2026-01-01' });
+  expect(sources.map(({ problem }) => problem)).toEqual(
+    [null, 3, 12].map((left) =>
       expect.stringMatching(
-        `^of ${gap} Google gives no.* again${left ? `; ${left} of the history not read yet` : ''}$`,
+        `^of ${gap} Google gives no.* again${left ? `; days of the history not read yet: ${left}` : ''}$`,
       ),
     ),
   );
-  const reader = await openReader(warehouse, onTestFinished);
   const weeks = await analysisRows(reader, 'search_presence', { since: '2026-02-20', until: LAST_FINAL, by: 'day' });
   expect(weeks.map(({ starts_on }) => starts_on)).toEqual(
     ['20', '21', '22', '23', '24', '26'].map((day) => `2026-02-${day}`),

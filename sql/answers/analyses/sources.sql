@@ -26,13 +26,18 @@ select
   only_here,
   pages_before,
   pages_unnamed,
-  coalesce(error, remark) as problem,
+  nullif(concat_ws('; ', coalesce(error, remark), unread), '') as problem,
   error is not null as is_missing_pages,
   last_downloaded,
   errors,
   warnings,
   is_pending
 from listing_sources
+left join (
+  select snapshot_id, 'search_analytics' as kind, 'days of the history not read yet: ' || search_days_left as unread
+  from snapshots
+  where search_days_left > 0
+) using (snapshot_id, kind)
 where
   is_website(website_id, $website::varchar)
   and ($source::varchar is null or source = $source::varchar)
