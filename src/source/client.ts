@@ -295,7 +295,8 @@ export class Client {
       this.#end(this.#tooLong(notice.waitMs, 200));
       return;
     }
-    this.#options.onNotice?.(notice);
+    const isForbidden = notice.kind === 'throttled' && this.#forbidden > 0;
+    this.#options.onNotice?.(isForbidden ? { ...notice, kind: 'forbidden' } : notice);
   }
 
   /** Any other request would meet the same error. */

@@ -123,6 +123,7 @@ export class RunProgress {
 
 const SAYS: Record<Exclude<PaceNotice['kind'], 'shared_key' | 'learned_pace'>, string> = {
   throttled: 'the service asked for a pause (429)',
+  forbidden: 'the service refused a request without a reason (403), which often passes',
   spent: 'the rate headers say that the key has no requests left',
   unavailable: 'the service is unavailable and asked for a pause',
 };

@@ -19,7 +19,8 @@ const LONGER_PAUSE_MS = 10_000;
 
 /** What a user should know about the pace. */
 export type PaceNotice =
-  | { kind: 'throttled'; waitMs: number }
+  /** After a 429, or after a 403 without a reason. */
+  | { kind: 'throttled' | 'forbidden'; waitMs: number }
   /** The rate headers leave little or nothing until then. */
   | { kind: 'spent'; waitMs: number }
   /** The service is unavailable, and says for how long. */

@@ -47,6 +47,7 @@ export async function google(
   { signIn = () => undefined, kind = 'service_account', file = {} }: GivenGoogle = {},
 ) {
   const [calls, signIns]: [Asked[], Asked[]] = [[], []];
+  const notices: string[] = [];
   const clock = new Clock();
   const script = (call: ScriptedCall) => {
     const [all, answerOf] = call.line === 'POST /token' ? [signIns, signIn] : [calls, answer];
@@ -60,6 +61,7 @@ export async function google(
     google: googleConfig({ credentials, endpoint: service.url, requests_per_minute: 6000 }),
     timeout: 2000,
     maxAttempts: 3,
+    onNotice: ({ kind }) => void notices.push(kind),
     effects: { ...clock.effects, random: () => 0 },
   });
   onTestFinished(async () => {
@@ -67,7 +69,7 @@ export async function google(
     await service.close();
   });
   const purpose: Purpose = { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };
-  return { client, calls, signIns, clock, purpose, credentials, call: { property: PROPERTY, purpose } };
+  return { client, calls, notices, signIns, clock, purpose, credentials, call: { property: PROPERTY, purpose } };
 }
 
 /** The content of a credentials file of every simulated Google, but for its address. */
