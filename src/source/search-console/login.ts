@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { access, constants, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
@@ -124,7 +125,8 @@ export async function storeLogin(
  */
 export async function removeLogin(signal: AbortSignal, account?: string) {
   const path = loginFile(account);
-  const text = await readIfThere(path);
+  // A user without a home has no such folder.
+  const text = existsSync(path) ? await readIfThere(path) : null;
   if (text === null) return null;
   const { data } = storedSchema.safeParse(jsonOf(text));
   const why = data ? await revoke(data, signal) : `${path} was damaged; ${CONNECTIONS}`;

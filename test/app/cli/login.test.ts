@@ -249,7 +249,7 @@ it('keeps a sign-in while Google cannot be asked to revoke it', async () => {
 });
 
 it('checks the place of the sign-in before it opens a browser', async () => {
-  const { login, folder } = await given();
+  const { login, folder, env } = await given();
   const home = join(folder, 'indexhouse');
   writeFileSync(home, '');
   const blocked = await login();
@@ -259,6 +259,7 @@ it('checks the place of the sign-in before it opens a browser', async () => {
       /^indexhouse: cannot store a sign-in in \S+google.json: .*; let this user write in \S+indexhouse, or set/,
     ),
   ]);
+  expect((await run(['logout'], { env, cwd: folder })).stdout).toBe('Nobody is signed in.\n');
   rmSync(home);
   mkdirSync(home);
   chmodSync(home, 0o777);
