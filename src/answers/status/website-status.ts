@@ -166,7 +166,8 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   await log.load(null);
   const states = await readableStates(log, input, temporary);
   const found = [...log.damaged, ...(await log.findTorn()), ...states.damaged];
-  for (const table of ['snapshots', 'runs', 'drift_observations'] as const) found.push(...(await log.mount(table)));
+  for (const table of ['snapshots', 'runs', 'note_log', 'drift_observations'] as const)
+    found.push(...(await log.mount(table)));
   const damaged = [...new Map(found.map((file) => [file.path, file])).values()];
   await engine.view('page_state', log.query('page_state', states.files));
   const newest = filesOf(warehouse, newestMarkers(log.markers), 'listing_sources');

@@ -15,6 +15,7 @@ import { writeConfig } from '../../given/config-file.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { dyingAt } from '../../given/left-behind.js';
+import { rewrite } from '../../given/tamper.js';
 import { buildWarehouse, type Night, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call } from '../../serve/assistant/given.js';
 import { SHOP_TOKEN, startDashboard } from '../../serve/dashboard/given.js';
@@ -168,6 +169,8 @@ describe('a note', () => {
       { note_date: '2025-03-09', note: 'Relaunch', directory: null, websites: ['other', 'shop'], names: null },
     ]);
     const [file = ''] = await listTableFiles(warehouse, 'note_log');
+    await rewrite(file, "select * replace ('nobody' as website_id) from self");
+    expect((await command('status')).stdout).toContain(file);
     writeFileSync(file, 'garbage');
     expect(await command('verify')).toMatchObject({ code: 1, stdout: expect.stringContaining(file) });
   });
