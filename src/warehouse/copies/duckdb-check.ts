@@ -28,43 +28,28 @@ const heldRow = z.object({ table: logTables, websiteId: z.string(), id: z.uuid()
 export type Held = z.infer<typeof heldRow>;
 
 /**
- * Whether a file holds what the log no longer has: of files that retention put out of use, or of websites from which
- * `indexhouse remove` took something. Then it is rebuilt.
- *
- * @param gone what `heldWithoutFile` found in it
- */
-export async function isOutdated(
-  engine: Engine,
-  log: Log,
-  { removed }: HeldWithoutFile,
-  prefix = '',
-): Promise<boolean> {
-  return removed.length > 0 || (await countTombstoned(engine, log, prefix)) > 0;
-}
-
-type HeldWithoutFile = Record<'removed' | 'lost', Held[]>;
-
-/**
- * The rows of the log that a file has and the log lacks. `removed`: `indexhouse remove` took them out. Whatever else is
- * gone is `lost`.
+ * What a file has and the log lacks. `removed`: rows that `indexhouse remove` took out; `tombstoned`: how many of its
+ * commits have rows that retention put out of use. With either the file is rebuilt. Whatever else is gone is `lost`.
  *
  * @param prefix the name that the file is attached by, with a dot
  */
-export async function heldWithoutFile(engine: Engine, log: Log, prefix = ''): Promise<HeldWithoutFile> {
+export async function heldWithoutFile(engine: Engine, log: Log, prefix = '') {
   const queries = logTables.options.map((table) => {
     const { id, date } = ROW_FILES[table];
     return `select '${table}' as "table", website_id as "websiteId", ${id} as id, ${date} as date from ${prefix}${table}`;
   });
   const held = await engine.rows(heldRow, queries.join(' union all '));
-  const gone: HeldWithoutFile = { removed: [], lost: [] };
   const listed = [...log.runs, ...log.files('note_log'), ...[...log.markers, ...log.damaged].map(({ path }) => path)];
-  const unlisted = without(held, listed);
-  if (unlisted.length === 0) return gone;
+  let gone = without(held, listed);
   // Listed again: a run that was committed and copied since the log was opened is not gone.
-  const now = (await Promise.all(logTables.options.map((table) => listTableFiles(log.path, table)))).flat();
-  const removed = await readDuckdbRemoval(log.path);
-  for (const one of without(unlisted, now)) gone[removed.includes(one.websiteId) ? 'removed' : 'lost'].push(one);
-  return gone;
+  const list = () => Promise.all(logTables.options.map((table) => listTableFiles(log.path, table)));
+  if (gone.length > 0) gone = without(gone, (await list()).flat());
+  const websites = gone.length > 0 ? await readDuckdbRemoval(log.path) : [];
+  const isRemoved = ({ websiteId }: Held) => websites.includes(websiteId);
+  const removed = gone.filter(isRemoved);
+  const lost = gone.filter((one) => !isRemoved(one));
+  const tombstoned = await countTombstoned(engine, log, prefix);
+  return { removed, lost, tombstoned, isOutdated: removed.length > 0 || tombstoned > 0 };
 }
 
 function without(held: readonly Held[], paths: readonly string[]): Held[] {
@@ -73,7 +58,7 @@ function without(held: readonly Held[], paths: readonly string[]): Held[] {
 }
 
 /** Of how many commits a file holds rows that a tombstone put out of use. */
-async function countTombstoned(engine: Engine, log: Log, prefix = ''): Promise<number> {
+async function countTombstoned(engine: Engine, log: Log, prefix: string): Promise<number> {
   if (log.tombstoneFiles.length === 0) return 0;
   const from = `(${lackingTombstones(log, prefix)}) semi join ${prefix}snapshots using (snapshot_id)`;
   return countOf(engine, from, 'distinct snapshot_id');
@@ -109,9 +94,9 @@ export async function duckdbLag(
   try {
     return await withEngine({ ...engine, file, readOnly: true }, async (opened) => {
       const lacking = lackingIn(await knownCommits(opened), markers).length;
-      const { removed, lost } = await heldWithoutFile(opened, log);
+      const { removed, lost, tombstoned } = await heldWithoutFile(opened, log);
       const commits = removed.filter(({ table }) => table === 'snapshots').length;
-      const behind = lacking + commits + lost.length + (await countTombstoned(opened, log));
+      const behind = lacking + commits + lost.length + tombstoned;
       return { ...lag, behind, ...(lost.length > 0 ? { ahead: lost.length } : {}), held };
     });
   } catch (error) {
@@ -161,9 +146,8 @@ export async function checkDuckdb(engine: Engine, listed: Log, temporary: string
 async function compare(engine: Engine, log: Log, listed: Log): Promise<Difference[]> {
   const { markers } = log;
   // The next sync rebuilds it, so there is nothing to compare.
-  const gone = await heldWithoutFile(engine, log, 'follower.');
-  if (await isOutdated(engine, log, gone, 'follower.'))
-    return [lagging('indexhouse.duckdb still holds what was removed')];
+  const { isOutdated } = await heldWithoutFile(engine, log, 'follower.');
+  if (isOutdated) return [lagging('indexhouse.duckdb still holds what was removed')];
   const taken = await knownCommits(engine, 'follower.');
   const has = markers.filter(({ snapshotId }) => taken.has(snapshotId));
   const paths = has.map(({ path }) => path);

@@ -19,14 +19,7 @@ import { timeZoneOf } from '../log/folder/prepare.js';
 import { createTables, LOOSE_TABLES, ROW_FILES, type Table, viewScript } from '../log/folder/tables.js';
 import { type Log, openLog } from '../log/log.js';
 import { dataFilesOf, type Marker, stateFileOf } from '../log/markers.js';
-import {
-  checkDuckdb,
-  duckdbLag,
-  heldWithoutFile,
-  isOutdated,
-  knownCommits,
-  lackingTombstones,
-} from './duckdb-check.js';
+import { checkDuckdb, duckdbLag, heldWithoutFile, knownCommits, lackingTombstones } from './duckdb-check.js';
 import { aheadText, type Compared, catchUp, type FollowerState, type LogCopy } from './follower.js';
 
 /** The name by which the file is attached. */
@@ -76,12 +69,12 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: Log): Prom
     return { name: 'duckdb', behind, reason };
   }
   try {
-    const gone = await heldWithoutFile(engine, log);
-    if (!(await isOutdated(engine, log, gone))) {
+    const { isOutdated, lost } = await heldWithoutFile(engine, log);
+    if (!isOutdated) {
       const state = await catchUp(new DuckdbFile(engine, input), log, scratch(input));
       // A file that is being built does not replace the one with removed rows yet.
       if (!input.file) await rm(warehouseFolder(input.warehouse).duckdbRemoval, { force: true });
-      const { length: ahead } = gone.lost;
+      const ahead = lost.length;
       const reason = `${aheadText(ahead)}: run \`indexhouse verify\`, which names them`;
       return ahead > 0 ? { ...state, behind: state.behind + ahead, reason } : state;
     }
