@@ -18,8 +18,6 @@ function markersOn(...commits: string[]): Marker[] {
       byInspection: false,
       files: { coverage: { rows: 1, bytes: 1, sha256: '' } },
       dropped: {},
-      absent: {},
-      unreadable: {},
       path: '',
     };
   });

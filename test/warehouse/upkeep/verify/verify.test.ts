@@ -171,16 +171,9 @@ const LOSSES: [name: string, lose: () => Promise<unknown>, message: string, isMe
     'snapshots has no marker of',
     false,
   ],
-  ['all but its state', () => lose('snapshots', 'runs', ...DATA_TABLES), 'indexhouse.duckdb has its row', false],
   [
     'every file, as has the one before',
     () => loseSince(-2, ['snapshots', 'runs', ...DATA_TABLES]),
-    'indexhouse.duckdb has its row',
-    false,
-  ],
-  [
-    'its marker, its run and one file',
-    () => lose('snapshots', 'runs', 'coverage'),
     'indexhouse.duckdb has its row',
     false,
   ],
