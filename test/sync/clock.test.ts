@@ -4,6 +4,8 @@ import { createLogger } from '../../src/base/observe/log.js';
 import { timeOfId } from '../../src/base/time.js';
 import { runExitCode } from '../../src/sync/receipt.js';
 import { idAfter } from '../../src/sync/run-clock.js';
+import { journalFolder } from '../../src/warehouse/journal/folder.js';
+import { readHeader, writeHeader } from '../../src/warehouse/journal/header.js';
 import { atLength, once, testAtLength } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
@@ -156,4 +158,16 @@ once('ids rise, though the clock runs back', () => {
   for (const other of [uuidv7({ msecs: 1 }), 'no-id', undefined]) {
     expect(Math.abs(timeOfId(idAfter(other)) - Date.now())).toBeLessThan(MINUTE);
   }
+});
+
+test('a resumed run whose snapshot would sort before the newest one gives it another id', async () => {
+  const { home, sync, left } = await givenHome();
+  await sync(RIGHT);
+  await expect(sync(RIGHT + MINUTE, { stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
+  const folder = journalFolder(home.warehouse, home.unfinished()[0] ?? '', 'w');
+  const header = await readHeader(folder);
+  if (header) await writeHeader(folder, { ...header, snapshot_id: uuidv7({ msecs: RIGHT }) });
+  expect((await sync(RIGHT + 2 * MINUTE)).websites).toMatchObject([{ status: 'committed', resumed: true }]);
+  const [first, second] = (await left()).snapshots;
+  expect(Number(second?.['snapshot_at'])).toBeGreaterThan(Number(first?.['snapshot_at']));
 });
