@@ -217,7 +217,7 @@ describe('rich results and referring URLs of inspections', () => {
   const brand: [string, string] = ['WARNING', 'no brand'];
   const offers: [string, string] = ['ERROR', 'no offers'];
   const warned = types({ Product: [[brand, offers], [brand], []], Breadcrumbs: [[]] }, 'FAIL');
-  const lists = ['/p/1', '/p/2', '/p/3', '/p/odd'];
+  const lists = ['/p/1', '/p/2', '/p/3', '/p/4', '/p/odd'];
   const seen = (...paths: string[]) => Object.fromEntries(paths.map((path) => [path, IN]));
   let warehouse: string;
   let reader: Reader;
@@ -234,6 +234,7 @@ describe('rich results and referring URLs of inspections', () => {
           '/p/1': { ...plain, referringUrls: [pageOf('/b'), pageOf('/a')] },
           '/p/2': warned,
           '/p/3': plain,
+          '/p/4': types({ Product: [[offers], [brand]] }, 'FAIL'),
           '/p/odd': odd,
         },
       },
@@ -279,6 +280,8 @@ describe('rich results and referring URLs of inspections', () => {
       '/p/2 FAIL Product 3 WARNING no brand 2',
       '/p/3 PASS Breadcrumbs 1 – – 0',
       '/p/3 PASS Product 1 – – 0',
+      '/p/4 FAIL Product 2 ERROR no offers 1',
+      '/p/4 FAIL Product 2 WARNING no brand 1',
       // In a form that nobody documented.
       '/p/odd 7 – 0 – – 0',
     ]);
@@ -302,6 +305,17 @@ describe('rich results and referring URLs of inspections', () => {
     // The inspection before the period is compared with, too.
     expect(await linked({ since: '2025-03-02', until: '2025-03-02', url_contains: '/P/1' })).toEqual([second]);
     expect(await linked({ since: '2025-03-01', directory: '/q/' })).toEqual([]);
+  });
+
+  test('a page whose first inspection found errors says so in its answer, in lists and in the report', async () => {
+    const failing = await analysisRows(reader, 'pages', { problem: 'rich_results' });
+    expect(failing).toMatchObject([{ url: pageOf('/p/4'), problems: ['rich_results'] }]);
+    const said = async (path: string) => JSON.stringify(await analysisRows(reader, 'page', { url: pageOf(path) }));
+    expect(await said('/p/4')).toContain('Rich results with errors: Product (no offers).');
+    // It was repaired since.
+    expect(await said('/p/2')).not.toContain('Rich results');
+    const report = await readReport(reader, { version: '0', now: Date.parse('2025-03-03T12:00:00Z') });
+    expect(report.sections[0]?.story).toContain('1 page has errors in rich results.');
   });
 
   test('changes are what differs between two inspections of a page in the index', async () => {

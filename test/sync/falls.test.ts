@@ -65,6 +65,10 @@ test('what cannot be inspected again keeps its status, is counted, and comes fir
   expect((await run(['status', '--config', config])).stdout).toContain('12 more look as if they fell; not confirmed');
   const { stdout } = await run(['report', '--config', config, '--brief', '--out', '-']);
   expect(stdout).toContain('12 more look as if they fell; not confirmed.');
+  const listed = await run(['query', 'pages', 'problem=unconfirmed', '--config', config, '--format', 'json']);
+  expect([...listed.stdout.matchAll(/"url":"([^"]*)"/g)].map(([, url]) => url)).toEqual(doubtful);
+  const { stdout: said } = await run(['query', 'page', `url=${doubtful[0]}`, '--config', config]);
+  expect(said).toContain('Now it looks as if it fell; not confirmed.');
   expect(await wrong()).toEqual([]);
   const next = await pass({ sitemap });
   expect(next.reports.by_reason).toMatchObject({ unconfirmed: 12 });

@@ -32,6 +32,16 @@ dated as (
   where len(changes) > 0
   group by website_id
 ),
+rich_errors as (
+  select website_id, array_to_string(list_sort(list(distinct concat(rich_result_type, ' (' || issue || ')'))), ', ') as named
+  from rich_results
+  semi join page on
+    page.website_id = rich_results.website_id
+    and page.url = rich_results.url
+    and page.report_snapshot_id = rich_results.snapshot_id
+  where severity = 'ERROR'
+  group by website_id
+),
 said as (
   select
     page.*,
@@ -40,6 +50,7 @@ said as (
       || spelled_date(coalesce(dated.index_since, day_of(page.first_seen_at))) as since,
     dated.state_since,
     dated.gone_since,
+    rich_errors.named as rich_errors,
     case page.index_summary when 'Indexed' then 'Indexed' when 'Not Indexed' then 'Not indexed' else page.index_summary end
       as summary,
     coalesce(page.index_coverage_state, 'no coverage state') as state,
@@ -47,6 +58,7 @@ said as (
     if(user_selected_canonical = url, 'itself', user_selected_canonical) as user_canonical
   from page
   left join dated using (website_id)
+  left join rich_errors using (website_id)
 ),
 sentences as (
   select website_id, url, unnest([
@@ -67,7 +79,7 @@ sentences as (
         when state_since > index_since then summary || since || ', now: ' || state || ' (since '
           || spelled_date(state_since) || ').'
         else summary || since || ': ' || state || '.'
-      end
+      end || if(is_confirmed, '', ' Now it looks as if it fell; not confirmed.')
     },
     {
       place: 2,
@@ -130,6 +142,16 @@ sentences as (
     },
     {
       place: 7,
+      topic: 'rich results',
+      date: day_of(report_fetched_at),
+      sentence: if(
+        report_rich_results_verdict = 'FAIL',
+        'Rich results with errors' || coalesce(': ' || rich_errors, '') || '.',
+        null
+      )
+    },
+    {
+      place: 8,
       topic: 'report',
       date: day_of(report_fetched_at),
       sentence: coalesce(
@@ -138,7 +160,7 @@ sentences as (
       ) || if(consecutive_failures > 0, ' Requests for it that failed since: ' || consecutive_failures || '.', '')
     },
     {
-      place: 8,
+      place: 9,
       topic: 'listing',
       date: day_of(last_seen_at),
       sentence: 'First seen ' || spelled_date(day_of(first_seen_at)) || ', last listed ' || spelled_date(day_of(last_seen_at)) || '.'
@@ -154,7 +176,7 @@ sentences as (
 history as (
   select
     website_id,
-    9 as place,
+    10 as place,
     'history' as topic,
     snapshot_date as date,
     string_agg(

@@ -9,6 +9,7 @@
 -- param crawl (text, default all): the age of the last crawl, such as 2-7 days, over 90 days or never
 -- param fetch (text, default all): the page_fetch_status of the last report, or failed for any but Successful
 -- param sitemap (text, default all): pages in the sitemap with this URL, any for those in at least one, - for those in none
+-- param problem (text, default all): rich_results for pages whose last inspection found errors in their rich results, unconfirmed for those that look as if they fell (is_confirmed)
 -- param changed (text, default none): what changed in the period: fell_out, entered, returned, appeared, disappeared, coverage_state, searchengine_canonical, robots_blocked or any
 -- param from (date, default none): first date of the change
 -- param to (date, default none): last date of the change
@@ -41,6 +42,7 @@ select
   all_sitemaps as sitemaps,
   directory,
   first_seen_at::timestamptz as first_seen_at,
+  problems,
   is_gone
 from selected_pages(
   json_object(
@@ -53,6 +55,7 @@ from selected_pages(
     'crawl', $crawl,
     'fetch', $fetch,
     'sitemap', $sitemap,
+    'problem', $problem,
     'changed', $changed,
     'from', $from,
     'to', $to,

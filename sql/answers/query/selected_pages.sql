@@ -34,6 +34,10 @@ select
   directory_of(url) as directory,
   report_sitemaps as all_sitemaps,
   own,
+  list_filter(
+    [if(report_rich_results_verdict = 'FAIL', 'rich_results', null), if(is_confirmed, null, 'unconfirmed')],
+    lambda problem: problem is not null
+  ) as problems,
   -- Counted up to the newest snapshot, as in the analysis `crawl_freshness`.
   crawl_span(status, days_between(last_known_crawl_time, newest_at)) as crawl_span,
   newest_at,
@@ -77,6 +81,7 @@ where
     when 'failed' then report_page_fetch_status <> 'Successful'
     else (filters->>'fetch') is null or report_page_fetch_status = (filters->>'fetch')
   end
+  and ((filters->>'problem') is null or list_contains(problems, (filters->>'problem')))
   -- `own` is a JSON object: the value of each of the user's own columns.
   and ((filters->>'own') is null or list_bool_and([
     coalesce(own[asked.key], '-') = asked.value for asked in map_entries((filters->'own')::map(varchar, varchar))

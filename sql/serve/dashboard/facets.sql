@@ -13,6 +13,7 @@ from (
           {facet: 'crawl', value: crawl_span},
           {facet: 'fetch', value: page_fetch_status}
         ],
+        list_transform(problems, lambda problem: {facet: 'problem', value: problem}),
         list_transform($own_columns, lambda name: {facet: 'own.' || name, value: own[name]}),
         list_transform(
           if(len(all_sitemaps) > 0, list_distinct(all_sitemaps), [null]),
@@ -33,6 +34,7 @@ from (
       crawl_span,
       page_fetch_status,
       own,
+      problems,
       count(*) as pages
     from selected_pages($filters::json, null)
     group by all

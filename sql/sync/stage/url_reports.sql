@@ -2,6 +2,7 @@ select
   "at" as fetched_at,
   reason,
   unnest(report),
+  if(getvariable('by_inspection'), extra -> 'richResultsResult' ->> 'verdict', null) as rich_results_verdict,
   -- These have tables of their own.
   if(
     getvariable('by_inspection') and extra is not null,

@@ -50,6 +50,7 @@ from (
     if(answered, report.inspection_link, was_report_inspection_link) as report_inspection_link,
     if(answered, report.inspection_date, was_report_inspection_date) as report_inspection_date,
     if(answered, report.page_detection, was_report_page_detection) as report_page_detection,
+    if(answered, report.rich_results_verdict, was_report_rich_results_verdict) as report_rich_results_verdict,
     if(listed, now.last_named_at, was_last_named_at) as last_named_at,
     if(listed, now.named_by, was_named_by) as named_by,
     case

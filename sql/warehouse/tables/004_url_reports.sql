@@ -1,4 +1,5 @@
--- URL reports: one row per snapshot and page, with the 27 fields as the service sent them.
+-- URL reports: one row per snapshot and page, with the 27 fields as the service sent them, and Google's verdict on
+-- rich results.
 create table url_reports (
   -- The compression of URLs is fixed, because trying every method takes a tenth of the time to write them.
   snapshot_id varchar not null,
@@ -34,5 +35,6 @@ create table url_reports (
   ever_blocked_by_robots_txt varchar,
   ever_blocked_by_robots_txt_timestamp timestamptz,
   ever_blocked_by_robots_txt_link varchar using compression 'fsst',
+  rich_results_verdict varchar,
   extra json
 )

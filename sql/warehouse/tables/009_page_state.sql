@@ -45,5 +45,6 @@ create table page_state (
   fell_at timestamptz,
   spelling varchar using compression 'fsst',
   report_inspection_link varchar using compression 'fsst',
-  is_confirmed boolean not null
+  is_confirmed boolean not null,
+  report_rich_results_verdict varchar using compression 'dictionary'
 )

@@ -9,7 +9,14 @@ const STOCKS = ['pages', 'indexed', 'without_data'] as const;
 const MOVES = ['entered', 'fell_out', 'returned'] as const;
 const CHANGES = ['appeared', 'disappeared', 'canonical_flips', 'robots_blocked', 'robots_unblocked'] as const;
 /** Pages and clicks beside these. */
-const PARTS = ['not_inspected', 'first_inspected', 'retired', 'clicks_lost', 'unconfirmed'] as const;
+const PARTS = [
+  'not_inspected',
+  'first_inspected',
+  'retired',
+  'clicks_lost',
+  'unconfirmed',
+  'rich_results_failed',
+] as const;
 
 export const FIGURES = [...STOCKS, ...MOVES, ...CHANGES] as const;
 
@@ -65,6 +72,8 @@ export function headlineOf(
     clicks_lost: balance ? (changes?.clicks_lost ?? 0) : null,
     /** Pages of Search Console that look as if they fell. */
     unconfirmed: website.unconfirmed as number | null,
+    /** Pages of Search Console whose last inspection found errors in their rich results. */
+    rich_results_failed: website.rich_results_failed as number | null,
     /** A clause, if hardly any page that fell out was crawled since the night before. */
     crawls: changes?.crawls ?? null,
     /** Of one website, and the share on the date that it is compared with. */

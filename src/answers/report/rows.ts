@@ -18,6 +18,8 @@ export const websiteRow = z.object({
   by_inspection: z.boolean(),
   /** Pages that look as if they fell, at the end of a period that ends with the newest snapshot. */
   unconfirmed: z.int(),
+  /** Pages whose rich results have errors, likewise. */
+  rich_results_failed: z.int(),
 });
 export type WebsiteRow = z.infer<typeof websiteRow>;
 

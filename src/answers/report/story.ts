@@ -60,9 +60,10 @@ export function storyOf(
   const nights = nightsSentence(websites, period);
   const contradiction = contradictionSentence(headline.estimate);
   const unconfirmed = headline.unconfirmed ? `${unconfirmedText(headline.unconfirmed)}.` : null;
-  return [sentence, unconfirmed, estimate, contradiction, ...shown.map(eventSentence), ...where, causes, nights].filter(
-    (one) => one !== null,
-  );
+  const { rich_results_failed: failed } = headline;
+  const rich = failed ? `${counted(failed, 'page')} ${failed === 1 ? 'has' : 'have'} errors in rich results.` : null;
+  const now = [sentence, unconfirmed, estimate, contradiction, rich];
+  return [...now, ...shown.map(eventSentence), ...where, causes, nights].filter((one) => one !== null);
 }
 
 /** What is wrong with the listings that the figures of one website come from. */

@@ -51,6 +51,7 @@ export const pageFilters = z.object({
   crawl: z.enum(CRAWL_SPANS).optional(),
   /** A `page_fetch_status`, or `failed` for any but success. */
   fetch: filterText,
+  problem: z.enum(['rich_results', 'unconfirmed']).optional(),
   /** Values of the user's own columns: `owner=Anna&template=article`. */
   own: filterText,
   changed: z.enum(CHANGED).optional(),

@@ -5,6 +5,12 @@ import type { Column } from '../../answers/html/table.js';
 import type { WebsiteContext } from './context.js';
 import { age, pageTimelineLink } from './values.js';
 
+/** What the values of the filter `problem` are called. */
+export const PROBLEMS: Readonly<Record<string, string>> = {
+  rich_results: 'rich results with errors',
+  unconfirmed: 'not confirmed',
+};
+
 /** The columns that a list can be sorted by. */
 export const SORTABLE = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as const;
 
@@ -18,6 +24,7 @@ const maybeText = z.string().nullable().default(null);
 export const pageRow = z.object({
   url: z.string(),
   is_gone: z.boolean(),
+  problems: z.array(z.string()).nullable().default(null),
   index_summary: maybeText,
   index_coverage_state: maybeText,
   canonicals: maybeText,
@@ -54,7 +61,7 @@ type PageColumnContent = readonly [
 
 /** The columns that a list of pages can have, in their order. The first is always there. */
 const COLUMNS = {
-  url: ['Page', ['url', 'is_gone'], page],
+  url: ['Page', ['url', 'is_gone', 'problems'], page],
   indexed: ['Indexed', ['index_summary', 'is_gone'], indexed],
   state: ['State', ['index_coverage_state'], (row) => orUnknown(row.index_coverage_state)],
   canonical: ['Canonical', ['searchengine_selected_canonical', 'canonicals'], canonical],
@@ -133,9 +140,9 @@ function indexed({ index_summary: summary, is_gone }: PageRow): Part {
   return is_gone ? 'gone' : orUnknown(summary === null ? null : summary === 'Indexed' ? 'yes' : 'no');
 }
 
-function page({ url, is_gone }: PageRow, context: ListContext): Html {
-  const gone = is_gone ? html` <b class="bad">gone</b>` : null;
-  return html`${pageTimelineLink(context, url, context.origin)}${gone}`;
+function page({ url, is_gone, problems }: PageRow, context: ListContext): Html {
+  const marks = [...(is_gone ? ['gone'] : []), ...(problems ?? []).map((problem) => PROBLEMS[problem] ?? problem)];
+  return html`${pageTimelineLink(context, url, context.origin)}${marks.map((mark) => html` <b class="bad">${mark}</b>`)}`;
 }
 
 function canonical({ url, searchengine_selected_canonical: chosen, canonicals }: PageRow): Part {

@@ -47,6 +47,7 @@ describe('the figures of a report', () => {
     expect(report.total).toEqual({
       listed_on: '2025-03-14',
       unconfirmed: 0,
+      rich_results_failed: 0,
       compared_with: '2025-03-01',
       pages: { now: 11, before: 10 },
       indexed: { now: 9, before: 10 },

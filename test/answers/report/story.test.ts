@@ -30,6 +30,7 @@ const HEADLINE: Headline = {
   first_inspected: 0,
   retired: 0,
   unconfirmed: 0,
+  rich_results_failed: 0,
   clicks_lost: 0,
   crawls: null,
   estimate: NO_ESTIMATE,

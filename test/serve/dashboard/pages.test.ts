@@ -199,7 +199,7 @@ describe('a download', () => {
     expect([...csv.bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
     expect(csv.headers.get('x-content-type-options')).toBe('nosniff');
     const [head, ...lines] = csv.text.trimEnd().split('\r\n');
-    expect(head).toBe('url,is_gone,index_coverage_state,last_crawl_time');
+    expect(head).toBe('url,is_gone,problems,index_coverage_state,last_crawl_time');
     expect(lines).toHaveLength(35);
     expect(lines.slice(0, 25).map((line) => line.split(',')[0])).toEqual(rowsOf(list, 'pages').map(([url]) => url));
     const json: unknown = JSON.parse((await visitor.get(linkTo('json'))).text);
@@ -207,6 +207,7 @@ describe('a download', () => {
     expect(json).toContainEqual({
       url: pageAt(0),
       is_gone: false,
+      problems: [],
       index_coverage_state: 'Crawled - currently not indexed',
       last_crawl_time: null,
     });
@@ -218,13 +219,13 @@ describe('a download', () => {
     const parquet = join(temporaryFolder(), 'pages.parquet');
     writeFileSync(parquet, (await typed('parquet')).bytes);
     const read = (await readParquet(parquet)).map(({ url, first_seen_at }) => [url, first_seen_at]);
-    expect(read).toEqual(rows.map((row) => [row[0], row[3]]));
+    expect(read).toEqual(rows.map((row) => [row[0], row[4]]));
     expect(read[0]?.[1]).toBeInstanceOf(Date);
     expect(JSON.parse((await visitor.get(`${SHOP}/pages.json?q=nowhere`)).text)).toEqual([]);
     expect((await visitor.get(`${SHOP}/pages.csv?sort=nothing`)).status).toBe(400);
     // No spreadsheet finds a formula in it.
     const formula = await other.get(`${ODD}.csv?columns=crawler&q=${encodeURIComponent('/p/204')}`);
-    expect(formula.text).toBe(`url,is_gone,primary_crawler\r\n${pageAt(204)},false,'=1+1\r\n`);
+    expect(formula.text).toBe(`url,is_gone,problems,primary_crawler\r\n${pageAt(204)},false,[],'=1+1\r\n`);
   });
 });
 

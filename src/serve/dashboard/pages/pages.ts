@@ -15,6 +15,7 @@ import {
   headOf,
   PAGE_COLUMNS,
   type PageColumn,
+  PROBLEMS,
   pageColumns,
   pageRow,
   readsOf,
@@ -59,6 +60,7 @@ const FACETS: readonly Facet[] = [
   { name: 'canonical', heading: 'Canonical', labels: CANONICALS },
   { name: 'crawl', heading: 'Last crawl' },
   { name: 'fetch', heading: 'Fetch', labels: { failed: 'failed in some way', [UNKNOWN_VALUE]: 'unknown' } },
+  { name: 'problem', heading: 'Problem', labels: PROBLEMS },
 ];
 
 /** Before the name of a column of the user's own. */
