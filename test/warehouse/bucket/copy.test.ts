@@ -50,6 +50,12 @@ describe('the bucket', () => {
     server.requests.length = 0;
     await copyTo(server, built.path);
     expect(server.requests.filter((request) => /^(PUT|DELETE) .*parquet/.test(request))).toEqual([]);
+    // A restore that has just begun may still fetch the state before the newest one, but none before that.
+    for (const id of [0, 1])
+      server.objects.set(`nights/state/website=shop/00${id}.parquet`, { body: Buffer.of(), modified: new Date() });
+    await copyTo(server, built.path);
+    const states = [...held().keys()].filter((key) => key.startsWith('state/website=shop/'));
+    expect(states.map((key) => key.split('/').at(-1))).toEqual([expect.stringContaining('-'), '001.parquet']);
   });
 
   test('interrupted after a request, it has no marker without its files, and ends up the same', async () => {
