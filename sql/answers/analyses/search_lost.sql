@@ -26,7 +26,7 @@ select
   round(silence_chance(days_shown, days, silent_days), 6) as chance,
   coalesce(pages.status, 'unlisted') as status,
   pages.report_age_days
-from search_silences($website::varchar, $until::date, '-infinity'::date) as lost
+from search_silences($website::varchar, $until::date, '-infinity'::date, 2) as lost
 left join pages using (website_id, url)
 where
   is_silent(days_shown, days, silent_days)

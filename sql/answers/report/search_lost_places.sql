@@ -6,7 +6,7 @@ select
   min(last_date) as first_shown_last,
   max(last_date) as last_shown,
   sum(clicks)::integer as clicks
-from search_silences($website::varchar, $until::date, '-infinity'::date)
+from search_silences($website::varchar, $until::date, '-infinity'::date, 2)
 where is_silent(days_shown, days, silent_days)
 group by directory
 order by pages desc, clicks desc, directory

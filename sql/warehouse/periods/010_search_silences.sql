@@ -3,8 +3,9 @@
 -- showed it, and on none of the `silent_days` known days since; and the clicks of web search in the 28 days up to it. The
 -- rhythm is that of the 90 days up to `last_date`, of those after `since_date`. The first day does not count, because it is
 -- one that showed the page by definition. A day without any page of the property is an outage of Google's and no known day;
--- nor is one that is cut, on which a page may only be beyond the cut, or whose web search was not fetched.
-create or replace macro search_silences(asked_website, until_date, since_date) as table
+-- nor is one that is cut, on which a page may only be beyond the cut, or whose web search was not fetched. Pages that were
+-- shown within the last `least_days` known days may be left out.
+create or replace macro search_silences(asked_website, until_date, since_date, least_days) as table
 with known_days as (
   select website_id, "date", row_number() over (partition by website_id order by "date") as number
   from search_dates
@@ -13,14 +14,13 @@ with known_days as (
   having
     bool_and(is_final and unknown is null) and sum(pages) > 0 and not bool_or(is_cut) and count_if("type" = 'web') > 0
 ),
-ends as (
-  select website_id, max(number) as last_number from known_days group by website_id
-),
+ends as (select website_id, max(number) as last_number from known_days group by website_id),
 shown as (
   select website_id, url, max("date") as last_date
   from search_days
   where is_final and is_website(website_id, asked_website) and "date" <= until_date and "date" > since_date
   group by website_id, url
+  having last_date < coalesce((select max("date") from known_days join ends using (website_id) where number = last_number - least_days + 1), 'infinity')
 ),
 recent as (
   select
