@@ -3,7 +3,7 @@ import { readStatus } from '../../answers/status/status.js';
 import { statusInputOf } from '../../answers/status/status-input.js';
 import type { Config } from '../../base/config/schema.js';
 import { messageOf } from '../../base/exit.js';
-import { withEngine } from '../../base/storage/engine.js';
+import { advisedMemory, withEngine } from '../../base/storage/engine.js';
 import { nearestExisting } from '../../base/storage/free-disk.js';
 import { whyNoLocks } from '../../base/storage/locks.js';
 import { withTemporary } from '../../base/storage/temporary.js';
@@ -49,7 +49,9 @@ export async function checkStatus(config: Config): Promise<CheckResult[]> {
     ...warnings,
   ];
   if (found.length === 0) return [status.ok('nothing needs attention')];
-  return found.map((text) => status[damaged.length > 0 ? 'error' : 'warning'](text, '`indexhouse status` shows more.'));
+  // The next night would run out of memory as well, unless the configuration follows the advice by now.
+  const isSevere = (text: string) => damaged.length > 0 || advisedMemory(text) > config.warehouse.memory_limit;
+  return found.map((text) => status[isSevere(text) ? 'error' : 'warning'](text, '`indexhouse status` shows more.'));
 }
 
 /** The latest snapshot; null if there is none, or if the log cannot be read, which is a finding of its own. */

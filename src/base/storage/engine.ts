@@ -164,14 +164,6 @@ export class Engine {
     }
   }
 
-  /** Runs one query and validates each row as it comes, like `rows`; memory does not grow with the answer. */
-  async *stream<T>(schema: z.ZodType<T>, query: string): AsyncGenerator<T> {
-    const result = await this.connection.stream(query);
-    for await (const rows of result.yieldConvertedRowObjects<Value>((value) => toValue(value))) {
-      for (const row of rows) yield schema.parse(row);
-    }
-  }
-
   /** How a refused statement is reported. @param named adds what was refused to the message */
   refused(named: (message: string) => string, parameters: Parameters, cause: unknown): EngineError {
     const message = messageOf(cause);
@@ -268,6 +260,11 @@ function bound(parameters: Parameters): Record<string, DuckDBValue> | undefined 
 function typesOf(parameters: Parameters) {
   const lists = Object.entries(parameters).filter(([, value]) => Array.isArray(value));
   return Object.fromEntries(lists.map(([name]) => [name, duckdb.LIST(duckdb.VARCHAR)]));
+}
+
+/** How many bytes a text that quotes a MemoryError advises; 0 if it quotes none. */
+export function advisedMemory(text: string): number {
+  return Number(/set `warehouse\.memory_limit` to (\d+)GB/.exec(text)?.[1] ?? 0) * 1e9;
 }
 
 /** Names a statement by its beginning. */

@@ -5,7 +5,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import type { CheckResult } from '../../../src/app/doctor/check-result.js';
 import { type DoctorEffects, examine } from '../../../src/app/doctor/examine.js';
+import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
 import { duckdb } from '../../../src/base/storage/duckdb.js';
+import { withEngine } from '../../../src/base/storage/engine.js';
 import { summedJson } from '../../../src/base/storage/json-file.js';
 import { realRunEffects } from '../../../src/sync/context.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
@@ -146,6 +148,32 @@ describe('doctor', () => {
     expect(findings).toContainEqual(
       expect.objectContaining({ level: 'error', message: expect.stringContaining(marker) }),
     );
+  });
+
+  test('a night that ran out of memory is an error, until the configuration follows the advice', async () => {
+    const { url } = await service();
+    const folder = temporaryFolder();
+    const config = (memory_limit: string) => ({
+      ...{ baseUrl: url, websites: ['site-a'] },
+      sections: { warehouse: { path: join(folder, 'warehouse'), memory_limit } },
+    });
+    const short = await withEngine({ memoryLimit: 256e6, temporary: folder }, async (engine) =>
+      engine.refused(String, {}, new Error('Out of Memory Error: failed to allocate data')),
+    );
+    const ended = watchCrashPoints((step) => {
+      if (step === 'staged coverage') throw short;
+    });
+    onTestFinished(ended);
+    const file = writeConfig(folder, config('256MB'));
+    expect((await syncNow(file)).websites).toMatchObject([{ status: 'failed' }]);
+    const [finding] = of(await doctor(config('256MB'), {}, folder), 'status');
+    expect(finding).toMatchObject({
+      level: 'error',
+      message: expect.stringMatching(/set `warehouse.memory_limit` to 2GB/),
+    });
+    expect(await run(['status', '--config', file])).toMatchObject({ code: 1, stdout: expect.stringMatching(/to 2GB/) });
+    const advised = of(await doctor(config('2GB'), {}, folder), 'status');
+    expect(new Set(advised.map(({ level }) => level))).toEqual(new Set(['warning']));
   });
 
   once('a warehouse of another time zone, and a file in its place, are errors', async () => {
