@@ -13,7 +13,7 @@ export const PROGRAM = join(packageFolder(), 'dist', 'src', 'app', 'cli', 'index
 /** No command of a test works for so long, however busy the machine: one that does would run for ever. */
 const LIMIT_MS = atLength(60_000, 5 * 60_000);
 /** Within which a process says something. */
-const SILENT_MS = 60_000;
+const SILENT_MS = atLength(5 * 60_000, 30 * 60_000);
 
 export interface Ended {
   code: number | null;
