@@ -65,7 +65,7 @@ test('is exact where every page was inspected on the date, by one run or two', a
 test('is bounded by what is known, and by how often that has changed', async () => {
   const night = { evidence: { shown: 333, ended: 67 }, found: { shown: [33, 32], ended: [7, 0] } } as const;
   const estimate = await estimateOf(...Array.from({ length: 6 }, () => night));
-  expect(estimate).toMatchObject({ sampled: 33 + 35, sampled_since: expect.stringContaining('2025-03-02') });
+  expect(estimate).toMatchObject({ sampled: 33 + 28, sampled_since: expect.stringContaining('2025-03-03') });
   expect(estimate?.share_high).toBeGreaterThan(0.83);
   expect(estimate?.share_high).toBeLessThan(0.86);
   expect(estimate?.share_low).toBeGreaterThan(0.7);
@@ -74,11 +74,13 @@ test('is bounded by what is known, and by how often that has changed', async () 
   expect(await estimateOf(...Array.from({ length: 6 }, () => suspect))).toMatchObject({ sampled: 0, share_low: 0 });
 });
 
-test('shows a fall on its first night, because the newest checks count', async () => {
+test('shows a fall on its first night, or after four with few checks, because the newest count', async () => {
   const steady: Night = { evidence: { shown: 1000 }, found: { shown: [100, 100] } };
   const fall: Night = { evidence: { shown: 1000 }, found: { shown: [100, 60] } };
   expect((await estimateOf(steady, steady))?.share_low).toBeGreaterThan(0.95);
   expect((await estimateOf(steady, steady, fall))?.share_low).toBeLessThan(0.6);
+  const few = (indexed: number) => Array<Night>(4).fill({ evidence: { shown: 1000 }, found: { shown: [4, indexed] } });
+  expect((await estimateOf(...few(4), ...few(2)))?.share_low).toBeLessThan(0.5);
 });
 
 test('takes the share of unknown pages from the random sample of the night, and contains it without one', async () => {

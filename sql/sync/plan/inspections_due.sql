@@ -1,7 +1,8 @@
 -- The pages that Search Console may be asked about on this day, and why before their turn. `seen_on`: the last day on which
 -- an inspection or search showed what they are; null for those that neither ever did. `counts_as`: 'shown' if that was
 -- indexed, 'ended' if not. `turn_on`: the day from which they wait for their turn: `seen_on`, a quarter of a plain rotation
--- (`period`) later if they cannot fall because they are out; but not as late as impressions could put off an inspection.
+-- (`period`) later if they cannot fall because they are out, or half if nothing names them either; but not as late as
+-- impressions could put off an inspection: the first one waits for one and a half rotations of the named pages at most.
 create or replace temp table inspections_due as
 select
   url,
@@ -26,8 +27,8 @@ select
   counts_as,
   case
     when seen_on is not null then least(
-      seen_on + if(counts_as = 'ended', period // 4, 0),
-      coalesce(inspected_on + 5 * period, first_seen_on + period + ('0x' || md5(url)[:6])::integer % period)
+      seen_on + if(counts_as = 'ended', period // if(unnamed, 2, 4), 0),
+      coalesce(inspected_on + 5 * period, first_seen_on + ('0x' || md5(url)[:6])::integer % (named_period + named_period // 2))
     )
     when is_later then first_seen_on
   end as turn_on,
@@ -69,6 +70,12 @@ left join (
   where kind = 'entry'
 ) as said using (url)
 cross join (
-  select ceil((select count(*) from compared where present) / greatest(sum(per_day), 1))::integer as period from quotas_left
+  select
+    ceil(count(*) / a_day)::integer as period,
+    greatest(ceil(count(*) filter (unnamed is distinct from true) / a_day), 1)::integer as named_period
+  from compared
+  cross join (select greatest(sum(per_day), 1) as a_day from quotas_left)
+  where present
+  group by a_day
 )
 where present and not never_fetched(url)

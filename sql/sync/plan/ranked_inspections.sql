@@ -1,5 +1,5 @@
 -- The pages of `inspections_due` in the order of their reasons and in that of the rotation. Random checks of pages of which
--- something is known come first, so that no reason decides which these are: one in twenty of the inspections, until the
+-- something is known come first, so that no reason decides which these are: one in ten of the inspections, until the
 -- rotation comes to such pages. Among reasons, pages that were never inspected come before second looks, except at what was
 -- modified or is silent. The rotation takes the page that waits longest for its turn: first those of which nothing is known.
 -- Equal ones have a random order each night (`draw`), so that the first of those are a random sample of them.
@@ -40,7 +40,7 @@ from (
     *,
     row_number() over (partition by counts_as is null order by keeps_failing, md5(url || getvariable('today'))) as draw,
     counts_as is not null
-      and draw <= (select ceil(sum("left") / 20) from quotas_left)
+      and draw <= (select ceil(sum("left") / 10) from quotas_left)
       and (select count(*) from inspections_due where counts_as is null) > (select sum(per_day) from quotas_left) as is_check
   from inspections_due
   where is_due

@@ -29,7 +29,7 @@ with nights as (
     and snapshot_date <= until_date
   group by website_id, snapshot_date
 ),
--- Of the newest nights, as few as have 30 checks, and ten at most.
+-- Of the newest nights, as few as have 30 checks, and four at most: a share that rises would outrun older checks.
 checks as (
   select
     website_id,
@@ -46,7 +46,7 @@ checks as (
       select website_id, snapshot_date, 'shown' as class, found.shown_checked as checked, found.went as changed from nights
       union all
       select website_id, snapshot_date, 'ended', found.ended_checked, found.came from nights
-    ) as old on old.website_id = now.website_id and old.snapshot_date between now.snapshot_date - 9 and now.snapshot_date
+    ) as old on old.website_id = now.website_id and old.snapshot_date between now.snapshot_date - 3 and now.snapshot_date
     window newest_first as (partition by now.website_id, now.snapshot_date, class order by old.snapshot_date desc)
     qualify sum(checked) over newest_first - checked < 30
   )
