@@ -2,12 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
-test('docs/architecture.md describes each room of src', () => {
-  const [, rooms = ''] = readFileSync('docs/architecture.md', 'utf8').split('## ');
-  const described = [...rooms.matchAll(/^\| `(\w+)\/` \|/gm)].map(([, room]) => room);
-  expect(described.sort()).toEqual(readdirSync('src').sort());
-});
-
 function isBroken(from: string, link: string): boolean {
   const [path = '', anchor] = link.split('#');
   const target = path === '' ? from : join(dirname(from), path);
