@@ -10,7 +10,8 @@ import { commitInspected, pageOf, SITE } from '../given/inspected.js';
 import { readTable } from '../given/parquet.js';
 import { findingsOf } from '../given/verified.js';
 import { configFor } from '../given/warehouse.js';
-import { shownText } from '../serve/dashboard/visitor.js';
+import { SHOP_TOKEN, startDashboard } from '../serve/dashboard/given.js';
+import { rowsOf as cellsOf, linksOf, shownText } from '../serve/dashboard/visitor.js';
 import { analysisRows, openReader, rowsOf } from './query/given.js';
 
 const IN = 'Submitted and indexed';
@@ -316,6 +317,14 @@ describe('rich results and referring URLs of inspections', () => {
     expect(await said('/p/2')).not.toContain('Rich results');
     const report = await readReport(reader, { version: '0', now: Date.parse('2025-03-03T12:00:00Z') });
     expect(report.sections[0]?.story).toContain('1 page has errors in rich results.');
+    const shop = `${temporaryFolder()}/warehouse`;
+    const extra = { '/p/4': types({ Product: [[offers]] }, 'FAIL') };
+    await commitInspected(shop, [{ lists, inspects: seen(...lists), extra }], 'shop');
+    const visitor = await (await startDashboard(shop)).visitor(SHOP_TOKEN);
+    const all = await visitor.get('/dashboard/websites/shop/pages');
+    const narrowed = linksOf(all).find((link) => link.includes('problem=rich_results')) ?? '';
+    const marked = cellsOf(await visitor.get(narrowed), 'pages').map(([page]) => page);
+    expect(marked).toEqual([`${pageOf('/p/4')} rich results with errors`]);
   });
 
   test('changes are what differs between two inspections of a page in the index', async () => {
