@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Engine, type EngineOptions, withEngine } from '../src/base/storage/engine.js';
 import { packageFolder } from '../src/base/storage/sql.js';
 import { DAY_MS, HOUR_MS } from '../src/base/time.js';
-import { setContract } from '../src/sync/stage/journal-views.js';
+import { contractVariables } from '../src/sync/stage/journal-views.js';
 import { type StageInput, stageCommit } from '../src/sync/stage/stage.js';
 import { journalFolder } from '../src/warehouse/journal/folder.js';
 import { commitStaged } from '../src/warehouse/log/commit.js';
@@ -51,9 +51,7 @@ export async function generateHistory(history: GeneratedNights): Promise<void> {
 
 async function commitNight(engine: Engine, history: GeneratedNights, night: number): Promise<void> {
   const input = stageInput(history, night);
-  await engine.set({ night });
-  await engine.setTimes({ snapshot_at: snapshotAt(night) });
-  await setContract(engine);
+  await engine.set({ night, snapshot_at: snapshotAt(night), ...contractVariables() });
   for (const name of [...NIGHT, ...JOURNAL_VIEWS]) await engine.run(benchSql(name));
   await commitStaged(history.warehouse, input.folder, await stageCommit(engine, input));
   // It would be kept for an hour, and so the state of every night.

@@ -160,7 +160,7 @@ function writeListing(website: Website, folder: JournalFolder, { config, effects
     await viewPreviousState(engine, state);
     const listings = website.google ? filesOf(warehouse, log.markers, 'coverage').slice(-1) : [];
     await engine.view('newest_listing', log.query('coverage', listings));
-    await engine.setTimes({ planned_at: new Date(effects.now()) });
+    await engine.set({ planned_at: new Date(effects.now()) });
     const write = () => engine.copy(sql('sync/plan/unchanged_listing'), folder.listing, 'format json');
     // The last line is that of the window.
     const pages = (await log.needing('coverage', listings, write)) - 1;

@@ -4,7 +4,7 @@ import type { Config } from '../base/config/schema.js';
 import { crashPoint } from '../base/storage/crash-point.js';
 import { publishFile } from '../base/storage/durable.js';
 import type { Engine } from '../base/storage/engine.js';
-import { sql } from '../base/storage/sql.js';
+import { sql, sqlScript } from '../base/storage/sql.js';
 import { DAY_MS } from '../base/time.js';
 import { covers } from '../source/search-console/property.js';
 import type { Page, Quota } from '../source/source.js';
@@ -58,14 +58,10 @@ async function viewListing(engine: Engine, run: PlannedRun, listed: PlannedListi
   await setCommitFacts(engine, facts);
   await keepOddRecords(engine);
   await viewPreviousState(engine, before.state);
-  for (const table of COMPARED) {
-    const query = journalQuery(table, facts) ?? tableQuery(table, []);
-    await engine.view(`now_${table}`, query);
-  }
+  const now = COMPARED.map((table) => [`now_${table}`, journalQuery(table, facts) ?? tableQuery(table, [])] as const);
+  // `is_website` needs `snapshots` to find names; the plan is that of one website.
+  await engine.views({ ...Object.fromEntries(now), snapshots: tableQuery('snapshots', []) });
   await viewComparison(engine);
-  if (!run.source.byInspection) return;
-  // `is_website` needs it to find names; the plan is that of one website.
-  await engine.view('snapshots', tableQuery('snapshots', []));
 }
 
 async function writePlan(engine: Engine, run: PlannedRun): Promise<Planned> {
@@ -92,18 +88,21 @@ export async function setPlanOrder(engine: Engine, reports: Config['reports'], n
   const { first, never } = reports.priority;
   const margin = Math.min(DAY_MS, Math.floor(reports.refresh_after / 4));
   const cycle = Math.max(1, reports.refresh_after - 2 * margin);
-  await engine.setTimes({ planned_at: new Date(now) });
-  await engine.set({ refresh_margin_ms: margin, refresh_cycle_ms: cycle });
-  await engine.set({ reasons: [...REASONS], first_pages: globExpression(first), never_pages: globExpression(never) });
-  await engine.run(sql('sync/plan/goes_first'));
-  await engine.run(sql('sync/plan/never_fetched'));
-  await engine.run(sql('sync/plan/refresh_due'));
-  await setMaxReports(engine, reports.max_per_run);
+  await engine.set({
+    planned_at: new Date(now),
+    refresh_margin_ms: margin,
+    refresh_cycle_ms: cycle,
+    reasons: REASONS,
+    first_pages: globExpression(first),
+    never_pages: globExpression(never),
+    ...mostReports(reports.max_per_run),
+  });
+  await engine.run(sqlScript(['sync/plan/goes_first', 'sync/plan/never_fetched', 'sync/plan/refresh_due']));
 }
 
 /** @param most reports; Infinity for all that are wanted */
-async function setMaxReports(engine: Engine, most: number): Promise<void> {
-  await engine.set({ max_reports: Number.isFinite(most) ? most : NO_LIMIT });
+function mostReports(most: number) {
+  return { max_reports: Number.isFinite(most) ? most : NO_LIMIT };
 }
 
 function quotasOf({ source, website, requests }: PlannedRun) {
@@ -139,7 +138,7 @@ async function inspectionPlan(engine: Engine, run: PlannedRun, quotas: readonly 
 
 /** @param deepest so many properties hold the same page at most */
 export async function planInspections(engine: Engine, deepest: number): Promise<string> {
-  for (const name of INSPECTIONS) await engine.run(sql(name));
+  await engine.run(sqlScript(INSPECTIONS));
   const [row] = await engine.rows(shareRow, "select getvariable('reason_share')::double as reason_share");
   for (const share of [row?.reason_share ?? 0, 1]) {
     for (let depth = deepest; depth > 0; depth--) {
@@ -161,7 +160,7 @@ export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Pr
 
 /** How many pages are due, also those that are left out of the plan. */
 async function countWanted(engine: Engine, quotas: readonly Quota[] | null, planned: number): Promise<number> {
-  if (quotas === null) await setMaxReports(engine, Number.POSITIVE_INFINITY);
+  if (quotas === null) await engine.set(mostReports(Number.POSITIVE_INFINITY));
   const pages = sql(quotas === null ? 'sync/plan/report_plan' : 'sync/plan/inspections_left_out');
   const [row] = await engine.rows(wantedRow, `select count(*) as wanted from (${pages})`);
   return (quotas === null ? 0 : planned) + (row?.wanted ?? 0);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { count, counted, percent } from '../base/observe/format.js';
 import { crashPoint } from '../base/storage/crash-point.js';
 import { AppendFile } from '../base/storage/durable.js';
-import { sql } from '../base/storage/sql.js';
+import { sql, sqlScript } from '../base/storage/sql.js';
 import { DAY_MS, HOUR_MS } from '../base/time.js';
 import type { Merged, Searched, Sightings } from '../source/source.js';
 import type { JudgedEntry } from '../source/walk/coverage-window.js';
@@ -85,9 +85,11 @@ async function merged(run: WebsiteRun, found: Sightings, before: Before): Promis
   }
   const sources = await journal.use(null, async (engine) => {
     const is_partial = found.sources.some(({ error }) => error !== null);
-    await engine.set({ sightings_file: folder.sightings, sources: JSON.stringify(found.sources), is_partial });
     const now = run.effects.now();
-    await engine.setTimes({
+    await engine.set({
+      sightings_file: folder.sightings,
+      sources: JSON.stringify(found.sources),
+      is_partial,
       day_ago: new Date(now - DAY_MS),
       forget_before: new Date(now - run.limits.forgetAfter),
     });
@@ -96,7 +98,7 @@ async function merged(run: WebsiteRun, found: Sightings, before: Before): Promis
     const work = async () => {
       // Without search, pages that it alone names must not count as unnamed.
       if (journal.lacks !== null) await engine.set({ is_partial: true });
-      for (const name of MERGING) await engine.run(sql(`sync/list/${name}`));
+      await engine.run(sqlScript(MERGING.map((name) => `sync/list/${name}`)));
       await engine.copy(sql('sync/list/sighted_pages'), folder.sighted, 'format json');
       return engine.rows(mergedSource, sql('sync/list/counted_sources'));
     };

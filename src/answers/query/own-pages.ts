@@ -1,11 +1,12 @@
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { globExpression } from '../../base/config/globs.js';
 import { UsageError } from '../../base/exit.js';
 import { count, counted } from '../../base/observe/format.js';
 import type { Engine } from '../../base/storage/engine.js';
 import { identifier, literal, sql } from '../../base/storage/sql.js';
-import { listedFiles, listFiles } from '../../warehouse/log/folder/prepare.js';
+import { listedFiles } from '../../warehouse/log/folder/prepare.js';
+import { OWN_PAGES } from './definitions.js';
 import { readOwn } from './own-tables.js';
 
 const MOST_ROWS = 1_000_000;
@@ -17,8 +18,6 @@ const MOST_CHARACTERS = 2000;
 const TOGETHER = 32;
 const MOST_COLUMNS = 8;
 const NAME = /^[a-z_]\w{0,62}$/i;
-/** The source of `own.pages`, as `listFiles` takes it. */
-export const OWN_PAGES = 'own_pages';
 
 /** What was made of a file of the user's: the columns that `pages` has, of which reports group by the first, and what is wrong with the file, a sentence each. */
 export interface OwnColumns {
@@ -28,23 +27,19 @@ export interface OwnColumns {
 
 /** What `pages` has of a URL, unless the user's file says otherwise. */
 const REPLACEABLE = ['directory', 'host', 'template'];
-const NONE = 'select null::varchar as website_id, null::varchar as url, null::map(varchar, varchar) as own where false';
 const USABLE = `up to ${MOST_COLUMNS} columns are read, named with letters, digits and underscores, and unlike those of pages`;
 
 /**
  * Makes `own.pages`, what a file of the user's with a column `url` or `pattern` says of each page, and puts its columns
- * into `pages`. Without a file, or if it cannot be used, `own.pages` is empty. Call it while the files of all tables are listed.
+ * into `pages`. If it cannot be used, `own.pages` stays empty. Call it as the work of `Definitions.make`.
  */
-export async function addOwnPages(engine: Engine, folder: string, file: string | undefined): Promise<OwnColumns> {
-  await engine.run('create schema own');
-  await engine.view('own.pages', NONE);
+export async function addOwnPages(engine: Engine, folder: string, file: string): Promise<OwnColumns> {
   const notes: string[] = [];
-  if (file === undefined) return { columns: [], notes };
   // Without its folder: reports and dashboards go to others.
   const note = (what: string) => void notes.push(`pages_from: ${what.replaceAll(file, basename(file))}.`);
   try {
     const columns = await readOwn({ folder, name: OWN_PAGES, file }, (call) => readRows(engine, call, file, note));
-    await joinColumns(engine, folder, columns);
+    await joinColumns(engine, columns);
     return { columns, notes };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -108,16 +103,12 @@ async function namesOf(engine: Engine, relation: string): Promise<string[]> {
   return (await engine.rows(names, `select column_name from (describe ${relation})`)).map((row) => row.column_name);
 }
 
-async function joinColumns(engine: Engine, folder: string, columns: readonly string[]): Promise<void> {
-  const empty = join(folder, 'own-pages.parquet');
-  await engine.copy(NONE, empty, 'format parquet');
-  await listFiles(engine, OWN_PAGES, [empty]);
-  await engine.view('own.pages', `from read_parquet(${listedFiles(OWN_PAGES)})`);
+async function joinColumns(engine: Engine, columns: readonly string[]): Promise<void> {
+  await engine.view('own.pages', `select website_id, url, own from read_parquet(${listedFiles(OWN_PAGES)})`);
   const own = columns.map((name) => `said.own[${literal(name)}] as ${identifier(name)}`);
   await engine.run('alter view pages rename to known_pages');
   const joined = 'known_pages as known left join own.pages as said using (website_id, url)';
   const replaced = REPLACEABLE.filter((name) => columns.some((column) => column.toLowerCase() === name));
   const known = replaced.length > 0 ? `known.* exclude (${replaced.join(', ')})` : 'known.*';
   await engine.view('pages', `select ${known}, ${own.join(', ')} from ${joined}`);
-  await listFiles(engine, OWN_PAGES, null);
 }

@@ -7,10 +7,11 @@ import type { Engine, Scalar } from '../../base/storage/engine.js';
 import { identifier, literal } from '../../base/storage/sql.js';
 import { toValue, type Value } from '../../base/storage/values.js';
 import type { Reader } from './reader.js';
-import { PRAGMAS, sourceOutsideTables } from './reads-tables-only.js';
+import { lookInto, PRAGMAS } from './reads-tables-only.js';
 
 /** DuckDB's names for errors that are not the statement's fault, but the disk's, the machine's or our own. */
 const NOT_OUR_SQL = /^(IO|Out of Memory|Internal|Fatal|FATAL|Serialization|Corrupt\w*) Error/i;
+const UNKNOWN = /^Catalog Error/;
 const PIVOT = /^pivot\b/i;
 /** Statements that the engine may refuse for another reason before it names their kind. */
 const WRITING =
@@ -50,13 +51,11 @@ export interface Result {
  */
 export async function ask(reader: Reader, question: Question): Promise<Result> {
   const turn = reader.nextTurn();
-  const result = await reader.withTables(async () => {
-    const prepared = await prepare(reader, question);
-    return explained(reader.engine, question, async () => {
-      prepared.bind({ ...question.parameters });
-      return prepared.stream();
-    });
-  }, question.website);
+  const prepared = await prepare(reader, question);
+  const result = await explained(reader.engine, question, async () => {
+    prepared.bind({ ...question.parameters });
+    return prepared.stream();
+  });
   const names = result.deduplicatedColumnNames();
   const { columns = names } = question;
   const places = placesOf(question, columns, names);
@@ -106,7 +105,7 @@ async function* picked(parts: AsyncIterable<Value[][]>, places: readonly number[
  */
 export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<number> {
   reader.nextTurn();
-  const prepared = await reader.withTables(() => prepare(reader, question), question.website);
+  const prepared = await prepare(reader, question);
   const copy = `copy (${plainColumns(question, prepared)}) to ${literal(file)} (format parquet, compression zstd)`;
   const copied = await explained(reader.engine, question, () =>
     reader.engine.raw.run(copy, { ...question.parameters }),
@@ -140,21 +139,34 @@ function plainColumns(question: Question, prepared: DuckDBPreparedStatement): st
   return `select ${selected.join(', ')} from (${bare(question.sql)}\n) as answer(${names.map((_, at) => `c${at}`).join(', ')})`;
 }
 
-/** Makes sure that the question is one statement that only reads, with just these parameters. */
+/**
+ * Makes sure that the question is one statement that only reads, with just these parameters, and that everything that
+ * it names is there.
+ */
 async function prepare(reader: Reader, question: Question): Promise<DuckDBPreparedStatement> {
   const text = bare(question.sql);
   if (text === '') throw new UsageError(`${question.name}: no statement found`);
-  const prepared = await explained(reader.engine, question, async () => {
+  const names = await explained(reader.engine, question, async () => {
     // Before the text is parsed, for which IMPORT DATABASE opens files.
     const writing = WRITING.exec(text)?.[0];
     if (writing && !PRAGMAS.test(text)) throw refusal(question, `is not a query but ${writing.toUpperCase()}`);
-    const statements = await reader.engine.raw.extractStatements(question.sql);
-    if (statements.count !== 1) throw several(question, statements.count);
+    const { count } = await reader.engine.raw.extractStatements(question.sql);
+    if (count !== 1) throw several(question, count);
     // Before it is prepared, which opens files.
-    const refused = await sourceOutsideTables(reader.engine, text);
+    const { refused, names } = await lookInto(reader.engine, text);
     if (refused !== null) throw refusal(question, refused);
-    return statements.prepare(0);
+    return names;
   });
+  if (names) await reader.provide(names, question.website ?? null);
+  else await reader.provideAll();
+  const prepared = await explained(reader.engine, question, () =>
+    reader.engine.raw.prepare(text).catch(async (error) => {
+      if (!UNKNOWN.test(messageOf(error))) throw error;
+      // Again, for a message that names what may be meant.
+      await reader.provideAll();
+      return reader.engine.raw.prepare(text);
+    }),
+  );
   if (prepared.statementType !== duckdb.StatementType.SELECT) {
     throw refusal(question, `is not a query but ${duckdb.StatementType[prepared.statementType] ?? 'something else'}`);
   }

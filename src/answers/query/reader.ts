@@ -12,14 +12,15 @@ import {
   isOfDamage,
 } from '../../warehouse/log/folder/damage.js';
 import { readableFolders, websitesIn } from '../../warehouse/log/folder/layout.js';
-import { checkWarehouseThere, listFiles, timeZoneOf, unlistedIn } from '../../warehouse/log/folder/prepare.js';
-import type { DataTable, Table } from '../../warehouse/log/folder/tables.js';
+import { checkWarehouseThere, listFiles, timeZoneOf } from '../../warehouse/log/folder/prepare.js';
+import type { DataTable } from '../../warehouse/log/folder/tables.js';
 import { type Log, openLog } from '../../warehouse/log/log.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
 import { unlessRemoved } from '../../warehouse/removal/unless-removed.js';
+import { Definitions, namesIn, OWN_PAGES, type Source, sourcesIn } from './definitions.js';
 import type { OwnColumns } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
-import { lockDown, SOURCES, type Source, SourceFiles, viewSources } from './source-files.js';
+import { addOwn, emptyFile, emptyFileScript, lockDown, SourceFiles } from './source-files.js';
 
 /**
  * A website, its name in its newest snapshot or else its id, when that began, and when the one with the newest complete
@@ -55,6 +56,7 @@ export class Reader {
     readonly folder: string,
     readonly options: ReaderOptions,
     private readonly files: SourceFiles,
+    private readonly definitions: Definitions,
     private readonly ownColumns: OwnColumns,
     /** Of all dates in the warehouse. */
     readonly timeZone: string,
@@ -73,16 +75,17 @@ export class Reader {
     const engine = await Engine.open({ memoryLimit: options.memoryLimit, temporary: folder, sharedViews: true });
     try {
       // Footers are read once, when a table is first named, and files are not checked for changes, because they never change.
-      await engine.run('set parquet_metadata_cache = true');
-      await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
+      const settings = ['set parquet_metadata_cache = true', "set validate_external_file_cache = 'NO_VALIDATION'"];
       const { websites, spillLimit } = options;
-      if (spillLimit !== undefined) await engine.run(`set max_temp_directory_size = '${spillLimit}B'`);
+      if (spillLimit !== undefined) settings.push(`set max_temp_directory_size = '${spillLimit}B'`);
+      await engine.run([...settings, emptyFileScript(folder)].join('; '));
       const own = websites && { websites };
       const log = await openLog(engine, warehouse, { temporary: folder, index: 'lazily', ...own });
-      const columns = await viewSources(engine, { ...options, folder, timeZone });
+      const definitions = new Definitions(timeZone, emptyFile(folder));
+      const columns = await addOwn(engine, definitions, { ...options, folder });
       await lockDown(engine, [...readableFolders(warehouse, websites), folder]);
       const files = new SourceFiles(log, engine, folder, options);
-      return new Reader(engine, folder, folder, { ...options, warehouse }, files, columns, timeZone);
+      return new Reader(engine, folder, folder, { ...options, warehouse }, files, definitions, columns, timeZone);
     } catch (error) {
       engine.close();
       removeTemporary(folder);
@@ -151,14 +154,14 @@ export class Reader {
   }
 
   /** Some files of a table, in the form that our own statements expect. */
-  filled(table: Table, files: readonly string[]): string[] {
-    return this.files.filled(table, files);
+  filled(files: readonly string[]): string[] {
+    return this.files.filled(files);
   }
 
   /** The files of a table in one snapshot's commits, in the form that our own statements expect. */
   filesOfSnapshot(table: DataTable, snapshotId: string): string[] {
     const markers = this.markers.filter((marker) => marker.snapshotId === snapshotId);
-    return this.filled(table, filesOf(this.log.path, markers, table));
+    return this.filled(filesOf(this.log.path, markers, table));
   }
 
   /** The files that differ from their commit, and the states that cannot be read. */
@@ -185,39 +188,50 @@ export class Reader {
   }
 
   /**
-   * Runs a query. While it names a table whose files were not checked yet, checks them and runs it again.
+   * Makes the tables, views and macros that a statement names, and checks and lists the files of these tables.
    *
-   * @param website the only one that the query is about; null: it is about all
+   * @param website the only one that the statement is about; null: it is about all
    * @throws DamageError if one of its files cannot be read; CheckpointError if nothing is left to rebuild a state from
    */
-  async withTables<T>(ask: () => Promise<T>, website: string | null = null): Promise<T> {
-    await this.#turnTo(website);
-    try {
-      return await ask();
-    } catch (error) {
-      const source = SOURCES.find((one) => one === unlistedIn(error));
-      if (source === undefined || this.#listed.has(source)) throw error;
-      await this.#list(source);
-      return this.withTables(ask, website);
+  async provide(names: Iterable<string>, website: string | null): Promise<void> {
+    const needed = this.definitions.needed(names);
+    const sources = sourcesIn(needed).filter((one) => one !== OWN_PAGES || this.ownColumns.columns.length > 0);
+    if (sources.length > 0) await this.#turnTo(website);
+    await this.definitions.make(this.engine, needed, this.#listed);
+    for (const source of sources.filter((one) => !this.#listed.has(one))) {
+      await listFiles(this.engine, [source], await this.files.of(source, website));
+      this.#listed.add(source);
     }
+  }
+
+  /** Makes everything that a statement can name, so that DuckDB can list it, and find what a wrong name may mean. */
+  provideAll(): Promise<void> {
+    return this.definitions.make(this.engine, this.definitions.names, this.#listed);
   }
 
   async #turnTo(website: string | null): Promise<void> {
     if (website === this.#website) return;
-    for (const source of this.#listed) await listFiles(this.engine, source, null);
+    await listFiles(this.engine, [...this.#listed], null);
     this.#listed.clear();
     this.#website = website;
   }
 
-  /** Runs one query and validates each row, like `Engine.rows`. */
-  rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}, website?: string | null): Promise<T[]> {
+  /** Runs one statement of ours and validates each row, like `Engine.rows`. Throws like `provide`. */
+  async rows<T>(
+    schema: z.ZodType<T>,
+    query: string,
+    parameters: Parameters = {},
+    website: string | null = null,
+  ): Promise<T[]> {
     this.nextTurn();
-    return this.withTables(() => this.engine.rows(schema, query, parameters), website);
+    await this.provide(namesIn(query), website);
+    return this.engine.rows(schema, query, parameters);
   }
 
-  async #list(source: Source): Promise<void> {
-    await listFiles(this.engine, source, await this.files.of(source, this.#website));
-    this.#listed.add(source);
+  /** Runs one statement of ours that has no rows. */
+  async run(statement: string): Promise<void> {
+    await this.provide(namesIn(statement), null);
+    await this.engine.run(statement);
   }
 
   get isEmpty(): boolean {
@@ -237,6 +251,7 @@ export class Reader {
       this.folder,
       this.options,
       this.files,
+      this.definitions,
       this.ownColumns,
       this.timeZone,
     );

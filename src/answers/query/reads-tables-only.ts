@@ -34,6 +34,12 @@ const REFUSED_TABLE = /^(.*\.)?"?(pg_settings|pg_prepared_statements|duckdb_logs
 const FILE_NAME =
   /[/\\*?]|:\/\/|\.(parquet|csv|tsv|txt|json|jsonl|ndjson|db|ddb|duckdb|sqlite|xlsx|avro|arrow)(\.\w+)?$/i;
 
+/** In a parsed statement: the name of what is read or called, and its schema. */
+const NAME = /"(?:table_name|function_name|schema_name)":"(\w+)"/g;
+/** In a parsed statement: that it lists tables, views or functions. */
+const LISTS =
+  /"SHOW_(?:UNQUALIFIED|FROM)"|"(?:table_name|function_name|schema_name)":"(?:information_schema|(?:duckdb|pg|pragma|sqlite)_)/i;
+
 const parsedRow = z.object({ parsed: z.string() });
 const parsedSchema = z.looseObject({ error: z.boolean() });
 const nodeSchema = z.looseObject({
@@ -44,27 +50,35 @@ const nodeSchema = z.looseObject({
   function: z.looseObject({ function_name: z.string() }).optional(),
 });
 
+/** What a statement is found to be before it is bound. */
+interface Looked {
+  /** What is refused, as it follows "it" in a sentence; null if nothing is. */
+  refused: string | null;
+  /** What it reads or calls, such as the names of tables and macros; null if it lists what there is. */
+  names: ReadonlySet<string> | null;
+}
+
 /**
  * Searches one parsed statement for anything but reading of tables and views. Nothing is bound, so no file is opened,
  * and no message can contain a file's content.
- *
- * @returns what is refused, as it follows "it" in a sentence; null if nothing is
  */
-export async function sourceOutsideTables(engine: Engine, statement: string): Promise<string | null> {
-  if (PRAGMAS.test(statement)) return null;
+export async function lookInto(engine: Engine, statement: string): Promise<Looked> {
+  if (PRAGMAS.test(statement)) return { refused: null, names: null };
   const [row] = await engine.rows(parsedRow, 'select json_serialize_sql($statement::varchar) as parsed', { statement });
-  const parsed = parsedSchema.parse(JSON.parse(row?.parsed ?? ''));
-  if (parsed.error) return `is not a query but ${/^\w*/.exec(statement)?.[0].toUpperCase()}`;
+  const text = row?.parsed ?? '';
+  const parsed = parsedSchema.parse(JSON.parse(text));
+  const names = LISTS.test(text) ? null : new Set([...text.matchAll(NAME)].map(([, name]) => name ?? ''));
+  if (parsed.error) return { refused: `is not a query but ${/^\w*/.exec(statement)?.[0].toUpperCase()}`, names };
   // With a list instead of recursion, because a hostile text can be nested to any depth.
   const left: unknown[] = [parsed];
   while (left.length > 0) {
     const node = left.pop();
     if (typeof node !== 'object' || node === null) continue;
     const refused = Array.isArray(node) ? null : refusedIn(node);
-    if (refused !== null) return refused;
+    if (refused !== null) return { refused, names };
     for (const inner of Object.values(node)) left.push(inner);
   }
-  return null;
+  return { refused: null, names };
 }
 
 function refusedIn(node: object): string | null {

@@ -2,19 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Engine } from '../../base/storage/engine.js';
 import { checkAreFiles } from '../../base/storage/only-files.js';
-import { literal, sql } from '../../base/storage/sql.js';
-import { listedQuery, listFiles, tableQuery } from '../../warehouse/log/folder/prepare.js';
-import { hasRowPerFile, TABLES, type Table, viewScript } from '../../warehouse/log/folder/tables.js';
+import { identifier, literal, sql } from '../../base/storage/sql.js';
+import { tableQuery } from '../../warehouse/log/folder/prepare.js';
+import { columnsOf, hasRowPerFile, TABLES, type Table } from '../../warehouse/log/folder/tables.js';
 import type { Log } from '../../warehouse/log/log.js';
 import { markersOf } from '../../warehouse/log/markers.js';
 import { readStates } from '../../warehouse/log/state.js';
-import { addOwnPages, OWN_PAGES, type OwnColumns } from './own-pages.js';
+import { type Definitions, OWN_PAGES, type Source } from './definitions.js';
+import { addOwnPages, type OwnColumns } from './own-pages.js';
 import { addOwnTable } from './own-tables.js';
 import type { ReaderOptions } from './reader-options.js';
-
-/** What a query may need the files of. */
-export const SOURCES = [...TABLES, OWN_PAGES] as const;
-export type Source = (typeof SOURCES)[number];
 
 /**
  * The files of tables, of a website or of all (null), for a reader and its further connections: found and checked when
@@ -48,9 +45,9 @@ export class SourceFiles {
   }
 
   /** Some files of a table, in the form that our own statements expect. @throws Failure if one is not a file */
-  filled(table: Table, files: readonly string[]): string[] {
+  filled(files: readonly string[]): string[] {
     checkAreFiles(files);
-    return [emptyFile(this.folder, table), ...files];
+    return files.length > 0 ? [...files] : [emptyFile(this.folder)];
   }
 
   async #find(table: Source, website: string | null): Promise<string[]> {
@@ -63,12 +60,12 @@ export class SourceFiles {
     if (table === 'page_state') {
       const { memoryLimit, onRebuilt } = this.options;
       const options = { memoryLimit, temporary: this.folder, onRebuilt };
-      return this.filled(table, await readStates(this.engine, { path: log.path, markers: asked }, options));
+      return this.filled(await readStates(this.engine, { path: log.path, markers: asked }, options));
     }
     const files = log.files(table, website);
-    const all = this.filled(table, files);
-    await log.needing(table, files, () => this.engine.run(sql('answers/query/look_at_files'), { files: all }));
-    return all;
+    if (files.length > 0)
+      await log.needing(table, files, () => this.engine.run(sql('answers/query/look_at_files'), { files: [...files] }));
+    return this.filled(files);
   }
 
   /** Copies many small files into one. */
@@ -96,37 +93,37 @@ export class SourceFiles {
   }
 }
 
-/** Makes all tables and views, whose files are yet to be listed, the user's own included. */
-export async function viewSources(
+/** Makes the user's own tables and columns, and what tells the definitions of a reader that a table has no rows. */
+export async function addOwn(
   engine: Engine,
-  {
-    folder,
-    timeZone,
-    tables = [],
-    pagesFrom,
-  }: Pick<ReaderOptions, 'tables' | 'pagesFrom'> & Record<'folder' | 'timeZone', string>,
+  definitions: Definitions,
+  { folder, tables = [], pagesFrom }: Pick<ReaderOptions, 'tables' | 'pagesFrom'> & { folder: string },
 ): Promise<OwnColumns> {
-  for (const table of TABLES) {
-    await engine.copy(tableQuery(table, []), emptyFile(folder, table), 'format parquet');
-    await listFiles(engine, table, [emptyFile(folder, table)]);
-  }
-  for (const table of TABLES) await engine.view(table, listedQuery(table, table));
-  await engine.run(viewScript(timeZone));
-  const own = await addOwnPages(engine, folder, pagesFrom);
-  for (const name of ['listed_pages', 'selected_pages']) await engine.run(sql(`answers/query/${name}`));
-  for (const table of tables) await addOwnTable(engine, folder, table);
-  for (const table of TABLES) await listFiles(engine, table, null);
+  let own: OwnColumns = { columns: [], notes: [] };
+  const addColumns = async () => {
+    if (pagesFrom !== undefined) own = await addOwnPages(engine, folder, pagesFrom);
+  };
+  if (pagesFrom !== undefined) await definitions.make(engine, ['own', 'pages', 'url_key'], new Set(), addColumns);
+  for (const table of tables) await addOwnTable(engine, definitions, folder, table);
   return own;
 }
 
-/** A file with the columns of a table, so that a list of its files is never empty. */
-function emptyFile(folder: string, table: Table): string {
-  return join(folder, `empty-${table}.parquet`);
+/** A file without rows that has the columns of every table, so that a list of files is never empty. */
+export function emptyFile(folder: string): string {
+  return join(folder, 'empty.parquet');
+}
+
+/** A statement that writes it. */
+export function emptyFileScript(folder: string): string {
+  const columns = new Map(TABLES.flatMap((table) => columnsOf(table).map(({ name, type }) => [name, type])));
+  // Of the user's own pages.
+  columns.set('own', 'map(varchar, varchar)');
+  const nulls = [...columns].map(([name, type]) => `null::${type} as ${identifier(name)}`);
+  return `copy (select ${nulls.join(', ')} where false) to ${literal(emptyFile(folder))} (format parquet)`;
 }
 
 /** Restricts the engine to these folders from now on, and locks its settings. */
 export async function lockDown(engine: Engine, folders: string[]): Promise<void> {
-  await engine.run(`set allowed_directories = [${folders.map(literal).join(', ')}]`);
-  await engine.run('set enable_external_access = false');
-  await engine.run('set lock_configuration = true');
+  const allowed = `set allowed_directories = [${folders.map(literal).join(', ')}]`;
+  await engine.run(`${allowed}; set enable_external_access = false; set lock_configuration = true`);
 }

@@ -27,7 +27,7 @@ export interface StatusInput extends WebsitesInput {
   /** The sign-ins that end soon, at a time in milliseconds since 1970; not looked at if left out. */
   signIns?: ((now: number) => string[]) | undefined;
   /** What follows the log; only the DuckDB files if left out. */
-  followers?: readonly Follower[];
+  followers?: () => Promise<readonly Follower[]>;
 }
 
 /** What was found about a warehouse, before it is judged. */
@@ -45,7 +45,7 @@ export async function readFound(input: StatusInput) {
     const { log, websites, drift, sources, pageStates, damaged } = await withEngine(engine, (opened) =>
       readWebsites(opened, input, temporary),
     );
-    const known = input.followers ?? localFollowers({ ...engine, lockTimeout: 0 });
+    const known = (await input.followers?.()) ?? localFollowers({ ...engine, lockTimeout: 0 });
     const followers: FollowerLag[] = [];
     for (const follower of known) followers.push(await follower.lag(log, engine));
     const begun = await unfinishedRemoval(warehouse);

@@ -3,7 +3,6 @@ import { type Config, configSchema } from '../../base/config/schema.js';
 import { isExcepted } from '../../base/config/websites.js';
 import { diskOf } from '../../base/storage/free-disk.js';
 import { endingSignIns } from '../../source/search-console/credentials.js';
-import { followersOf } from '../../warehouse/copies/follow.js';
 import { DEFAULT_AGE_RULE } from './data-age.js';
 import type { StatusInput } from './found.js';
 import type { Due } from './overdue.js';
@@ -25,7 +24,8 @@ export function statusInputOf(config: Config): StatusInput {
     isExcepted: (id) => isExcepted(config, id),
     due: dueOf(config),
     diskOf,
-    followers: followersOf(config),
+    // Loaded here, because a bucket needs an HTTP client.
+    followers: async () => (await import('../../warehouse/copies/follow.js')).followersOf(config),
     signIns: (now) => endingSignIns(config, now).map(({ text }) => text),
     now: Date.now(),
   };

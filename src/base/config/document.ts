@@ -1,4 +1,5 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import type { Pair, YAMLMap } from 'yaml';
+import { yaml } from '../yaml.js';
 import { type ConfigProblem, fileError } from './errors.js';
 
 /** An escaped `$${`, or a reference to the environment, closed or not. */
@@ -29,6 +30,7 @@ export interface ConfigDocument {
  * @throws ConfigError if the text is not a YAML mapping; problems of single values are returned instead.
  */
 export function readDocument(file: string, text: string, env: Environment): ConfigDocument {
+  const { isMap, isScalar, LineCounter, parseDocument } = yaml();
   const lines = new LineCounter();
   const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: false });
   const placeAt = (offset: number): Place => {
@@ -70,6 +72,7 @@ function plainMap(map: YAMLMap, path: Path, walk: Walk): Record<string, unknown>
 }
 
 function plainPair({ key, value }: Pair, path: Path, walk: Walk): [string, unknown] {
+  const { isScalar } = yaml();
   const name = isScalar(key) ? String(key.value) : '';
   const at = [...path, name];
   const place = walk.placeAt(offsetOf(key));
@@ -79,6 +82,7 @@ function plainPair({ key, value }: Pair, path: Path, walk: Walk): [string, unkno
 }
 
 function plain(node: unknown, path: Path, walk: Walk, fallback: Place): unknown {
+  const { isAlias, isMap, isScalar, isSeq } = yaml();
   const offset = offsetOf(node);
   const place = offset < 0 ? fallback : walk.placeAt(offset);
   walk.document.values.set(pathText(path), place);

@@ -64,7 +64,7 @@ export class MemoryError extends EngineError {}
  */
 export class Engine {
   #signal: AbortSignal | null = null;
-  /** What `set` has set, as JSON. */
+  /** What `set` has set, as literals. */
   readonly #variables = new Map<string, string>();
 
   private constructor(
@@ -127,20 +127,12 @@ export class Engine {
   }
 
   /** Sets variables that views and statements read with `getvariable`; skips those that already have this value. */
-  async set(variables: Parameters): Promise<void> {
-    for (const [name, value] of Object.entries(variables)) {
-      const text = JSON.stringify(value);
-      if (this.#variables.get(name) === text) continue;
-      await this.run(`set variable ${name} = $value`, { value });
-      this.#variables.set(name, text);
-    }
-  }
-
-  /** Sets times: the texts are ISO 8601, the variables TIMESTAMPTZ. */
-  async setTimes(variables: Record<string, Date>): Promise<void> {
-    for (const [name, value] of Object.entries(variables)) {
-      await this.run(`set variable ${name} = $value::timestamptz`, { value: value.toISOString() });
-    }
+  async set(variables: Record<string, Scalar | readonly string[] | Date>): Promise<void> {
+    const texts = Object.entries(variables).map(([name, value]) => [name, variableText(value)] as const);
+    const changed = texts.filter(([name, text]) => this.#variables.get(name) !== text);
+    if (changed.length === 0) return;
+    await this.run(changed.map(([name, text]) => `set variable ${name} = ${text}`).join(';\n'));
+    for (const [name, text] of changed) this.#variables.set(name, text);
   }
 
   /** Runs one statement. @throws EngineError with the statement's first line */
@@ -192,16 +184,22 @@ export class Engine {
 
   /** Makes a view of a query; it ends with this engine. */
   async view(name: string, query: string): Promise<void> {
-    await this.#make('view', name, query);
+    await this.views({ [name]: query });
+  }
+
+  /** Makes views of queries, by name. */
+  async views(queries: Readonly<Record<string, string>>): Promise<void> {
+    const all = Object.entries(queries).map(([name, query]) => this.#making('view', name, query));
+    await this.run(all.join(';\n'));
   }
 
   /** Makes a table from a query; it ends with this engine. */
   async table(name: string, query: string): Promise<void> {
-    await this.#make('table', name, query);
+    await this.run(this.#making('table', name, query));
   }
 
-  async #make(kind: 'view' | 'table', name: string, query: string): Promise<void> {
-    await this.run(`create or replace ${this.options.sharedViews ? '' : 'temp '}${kind} ${name} as ${query}`);
+  #making(kind: 'view' | 'table', name: string, query: string): string {
+    return `create or replace ${this.options.sharedViews ? '' : 'temp '}${kind} ${name} as ${query}`;
   }
 
   /** The connection itself, for reading results by their types. */
@@ -248,6 +246,14 @@ export async function withEngine<T>(options: EngineOptions, use: (engine: Engine
   } finally {
     engine.close();
   }
+}
+
+/** As literals, so that one script sets several. A time is a TIMESTAMPTZ; DuckDB reads a long list much faster as JSON. */
+function variableText(value: Scalar | readonly string[] | Date): string {
+  if (value instanceof Date) return `${literal(value.toISOString())}::timestamptz`;
+  if (typeof value === 'object' && value !== null) return `${literal(JSON.stringify(value))}::json::varchar[]`;
+  if (typeof value === 'string') return literal(value);
+  return Number.isInteger(value) || typeof value !== 'number' ? String(value) : `${value}::double`;
 }
 
 /** Undefined if there is nothing to bind, because DuckDB plans a prepared statement twice. */

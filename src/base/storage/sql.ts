@@ -22,6 +22,11 @@ export function sql(name: string): string {
   return text;
 }
 
+/** A script of statements in `sql/`, which DuckDB runs one after the other. */
+export function sqlScript(names: readonly string[]): string {
+  return names.map(sql).join(';\n');
+}
+
 /** The names of the statements in a folder of `sql/`, in order. */
 export function sqlNames(folder: string): string[] {
   const files = readdirSync(join(packageFolder(), 'sql', folder)).filter((file) => file.endsWith('.sql'));

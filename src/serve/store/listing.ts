@@ -135,8 +135,8 @@ async function replacementsIn(
 ): Promise<string[]> {
   const { engine } = reader;
   const asked = {
-    coverage: reader.filled('coverage', coverage),
-    rejected: reader.filled('rejected_records', rejected),
+    coverage: reader.filled(coverage),
+    rejected: reader.filled(rejected),
     website: listing[0]?.websiteId ?? '',
   };
   const rows = await askRows(reader, 'serve/store/quarantined_urls', urlRow, asked);
@@ -176,13 +176,13 @@ async function ask<T>(
   const listed = sql(isOneFile ? 'serve/store/listed_once' : 'serve/store/listed');
   const asked = {
     ...given,
-    coverage: reader.filled('coverage', coverage),
+    coverage: reader.filled(coverage),
     ...(!isOneFile && {
-      rejected: reader.filled('rejected_records', rejected),
-      earlier: reader.filled('coverage', earlier),
+      rejected: reader.filled(rejected),
+      earlier: reader.filled(earlier),
     }),
   };
-  return reader.engine.rows(schema, `with listed as (${listed}\n)\n${sql(answer)}`, asked);
+  return reader.rows(schema, `with listed as (${listed}\n)\n${sql(answer)}`, asked);
 }
 
 /** Whole days, never negative: a crawl in the future, by a clock ahead of ours, was today. Milliseconds since 1970. */

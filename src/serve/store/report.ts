@@ -44,8 +44,8 @@ export async function reportOf(
   files: readonly string[],
   { until, now }: { until: number | null; now: number },
 ): Promise<UrlReport> {
-  const asked = { url: entry.url, reports: reader.filled('url_reports', files), until };
-  const [row] = await reader.engine.rows(reportRow, sql('serve/store/newest_report'), asked);
+  const asked = { url: entry.url, reports: reader.filled(files), until };
+  const [row] = await reader.rows(reportRow, sql('serve/store/newest_report'), asked);
   if (row) {
     const { crawled_at, ...report } = row;
     return { ...report, days_since_last_crawl: daysSince(crawled_at, now) };
@@ -65,8 +65,8 @@ const historyRow = z.looseObject({
 export async function withHistory(reader: Reader, report: UrlReport, files: readonly string[]): Promise<UrlReport> {
   // Of a page that was never inspected nothing is known.
   if (report.index_summary === null) return report;
-  const asked = { url: report.url, versions: reader.filled('page_versions', files) };
-  const [seen] = await reader.engine.rows(historyRow, sql('serve/store/own_history'), asked);
+  const asked = { url: report.url, versions: reader.filled(files) };
+  const [seen] = await reader.rows(historyRow, sql('serve/store/own_history'), asked);
   const happened = {
     previously_indexed: seen?.previously_indexed || report.index_summary === 'Indexed',
     canonical_changed: seen?.canonical_changed ?? false,

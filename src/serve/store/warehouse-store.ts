@@ -120,7 +120,7 @@ export class WarehouseStore implements Store {
     const commits = await commitsAt(markers, moment, version, async (snapshot, time) => {
       const coverage = filesOf(this.options.warehouse, [snapshot], 'coverage');
       if (coverage.length === 0) return true;
-      const [row] = await reader.engine.rows(listedRow, sql('serve/store/last_listed'), { coverage });
+      const [row] = await reader.rows(listedRow, sql('serve/store/last_listed'), { coverage });
       return row?.listed_at === null || row?.listed_at === undefined || row.listed_at <= time.getTime();
     });
     if (!commits) return null;
@@ -163,7 +163,7 @@ export class WarehouseStore implements Store {
   async #endOf(reader: Reader, moment: NonNullable<Moment>): Promise<number> {
     if ('time' in moment) return moment.time.getTime();
     const asked = { date: moment.date, time_zone: this.options.timeZone };
-    const [row] = await reader.engine.rows(endRow, sql('serve/store/end_of_date'), asked);
+    const [row] = await reader.rows(endRow, sql('serve/store/end_of_date'), asked);
     return row?.ends_at ?? Number.POSITIVE_INFINITY;
   }
 }

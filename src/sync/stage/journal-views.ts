@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { Engine, type EngineOptions } from '../../base/storage/engine.js';
-import { identifier, sql } from '../../base/storage/sql.js';
+import { identifier, sql, sqlScript } from '../../base/storage/sql.js';
 import { coverageEntrySchema } from '../../source/contract/coverage.js';
 import { sqlType } from '../../source/contract/fields.js';
 import { KNOWN_VALUES, SEARCH_CONSOLE_EXTRA } from '../../source/contract/known-values.js';
@@ -11,34 +11,35 @@ import { REASONS } from '../../warehouse/journal/plan.js';
 import type { Column } from '../../warehouse/log/folder/tables.js';
 import { ownColumnsOf } from '../../warehouse/log/stage/comparison.js';
 
-const WALK_LINES = ['walk_lines', 'journal_windows'];
-const KEPT_WALK = ['kept_entries', 'doubled_urls', 'listed_entries'];
-const SEARCH = ['journal_search', 'search_pages'];
-const ODD_RECORDS = ['odd_entries', 'odd_reports'];
+const JOURNAL = ofStage('joins_as_written', 'journal_listing', 'journal_reports', 'journal_search', 'search_pages');
+const WALK_LINES = ofStage('walk_lines', 'journal_windows');
+const KEPT_WALK = ofStage('kept_entries', 'doubled_urls', 'listed_entries');
+const ODD_RECORDS = ofStage('odd_entries', 'odd_reports');
+
+function ofStage(...names: string[]): string[] {
+  return names.map((name) => `sync/stage/${name}`);
+}
 
 /** Creates the views over a journal on disk. */
 export async function viewJournal(engine: Engine, folder: JournalFolder): Promise<void> {
   // The statements read these files, so they must exist.
   for (const file of [folder.listing, folder.reports, folder.search]) await appendFile(file, '');
-  await engine.set({ listing_file: folder.listing, reports_file: folder.reports, search_file: folder.search });
-  await setContract(engine);
-  await engine.run(sql('sync/stage/joins_as_written'));
-  await engine.run(sql('sync/stage/journal_listing'));
-  await engine.run(sql('sync/stage/journal_reports'));
-  for (const name of SEARCH) await engine.run(sql(`sync/stage/${name}`));
+  const files = { listing_file: folder.listing, reports_file: folder.reports, search_file: folder.search };
+  await engine.set({ ...files, ...contractVariables() });
+  await engine.run(sqlScript(JOURNAL));
 }
 
-/** Passes the contract to the statements of `sql/sync/stage`. */
-export async function setContract(engine: Engine): Promise<void> {
-  await engine.set({
+/** What the statements of `sql/sync/stage` know of the contract. */
+export function contractVariables() {
+  return {
     entry_type: sqlType(coverageEntrySchema),
     report_type: sqlType(urlReportSchema),
     source_type: structType(ownColumnsOf('listing_sources')),
-    reasons: [...REASONS],
+    reasons: REASONS,
     known_fields: Object.values(KNOWN_VALUES).flatMap((fields) => Object.keys(fields)),
     known_values: knownValues(),
-    search_console_extra: [...SEARCH_CONSOLE_EXTRA],
-  });
+    search_console_extra: SEARCH_CONSOLE_EXTRA,
+  };
 }
 
 /**
@@ -88,10 +89,10 @@ const walkOddities = z.object({ has_odd_entries: z.boolean(), has_doubled_urls: 
 /** Creates the view `listed_entries`: what one walk of the journal lists, each page once. */
 async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
   await engine.set({ walk });
-  for (const name of WALK_LINES) await engine.run(sql(`sync/stage/${name}`));
+  await engine.run(sqlScript(WALK_LINES));
   const [oddities] = await engine.rows(walkOddities, sql('sync/stage/walk_oddities'));
   if (oddities) await engine.set(oddities);
-  for (const name of KEPT_WALK) await engine.run(sql(`sync/stage/${name}`));
+  await engine.run(sqlScript(KEPT_WALK));
 }
 
 /**
@@ -99,7 +100,7 @@ async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
  * is large, and these are queried several times.
  */
 export async function keepOddRecords(engine: Engine): Promise<void> {
-  for (const name of ODD_RECORDS) await engine.run(sql(`sync/stage/${name}`));
+  await engine.run(sqlScript(ODD_RECORDS));
 }
 
 const fingerprintRow = z.object({ pages: z.int(), rejected: z.int(), fingerprint: z.string() });

@@ -1,5 +1,5 @@
 import { type Engine, MemoryError } from '../../base/storage/engine.js';
-import { identifier, sql, sqlNames } from '../../base/storage/sql.js';
+import { identifier, sql, sqlNames, sqlScript } from '../../base/storage/sql.js';
 import { tableQuery } from '../../warehouse/log/folder/prepare.js';
 import { SEARCH_TABLES } from '../../warehouse/log/folder/tables.js';
 import { ownColumnsOf } from '../../warehouse/log/stage/comparison.js';
@@ -39,7 +39,7 @@ export async function viewSearch(
 ): Promise<void> {
   if (viewed.has(engine)) return;
   await engine.set({ snapshot_id: run.header.snapshot_id, website_id: run.website.id });
-  for (const name of ['002_host_of', '029_california_date']) await engine.run(sql(`warehouse/macros/${name}`));
+  await engine.run(sqlScript(['warehouse/macros/002_host_of', 'warehouse/macros/029_california_date']));
   for (const table of SEARCH_TABLES) {
     const own = ownColumnsOf(table)
       .map(({ name }) => identifier(name))
@@ -49,6 +49,6 @@ export async function viewSearch(
     const named = tonight.replace(/\$(\w+)/g, "getvariable('$1')::varchar");
     await engine.view(table, `${committed} union all ${named}`);
   }
-  for (const name of sqlNames('warehouse/search')) await engine.run(sql(name));
+  await engine.run(sqlScript(sqlNames('warehouse/search')));
   viewed.add(engine);
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { crashPoint } from '../../base/storage/crash-point.js';
 import { makeFolder, sha256Of, syncPath } from '../../base/storage/durable.js';
 import { type Engine, MemoryError, type Scalar } from '../../base/storage/engine.js';
-import { sql } from '../../base/storage/sql.js';
+import { sql, sqlScript } from '../../base/storage/sql.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
 import { writeSealed } from '../../warehouse/journal/seal.js';
 import { tableQuery } from '../../warehouse/log/folder/prepare.js';
@@ -59,6 +59,7 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   await keepOddRecords(engine);
   const rows = new Map<DataTable | 'page_state', number>();
   await viewPreviousState(engine, input.previousState);
+  await engine.views(Object.fromEntries(FROM_THE_JOURNAL.map((table) => [`now_${table}`, tableQuery(table, [])])));
   let given = input;
   for (const table of FROM_THE_JOURNAL) {
     const query = journalQuery(table, input.facts);
@@ -73,8 +74,7 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
       for (const one of SEARCH_TABLES) rows.delete(one);
       break;
     }
-    const staged = rows.get(table) ? [file] : [];
-    await engine.view(`now_${table}`, tableQuery(table, staged));
+    if (rows.get(table)) await engine.view(`now_${table}`, tableQuery(table, [file]));
   }
   // DuckDB knows the sizes of the staged files.
   await engine.run('reset disabled_optimizers');
@@ -85,7 +85,7 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   const state = stagedFile(folder, 'page_state');
   rows.set('page_state', await copyState(engine, state, bounds));
   await engine.view('now_page_state', tableQuery('page_state', [state]));
-  await engine.run(sql('warehouse/macros/001_directory_of'));
+  await engine.run(sqlScript(['warehouse/macros/001_directory_of', 'warehouse/macros/029_california_date']));
   const query = sql('warehouse/stage/coverage_summary');
   const summary = { table: 'coverage_summary', query, file: stagedFile(folder, 'coverage_summary') } as const;
   rows.set('coverage_summary', await copyTable(engine, summary));
@@ -150,7 +150,6 @@ async function writeManifest(
 
 /** The counts by the columns of the marker that hold them; counts by reason are JSON. */
 async function countStaged(engine: Engine, { folder, snapshot }: StageInput): Promise<Record<string, Scalar>> {
-  await engine.run(sql('warehouse/macros/029_california_date'));
   const counted = z.record(z.string(), z.union([z.int(), z.string(), z.null()]));
   const [counts] = await engine.rows(counted, sql('sync/stage/counts'));
   if (!snapshot['evidence']) return { ...counts, samples: null };

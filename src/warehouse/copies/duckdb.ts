@@ -165,14 +165,13 @@ export function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
   return waitingForLock(() => openDatabase(input), tries);
 }
 
-/** Attaches the file, because only `attach` accepts a row group size. Rows keep the order of their files. */
+/** Attaches the file, because only `attach` accepts a row group size. */
 async function openDatabase(input: FollowDuckdbInput): Promise<Engine> {
   const file = input.file ?? warehouseFolder(input.warehouse).database;
   const engine = await Engine.open(scratch(input));
   try {
     if (!(await exists(file))) await createDatabase(engine, file, await timeZoneOf(input.warehouse));
     await attachForWriting(engine, file, DATABASE);
-    await engine.run('set preserve_insertion_order = true');
   } catch (error) {
     engine.close();
     throw error;
@@ -190,17 +189,15 @@ export async function createDatabase(engine: Engine, file: string, timeZone: str
   await createTables(engine);
   await engine.run('create table views_of (text_sha256 varchar not null)');
   await createViews(engine, timeZone);
-  await engine.run('checkpoint made');
-  await engine.run('use memory');
-  await engine.run('detach made');
+  await engine.run('checkpoint made; use memory; detach made');
   await rename(temporary, file);
 }
 
-/** Attaches a native file for writing, creating it if needed, and makes it the default database of statements. */
+/** Attaches a native file for writing, creating it if needed: the default database of statements. Rows keep their order. */
 export async function attachForWriting(engine: Engine, file: string, name: string): Promise<void> {
   checkAreFiles([file]);
-  await engine.run(`attach ${literal(file)} as ${name} (row_group_size ${ROW_GROUP_SIZE})`);
-  await engine.run(`use ${name}`);
+  const attach = `attach ${literal(file)} as ${name} (row_group_size ${ROW_GROUP_SIZE})`;
+  await engine.run(`${attach}; use ${name}; set preserve_insertion_order = true`);
 }
 
 /** `indexhouse.duckdb`, open for writing: one transaction for each commit. */
@@ -247,6 +244,7 @@ class DuckdbFile implements LogCopy {
     for (const table of LOOSE_TABLES) {
       const { id } = ROW_FILES[table];
       const missing = await lackingRows(engine, log.files(table), table, id);
+      if (missing.length === 0) continue;
       const { damaged } = await readReadable(engine, table, missing, (files) => {
         const lacking = `(${log.query(table, files)}) anti join ${table} using (${id}, website_id)`;
         return inTransaction(engine, () => engine.run(`insert into ${table} by name select * from ${lacking}`));
@@ -287,8 +285,7 @@ export async function createViews(engine: Engine, timeZone: string): Promise<voi
   await inTransaction(engine, async () => {
     await engine.run(views);
     await commentOn(engine);
-    await engine.run('delete from views_of');
-    await engine.run('insert into views_of values ($text)', { text });
+    await engine.run(`delete from views_of; insert into views_of values (${literal(text)})`);
   });
 }
 
@@ -298,8 +295,8 @@ export async function createViews(engine: Engine, timeZone: string): Promise<voi
  */
 async function tuneFor(engine: Engine, { files }: Marker): Promise<void> {
   const isLarge = Object.values(files).some(({ rows }) => rows >= LARGE_COMMIT_ROWS);
-  await engine.run(isLarge ? 'set max_vacuum_tasks = 0' : 'reset max_vacuum_tasks');
-  await engine.run(isLarge ? `set checkpoint_threshold = '${NO_LOG_THRESHOLD}'` : 'reset checkpoint_threshold');
+  const large = `set max_vacuum_tasks = 0; set checkpoint_threshold = '${NO_LOG_THRESHOLD}'`;
+  await engine.run(isLarge ? large : 'reset max_vacuum_tasks; reset checkpoint_threshold');
 }
 
 async function insert(engine: Engine, table: Table, file: string): Promise<void> {

@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { ifThere } from '../../base/storage/durable.js';
 import { decodeId, encodeId } from '../../base/storage/names.js';
 
 const DAMAGED = 'damaged';
+const runIdSchema = z.uuid();
 
 /** Where a damaged journal was set aside, relative to the warehouse. */
 export const setAsidePath = z.string().regex(/^runs[\\/]damaged[\\/][\w-]+[\\/][\w%-][\w.%-]*$/);
@@ -81,7 +81,7 @@ export async function unfinishedJournals(warehouse: string): Promise<JournalFold
   const found: JournalFolder[] = [];
   for (const runId of await subfolders(root)) {
     // Anything else there is not ours.
-    for (const website of isUuid(runId) ? await subfolders(join(root, runId)) : []) {
+    for (const website of runIdSchema.safeParse(runId).success ? await subfolders(join(root, runId)) : []) {
       const id = decodeId(website);
       if (id !== null) found.push(journalFolder(warehouse, runId, id));
     }

@@ -97,6 +97,7 @@ export async function readListed(
   const indexed = index ? await markersIn(engine, warehouse, [index.files.snapshots], ofWebsites(websiteIds)) : [];
   const { markers, damaged } = await readMarkers(engine, warehouse, own(snapshots));
   const read = await readReadable(engine, 'tombstones', own(files), async (some) => {
+    if (some.length === 0) return [];
     await checkRows(engine, some);
     const all = tableQuery('tombstones', some);
     return engine.rows(tombstoneRow, `${all} order by tombstone_id, table_name, snapshot_id`);

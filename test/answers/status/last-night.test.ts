@@ -23,7 +23,13 @@ const HOUR = (at: string, hours: number) => Date.parse(at) + hours * HOUR_MS;
 async function statusesOf(times: readonly string[]) {
   const built = await buildWarehouse(times.map((at) => ({ at, lists: { w: [{ url: 'https://w.example/a' }] } })));
   const websites = [{ id: 'w', name: 'Shop' }];
-  const given = { ...STATUS_DEFAULTS, warehouse: built.path, websites, followers: [], maxAge: 365 * DAY_MS };
+  const given = {
+    ...STATUS_DEFAULTS,
+    warehouse: built.path,
+    websites,
+    followers: async () => [],
+    maxAge: 365 * DAY_MS,
+  };
   return (now: number, cron?: string) => {
     const schedule = cron ? { cron, timeZone: 'Europe/Berlin' } : null;
     return readStatus({ ...given, now, due: { schedule } });
@@ -108,7 +114,13 @@ describe('the verdict on the last night', () => {
   it('waits for the end of a run, in which no website is missing', async () => {
     const built = await buildWarehouse(NIGHTS.map((at) => ({ at, lists: { w: [{ url: 'https://w.example/a' }] } })));
     const websites = ['w', 'v'].map((id) => ({ id, name: null }));
-    const given = { ...STATUS_DEFAULTS, warehouse: built.path, websites, followers: [], maxAge: 365 * DAY_MS };
+    const given = {
+      ...STATUS_DEFAULTS,
+      warehouse: built.path,
+      websites,
+      followers: async () => [],
+      maxAge: 365 * DAY_MS,
+    };
     const status = () => readStatus({ ...given, now: HOUR('2026-03-03T02:01:00Z', 5) });
     const { run, lock } = warehouseFolder(built.path);
     const logger = createLogger({ destination: { write: () => {} } });
@@ -149,7 +161,7 @@ describe('the verdict on the last night', () => {
     const folder = join(temporaryFolder(), 'warehouse');
     mkdirSync(folder);
     writeFileSync(join(folder, 'run.json'), '');
-    const input = { ...STATUS_DEFAULTS, warehouse: folder, followers: [], now: Date.now() };
+    const input = { ...STATUS_DEFAULTS, warehouse: folder, followers: async () => [], now: Date.now() };
     expect(await readStatus({ ...input, diskOf: async () => ({ free: 1, reserve: 2 }) })).toMatchObject({
       exit_code: 3,
       last_night: { sentence: 'Last night needs attention: 1 full disk, 1 missing snapshot.' },

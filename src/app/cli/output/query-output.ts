@@ -10,7 +10,6 @@ import { ask, askIntoParquet, jsonText, type Question } from '../../../answers/q
 import { type Reader, withReader } from '../../../answers/query/reader.js';
 import type { ReaderOptions } from '../../../answers/query/reader-options.js';
 import { aboutQuestion } from '../../../answers/workbook/about.js';
-import { checkRows, workbook } from '../../../answers/workbook/workbook.js';
 import { Stopped } from '../../../base/exit.js';
 import { csvText } from '../../../base/observe/csv.js';
 import { counted } from '../../../base/observe/format.js';
@@ -52,8 +51,9 @@ export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Pro
   const { format, io } = sink;
   if (format === 'parquet') return writeParquet(reader, question, sink);
   if (format === 'table' || format === 'md') return writeTable(reader, asked, sink);
-  if (format === 'xlsx') await checkRows(reader, question);
-  const about = format === 'xlsx' ? await aboutQuestion(reader, question, analysis, given) : [];
+  const xlsx = format === 'xlsx' ? await import('../../../answers/workbook/workbook.js') : null;
+  await xlsx?.checkRows(reader, question);
+  const about = xlsx ? await aboutQuestion(reader, question, analysis, given) : [];
   const answer = await ask(reader, question);
   let rows = 0;
   async function* parts() {
@@ -65,8 +65,8 @@ export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Pro
   const result = { ...answer, parts: parts() };
   const csv = { isRaw: sink.rawCsv, isFile: sink.out !== undefined };
   if (format === 'csv') await writeStream(shownParts(csvText(result.columns, result.parts, csv), sink), sink);
-  else if (format === 'json') await writeStream(jsonText(result), sink);
-  else await writeStream(workbook(result, about, question.columns ? null : analysis), sink);
+  else if (xlsx) await writeStream(xlsx.workbook(result, about, question.columns ? null : analysis), sink);
+  else await writeStream(jsonText(result), sink);
   if (!given.has('limit') && rows === limitOf(question))
     io.stderr.write(`indexhouse: ${question.name}: the first ${counted(rows, 'row')}; all: limit=none\n`);
   return rows;

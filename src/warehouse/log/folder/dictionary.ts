@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { grouped } from '../../../base/observe/causes.js';
 import type { Engine } from '../../../base/storage/engine.js';
 import { identifier, literal, packageFolder, sql, sqlNames } from '../../../base/storage/sql.js';
+import { yaml } from '../../../base/yaml.js';
 import { TABLES } from './tables.js';
 
 /** What answers most questions; the other tables and views are what these are made of. */
@@ -35,7 +35,7 @@ export function descriptionsText(): string {
 
 /** What each column means, by table or view. */
 export function readDescriptions(): Descriptions {
-  return descriptionsSchema.parse(parse(descriptionsText()));
+  return descriptionsSchema.parse(yaml().parse(descriptionsText()));
 }
 
 /** All tables and views of a database, each column with its description, or null where it has none. */

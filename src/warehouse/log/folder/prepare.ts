@@ -176,28 +176,17 @@ function parquetOf(files: string): string {
   return `read_parquet(${files}, union_by_name = true, hive_partitioning = false)`;
 }
 
-/** The error of a query over a source whose files `listFiles` has not named yet. */
-const UNLISTED = /files of (\w+) are not listed yet/;
-
-/**
- * Like `tableQuery`, over the files that `listFiles` names for `source` by the time the query runs; without them it
- * fails with an error that `unlistedIn` recognises.
- */
+/** Like `tableQuery`, over the files that `listFiles` names for `source` by the time the query runs. */
 export function listedQuery(table: Table, source: string): string {
   return `select ${typedColumns(table)} from ${parquetOf(listedFiles(source))}`;
 }
 
 /** The files that `listFiles` names for `source`, as an expression. */
 export function listedFiles(source: string): string {
-  return `coalesce(getvariable('files_of_${source}'), error('files of ${source} are not listed yet'))`;
+  return `getvariable('files_of_${source}')`;
 }
 
 /** @param files null: the source is not listed, and reading it fails */
-export function listFiles(engine: Engine, source: string, files: string[] | null): Promise<void> {
-  return engine.set({ [`files_of_${source}`]: files });
-}
-
-/** The source whose files were not listed, if a query failed for that; else null. */
-export function unlistedIn(error: unknown): string | null {
-  return error instanceof Error ? (UNLISTED.exec(error.message)?.[1] ?? null) : null;
+export function listFiles(engine: Engine, sources: readonly string[], files: string[] | null): Promise<void> {
+  return engine.set(Object.fromEntries(sources.map((source) => [`files_of_${source}`, files])));
 }

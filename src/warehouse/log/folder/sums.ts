@@ -34,7 +34,6 @@ export async function copyRows(
   const [row] = await engine.rows(sumRow, sql('warehouse/log/row_sums'));
   const own = `${format}, kv_metadata {rows_sha256: '${row?.sum ?? ''}'}`;
   await engine.copy('select * exclude (summed_file) from rows_to_sum', file, own);
-  await engine.run('drop table rows_to_sum');
 }
 
 /** @throws Failure if the rows of one of these files are not those that it was written with */
@@ -56,21 +55,14 @@ export async function withOtherRows(engine: Engine, files: readonly string[]): P
   const all = own.filter((file) => whole.get(file) !== stamps.get(file));
   if (all.length === 0) return [];
   await engine.set({ files_to_sum: all });
-  await engine.run(`create or replace temp view rows_to_sum as ${sql('warehouse/log/rows_to_sum')}`);
-  try {
-    const found = await sumsIn(engine, 'row_sums');
-    const written = await sumsIn(engine, 'written_sums', { files: all });
-    const owners = await engine.rows(sumRow, 'select distinct summed_file as file, website_id as sum from rows_to_sum');
-    const foreign = new Set(owners.filter(({ file, sum }) => sum !== websiteOf(file)).map(({ file }) => file));
-    const others = all.filter((file) => found.get(file) !== written.get(file) || !found.has(file) || foreign.has(file));
-    for (const file of all) if (!others.includes(file)) whole.set(file, stamps.get(file));
-    return others;
-  } finally {
-    await engine.run('drop view rows_to_sum');
-  }
-}
-
-async function sumsIn(engine: Engine, name: 'row_sums' | 'written_sums', parameters: Parameters = {}) {
-  const rows = await engine.rows(sumRow, sql(`warehouse/log/${name}`), parameters);
-  return new Map(rows.map(({ file, sum }) => [file, sum]));
+  const parts = ['rows_to_sum', 'row_sums', 'written_sums'].map(
+    (name) => `${name} as materialized (${sql(`warehouse/log/${name}`)})`,
+  );
+  const query = `with ${parts.join(', ')} from (select distinct summed_file as file, website_id as website from rows_to_sum)
+    semi join (from row_sums semi join written_sums using (file, sum)) using (file)`;
+  const found = await engine.rows(z.object({ file: z.string(), website: z.string() }), query);
+  const foreign = new Set(found.filter(({ file, website }) => website !== websiteOf(file)).map(({ file }) => file));
+  const intact = new Set(found.map(({ file }) => file).filter((file) => !foreign.has(file)));
+  for (const file of intact) whole.set(file, stamps.get(file));
+  return all.filter((file) => !intact.has(file));
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Engine, Parameters } from '../../../base/storage/engine.js';
 import { identifier, literal, packageFolder, sql, sqlNames } from '../../../base/storage/sql.js';
@@ -131,17 +131,35 @@ export async function createTables(engine: Engine): Promise<void> {
   await engine.run([...statements, ...contractColumns()].join(';\n'));
 }
 
-/** A script of the macros that views, analyses and staging share. `day_of` returns dates of this time zone. */
-export function macroScript(timeZone: string): string {
-  const ofZone = `create or replace macro warehouse_time_zone() as ${literal(timeZone)}`;
-  return [ofZone, ...sqlNames('warehouse/macros').map((name) => sql(name))].join(';\n');
+/** Statements by the name of the macro or view that each creates. A text is read when it is needed. */
+export type Definitions = ReadonlyMap<string, () => string>;
+
+/** Those of some folders of `sql/warehouse`, in an order in which they can run. */
+function definitionsIn(folders: readonly string[], timeZone: string): Definitions {
+  const names = folders.flatMap((folder) => sqlNames(`warehouse/${folder}`));
+  const own = names.map((name) => [basename(name).replace(/^\d+_/, ''), () => sql(name)] as const);
+  const ofZone = () => `create or replace macro warehouse_time_zone() as ${literal(timeZone)}`;
+  return new Map([['warehouse_time_zone', ofZone], ...own]);
 }
 
 /**
- * A script of the ready-made views with the macros that they use, and those that take a period of dates: the same text over
- * Parquet files and over the tables of `indexhouse.duckdb`.
+ * The ready-made views with the macros that they use, and those that take a period of dates: the same text over Parquet
+ * files and over the tables of `indexhouse.duckdb`.
  */
+export function viewDefinitions(timeZone: string): Definitions {
+  return definitionsIn(['macros', 'search', 'views', 'periods'], timeZone);
+}
+
+/** A script of the macros that views, analyses and staging share. `day_of` returns dates of this time zone. */
+export function macroScript(timeZone: string): string {
+  return scriptOf(definitionsIn(['macros'], timeZone));
+}
+
+/** A script of `viewDefinitions`. */
 export function viewScript(timeZone: string): string {
-  const names = ['search', 'views', 'periods'].flatMap((folder) => sqlNames(`warehouse/${folder}`));
-  return [macroScript(timeZone), ...names.map((name) => sql(name))].join(';\n');
+  return scriptOf(viewDefinitions(timeZone));
+}
+
+function scriptOf(definitions: Definitions): string {
+  return [...definitions.values()].map((text) => text()).join(';\n');
 }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Engine } from '../../../base/storage/engine.js';
 import { PARQUET_FORMAT } from '../../../base/storage/parquet-file.js';
-import { identifier, sql } from '../../../base/storage/sql.js';
+import { identifier, sql, sqlScript } from '../../../base/storage/sql.js';
 import { tableQuery } from '../folder/prepare.js';
 import { type Column, columnsOf, type DataTable } from '../folder/tables.js';
 
@@ -31,8 +31,10 @@ export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promis
     listing_complete: facts.listingComplete,
     had_complete: facts.hadComplete,
     by_inspection: facts.byInspection,
+    snapshot_at: facts.snapshotAt,
+    range_from: null,
+    range_to: null,
   });
-  await engine.setTimes({ snapshot_at: facts.snapshotAt });
 }
 
 /** Creates the view `previous_state`, the state before this commit. */
@@ -51,6 +53,10 @@ export const COMPARED = [
   'report_failures',
   'rejected_records',
 ] as const satisfies DataTable[];
+const COMPARISON = [
+  ...['warehouse/stage/compared', 'warehouse/stage/report_attempts', 'warehouse/stage/absences'],
+  ...['warehouse/macros/031_page_status', 'warehouse/stage/next_state', 'warehouse/stage/page_change'],
+];
 /** In a journal, these have one value for all rows. */
 const OF_THE_COMMIT = ['snapshot_id', 'website_id', 'snapshot_at', 'snapshot_date'];
 
@@ -60,18 +66,10 @@ const OF_THE_COMMIT = ['snapshot_id', 'website_id', 'snapshot_at', 'snapshot_dat
  * or from the warehouse, and may be replaced later, so the same statements also rebuild a state.
  */
 export async function viewComparison(engine: Engine): Promise<void> {
-  await engine.set({ range_from: null, range_to: null });
-  await engine.run(sql('warehouse/stage/in_range'));
-  for (const table of COMPARED) {
-    await engine.view(`ranged_${table}`, `select ${comparable(table)} from now_${table} where in_range(url)`);
-  }
-  await engine.view('ranged_state', 'select * from previous_state where in_range(url)');
-  await engine.run(sql('warehouse/stage/compared'));
-  await engine.run(sql('warehouse/stage/report_attempts'));
-  await engine.run(sql('warehouse/stage/absences'));
-  await engine.run(sql('warehouse/macros/031_page_status'));
-  await engine.run(sql('warehouse/stage/next_state'));
-  await engine.run(sql('warehouse/stage/page_change'));
+  const ranged = COMPARED.map((table) => [table, `select ${comparable(table)} from now_${table} where in_range(url)`]);
+  const views = { ...Object.fromEntries(ranged), state: 'select * from previous_state where in_range(url)' };
+  const named = Object.entries(views).map(([name, query]) => `create or replace temp view ranged_${name} as ${query}`);
+  await engine.run([sql('warehouse/stage/in_range'), ...named, sqlScript(COMPARISON)].join(';\n'));
 }
 
 /**
