@@ -2,7 +2,16 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEMO_WEBSITE_ID } from '../src/app/demo/simulator/world.js';
 import { judge, median, print, RUNS, sizeOf, tell } from './figures.js';
-import { type Cost, inFolder, runProgram, runScript, type Server, startSimulator, TOKEN } from './processes.js';
+import {
+  type Cost,
+  inFolder,
+  nightsOf,
+  runProgram,
+  runScript,
+  type Server,
+  startSimulator,
+  TOKEN,
+} from './processes.js';
 import { PROMISES } from './promises.js';
 
 /**
@@ -13,6 +22,8 @@ import { PROMISES } from './promises.js';
  * `BENCH_PAGES` sets the pages of a night, `BENCH_LISTED` those of the larger listing.
  */
 const PAGES = sizeOf('BENCH_PAGES', 20_000);
+/** What a night takes whatever its size. */
+const SMALL = 20;
 const LISTED = sizeOf('BENCH_LISTED', 200_000);
 const SYNC = ['sync', '--log-level', 'warn'];
 const LIST = [...SYNC, '--max-reports', '0'];
@@ -30,6 +41,11 @@ async function main(): Promise<void> {
   }
   const seconds = (side: keyof Costs) => median(runs.map((run) => run[side].seconds));
   judge(PROMISES.night.processor, seconds('first night') / seconds('script with fetch'));
+  await inFolder(async (folder) => {
+    const nights = await nightsOf(join(folder, 'warehouse'), SMALL);
+    for (const [which, { seconds, statements }] of Object.entries(nights))
+      tell(`${which} night of ${SMALL} pages`, { 'processor seconds': seconds, statements });
+  });
   const [small = 0, large = 0] = [await listingMemory(LISTED / 10), await listingMemory(LISTED)];
   judge(
     PROMISES.night.memory,

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { packageFolder } from '../src/base/storage/sql.js';
 
 const BUILT = join(packageFolder(), 'dist');
-const PROGRAM = join(BUILT, 'src', 'app', 'cli', 'main.js');
+export const PROGRAM = join(BUILT, 'src', 'app', 'cli', 'main.js');
 const HOOK = join(BUILT, 'bench', 'cost-hook.js');
 const SCRIPT = join(BUILT, 'bench', 'naive-script.js');
 const NOBODY = 'http://127.0.0.1:9';
@@ -73,6 +73,19 @@ export async function runProgram(args: string[], warehouse: string, url = NOBODY
 export function runConfigured(args: string[], config: string): Promise<Cost & { stdout: string }> {
   // `status` finds the snapshots old, and ends with another code.
   return run([PROGRAM, ...args, '--config', config], args[0] === 'status' ? [0, 3] : [0]);
+}
+
+/** A first night of a simulated website, and the next one. */
+export async function nightsOf(warehouse: string, pages: number): Promise<Record<'first' | 'second', Cost>> {
+  const simulator = await startSimulator(['--pages', String(pages), '--rate-limit', 'unlimited']);
+  try {
+    const night = () => runProgram(['sync', '--log-level', 'warn'], warehouse, simulator.url);
+    const first = await night();
+    await fetch(`${simulator.url}/control/advance`, { method: 'POST' });
+    return { first, second: await night() };
+  } finally {
+    await simulator.stop();
+  }
 }
 
 /** Runs `naive-script.ts`. */

@@ -162,6 +162,8 @@ export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
 /** What the Parquet files that can be read say about each website, the others, and the log that was read for it. */
 export async function readWebsites(engine: Engine, input: WebsitesInput, temporary: string) {
   const { warehouse } = input;
+  // Most files are read several times.
+  await engine.run('set parquet_metadata_cache = true; set enable_external_file_cache = false');
   const log = await openLog(engine, warehouse, { temporary, index: 'lazily' });
   await log.load(null);
   const states = await readableStates(log, input, temporary);
@@ -194,19 +196,21 @@ export async function readWebsites(engine: Engine, input: WebsitesInput, tempora
   return { log, websites: websites.filter(isShown), drift, sources, pageStates, damaged };
 }
 
-/** The states of the websites whose log can be read. */
+/** The states of the websites whose log can be read: of all at once or, if files are damaged, of one after the other. */
 async function readableStates(log: Log, { memoryLimit, onRebuilt }: WebsitesInput, temporary: string) {
-  const files: string[] = [];
-  const damaged: DamagedFile[] = [];
-  for (const { websiteId } of newestMarkers(log.markers)) {
+  const options = { memoryLimit, temporary, onRebuilt };
+  const found: { files: string[]; damaged: DamagedFile[] } = { files: [], damaged: [] };
+  const add = async (website: string | null) => {
     try {
-      log.check(websiteId);
-      const own = { path: log.path, markers: markersOf(log.markers, websiteId) };
-      files.push(...(await readStates(log.engine, own, { memoryLimit, temporary, onRebuilt })));
+      log.check(website);
+      const markers = website === null ? log.markers : markersOf(log.markers, website);
+      found.files.push(...(await readStates(log.engine, { path: log.path, markers }, options)));
     } catch (error) {
       if (!(error instanceof DamageError)) throw error;
-      damaged.push(...error.damaged);
+      if (website !== null) found.damaged.push(...error.damaged);
+      else for (const { websiteId } of newestMarkers(log.markers)) await add(websiteId);
     }
-  }
-  return { files, damaged };
+  };
+  await add(null);
+  return found;
 }

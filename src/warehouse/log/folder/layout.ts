@@ -8,6 +8,8 @@ import { HOUR_MS } from '../../../base/time.js';
 import { TABLES, type Table } from './tables.js';
 
 const WEBSITE_PREFIX = 'website=';
+/** Stands for itself in a folder's name. */
+const PLAIN_ID = /^[\w-][\w.-]*$/;
 /** A Parquet file of a warehouse, relative to it. */
 export const warehousePath = new RegExp(
   `^(parquet/\\w+/${WEBSITE_FOLDER}/date=\\d{4}-\\d\\d-\\d\\d|state/${WEBSITE_FOLDER})/[\\da-f-]{36}\\.parquet$`,
@@ -54,9 +56,10 @@ export function warehouseFolder(path: string) {
 
 /** The website in whose folder a file is; empty if it is in none. */
 export function websiteOf(path: string): string {
-  const folder = path.split(sep).findLast((name) => name.startsWith(WEBSITE_PREFIX)) ?? '';
-  const name = folder.slice(WEBSITE_PREFIX.length);
-  return decodeId(name) ?? name;
+  const at = path.lastIndexOf(`${sep}${WEBSITE_PREFIX}`);
+  if (at < 0) return '';
+  const [name = ''] = path.slice(at + 1 + WEBSITE_PREFIX.length).split(sep, 1);
+  return PLAIN_ID.test(name) ? name : (decodeId(name) ?? name);
 }
 
 /** What has files in the log: the tables, and checkpoints. */
