@@ -13,7 +13,7 @@ import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../wareho
 import { openLog } from '../warehouse/log/log.js';
 import { filesOf, latestOf, type Marker } from '../warehouse/log/markers.js';
 import type { Manifest } from '../warehouse/log/stage/commit-files.js';
-import { type CommitFacts, viewPreviousState } from '../warehouse/log/stage/comparison.js';
+import { type CommitFacts, previousState } from '../warehouse/log/stage/comparison.js';
 import { currentState, hasComplete } from '../warehouse/log/state.js';
 import { type Before, type FetchedReports, journalEngine, type PlannedRun, type WebsiteRun } from './context.js';
 import { setAsideText } from './journal/set-aside.js';
@@ -265,7 +265,7 @@ async function whyFailed(run: WebsiteRun, before: Before, counts: FetchedReports
 
 async function failuresOf(run: WebsiteRun, { state }: Before): Promise<z.infer<typeof failuresRow>> {
   return run.journal.use(null, async (engine) => {
-    await viewPreviousState(engine, state);
+    await engine.views(previousState(state));
     const [row] = await engine.rows(failuresRow, sql('sync/stage/report_failures_counted'));
     return failuresRow.parse(row);
   });

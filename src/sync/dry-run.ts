@@ -17,7 +17,7 @@ import { byReason, type PlannedPage, quotaSchema, readPlan } from '../warehouse/
 import { checkIdentity } from '../warehouse/log/folder/prepare.js';
 import { knownWebsites, openLog } from '../warehouse/log/log.js';
 import { filesOf } from '../warehouse/log/markers.js';
-import { viewPreviousState } from '../warehouse/log/stage/comparison.js';
+import { previousState } from '../warehouse/log/stage/comparison.js';
 import { readStates, type StateOptions } from '../warehouse/log/state.js';
 import { beforeOf } from './commit-snapshot.js';
 import { engineOptions, type RunEffects } from './context.js';
@@ -157,7 +157,7 @@ function writeListing(website: Website, folder: JournalFolder, { config, effects
     const row = `select website_name, quotas::varchar as quotas, search_days_left from (${log.query('snapshots', [newest.path])})`;
     const [snapshot] = await engine.rows(snapshotRow, row);
     if (!snapshot) return null;
-    await viewPreviousState(engine, state);
+    await engine.views(previousState(state));
     const listings = website.google ? filesOf(warehouse, log.markers, 'coverage').slice(-1) : [];
     await engine.view('newest_listing', log.query('coverage', listings));
     await engine.set({ planned_at: new Date(effects.now()) });

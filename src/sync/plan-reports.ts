@@ -11,7 +11,7 @@ import type { Page, Quota } from '../source/source.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
 import { evidenceSchema, type Planned, REASONS, readPlanned, writePlanned } from '../warehouse/journal/plan.js';
 import { tableQuery } from '../warehouse/log/folder/prepare.js';
-import { COMPARED, setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/log/stage/comparison.js';
+import { COMPARED, previousState, setCommitFacts, viewComparison } from '../warehouse/log/stage/comparison.js';
 import { commitFacts } from './commit-snapshot.js';
 import type { Before, PlannedRun, WebsiteRun } from './context.js';
 import { keepOddRecords } from './stage/journal-views.js';
@@ -57,10 +57,13 @@ async function viewListing(engine: Engine, run: PlannedRun, listed: PlannedListi
   const facts = commitFacts(run, listed, before);
   await setCommitFacts(engine, facts);
   await keepOddRecords(engine);
-  await viewPreviousState(engine, before.state);
   const now = COMPARED.map((table) => [`now_${table}`, journalQuery(table, facts) ?? tableQuery(table, [])] as const);
   // `is_website` needs `snapshots` to find names; the plan is that of one website.
-  await engine.views({ ...Object.fromEntries(now), snapshots: tableQuery('snapshots', []) });
+  await engine.views({
+    ...previousState(before.state),
+    ...Object.fromEntries(now),
+    snapshots: tableQuery('snapshots', []),
+  });
   await viewComparison(engine);
 }
 
@@ -152,7 +155,7 @@ export async function planInspections(engine: Engine, deepest: number): Promise<
 /** A page whose report the service returned in an earlier run; null if it never returned one. */
 export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Promise<Page | null> {
   return run.journal.use(null, async (engine) => {
-    await viewPreviousState(engine, state);
+    await engine.views(previousState(state));
     const [row] = await engine.rows(answeredRow, sql('sync/plan/answered_page'));
     return row ?? null;
   });

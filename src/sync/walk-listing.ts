@@ -10,7 +10,7 @@ import type { JudgedEntry } from '../source/walk/coverage-window.js';
 import type { WalkResult } from '../source/walk/walk.js';
 import { readLines } from '../warehouse/journal/lines.js';
 import { type JournaledWalk, readListing } from '../warehouse/journal/listing.js';
-import { viewPreviousState } from '../warehouse/log/stage/comparison.js';
+import { previousState } from '../warehouse/log/stage/comparison.js';
 import { type Before, deadlineOf, type WebsiteRun } from './context.js';
 import { wellFormedJson } from './journal/embed.js';
 import { ListingJournal } from './journal/write-listing.js';
@@ -93,7 +93,7 @@ async function merged(run: WebsiteRun, found: Sightings, before: Before): Promis
       day_ago: new Date(now - DAY_MS),
       forget_before: new Date(now - run.limits.forgetAfter),
     });
-    await viewPreviousState(engine, before.state);
+    await engine.views(previousState(before.state));
     await engine.run(sql('warehouse/macros/026_url_key'));
     const work = async () => {
       // Without search, pages that it alone names must not count as unnamed.

@@ -1,7 +1,7 @@
 import type { Engine } from '../../base/storage/engine.js';
 import { sql } from '../../base/storage/sql.js';
 import { listedQuery, listFiles } from '../../warehouse/log/folder/prepare.js';
-import { TABLES, viewDefinitions } from '../../warehouse/log/folder/tables.js';
+import { definitionsIn, TABLES, VIEW_FOLDERS } from '../../warehouse/log/folder/tables.js';
 
 const QUERY_MACROS = ['listed_pages', 'selected_pages'];
 /** The source of `own.pages`, as `listFiles` takes it. */
@@ -50,7 +50,7 @@ export class Definitions {
       ...TABLES.map(
         (table) => [table, () => `create or replace view ${table} as ${listedQuery(table, table)}`] as const,
       ),
-      ...viewDefinitions(timeZone),
+      ...definitionsIn(VIEW_FOLDERS, timeZone),
       ['own', () => `create schema if not exists own; create or replace view own.pages as ${NO_OWN_PAGES}`],
       ...QUERY_MACROS.map((name) => [name, () => sql(`answers/query/${name}`)] as const),
     ]);
@@ -73,11 +73,6 @@ export class Definitions {
 
   get names(): Iterable<string> {
     return this.#all.keys();
-  }
-
-  /** Whether a table or view has this name. */
-  isRelation(name: string): boolean {
-    return /^create or replace view/m.test(this.#all.get(name.toLowerCase())?.() ?? '');
   }
 
   /**

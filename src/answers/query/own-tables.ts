@@ -6,7 +6,6 @@ import { messageOf, UsageError } from '../../base/exit.js';
 import type { Engine } from '../../base/storage/engine.js';
 import { identifier, literal } from '../../base/storage/sql.js';
 import { firstLine } from '../../warehouse/log/folder/damage.js';
-import type { Definitions } from './definitions.js';
 
 /** A file of the user's that is read as a table. */
 export interface OwnTable {
@@ -33,18 +32,12 @@ const NAME = /^[a-z_]\w*$/i;
  *
  * @throws UsageError for a name that is not possible or taken, and for a file that cannot be read
  */
-export async function addOwnTable(
-  engine: Engine,
-  definitions: Definitions,
-  folder: string,
-  { name, file }: OwnTable,
-): Promise<void> {
+export async function addOwnTable(engine: Engine, folder: string, { name, file }: OwnTable): Promise<void> {
   const refuse = (what: string) => new UsageError(`--table ${name}: ${what}`);
   if (!NAME.test(name)) throw refuse('a name is made of letters, digits and underscores, and begins with no digit');
   const named = 'from information_schema.tables where lower(table_name) = lower($name)';
   const taken = await engine.rows(z.unknown(), named, { name });
-  if (taken.length > 0 || definitions.isRelation(name))
-    throw refuse('there is a table or view of this name already: choose another one');
+  if (taken.length > 0) throw refuse('there is a table or view of this name already: choose another one');
   try {
     await readOwn({ folder, name, file }, (from) => engine.table(identifier(name), `from ${from}`));
   } catch (cause) {

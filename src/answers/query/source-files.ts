@@ -104,7 +104,9 @@ export async function addOwn(
     if (pagesFrom !== undefined) own = await addOwnPages(engine, folder, pagesFrom);
   };
   if (pagesFrom !== undefined) await definitions.make(engine, ['own', 'pages', 'url_key'], new Set(), addColumns);
-  for (const table of tables) await addOwnTable(engine, definitions, folder, table);
+  // A name may be taken.
+  if (tables.length > 0) await definitions.make(engine, definitions.names, new Set());
+  for (const table of tables) await addOwnTable(engine, folder, table);
   return own;
 }
 

@@ -18,10 +18,10 @@ import {
 } from '../../warehouse/log/stage/commit-files.js';
 import {
   type CommitFacts,
+  previousState,
   rangeBounds,
   setCommitFacts,
   viewComparison,
-  viewPreviousState,
 } from '../../warehouse/log/stage/comparison.js';
 import { copyState } from '../../warehouse/log/state.js';
 import { keepOddRecords } from './journal-views.js';
@@ -58,8 +58,8 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   await setCommitFacts(engine, input.facts);
   await keepOddRecords(engine);
   const rows = new Map<DataTable | 'page_state', number>();
-  await viewPreviousState(engine, input.previousState);
-  await engine.views(Object.fromEntries(FROM_THE_JOURNAL.map((table) => [`now_${table}`, tableQuery(table, [])])));
+  const now = FROM_THE_JOURNAL.map((table) => [`now_${table}`, tableQuery(table, [])]);
+  await engine.views({ ...previousState(input.previousState), ...Object.fromEntries(now) });
   let given = input;
   for (const table of FROM_THE_JOURNAL) {
     const query = journalQuery(table, input.facts);

@@ -12,12 +12,12 @@ import { commentOn } from '../log/folder/dictionary.js';
 import { listTableFiles, namesIn, scratchFolder, warehouseFolder } from '../log/folder/layout.js';
 import { checkPath, checkWarehouseThere, isStamped, tableQuery, timeZoneOf } from '../log/folder/prepare.js';
 import {
-  createTables,
   DATA_TABLES,
   type DataTable,
   isThinned,
   TABLES,
   type Table,
+  tablesScript,
   typedColumns,
   viewScript,
 } from '../log/folder/tables.js';
@@ -138,15 +138,11 @@ async function publishAnalytics(file: string, script: AnalyticsScript, engine: E
     await withEngine({ ...engine, file: temporary, storageVersion: STORAGE_VERSION }, async (opened) => {
       await replaceReadParquet(opened);
       // Outside a transaction, each statement waits for the disk.
-      await opened.run('begin');
-      // Over tables, because a view binds all views below it, and those over files take five times as long.
-      await createTables(opened);
-      await opened.run(script.derived);
-      await opened.run(TABLES.map((table) => `drop table ${table}`).join(';'));
-      await opened.run(script.base);
+      // In one transaction, because outside each statement waits for the disk. Over tables, because a view binds all views below it, and those over files take five times as long.
+      const dropped = TABLES.map((table) => `drop table ${table};\n`).join('');
+      await opened.run(`begin; ${tablesScript()};\n${script.derived}${dropped}${script.base}`);
       await commentOn(opened);
-      await opened.run('commit');
-      await opened.run('checkpoint');
+      await opened.run('commit; checkpoint');
     });
     crashPoint('made analytics.duckdb');
     await replaceDatabase(temporary, file);
@@ -168,11 +164,8 @@ interface AnalyticsPlace {
  */
 async function replaceReadParquet(engine: Engine): Promise<void> {
   const [home] = await engine.rows(z.object({ name: z.string() }), 'select current_database() as name');
-  await engine.run("attach ':memory:' as columns_of");
-  await engine.run('use columns_of');
-  await createTables(engine);
-  await engine.run('alter table page_state add column filename varchar');
-  await engine.run(`use ${identifier(home?.name ?? '')}`);
+  const columns = `${tablesScript()};\nalter table page_state add column filename varchar`;
+  await engine.run(`attach ':memory:' as columns_of; use columns_of; ${columns}; use ${identifier(home?.name ?? '')}`);
   await engine.run(sql('warehouse/analytics/read_parquet'));
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Engine, Parameters } from '../../../base/storage/engine.js';
-import { identifier, literal, packageFolder, sql, sqlNames } from '../../../base/storage/sql.js';
+import { identifier, literal, packageFolder, sql, sqlNames, sqlScript } from '../../../base/storage/sql.js';
 import { coverageEntrySchema } from '../../../source/contract/coverage.js';
 import { sqlType } from '../../../source/contract/fields.js';
 import { urlReportSchema } from '../../../source/contract/report.js';
@@ -125,41 +125,27 @@ function contractColumns(): string[] {
   );
 }
 
-/** Creates all tables, empty. */
-export async function createTables(engine: Engine): Promise<void> {
-  const statements = sqlNames('warehouse/tables').map((name) => sql(name));
-  await engine.run([...statements, ...contractColumns()].join(';\n'));
+/** A script that creates all tables, empty. */
+export function tablesScript(): string {
+  return [sqlScript(sqlNames('warehouse/tables')), ...contractColumns()].join(';\n');
 }
 
-/** Statements by the name of the macro or view that each creates. A text is read when it is needed. */
-export type Definitions = ReadonlyMap<string, () => string>;
+export async function createTables(engine: Engine): Promise<void> {
+  await engine.run(tablesScript());
+}
 
-/** Those of some folders of `sql/warehouse`, in an order in which they can run. */
-function definitionsIn(folders: readonly string[], timeZone: string): Definitions {
+/** The folders of `sql/warehouse` with the ready-made views and the macros that they use: over Parquet files and over tables. */
+export const VIEW_FOLDERS = ['macros', 'search', 'views', 'periods'];
+
+/** What folders of `sql/warehouse` create, by name, in an order in which it can be created; read when it is needed. */
+export function definitionsIn(folders: readonly string[], timeZone: string): Map<string, () => string> {
   const names = folders.flatMap((folder) => sqlNames(`warehouse/${folder}`));
   const own = names.map((name) => [basename(name).replace(/^\d+_/, ''), () => sql(name)] as const);
   const ofZone = () => `create or replace macro warehouse_time_zone() as ${literal(timeZone)}`;
   return new Map([['warehouse_time_zone', ofZone], ...own]);
 }
 
-/**
- * The ready-made views with the macros that they use, and those that take a period of dates: the same text over Parquet
- * files and over the tables of `indexhouse.duckdb`.
- */
-export function viewDefinitions(timeZone: string): Definitions {
-  return definitionsIn(['macros', 'search', 'views', 'periods'], timeZone);
-}
-
-/** A script of the macros that views, analyses and staging share. `day_of` returns dates of this time zone. */
-export function macroScript(timeZone: string): string {
-  return scriptOf(definitionsIn(['macros'], timeZone));
-}
-
-/** A script of `viewDefinitions`. */
-export function viewScript(timeZone: string): string {
-  return scriptOf(viewDefinitions(timeZone));
-}
-
-function scriptOf(definitions: Definitions): string {
-  return [...definitions.values()].map((text) => text()).join(';\n');
+/** A script of some of these folders. `day_of` returns dates of this time zone. */
+export function viewScript(timeZone: string, folders = VIEW_FOLDERS): string {
+  return [...definitionsIn(folders, timeZone).values()].map((text) => text()).join(';\n');
 }

@@ -37,9 +37,9 @@ export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promis
   });
 }
 
-/** Creates the view `previous_state`, the state before this commit. */
-export async function viewPreviousState(engine: Engine, file: string | null): Promise<void> {
-  await engine.view('previous_state', tableQuery('page_state', file === null ? [] : [file]));
+/** The query of the view `previous_state`, the state before this commit. */
+export function previousState(file: string | null): { previous_state: string } {
+  return { previous_state: tableQuery('page_state', file === null ? [] : [file]) };
 }
 
 /** Bytes of DuckDB's memory limit that a join needs per row. */

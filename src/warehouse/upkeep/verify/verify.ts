@@ -16,7 +16,7 @@ import { findDamaged, firstLine } from '../../log/folder/damage.js';
 import { listTableFiles, scratchFolder } from '../../log/folder/layout.js';
 import { checkWarehouseThere, timeZoneOf } from '../../log/folder/prepare.js';
 import { forgetChecked } from '../../log/folder/sums.js';
-import { DATA_TABLES, macroScript, type Table } from '../../log/folder/tables.js';
+import { DATA_TABLES, type Table, viewScript } from '../../log/folder/tables.js';
 import { listLog } from '../../log/listed-log.js';
 import { withRunLock } from '../../log/lock.js';
 import { type Log, openLog } from '../../log/log.js';
@@ -168,7 +168,7 @@ async function checkRows(engine: Engine, log: Log, whole: readonly Marker[], run
   await engine.view('tombstones', log.query('tombstones', log.tombstoneFiles));
   await engine.set({ unfinished: runs.unfinished, is_whole: whole.length === log.markers.length });
   await engine.view('runs', log.query('runs', runs.files));
-  await engine.run(macroScript(await timeZoneOf(log.path)));
+  await engine.run(viewScript(await timeZoneOf(log.path), ['macros']));
   const findings: Finding[] = [];
   for (const name of sqlNames('warehouse/checks')) {
     const check = basename(name).replaceAll('_', ' ');
