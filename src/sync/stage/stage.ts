@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { crashPoint } from '../../base/storage/crash-point.js';
 import { makeFolder, sha256Of, syncPath } from '../../base/storage/durable.js';
 import { type Engine, MemoryError, type Scalar } from '../../base/storage/engine.js';
-import { sql, sqlScript } from '../../base/storage/sql.js';
+import { sql } from '../../base/storage/sql.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
 import { writeSealed } from '../../warehouse/journal/seal.js';
 import { tableQuery } from '../../warehouse/log/folder/prepare.js';
@@ -85,7 +85,6 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   const state = stagedFile(folder, 'page_state');
   rows.set('page_state', await copyState(engine, state, bounds));
   await engine.view('now_page_state', tableQuery('page_state', [state]));
-  await engine.run(sqlScript(['warehouse/macros/001_directory_of', 'warehouse/macros/029_california_date']));
   const query = sql('warehouse/stage/coverage_summary');
   const summary = { table: 'coverage_summary', query, file: stagedFile(folder, 'coverage_summary') } as const;
   rows.set('coverage_summary', await copyTable(engine, summary));

@@ -56,6 +56,8 @@ export const COMPARED = [
 const COMPARISON = [
   ...['warehouse/stage/compared', 'warehouse/stage/report_attempts', 'warehouse/stage/absences'],
   ...['warehouse/macros/031_page_status', 'warehouse/stage/next_state', 'warehouse/stage/page_change'],
+  // For the summary and the counts.
+  ...['warehouse/macros/001_directory_of', 'warehouse/macros/029_california_date'],
 ];
 /** In a journal, these have one value for all rows. */
 const OF_THE_COMMIT = ['snapshot_id', 'website_id', 'snapshot_at', 'snapshot_date'];
