@@ -146,19 +146,19 @@ function plainColumns(question: Question, prepared: DuckDBPreparedStatement): st
 async function prepare(reader: Reader, question: Question): Promise<DuckDBPreparedStatement> {
   const text = bare(question.sql);
   if (text === '') throw new UsageError(`${question.name}: no statement found`);
-  const names = await explained(reader.engine, question, async () => {
+  const { names, lists } = await explained(reader.engine, question, async () => {
     // Before the text is parsed, for which IMPORT DATABASE opens files.
     const writing = WRITING.exec(text)?.[0];
     if (writing && !PRAGMAS.test(text)) throw refusal(question, `is not a query but ${writing.toUpperCase()}`);
     const { count } = await reader.engine.raw.extractStatements(question.sql);
     if (count !== 1) throw several(question, count);
     // Before it is prepared, which opens files.
-    const { refused, names } = await lookInto(reader.engine, text);
-    if (refused !== null) throw refusal(question, refused);
-    return names;
+    const looked = await lookInto(reader.engine, text);
+    if (looked.refused !== null) throw refusal(question, looked.refused);
+    return looked;
   });
-  if (names) await reader.provide(names, question.website ?? null);
-  else await reader.provideAll();
+  if (lists) await reader.provideAll();
+  await reader.provide(names, question.website ?? null);
   const prepared = await explained(reader.engine, question, () =>
     reader.engine.raw.prepare(text).catch(async (error) => {
       if (!UNKNOWN.test(messageOf(error))) throw error;

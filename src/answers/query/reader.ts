@@ -228,12 +228,6 @@ export class Reader {
     return this.engine.rows(schema, query, parameters);
   }
 
-  /** Runs one statement of ours that has no rows. */
-  async run(statement: string): Promise<void> {
-    await this.provide(namesIn(statement), null);
-    await this.engine.run(statement);
-  }
-
   get isEmpty(): boolean {
     return this.log.newestDate === null;
   }

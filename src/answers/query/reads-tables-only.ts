@@ -50,35 +50,30 @@ const nodeSchema = z.looseObject({
   function: z.looseObject({ function_name: z.string() }).optional(),
 });
 
-/** What a statement is found to be before it is bound. */
-interface Looked {
-  /** What is refused, as it follows "it" in a sentence; null if nothing is. */
-  refused: string | null;
-  /** What it reads or calls, such as the names of tables and macros; null if it lists what there is. */
-  names: ReadonlySet<string> | null;
-}
-
 /**
  * Searches one parsed statement for anything but reading of tables and views. Nothing is bound, so no file is opened,
  * and no message can contain a file's content.
+ *
+ * @returns what is refused, as it follows "it" in a sentence, or null; the names of what it reads and calls; and whether
+ * it lists what there is
  */
-export async function lookInto(engine: Engine, statement: string): Promise<Looked> {
-  if (PRAGMAS.test(statement)) return { refused: null, names: null };
+export async function lookInto(engine: Engine, statement: string) {
+  if (PRAGMAS.test(statement)) return { refused: null, names: statement.match(/\w+/g) ?? [], lists: true };
   const [row] = await engine.rows(parsedRow, 'select json_serialize_sql($statement::varchar) as parsed', { statement });
   const text = row?.parsed ?? '';
   const parsed = parsedSchema.parse(JSON.parse(text));
-  const names = LISTS.test(text) ? null : new Set([...text.matchAll(NAME)].map(([, name]) => name ?? ''));
-  if (parsed.error) return { refused: `is not a query but ${/^\w*/.exec(statement)?.[0].toUpperCase()}`, names };
+  const found = { names: [...text.matchAll(NAME)].map(([, name]) => name ?? ''), lists: LISTS.test(text) };
+  if (parsed.error) return { ...found, refused: `is not a query but ${/^\w*/.exec(statement)?.[0].toUpperCase()}` };
   // With a list instead of recursion, because a hostile text can be nested to any depth.
   const left: unknown[] = [parsed];
   while (left.length > 0) {
     const node = left.pop();
     if (typeof node !== 'object' || node === null) continue;
     const refused = Array.isArray(node) ? null : refusedIn(node);
-    if (refused !== null) return { refused, names };
+    if (refused !== null) return { ...found, refused };
     for (const inner of Object.values(node)) left.push(inner);
   }
-  return { refused: null, names };
+  return { ...found, refused: null };
 }
 
 function refusedIn(node: object): string | null {

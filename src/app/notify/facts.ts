@@ -54,7 +54,7 @@ export interface FactsInput {
 /** What the rules find in a warehouse: failed runs, old snapshots, and what is wrong with new snapshots. */
 export async function readFacts(reader: Reader, input: FactsInput): Promise<Facts> {
   const { config, seen, now } = input;
-  await reader.run(sql('app/notify/places_of'));
+  await reader.rows(z.unknown(), sql('app/notify/places_of'));
   const checked_at = new Date(now).toISOString();
   const all = await askRows(reader, 'answers/status/websites', websiteRow, { checked_at });
   // Nothing is reported about a website that is no longer configured, such as the age of its snapshots.
