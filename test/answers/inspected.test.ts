@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { askRows } from '../../src/answers/query/ask-rows.js';
 import type { Reader } from '../../src/answers/query/reader.js';
 import { reportPage } from '../../src/answers/report/page.js';
@@ -173,7 +174,7 @@ test.each(['the same night', 'a partial night before'])('first inspections of %s
     { sitemap: '(no report)', share_indexed: null },
   ]);
   const { notify, views } = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse });
-  await reader.engine.run(sql('app/notify/places_of'));
+  await reader.rows(z.unknown(), sql('app/notify/places_of'));
   const rows = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: 1 });
   const notices = await Promise.all(
     rows.map((row) => ofSnapshot(reader, { ...row, website_name: null }, { notify, views })),
