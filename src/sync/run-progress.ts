@@ -153,7 +153,7 @@ export function reportPace(
     const rounded = perMinute < 10 ? Math.round(perMinute * 10) / 10 : Math.round(perMinute);
     const isBack = perMinute === Number.POSITIVE_INFINITY;
     const message =
-      `the service refused requests and seems to allow fewer than configured: ${key} slows down to ${counted(rounded, 'request')} a ` +
+      `the service refused requests (429) and seems to allow fewer than configured: ${key} slows down to ${counted(rounded, 'request')} a ` +
       `minute and tries more from time to time; set ${key.startsWith('google') ? 'google' : 'api'}.requests_per_minute to what the service allows`;
     logger.info(
       { key, learned_per_minute: isBack ? null : rounded },

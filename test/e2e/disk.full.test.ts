@@ -79,10 +79,6 @@ describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {
     expect(await syncTwice(fresh, () => disk.fill(8 * KIB))).toContain('/schema/');
   });
 
-  test('that takes no further folder for the data', async () => {
-    expect(await syncTwice(fresh, () => disk.allowFiles(46))).toContain('/parquet/');
-  });
-
   test('makes the command exit with 1 and say what to do', async () => {
     const home = first.copyTo(mkdtempSync(join(disk.path, 'home-')));
     disk.fill(100 * KIB);

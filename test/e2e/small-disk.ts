@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const BLOCK_BYTES = 4096;
-const MANY_FILES = 1_000_000;
 
 /** A disk of its own, in memory, that a test may fill or make read-only. */
 export class SmallDisk {
@@ -35,29 +34,18 @@ export class SmallDisk {
     closeSync(file);
   }
 
-  /** Lets so many more files and folders be made. */
-  allowFiles(more: number): void {
-    const { files, ffree } = statfsSync(this.path);
-    this.#remount(`nr_inodes=${files - ffree + more}`);
-  }
-
   relieve(): void {
     rmSync(this.#ballast, { force: true });
-    this.#remount(`nr_inodes=${MANY_FILES}`);
   }
 
   remount(mode: 'ro' | 'rw'): void {
-    this.#remount(mode);
+    execFileSync('mount', ['-o', `remount,${mode}`, this.path]);
   }
 
   /** Also where something still holds a file on it. */
   unmount(): void {
     execFileSync('umount', ['-l', this.path]);
     rmSync(this.path, { recursive: true });
-  }
-
-  #remount(option: string): void {
-    execFileSync('mount', ['-o', `remount,${option}`, this.path]);
   }
 
   get #ballast(): string {

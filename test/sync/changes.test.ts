@@ -1,8 +1,12 @@
-import { describe, expect } from 'vitest';
-import { once, testAtLength } from '../given/at-length.js';
-import { givenNights } from '../given/nights.js';
+import { beforeAll, expect, test } from 'vitest';
+import { givenNights, type NightEnd, type Nights, type Report } from '../given/nights.js';
 
 const CRAWLED = '2025-02-01T00:00:00.000Z';
+const INDEXED = { index_summary: 'Indexed' };
+const SEEN = { ...INDEXED, last_crawl_time: CRAWLED };
+const BACK = { index_summary: 'Not Indexed', last_crawl_time: '2025-03-01T00:00:00.000Z' };
+/** An entry that breaks the contract and still says which page it is. */
+const BROKEN = { index_summary: 5 };
 const ENTRY = {
   index_summary: 'Indexed',
   index_coverage_state: 'Submitted and indexed',
@@ -20,6 +24,103 @@ const REPORT = {
   searchenginebot_primary_crawler: 'MOBILE',
 };
 const OTHER = 'https://w.example/other';
+
+/** The nights with complete listings. The listing of night 3 breaks off behind one page, and no report is fetched then. */
+const COMPLETE = [1, 2, 4, 5, 6];
+
+interface Story {
+  /** What the page is in each complete listing, and what its report is then. */
+  listed: (object | null)[];
+  reports?: Report[];
+  /** By night. */
+  changes: Record<number, string[]>;
+  /** Columns of its state after each complete listing but the first; moments and snapshots as nights. */
+  state?: Record<string, unknown[]>;
+}
+
+const STORIES: Record<string, Story> = {
+  // Absent pages disappear with the first complete listing that lacks them, and are given up with the second one.
+  unasked: {
+    listed: [INDEXED, null, null, null, null],
+    reports: [{}, 400, 400, 400, 400],
+    changes: { 2: ['disappeared: Indexed → – (since night 1)'] },
+    state: {
+      absences: [1, 2, 3, 4],
+      disappeared_at: [null, 4, 4, 4],
+      last_seen_at: [1, 1, 1, 1],
+      consecutive_failures: [1, 2, 2, 2],
+      index_summary: Array(4).fill('Indexed'),
+    },
+  },
+  // The report says so, too.
+  denied: {
+    listed: [INDEXED, null, null, null, null],
+    reports: [{}, 404, 404, 404, 404],
+    changes: { 2: ['disappeared: Indexed → – (since night 1)'] },
+    state: { disappeared_at: [2, 2, 2, 2] },
+  },
+  // A page is not given up while its report answers.
+  hidden: {
+    listed: [INDEXED, null, null, null, INDEXED],
+    reports: Array(5).fill({}),
+    changes: { 2: ['disappeared: Indexed → – (since night 1)'], 6: ['appeared: – → Indexed (since night 1)'] },
+    state: { absences: [0, 0, 0, 0], last_seen_at: [1, 1, 1, 6], report_fetched_at: [2, 4, 5, 6] },
+  },
+  // A page that comes back appears, whatever else is new about it, and is then compared with that.
+  once: {
+    listed: [SEEN, null, BACK, BACK, BACK],
+    reports: [{}, 400, {}, {}, {}],
+    changes: { 2: ['disappeared: Indexed → – (since night 1)'], 4: ['appeared: – → Not Indexed (since night 1)'] },
+  },
+  twice: {
+    listed: [SEEN, null, null, BACK, INDEXED],
+    reports: [{}, 400, 400, {}, {}],
+    changes: {
+      2: ['disappeared: Indexed → – (since night 1)'],
+      5: ['appeared: – → Not Indexed (since night 1)'],
+      6: ['indexed: Not Indexed → Indexed (since night 5)'],
+    },
+    state: {
+      absences: [1, 2, 0, 0],
+      disappeared_at: [null, 4, null, null],
+      first_seen_at: [1, 1, 1, 1],
+      last_seen_at: [1, 1, 5, 6],
+    },
+  },
+  newcomer: {
+    listed: [null, null, null, SEEN, SEEN],
+    changes: { 5: ['appeared: – → Indexed (since never)'] },
+    state: { first_seen_at: [null, null, 5, 5], listed_snapshot_id: [null, null, 5, 6], absences: [null, null, 0, 0] },
+  },
+  // A page in quarantine is present, and is compared with its own last listing.
+  refused: {
+    listed: [INDEXED, BROKEN, BROKEN, BROKEN, BACK],
+    changes: {
+      6: ['crawled: – → 2025-03-01T00:00:00.000Z (since night 1)', 'deindexed: Indexed → Not Indexed (since night 1)'],
+    },
+    state: { absences: [0, 0, 0, 0], last_seen_at: [2, 4, 5, 6], listed_snapshot_id: [1, 1, 1, 6] },
+  },
+  unreadable: {
+    listed: [BROKEN, INDEXED, INDEXED, INDEXED, INDEXED],
+    changes: {},
+    state: { first_seen_at: [1, 1, 1, 1], index_summary: Array(4).fill('Indexed') },
+  },
+  // One that comes, or comes back, in quarantine appears with its first entry that is accepted.
+  latecomer: {
+    listed: [null, BROKEN, BROKEN, INDEXED, BACK],
+    changes: {
+      5: ['appeared: – → Indexed (since never)'],
+      6: ['crawled: – → 2025-03-01T00:00:00.000Z (since night 5)', 'deindexed: Indexed → Not Indexed (since night 5)'],
+    },
+    state: { unlisted_since: [2, 2, null, null], first_seen_at: [2, 2, 2, 2] },
+  },
+  returned: {
+    listed: [SEEN, null, null, BROKEN, BACK],
+    reports: [{}, 400, 400, {}, {}],
+    changes: { 2: ['disappeared: Indexed → – (since night 1)'], 6: ['appeared: – → Not Indexed (since night 1)'] },
+    state: { unlisted_since: [2, 2, 2, null], disappeared_at: [null, 4, null, null], last_seen_at: [1, 1, 5, 6] },
+  },
+};
 
 /** Each page differs from the night before in one thing. */
 const LISTING: Record<string, { now: object; yields: string[] }> = {
@@ -58,7 +159,7 @@ const REPORTS: Record<string, { was?: object; now: object; yields: string[] }> =
   fetch: { now: { page_fetch_status: 'Soft 404' }, yields: ['fetch_status: Successful → Soft 404'] },
   disallowed: { now: { indexing_allowed: 'No' }, yields: ['indexing_allowed: Yes → No'] },
   crawler: { now: { searchenginebot_primary_crawler: null }, yields: ['crawler: MOBILE → –'] },
-  twice: { now: { sitemaps: [...REPORT.sitemaps, ...REPORT.sitemaps] }, yields: [] },
+  doubled: { now: { sitemaps: [...REPORT.sitemaps, ...REPORT.sitemaps] }, yields: [] },
   sitemap: {
     now: { sitemaps: ['https://w.example/2.xml'] },
     yields: ['sitemaps: ["https://w.example/1.xml","https://w.example/2.xml"] → ["https://w.example/2.xml"]'],
@@ -69,68 +170,97 @@ const REPORTS: Record<string, { was?: object; now: object; yields: string[] }> =
   },
 };
 
-function changesOf(pages: Record<string, { yields: string[] }>, since: string): string[] {
-  return Object.entries(pages)
-    .flatMap(([name, { yields }]) => yields.map((change) => `${name} ${change} (since ${since})`))
-    .sort();
-}
+const DIFFERENT = { ...LISTING, ...Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }])) };
+/** What is wrong with the reports of the second night: it says nothing about the page. */
+const WRONG: Report[] = [{ sitemaps: 'none' }, 400, 404];
 
-function listOf(pages: Record<string, { now: object }>, which: 'was' | 'now') {
-  return Object.fromEntries(
-    Object.entries(pages).map(([name, { now }]) => [name, which === 'now' ? { ...ENTRY, ...now } : ENTRY]),
-  );
-}
-
-function reportsOf(which: 'was' | 'now') {
-  return Object.fromEntries(
-    Object.entries(REPORTS).map(([name, { was = {}, now }]) => [
-      name,
-      { ...REPORT, ...was, ...(which === 'now' ? now : {}) },
-    ]),
-  );
-}
-
-describe('what is different about a page', () => {
-  once('is recorded once, against its own last listing and report, past nights that did not see it', async (test) => {
-    const given = await givenNights(test.onTestFinished);
-    const unasked = { reports: { max_per_run: 0 } };
-    const unlisted = Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }]));
-    const pages = { ...unlisted, ...LISTING };
-    const first = await given.night({ list: listOf(pages, 'was'), reports: reportsOf('was') });
-    // A report that is refused, fails or is missing says nothing about the page.
-    const wrong = [{ sitemaps: 'none' }, 500, 404];
-    const list = listOf(pages, 'was');
-    expect((await given.night({ list, reports: (name) => wrong[name.length % 3] })).changes).toEqual([]);
-    // A partial listing that holds one page, then a complete one in which every other is quarantined; no reports.
-    const partial = await given.night({ list: { same: ENTRY }, partial: true, sections: unasked });
-    expect([partial.receipt.listing_status, partial.changes]).toEqual(['partial', []]);
-    const broken = Object.fromEntries(Object.keys(pages).map((name) => [name, { index_summary: 5 }]));
-    const quarantined = await given.night({ list: { ...broken, same: ENTRY }, sections: unasked });
-    expect([quarantined.receipt.pages.rejected, quarantined.changes]).toEqual([Object.keys(pages).length - 1, []]);
-
-    const yields = [...changesOf(LISTING, 'night 2'), ...changesOf(REPORTS, 'night 1')].sort();
-    const fifth = await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') });
-    expect(fifth.changes).toEqual(yields);
-    expect(fifth.state.get('blocked')).toMatchObject({
-      report_blocked_by_robots_txt: 'Yes',
-      report_snapshot_id: given.snapshot(5),
-      consecutive_failures: 0,
-    });
-    const indexedAt = first.state.get('same')?.['listed_at'];
-    expect(fifth.state.get('same')).toMatchObject({ first_indexed_at: indexedAt, index_since: indexedAt });
-    expect((await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') })).changes).toEqual([]);
+/** The entries of the pages of `DIFFERENT`: as they were, broken, and as they are now. */
+function entriesAt(night: number): Record<string, object> {
+  const entries = Object.entries(DIFFERENT).map(([name, { now }]) => {
+    const entry = night === 4 && name !== 'same' ? BROKEN : { ...ENTRY, ...(night > 4 ? now : {}) };
+    return [name, entry];
   });
+  return Object.fromEntries(entries);
+}
 
-  testAtLength('without inspection data is no loss where there was none, omitted or null', async () => {
-    const given = await givenNights();
-    const sections = { reports: { max_per_run: 0 } };
-    const empty = { index_summary: null, index_coverage_state: null, last_crawl_time: null };
-    await given.night({ list: { a: empty, b: { ...empty, canonicals_match: null } }, sections });
-    const { changes, state } = await given.night({
-      list: { a: { ...empty, canonicals_match: null }, b: empty },
-      sections,
-    });
-    expect(changes).toEqual([]);
-    expect([state.get('a'), state.get('b')].map((row) => row?.['canonicals_match_present'])).toEqual([true, false]);
-  });
+function reportOf(name: string, night: number): Report | undefined {
+  const story = STORIES[name];
+  if (story) return story.reports?.[COMPLETE.indexOf(night)];
+  if (night === 2 || night === 4) return night === 2 ? WRONG[name.length % 3] : 400;
+  const { was = {}, now = {} } = REPORTS[name] ?? {};
+  return { ...REPORT, ...was, ...(night > 4 ? now : {}) };
+}
+
+const ends: NightEnd[] = [];
+let given: Nights;
+
+beforeAll(async () => {
+  given = await givenNights();
+  for (let night = 1; night <= 6; night++) {
+    const stories = Object.entries(STORIES).map(([name, { listed }]) => [name, listed[COMPLETE.indexOf(night)]]);
+    const there = Object.fromEntries(stories.filter(([, entry]) => entry));
+    const isPartial = night === 3;
+    ends.push(
+      await given.night({
+        list: isPartial ? { same: ENTRY } : { ...entriesAt(night), ...there },
+        partial: isPartial,
+        reports: (name) => reportOf(name, night),
+        sections: { api: { concurrency: 1 }, reports: isPartial ? { max_per_run: 0 } : {} },
+      }),
+    );
+  }
 });
+
+/** A moment or a snapshot as its night. */
+function nightOf(value: unknown): unknown {
+  const is = (night: number) =>
+    String(value) === String(value instanceof Date ? given.at(night) : given.snapshot(night));
+  return [1, 2, 3, 4, 5, 6].find(is) ?? value ?? null;
+}
+
+test.each(Object.entries(STORIES))('the story of a page: %s', (name, { changes, state = {} }) => {
+  const found = ends.map((end) => end.changes.filter((change) => change.startsWith(`${name} `)));
+  expect(found).toEqual(ends.map((_, at) => (changes[at + 1] ?? []).map((change) => `${name} ${change}`)));
+  for (const [column, expected] of Object.entries(state)) {
+    const values = COMPLETE.slice(1).map((night) => nightOf(ends[night - 1]?.state.get(name)?.[column]));
+    expect([column, values]).toEqual([column, expected]);
+  }
+});
+
+test('a partial listing is no absence, and changes nothing', () => {
+  const [, second, third] = ends;
+  expect([third?.receipt.listing_status, third?.changes]).toEqual(['partial', []]);
+  const absences = (end?: NightEnd) => [...(end?.state ?? [])].map(([name, row]) => [name, row['absences']]);
+  expect(absences(third)).toEqual(absences(second));
+});
+
+test('a page that was missed is asked for first, until it is given up', () => {
+  const asked = (name: string) => [2, 4, 5].map((night) => ends[night - 1]?.asked.includes(name));
+  expect([asked('unasked'), asked('denied'), asked('hidden')]).toEqual([
+    [true, true, false],
+    [true, false, false],
+    [true, true, true],
+  ]);
+  expect(ends[1]?.asked.slice(0, 6).sort()).toEqual(['denied', 'hidden', 'once', 'returned', 'twice', 'unasked']);
+});
+
+test('what is different about a page is recorded once, against its own last listing and report', () => {
+  const different = ({ changes }: NightEnd) => changes.filter((change) => !STORIES[change.split(' ')[0] ?? '']);
+  const yields = [changesOf(LISTING, 'night 2'), changesOf(REPORTS, 'night 1')].flat();
+  expect(ends.map(different)).toEqual([[], [], [], [], yields.sort(), []]);
+  // All but one of them, and those of two stories.
+  expect(ends[3]?.receipt.pages.rejected).toBe(Object.keys(DIFFERENT).length + 1);
+  expect(ends[4]?.state.get('blocked')).toMatchObject({
+    report_blocked_by_robots_txt: 'Yes',
+    report_snapshot_id: given.snapshot(5),
+    consecutive_failures: 0,
+  });
+  const indexedAt = ends[0]?.state.get('same')?.['listed_at'];
+  expect(ends[4]?.state.get('same')).toMatchObject({ first_indexed_at: indexedAt, index_since: indexedAt });
+});
+
+function changesOf(pages: Record<string, { yields: string[] }>, since: string): string[] {
+  return Object.entries(pages).flatMap(([name, { yields }]) =>
+    yields.map((change) => `${name} ${change} (since ${since})`),
+  );
+}

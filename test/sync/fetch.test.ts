@@ -1,9 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { atLength, once, testAtLength } from '../given/at-length.js';
+import { expect, test } from 'vitest';
 import { givenNights, type Night, type Report } from '../given/nights.js';
 
-const CONCURRENCY = 4;
-const SECTIONS = { api: { concurrency: CONCURRENCY } };
+/** One after the other, so that what comes after what is certain. */
+const ONE_BY_ONE = { api: { concurrency: 1 } };
 
 /** So many pages, named so that they are asked for in this order. */
 function pages(count: number): Record<string, object> {
@@ -19,108 +18,66 @@ function byPlace(answer: (at: number) => Report | undefined): (name: string) => 
   return (name) => answer(Number(name.slice(1)));
 }
 
-describe('reports that are rejected one after the other', () => {
-  once.concurrent('for the same reason fifty times stop the fetching, and what is there is committed', async (test) => {
-    const given = await givenNights(test.onTestFinished);
-    const { receipt, exitCode, asked, state } = await given.night({
-      list: pages(100),
-      reports: byPlace((at) => (at < 5 ? {} : { indexing_allowed: true })),
-      // One after the other, so that the fiftieth is the last.
-      sections: { api: { concurrency: 1 } },
-    });
-    expect(receipt).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'failed' });
-    expect(receipt.error).toMatch(
-      /50 reports in a row .*indexing_allowed: .*expected string.*API seems to have changed/,
-    );
-    expect(exitCode).toBe(3);
-    expect(asked).toHaveLength(55);
-    expect(receipt.reports).toMatchObject({ planned: 55, fetched: 5, rejected: 50 });
-    expect(await given.rows('coverage')).toHaveLength(100);
-    expect(state.get(nameAt(99))).toMatchObject({ consecutive_failures: 0 });
-  });
+test('fifty reports in a row that are rejected for the same reason stop the fetching, and no fewer', async () => {
+  const given = await givenNights();
+  // Forty-nine, a good one, forty-nine, one that fails, and two reasons in turn.
+  const answer = (at: number): Report => {
+    if (at === 49) return {};
+    if (at === 99) return 400;
+    return at < 120 || at % 2 ? { sitemaps: 'none' } : { inspection_date: 'yesterday' };
+  };
+  const first = await given.night({ list: pages(180), reports: byPlace(answer), sections: ONE_BY_ONE });
+  expect([first.receipt.reports_status, first.asked.length, first.receipt.error]).toEqual(['complete', 180, undefined]);
+  expect(first.receipt.reports.rejected).toBe(178);
 
-  const others: [string, (at: number) => Report | undefined][] = [
-    ['but for a good one after 49', (at) => (at === 49 ? {} : { sitemaps: 'none' })],
-    ['but for one that failed after 49', (at) => (at === 49 ? 400 : { sitemaps: 'none' })],
-    ['for different reasons', (at) => (at % 2 === 0 ? { sitemaps: 'none' } : { inspection_date: 'yesterday' })],
-  ];
-  it.concurrent.for(atLength([], others))('%s do not', async ([, answer], test) => {
-    const given = await givenNights(test.onTestFinished);
-    // One after the other, so that what comes after what is certain.
-    const sections = { api: { ...SECTIONS.api, concurrency: 1 } };
-    const { receipt, asked } = await given.night({ list: pages(99), reports: byPlace(answer), sections });
-    expect([receipt.reports_status, asked.length, receipt.error]).toEqual(['complete', 99, undefined]);
-    expect(receipt.reports.rejected).toBeGreaterThanOrEqual(98);
+  const other = await givenNights();
+  const second = await other.night({
+    list: pages(60),
+    reports: byPlace((at) => (at < 5 ? {} : { indexing_allowed: true })),
+    sections: ONE_BY_ONE,
   });
-
-  testAtLength('are asked for again the next night, behind the ones that never failed', async () => {
-    const given = await givenNights();
-    const reports = { p000: { sitemaps: 1 } };
-    for (const night of [1, 2]) {
-      const { state } = await given.night({ list: pages(3), reports, sections: SECTIONS });
-      expect(state.get('p000')).toMatchObject({ consecutive_failures: night, report_snapshot_id: null });
-    }
-    const { asked } = await given.night({ list: pages(3), sections: { api: { concurrency: 1 } } });
-    expect(asked).toEqual(['p001', 'p002', 'p000']);
-  });
+  const { receipt, exitCode, asked, state } = second;
+  expect(receipt).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'failed' });
+  expect(receipt.error).toMatch(/50 reports in a row .*indexing_allowed: .*expected string.*API seems to have changed/);
+  expect([exitCode, asked.length]).toEqual([3, 55]);
+  expect(receipt.reports).toMatchObject({ planned: 55, fetched: 5, rejected: 50 });
+  expect(await other.rows('coverage')).toHaveLength(60);
+  expect(state.get(nameAt(59))).toMatchObject({ consecutive_failures: 0 });
 });
 
-describe('a refusal while reports are fetched', () => {
-  const refusals: [what: string, status: number, key: Night['key'], says: RegExp, most: number][] = [
-    ['of the key (401)', 401, { status: 401 }, /401.*api\.token/, 10 + 2 * CONCURRENCY],
-    ['of every report (403), by a firewall', 403, undefined, /24 in a row were refused .*after a pause.* 403/, 50],
-    ['of every report (401), but not of the key', 401, undefined, /in a row were refused .*accepts the key/, 90],
-  ];
-  it.concurrent.for(refusals)(
-    '%s stops the fetching; the listing is committed',
-    async ([, status, key, says, most], test) => {
-      const given = await givenNights(test.onTestFinished);
-      const sections = { api: { ...SECTIONS.api, concurrency: 1 } };
-      let answered = 0;
-      const reports = () => (answered++ < 10 ? {} : status);
-      const { receipt, exitCode, asked } = await given.night({
-        list: pages(90),
-        reports,
-        sections,
-        ...(key && { key }),
-      });
-      expect(receipt).toMatchObject({ listing_status: 'complete', reports_status: 'failed', pages: { listed: 90 } });
-      expect(receipt.error).toMatch(says);
-      expect(exitCode).toBe(3);
-      expect(asked.length).toBeLessThanOrEqual(most);
-      // What was refused was not answered: it is planned again, and no failure of its page.
-      expect(receipt.reports).toMatchObject({ planned: 10, fetched: 10, failed: 0 });
-      const second = await given.night({ list: pages(90), sections });
-      expect(second.asked.slice(0, 80)).toEqual(Object.keys(pages(90)).slice(10));
-    },
-  );
+test.each<[what: string, status: number, key: Night['key'], says: RegExp, most: number]>([
+  ['of the key (401)', 401, { status: 401 }, /401.*api\.token/, 12],
+  ['of every report (403), by a firewall', 403, undefined, /24 in a row were refused .*after a pause.* 403/, 50],
+  ['of every report (401), but not of the key', 401, undefined, /in a row were refused .*accepts the key/, 90],
+])('a refusal %s stops the fetching; the listing is committed', async (_, status, key, says, most) => {
+  const given = await givenNights();
+  let answered = 0;
+  const reports = () => (answered++ < 10 ? {} : status);
+  const night = { list: pages(90), reports, sections: ONE_BY_ONE, ...(key && { key }) };
+  const { receipt, exitCode, asked, state } = await given.night(night);
+  expect(receipt).toMatchObject({ listing_status: 'complete', reports_status: 'failed', pages: { listed: 90 } });
+  expect(receipt.error).toMatch(says);
+  expect(exitCode).toBe(3);
+  expect(asked.length).toBeLessThanOrEqual(most);
+  // What was refused was not answered: it stays wanted, and is no failure of its page.
+  expect(receipt.reports).toMatchObject({ planned: 10, fetched: 10, failed: 0, left: 80 });
+  expect(state.get(nameAt(10))).toMatchObject({ consecutive_failures: 0 });
+});
 
-  it.concurrent.for([401, 403])('of single reports (%i) among good ones costs nothing else', async (status, test) => {
-    const given = await givenNights(test.onTestFinished);
-    const once = new Set<string>();
-    const flaky = (at: number) => at % 10 === 0 && !once.has(String(at)) && once.add(String(at));
-    const { receipt, exitCode } = await given.night({
-      list: pages(60),
-      // A 401 passes, a 403 is one of twelve pages side by side that the key may not read.
-      reports: byPlace((at) => (status === 401 ? (flaky(at) ? 401 : {}) : at >= 20 && at < 32 ? 403 : {})),
-      sections: { ...SECTIONS, reports: { max_failed_ratio: 0.3 } },
-    });
-    const failed = status === 401 ? 0 : 12;
-    expect(receipt).toMatchObject({ reports_status: 'complete', reports: { fetched: 60 - failed, failed } });
-    expect(exitCode).toBe(0);
+test('refusals of single reports among good ones cost nothing else', async () => {
+  const given = await givenNights();
+  const once = new Set<number>();
+  // A 401 passes; a 403 is one of twelve pages side by side that the key may not read.
+  const answer = (at: number) => {
+    if (at % 10 === 0 && once.size < once.add(at).size) return 401;
+    return at > 20 && at < 33 && at !== 30 ? 403 : {};
+  };
+  const { receipt, exitCode } = await given.night({
+    list: pages(60),
+    reports: byPlace(answer),
+    sections: { api: { concurrency: 4 }, reports: { max_failed_ratio: 0.3 } },
   });
-
-  once.concurrent('of one page (403) is that page’s failure', async (test) => {
-    const given = await givenNights(test.onTestFinished);
-    const { receipt, exitCode } = await given.night({
-      list: pages(20),
-      reports: byPlace((at) => (at === 7 ? 403 : {})),
-      sections: SECTIONS,
-    });
-    expect([receipt.reports_status, receipt.reports.fetched, receipt.reports.failed]).toEqual(['complete', 19, 1]);
-    expect(exitCode).toBe(0);
-    expect(await given.rows('report_failures')).toMatchObject([
-      { url: 'https://w.example/p007', outcome: 'failed', http_status: 403 },
-    ]);
-  });
+  expect(receipt).toMatchObject({ reports_status: 'complete', reports: { fetched: 49, failed: 11 } });
+  expect(exitCode).toBe(0);
+  expect((await given.rows('report_failures'))[0]).toMatchObject({ outcome: 'failed', http_status: 403 });
 });

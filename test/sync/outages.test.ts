@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { Stopped } from '../../src/base/exit.js';
 import { createLogger } from '../../src/base/observe/log.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
 import { SourceError } from '../../src/source/errors.js';
@@ -8,7 +7,6 @@ import { type LongOutage, Outage, ReportsDown } from '../../src/sync/outage.js';
 import type { Receipt } from '../../src/sync/receipt.js';
 import type { SyncOptions } from '../../src/sync/sync.js';
 import { readRunFile } from '../../src/warehouse/journal/run-file.js';
-import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { sync } from '../given/client-clock.js';
 import { atEnd, temporaryFolder } from '../given/folder.js';
 import { type Answer, pagesOf, startService, windowOf } from '../given/service.js';
@@ -114,53 +112,24 @@ class World {
 const COMPLETE = { status: 'committed', listing_status: 'complete', reports_status: 'complete' };
 const BEGAN = expect.stringMatching(/^outage: .*(503|429)/);
 const ENDED = 'the outage of the service is over';
+const EACH_ONCE = Array.from(PAGES, () => 1);
 
-const MOMENTS: [when: string, after: number, status: number][] = [
-  ['before the first answer', 0, 503],
-  ['in the listing', 2, 503],
-  ['in the reports', 15, 503],
-  ['that throttles reports', 15, 429],
-];
-const MOMENTS_FIRST = ['in the reports', 'that throttles reports'];
-test.each(casesAtLength(MOMENTS, ...MOMENTS_FIRST))('a run resumes after an outage %s', async (_, after, status) => {
-  const world = await new World({ down: { after, forMs: 40 * MINUTE_MS }, status }).start();
-  const { websites } = await world.sync(6 * HOUR_MS);
-  expect(websites).toMatchObject([{ ...COMPLETE, pages: { listed: 30 }, reports: { fetched: 30, failed: 0 } }]);
-  expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));
-  expect(world.messages).toEqual([BEGAN, ENDED]);
-});
-
-testAtLength('the waits are 5, 10, 20 and 30 minutes', async () => {
-  const world = await new World({ down: { after: 0, forMs: 100 * MINUTE_MS } }).start();
-  const waits: number[] = [];
-  await world.sync(6 * HOUR_MS, { effects: world.noting((ms) => waits.push(Math.round(ms / MINUTE_MS))) });
-  expect(waits).toEqual([5, 10, 20, 30, 30, 30]);
-});
-
-once('with no time left to wait, the run spends no further requests and commits what it has', async () => {
-  for (const retryFor of [0, HOUR_MS]) {
-    const world = await new World({ down: { after: 15, forMs: 2 * HOUR_MS } }).start();
-    const receipt = await world.sync(retryFor);
-    const end = { status: 'committed', listing_status: 'complete', reports_status: 'failed' };
-    expect(receipt.websites).toMatchObject([{ ...end, reports: { failed: 0 } }]);
-    expect(receipt.websites[0]?.error).toMatch(/^the reports stopped, because none was answered since .* UTC: .*503/);
-    expect(receipt.websites[0]?.reports.fetched).toBeLessThan(30);
-    expect(world.messages).toHaveLength(retryFor === 0 ? 0 : 1);
-    // Eight side by side, five times each, and a probe; then a report after each of four waits.
-    expect(world.reportRequests + world.probes).toBeLessThanOrEqual(15 + 5 * 8 + 10 + 10);
-  }
-});
-
-once('while it lasts others see what is waited for, and are notified once, and of its end', async () => {
+test('a run goes on after an outage; meanwhile others see what is waited for, and are notified once, and of its end', async () => {
   const world = await new World({ down: { after: 15, forMs: 100 * MINUTE_MS } }).start();
-  const [begunAt, long]: [number, LongOutage[]] = [world.clock.now, []];
+  const [begunAt, long, waits]: [number, LongOutage[], number[]] = [world.clock.now, [], []];
   const seen: unknown[] = [];
-  const effects = world.noting(async () => {
+  const effects = world.noting(async (ms) => {
+    waits.push(Math.round(ms / MINUTE_MS));
     const left = await readRunFile(world.runFile);
     if (left?.waiting) seen.push(left.waiting);
   });
   const onLongOutage = async (outage: LongOutage) => void long.push(outage);
-  await world.sync(6 * HOUR_MS, { effects, onLongOutage });
+  const { websites } = await world.sync(6 * HOUR_MS, { effects, onLongOutage });
+  expect(websites).toMatchObject([{ ...COMPLETE, pages: { listed: 30 }, reports: { fetched: 30, failed: 0 } }]);
+  expect([...world.fetched.values()]).toEqual(EACH_ONCE);
+  expect(world.messages).toEqual([BEGAN, ENDED]);
+  // It is reported after an hour, in the middle of a wait.
+  expect(waits).toEqual([5, 10, 20, 25, 5, 30, 30]);
   expect(seen[0]).toMatchObject({ for: 'the service', error: expect.stringContaining('503') });
   const times = z.array(z.object({ since: z.string(), until: z.string() })).parse(seen);
   expect(new Set(times.map(({ since }) => since)).size).toBe(1);
@@ -172,24 +141,36 @@ once('while it lasts others see what is waited for, and are notified once, and o
   expect(first?.since).toBeGreaterThanOrEqual(begunAt);
 });
 
-const POISONED: [where: string, from: number, to: number][] = [
-  ['in the middle', 5, 20],
-  ['at the start of a first run', 0, 10],
-];
-test.each(casesAtLength(POISONED, 'at the start of a first run'))('bad pages %s are no outage', async (_, from, to) => {
-  const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(from, to) }).start();
+test('a run asks again for reports that an outage throttled', async () => {
+  const world = await new World({ down: { after: 15, forMs: 40 * MINUTE_MS }, status: 429 }).start();
   const { websites } = await world.sync(6 * HOUR_MS);
-  // A third of the pages is more than `reports.max_failed_ratio` allows.
-  const reports = { fetched: 30 - (to - from), failed: to - from };
-  expect(websites).toMatchObject([{ ...COMPLETE, reports_status: 'failed', reports }]);
-  expect(world.messages).toEqual([]);
-  // One request answers for all that failed side by side.
-  expect(world.reportRequests + world.probes).toBeLessThanOrEqual(30 - (to - from) + 5 * (to - from) + 4);
+  expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30, failed: 0 } }]);
+  expect([...world.fetched.values()]).toEqual(EACH_ONCE);
 });
 
-testAtLength('where nothing but reports fails, one of them is asked for after each wait', async () => {
-  const forMs = 100 * MINUTE_MS;
-  const world = await new World({ down: { after: 5, forMs }, isOfReports: true }).start();
+test('with no time left to wait, the run spends no further requests and commits what it has', async () => {
+  const world = await new World({ down: { after: 15, forMs: 2 * HOUR_MS } }).start();
+  const receipt = await world.sync(HOUR_MS);
+  const end = { status: 'committed', listing_status: 'complete', reports_status: 'failed' };
+  expect(receipt.websites).toMatchObject([{ ...end, reports: { failed: 0 } }]);
+  expect(receipt.websites[0]?.error).toMatch(/^the reports stopped, because none was answered since .* UTC: .*503/);
+  expect(receipt.websites[0]?.reports.fetched).toBeLessThan(30);
+  // Eight side by side, five times each, and a probe; then a report after each of four waits.
+  expect(world.reportRequests + world.probes).toBeLessThanOrEqual(15 + 5 * 8 + 10 + 10);
+});
+
+test('bad pages at the start of a first run are no outage', async () => {
+  const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(0, 10) }).start();
+  const { websites } = await world.sync(6 * HOUR_MS);
+  // A third of the pages is more than `reports.max_failed_ratio` allows.
+  expect(websites).toMatchObject([{ ...COMPLETE, reports_status: 'failed', reports: { fetched: 20, failed: 10 } }]);
+  expect(world.messages).toEqual([]);
+  // One request answers for all that failed side by side.
+  expect(world.reportRequests + world.probes).toBeLessThanOrEqual(20 + 5 * 10 + 4);
+});
+
+test('where nothing but reports fails, one of them is asked for after each wait', async () => {
+  const world = await new World({ down: { after: 5, forMs: 100 * MINUTE_MS }, isOfReports: true }).start();
   const asked: number[] = [];
   const effects = world.noting(() => asked.push(world.reportRequests));
   const { websites } = await world.sync(6 * HOUR_MS, { effects });
@@ -200,55 +181,22 @@ testAtLength('where nothing but reports fails, one of them is asked for after ea
   expect(world.probes).toBe(1);
 });
 
-testAtLength('a report of an earlier run distinguishes an outage from bad pages', async () => {
-  const world = await new World({ down: { after: 30, forMs: HOUR_MS }, isOfReports: true }).start();
-  await world.sync(6 * HOUR_MS);
-  world.clock.now += 86_400_000;
-  const asked = world.reportRequests;
-  const sections = { reports: { max_per_run: 4 } };
-  const { websites } = await world.sync(6 * HOUR_MS, {}, sections);
-  expect(websites).toMatchObject([{ reports_status: 'budget', reports: { fetched: 4, failed: 0 } }]);
-  expect(world.messages).toEqual([BEGAN, 'the outage of the reports is over']);
-  expect(world.reportRequests - asked).toBeLessThan(4 * 5 + 5 + 8);
-});
-
-testAtLength('a full disk is waited for', async () => {
+test('a full disk is waited for; one that fills up ends the fetching, and the next run goes on', async () => {
   const world = await new World({ down: { after: 99, forMs: 0 } }).start();
   const begunAt = world.clock.now;
-  const diskOf = async () => ({ free: world.clock.now - begunAt < HOUR_MS ? 0 : 1e12, reserve: 1e9 });
-  const effects = { ...world.clock.effects, follow: noFollowers, diskOf };
-  const { websites } = await world.sync(6 * HOUR_MS, { effects });
-  expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30 } }]);
-  expect(world.messages).toEqual([expect.stringMatching(/^outage: .*free/), 'the outage of the disk is over']);
-});
-
-testAtLength('a disk that fills up stops the fetching, commits what is there, and the next run goes on', async () => {
-  const world = await new World({ down: { after: 99, forMs: 0 } }).start();
   // The disk is looked at every two seconds; the clock of this run is that fast.
   const now = () => world.clock.now + world.reportRequests * 3000;
-  const diskOf = async () => ({ free: world.reportRequests > 10 ? 0 : 1e12, reserve: 1e9 });
+  const isFull = () => world.clock.now - begunAt < HOUR_MS || world.reportRequests > 10;
+  const diskOf = async () => ({ free: isFull() ? 0 : 1e12, reserve: 1e9 });
   const effects = { ...world.clock.effects, follow: noFollowers, now, diskOf };
-  const { websites } = await world.sync(0, { effects });
+  const { websites } = await world.sync(2 * HOUR_MS, { effects });
+  expect(world.messages).toEqual([expect.stringMatching(/^outage: .*free/), 'the outage of the disk is over']);
   const end = { status: 'committed', listing_status: 'complete', reports_status: 'interrupted' };
   expect(websites).toMatchObject([{ ...end, error: expect.stringContaining('that a run leaves free') }]);
   const fetched = websites[0]?.reports.fetched ?? 0;
   expect([fetched > 0, fetched < 30, websites[0]?.reports.planned]).toEqual([true, true, fetched]);
   world.clock.now += HOUR_MS;
   expect((await world.sync(0)).websites).toMatchObject([{ ...COMPLETE, resumed: false }]);
-});
-
-testAtLength('a run that is stopped while it waits is resumed by the next one', async () => {
-  const world = await new World({ down: { after: 15, forMs: HOUR_MS } }).start();
-  const stop = new AbortController();
-  const effects = world.noting(() => {
-    stop.abort();
-    throw new Stopped();
-  });
-  await expect(world.sync(6 * HOUR_MS, { signal: stop.signal, effects })).rejects.toThrow(Stopped);
-  world.clock.now += HOUR_MS;
-  const { websites } = await world.sync(0);
-  expect(websites).toMatchObject([{ ...COMPLETE, resumed: true, reports: { fetched: 30 } }]);
-  expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));
 });
 
 test.each([

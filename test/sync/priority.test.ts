@@ -5,7 +5,6 @@ import { globExpression } from '../../src/base/config/globs.js';
 import { Engine } from '../../src/base/storage/engine.js';
 import { sql } from '../../src/base/storage/sql.js';
 import { atEnd, temporaryFolder } from '../given/folder.js';
-import { givenNights } from '../given/nights.js';
 
 let engine: Engine;
 
@@ -60,30 +59,5 @@ describe('a pattern', () => {
     expect(await matches([`/${'*'.repeat(20_000)}b`], url)).toBe(false);
     const many = Array.from({ length: 1000 }, (_, at) => `*x${at}*`);
     expect(await matches([...many, '*a'], url)).toBe(true);
-  });
-});
-
-describe('the plan', () => {
-  it('puts first what is named, in the usual order, and fetches never what is named so', async (test) => {
-    const given = await givenNights(test.onTestFinished);
-    const priority = { first: ['/old*', '/fail*', '/both'], never: ['/never*', '/both'] };
-    const sections = { api: { concurrency: 1 }, reports: { priority } };
-    const list = { fresh: {}, 'never-1': {}, both: {}, old: {}, older: {}, failing: {}, 'never-2': {} };
-    const reports = { failing: 400 };
-    const first = await given.night({ list, reports, sections });
-    expect(first.asked).toEqual(['failing', 'old', 'older', 'fresh']);
-    await given.night({ list, reports, sections });
-    // Missing and changed ones as well: whatever the reason, never wins, and first goes before it.
-    const { 'never-1': _missing, ...rest } = list;
-    const changed = {
-      ...rest,
-      'never-2': { index_summary: 'Indexed' },
-      fresh: { index_summary: 'Indexed' },
-      newer: {},
-    };
-    const third = await given.night({ list: changed, sections });
-    expect(third.asked).toEqual(['old', 'older', 'fresh', 'newer', 'failing']);
-    // Nothing was cut: what is never fetched is not wanted.
-    expect(third.receipt.reports_status).toBe('complete');
   });
 });

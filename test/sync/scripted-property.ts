@@ -1,17 +1,19 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import type { Reader } from '../../src/answers/query/reader.js';
 import type { PropertyOptions } from '../../src/app/demo/search-console/properties.js';
-import { startSearchConsole } from '../../src/app/demo/search-console/search-console.js';
+import { type SearchConsoleOptions, startSearchConsole } from '../../src/app/demo/search-console/search-console.js';
 import { addDays, DAY_MS } from '../../src/base/time.js';
 import { SEARCH_TYPES } from '../../src/source/source.js';
 import { type RunLimits, realRunEffects } from '../../src/sync/context.js';
-import type { WebsiteReceipt } from '../../src/sync/receipt.js';
+import type { Receipt, WebsiteReceipt } from '../../src/sync/receipt.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
 import { writeConfig } from '../given/config-file.js';
-import { type OnFinished, temporaryFolder } from '../given/folder.js';
+import { atEnd, type OnFinished, temporaryFolder } from '../given/folder.js';
+import { Home } from '../given/home.js';
 import { type ScriptedAnswer, type ScriptedCall, scripted } from '../given/scripted.js';
-import { syncNow } from '../given/synced.js';
+import { type StopAfter, syncNow } from '../given/synced.js';
 import { findingsOf } from '../given/verified.js';
 import { givenSchemas, noFollowers } from '../given/warehouse.js';
 import { NO_PAGES, refusal } from '../source/search-console/given-google.js';
@@ -19,12 +21,12 @@ import { NO_PAGES, refusal } from '../source/search-console/given-google.js';
 export const SHOP = 'https://shop.example';
 export const PROPERTY = 'sc-domain:shop.example';
 export const SITEMAP = `${SHOP}/sitemap.xml`;
-const FIRST_NIGHT_MS = Date.parse('2026-03-01T10:00:00Z');
+export const SIMULATED = 'sc-domain:example.com';
 
 const WITHOUT_LIMITS = { inspectionsPerDay: 1e6, inspectionsPerMinute: 1e6, queriesPerMinute: 1e6 };
 
 export type Permission = NonNullable<PropertyOptions['permissionLevel']>;
-type SearchedPage = readonly [page: string, clicks: number, impressions: number, position: number];
+type SearchedPage = readonly [page: string, clicks: number, impressions: number, position?: number];
 
 /** What Search Console and the site say in one night. */
 export interface ScriptedNight {
@@ -58,7 +60,66 @@ const searchAsked = z.object({
   startRow: z.int().default(0),
 });
 
-/** A simulated property that answers as a script says, and refuses what Google would; its nights are a day apart. */
+interface Passing {
+  /** Since the night before. */
+  days?: number;
+  /** To inspect no others. */
+  pages?: string[];
+  stopAfter?: StopAfter;
+}
+
+/** How a night ended: the receipts of its first website and of all, and what was inspected. */
+type Ended = WebsiteReceipt & { inspected: string[]; websites: Receipt['websites'] };
+
+/** The time of nights that begin at ten o'clock. It moves from night to night, and by every wait. */
+function clockFrom(date: string) {
+  const began = Date.parse(`${date}T10:00:00Z`);
+  let [days, slept] = [0, 0];
+  const now = () => began + days * DAY_MS + slept;
+  const sleep = async (ms: number) => {
+    const until = now() + ms;
+    await setImmediate();
+    slept += Math.max(0, until - now());
+  };
+  const pass = (more: number) => {
+    [days, slept] = [days + more, 0];
+  };
+  return { now, sleep, pass, effects: { ...realRunEffects, now, sleep, follow: noFollowers } };
+}
+
+interface Simulated extends SearchConsoleOptions {
+  pages?: number;
+  /** Keys of the website's entry in the configuration. */
+  entry?: object;
+  /** Keys of `google` in the configuration. */
+  settings?: object;
+}
+
+/** A simulated property whose pages live as the demo's do; its nights are a day apart, for those who sync it, too. */
+export async function simulatedProperty({ pages = 120, entry = {}, settings = {}, ...options }: Simulated = {}) {
+  const clock = clockFrom('2026-01-01');
+  const start = new Date(clock.now()).toISOString();
+  const given = { start, websites: [{ id: 'w', pages }], clock: clock.now, ...WITHOUT_LIMITS, ...options };
+  const { service, google } = await startGoogle(given, atEnd);
+  const pass = (days = 1) => {
+    clock.pass(days);
+    service.advance(days);
+  };
+  const websites = [{ id: SIMULATED, source: 'google', ...entry }];
+  const sections = { google: { ...google, ...settings }, reports: { refresh_after: '30d' } };
+  const home = new Home(temporaryFolder(), service, websites, sections, clock.effects);
+  return { home, service, pass, now: clock.now };
+}
+
+/** Search Console on loopback, and what a configuration says of it. */
+async function startGoogle(options: SearchConsoleOptions, onFinished: OnFinished) {
+  const service = await startSearchConsole(options);
+  onFinished(() => service.close());
+  const google = { credentials: await service.credentials(), endpoint: service.url, requests_per_minute: 100_000 };
+  return { service, google };
+}
+
+/** A property that answers as a script says, and refuses what Google would; its nights are a day apart. */
 export async function scriptedProperty(
   onFinished: OnFinished,
   entry: object | object[] | 'all' = {},
@@ -70,14 +131,8 @@ export async function scriptedProperty(
   const inspected: string[] = [];
   /** The property of each inspection, how often the list of properties was asked for, and the days that were. */
   const calls: { through: string[]; lists: number; searched: string[] } = { through: [], lists: 0, searched: [] };
-  let slept = 0;
-  const now = () => FIRST_NIGHT_MS + night * DAY_MS + slept;
-  const sleep = async (ms: number) => {
-    const until = now() + ms;
-    await setImmediate();
-    slept += Math.max(0, until - now());
-  };
-  const day = (daysAgo: number) => new Date(now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
+  const clock = clockFrom('2026-02-28');
+  const day = (daysAgo: number) => new Date(clock.now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
   const shownOn = (date: string, type: string) => {
     const { traffic = [], search = (date, type) => (date === day(3) && type === 'web' ? traffic : []) } = script;
     return search(date, type);
@@ -85,7 +140,7 @@ export async function scriptedProperty(
   const searched = ({ startDate, endDate, type, dimensions, rowLimit, startRow }: z.infer<typeof searchAsked>) => {
     calls.searched.push([type, dimensions[0], startDate].join(' '));
     const figures = ([page, clicks, impressions, position]: SearchedPage) => {
-      return { keys: [page], clicks, impressions, ctr: 0, position };
+      return { keys: [page], clicks, impressions, ctr: 0, ...(position === undefined ? {} : { position }) };
     };
     if (type === script.refusedType) return refusal(400, 'INVALID_ARGUMENT', `no ${type}`);
     if (dimensions[0] === 'page') {
@@ -120,42 +175,37 @@ export async function scriptedProperty(
     const listed = [SITEMAP, ...Object.keys(script.sitemaps ?? {})].map((path) => ({ path, errors: '0' }));
     return line.endsWith('/sitemaps') ? { body: { sitemap: listed } } : undefined;
   };
-  const service = await startSearchConsole({
-    clock: now,
-    setup: scripted(answer),
-    websites: NO_PAGES,
-    ...WITHOUT_LIMITS,
-  });
-  onFinished(() => service.close());
+  const options = { clock: clock.now, setup: scripted(answer), websites: NO_PAGES, ...WITHOUT_LIMITS };
+  const { service, google } = await startGoogle(options, onFinished);
   const folder = temporaryFolder(onFinished);
   const warehouse = join(folder, 'warehouse');
-  const credentials = await service.credentials();
-  const google = { credentials, endpoint: service.url, requests_per_minute: 100_000, ...settings };
   const named = (entries: object[]) => entries.map((one) => ({ id: PROPERTY, source: 'google', ...one }));
   const websites = entry === 'all' ? { all: true, source: 'google' } : named([entry].flat());
-  const config = writeConfig(folder, { sections: { google, websites } });
+  const config = writeConfig(folder, { sections: { google: { ...google, ...settings }, websites } });
+  let open: Promise<Reader> | null = null;
+  /** Of the newest night. */
+  const reader = () => (open ??= openReader(warehouse, onFinished));
   return {
     config,
     warehouse,
     calls,
-    /** Lives through the next night. @param pages to inspect no others @returns its receipt, and the addresses that were inspected */
-    async pass(said: ScriptedNight, pages?: string[], days = 1): Promise<WebsiteReceipt & { inspected: string[] }> {
-      [script, night, slept] = [said, night + days, 0];
+    effects: clock.effects,
+    /** Lives through the next night, or goes on with it if no day passes. @throws Stopped */
+    async pass(said: ScriptedNight, { days = 1, pages, stopAfter }: Passing = {}): Promise<Ended> {
+      [script, night, open] = [said, night + days, null];
+      clock.pass(days);
       inspected.length = 0;
       Object.assign(calls, { through: [], lists: 0, searched: [] });
       const sites = Object.entries<Permission>(said.sites ?? { [PROPERTY]: 'siteOwner' });
       service.setProperties(sites.map(([siteUrl, permissionLevel]) => ({ siteUrl, permissionLevel })));
       await givenSchemas(warehouse);
       const asked = pages && new Map([[PROPERTY, pages]]);
-      const { websites } = await syncNow(config, {
-        asked,
-        limits,
-        effects: { ...realRunEffects, now, sleep, follow: noFollowers },
-      });
+      const { websites } = await syncNow(config, { asked, limits, stopAfter, effects: clock.effects });
       if (!websites[0]) throw new Error('no website in the receipt');
-      return { ...websites[0], inspected: inspected.toSorted() };
+      return { ...websites[0], inspected: inspected.toSorted(), websites };
     },
-    rows: async (sql: string) => rowsOf(await openReader(warehouse, onFinished), sql),
+    reader,
+    rows: async (sql: string) => rowsOf(await reader(), sql),
     wrong: async () => (await findingsOf(warehouse)).filter(({ level }) => level !== 'lag'),
   };
 }

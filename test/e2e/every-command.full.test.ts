@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { processIo } from '../../src/app/cli/io.js';
 import { buildProgram } from '../../src/app/cli/program.js';
-import { atLength } from '../given/at-length.js';
 import { PROGRAM, run, runProcess, start } from '../given/cli.js';
 import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
@@ -32,19 +31,13 @@ const COMMANDS = [
   'remove --website w --yes',
   'demo --pages 10 --nights 1',
 ];
-/** In `npm test` those that no other test runs as it is typed, and what they need. */
-const IN_TURN = atLength(
-  ['init', 'sync', 'query indexing_trend', 'analytics --out views.duckdb', 'maintain', 'notify --test'],
-  COMMANDS,
-);
 /** For Search Console: in test/app/cli/inspect.test.ts and login.test.ts. */
 const ELSEWHERE = ['inspect', 'login', 'logout'];
 const UNTIL_STOPPED = ['schedule', 'serve --port 0', 'simulate --port 0', 'mcp'];
 /** Those that run as a process of their own; the others run in this one. */
-const PROCESSES = atLength(['query indexing_trend'], ['init', 'query indexing_trend', 'report']);
-const STOPPED = atLength([], UNTIL_STOPPED);
-/** Those whose outputs break: a log, a stream of rows, a text, and a file that is written whatever happens. */
-const WITH_OUTPUT = ['sync', 'query indexing_trend', 'status', 'report'];
+const PROCESSES = ['init', 'query indexing_trend', 'report'];
+/** Those whose outputs break: a log, and a stream of rows. */
+const WITH_OUTPUT = ['sync', 'query indexing_trend'];
 
 /** A service, a folder, and the words of a command line for them. */
 async function given() {
@@ -68,12 +61,12 @@ test('every command runs and ends well', async () => {
     new Set(all),
   );
   const { cwd, wordsOf } = await given();
-  for (const line of IN_TURN) {
+  for (const line of COMMANDS) {
     const { code, stdout, stderr } = await (PROCESSES.includes(line) ? runProcess : run)(wordsOf(line), { cwd });
     expect([line, code, stderr]).toEqual([line, 0, expect.not.stringMatching(/^indexhouse: (?!as of)/m)]);
     expect([line, stdout]).toEqual([line, expect.stringMatching(/\n$/)]);
   }
-  const running = STOPPED.map((line) => start(wordsOf(line), { cwd }));
+  const running = UNTIL_STOPPED.map((line) => start(wordsOf(line), { cwd }));
   for (const { spoken, kill, ended } of running) {
     await spoken;
     kill('SIGTERM');
@@ -88,7 +81,7 @@ const BROKEN: [to: string, code: number, line: RegExp][] = [
   ['| head -c 1 > /dev/null', 0, /^$/],
 ];
 
-test.runIf(existsSync('/dev/full')).for(atLength([], BROKEN))('%s breaks no command', async ([to, code, line]) => {
+test.runIf(existsSync('/dev/full')).for(BROKEN)('%s breaks no command', async ([to, code, line]) => {
   const { cwd, wordsOf } = await given();
   for (const command of WITH_OUTPUT) {
     const shell = [

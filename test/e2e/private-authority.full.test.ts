@@ -1,7 +1,6 @@
 import { request } from 'node:http';
 import { createServer } from 'node:https';
 import { expect, onTestFinished, test } from 'vitest';
-import { testAtLength } from '../given/at-length.js';
 import { AUTHORITY, CERTIFICATE } from '../given/certificate.js';
 import { runProcess } from '../given/cli.js';
 import { startSimulator } from '../given/client-clock.js';
@@ -24,27 +23,17 @@ async function secured(): Promise<string> {
   return url.replace('http', 'https');
 }
 
-/** A service behind a certificate of an unknown authority, and a sync of it in a process of its own. */
-async function given() {
+test('a sync does not trust an unknown authority, says how to name one, and trusts the one that is named', async () => {
   const config = writeConfig(temporaryFolder(), { baseUrl: await secured(), websites: ['w'] });
-  return (env: Record<string, string>) => runProcess(['sync', '--json', '--config', config], { env });
-}
-
-test('a sync does not trust an unknown authority, and says how to name one', async () => {
-  const sync = await given();
+  const sync = (env: Record<string, string>) => runProcess(['sync', '--json', '--config', config], { env });
   const refused = await sync({});
   expect(refused.code).toBe(1);
   const [{ error }] = JSON.parse(refused.stdout).websites;
   expect(error).toMatch(
     /^the certificate of https:\/\/127\.0\.0\.1:\d+ is not trusted: .*; if your own certificate authority signed it, set NODE_EXTRA_CA_CERTS to its PEM file; otherwise check api\.base_url/,
   );
-  expect(
-    refused.stderr.split('\n').filter((line) => /"level":"(warn|error)".*NODE_EXTRA_CA_CERTS/.test(line)),
-  ).toHaveLength(1);
-});
-
-testAtLength('a sync trusts the authority that NODE_EXTRA_CA_CERTS names', async () => {
-  const sync = await given();
+  const said = refused.stderr.split('\n').filter((line) => /"level":"(warn|error)".*NODE_EXTRA_CA_CERTS/.test(line));
+  expect(said).toHaveLength(1);
   const { stdout } = await sync({ NODE_EXTRA_CA_CERTS: AUTHORITY });
   expect(JSON.parse(stdout).websites).toMatchObject([{ status: 'committed' }]);
 });
