@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { askRows } from '../../src/answers/query/ask-rows.js';
 import { FELL_OUT } from '../../src/answers/query/period-note.js';
 import type { Reader } from '../../src/answers/query/reader.js';
@@ -224,7 +225,7 @@ describe.each(
       .filter((line) => /^indexhouse_pages\{website_id="shop".*verdict="Indexed"/.test(line));
     expect(series.reduce((total, line) => total + Number(line.split(' ').at(-1)), 0)).toBe(indexed.length);
 
-    await reader.engine.run(sql('app/notify/places_of'));
+    await reader.rows(z.unknown(), sql('app/notify/places_of'));
     const newest = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: 50 });
     const complete = snapshots.filter(({ isComplete }) => isComplete);
     const found = [];

@@ -94,6 +94,7 @@ once('every function of this version of DuckDB was reviewed: it is allowed to qu
   const patterns = refused.replaceAll(/^#.*/gm, '').trim().split(/\s+/);
   const isRefused = new RegExp(`^(${patterns.join('|').replaceAll('*', '.*')})$`);
   const reader = await opened();
+  await reader.provideAll();
   const there = await reader.engine.rows(
     z.object({ name: z.string(), kind: z.string() }),
     'select distinct lower(function_name) as name, function_type as kind from duckdb_functions()',
