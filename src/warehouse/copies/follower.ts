@@ -1,7 +1,7 @@
 import { UnreachableError } from '../../base/exit.js';
 import { counted } from '../../base/observe/format.js';
 import { diskRemedy } from '../../base/storage/disk-error.js';
-import type { EngineOptions } from '../../base/storage/engine.js';
+import { type EngineOptions, MemoryError } from '../../base/storage/engine.js';
 import type { LockHolder } from '../../base/storage/locks.js';
 import { checkAreFiles } from '../../base/storage/only-files.js';
 import { firstLine } from '../log/folder/damage.js';
@@ -128,8 +128,8 @@ export function lagging(message: string, remedy = 'the next sync catches up'): D
 }
 
 /**
- * Brings a copy up to date: every marker that it lacks, oldest first. A commit whose files cannot be read is skipped,
- * reported, and tried again next time.
+ * Brings a copy up to date: every marker that it lacks, oldest first. A commit whose files cannot be read, or that needs
+ * more memory than there is, is skipped, reported, and tried again next time.
  *
  * @param engine for a state that has to be rebuilt
  * @throws UnreachableError; also if a disk is full
@@ -153,12 +153,13 @@ export async function catchUp(copy: LogCopy, log: Log, engine: EngineOptions): P
       await copy.take(marker, needsState ? await currentState(log.path, all, engine) : null);
     } catch (error) {
       if (error instanceof UnreachableError || diskRemedy(error)) throw error;
-      const damaged = await log.findDamaged(marker);
+      const damaged = error instanceof MemoryError ? null : await log.findDamaged(marker);
       skipped.push(damaged ? `${damaged.path} ${damaged.reason}` : `${marker.path}: ${firstLine(error)}`);
     }
   }
   skipped.push(...(await copy.finish(log)));
   if (skipped.length === 0) return { name, behind: 0 };
-  const reason = `${titleOf(copy)} skipped ${counted(skipped.length, 'snapshot or run', 'snapshots or runs')} with unreadable files, which the next sync tries again. ${skipped[0]}`;
+  const lacked = counted(skipped.length, 'snapshot or run', 'snapshots or runs');
+  const reason = `${titleOf(copy)} skipped ${lacked}, which the next sync tries again. ${skipped[0]}`;
   return { name, behind: skipped.length, reason };
 }

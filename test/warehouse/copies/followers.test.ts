@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect } from 'vitest';
 import { UnreachableError } from '../../../src/base/exit.js';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
-import { withEngine } from '../../../src/base/storage/engine.js';
+import { MemoryError, withEngine } from '../../../src/base/storage/engine.js';
 import { follow, followersOf } from '../../../src/warehouse/copies/follow.js';
 import type { Compared, FollowerLag } from '../../../src/warehouse/copies/follower.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
@@ -163,6 +163,22 @@ once('a broken indexhouse.duckdb lags and says what to do, while the others go o
   expect(await lag(warehouse, DUCKDB)).toMatchObject({ error: expect.any(String) });
   expect((await compared(warehouse, DUCKDB)).differences).toHaveLength(1);
   DUCKDB.lose(warehouse);
+  expect(await catchUp(warehouse, DUCKDB)).toEqual(upToDate(DUCKDB));
+});
+
+once('indexhouse.duckdb skips a commit that needs more memory, and names the setting', async () => {
+  const warehouse = copyOf(built.path);
+  let isShort = true;
+  const ended = watchCrashPoints((step) => {
+    if (step !== 'followed the data' || !isShort) return;
+    isShort = false;
+    throw new MemoryError('set `warehouse.memory_limit` to 2GB', {}, {});
+  });
+  const [skipped] = await catchUp(warehouse, DUCKDB);
+  ended();
+  expect(skipped?.reason).toMatch(
+    /^indexhouse.duckdb skipped 1 snapshot or run, which the next sync tries again. .*: set `warehouse.memory_limit` to 2GB$/,
+  );
   expect(await catchUp(warehouse, DUCKDB)).toEqual(upToDate(DUCKDB));
 });
 
