@@ -6,12 +6,16 @@ with fell as (
     *,
     to_state as state,
     directory_of(url) as directory,
-    clicks_before(website_id, url, observed_at) as clicks,
-    day_of(last_seen_indexed(website_id, url, observed_at)) as last_seen_indexed,
     count(*) over (partition by to_state) as fallen,
     count(*) over (partition by website_id, to_state, directory_of(url)) as alike
-  from falls($since::date, $until::date)
-  where move = 'fell_out' and ($website::varchar is null or website_id = $website::varchar)
+  from (
+    select
+      *,
+      clicks_before(website_id, url, observed_at) as clicks,
+      day_of(last_seen_indexed(website_id, url, observed_at)) as last_seen_indexed
+    from falls($since::date, $until::date)
+    where move = 'fell_out' and ($website::varchar is null or website_id = $website::varchar)
+  )
 ),
 numbered as (
   select
@@ -40,8 +44,8 @@ select
     numbered.user_selected_canonical
   ) as known,
   pages.index_summary as index_summary_now,
-  pages.is_listed as is_listed_now
+  is_listed(pages.status) as is_listed_now
 from numbered
-left join pages using (website_id, url)
+left join page_state as pages using (website_id, url)
 where state_number <= 8 and number <= 5
 order by state_number, number
