@@ -26,7 +26,7 @@ select
   pages.user_selected_canonical as user_selected_canonical_now,
   pages.index_summary as index_summary_now
 from page_changes as flips
-left join pages on pages.website_id = flips.website_id and pages.url = flips.url
+left join page_state as pages on pages.website_id = flips.website_id and pages.url = flips.url
 where
   is_flip(flips.change, flips.from_value, flips.to_value)
   and flips.snapshot_date between $since::date and $until::date

@@ -14,15 +14,15 @@ with listed as (
   select
     website_id,
     index_summary,
-    days_between(report_fetched_at, newest_at) as report_age,
+    days_between(report_fetched_at, newest_at(website_id)) as report_age,
     unnest(case
       when report_fetched_at is null then ['(no report)']
       when len(report_sitemaps) > 0 then list_distinct(report_sitemaps)
       else ['(none)']
     end) as sitemap
-  from pages
+  from page_state
   where
-    is_listed
+    is_listed(status)
     and is_website(website_id, $website::varchar)
 )
 select

@@ -9,12 +9,12 @@
 -- show oldest_crawl_time (time): oldest
 select
   website_id,
-  crawl_span(status, days_between(last_known_crawl_time, newest_at)) as last_crawl,
+  crawl_span(status, days_between(last_known_crawl_time, newest_at(website_id))) as last_crawl,
   count(*) as pages,
-  count(*) filter (is_indexed) as indexed,
+  count(*) filter (index_summary = 'Indexed') as indexed,
   round(count(*) / sum(count(*)) over (partition by website_id), 4) as share,
   min(last_known_crawl_time) as oldest_crawl_time
-from pages
-where is_listed and is_website(website_id, $website::varchar)
+from page_state
+where is_listed(status) and is_website(website_id, $website::varchar)
 group by website_id, last_crawl
 order by website_id, oldest_crawl_time desc nulls last

@@ -38,7 +38,7 @@ select
   fell.clicks,
   pages.index_summary as index_summary_now,
   pages.index_coverage_state as index_coverage_state_now,
-  pages.is_listed as is_listed_now,
+  is_listed(pages.status) as is_listed_now,
   fell.falls as times,
   fall_explained(
     fell.from_state,
@@ -54,7 +54,7 @@ select
   ) as why,
   fell.moved_to
 from fell
-join pages using (website_id, url)
+join page_state as pages using (website_id, url)
 where is_selected(fell.url, state_or_status(pages.status, pages.index_coverage_state), $directory::varchar, $url_contains::varchar, $state::varchar)
 order by fell.clicks desc nulls last, fell.observed_at desc, fell.website_id, fell.url
 limit $limit::bigint

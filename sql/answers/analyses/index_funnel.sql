@@ -44,11 +44,10 @@ timed as (
     least(seen_at, report_page_detection) as began_at,
     least(crawled_at, indexed_at) as crawled_at,
     indexed_at,
-    newest_at,
+    newest_at(discovered.website_id) as newest_at,
     unlisted_since
   from discovered
   join reached using (website_id, url)
-  join (select website_id, arg_max(snapshot_at, snapshot_id) as newest_at from snapshots group by website_id) using (website_id)
   left join page_state using (website_id, url)
 ),
 -- How long each page waited for each step, and whether it has taken it or still waited when it was last seen.

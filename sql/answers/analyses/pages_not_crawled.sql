@@ -21,9 +21,10 @@ select
   index_summary,
   index_coverage_state,
   report_sitemaps as sitemaps
-from pages
+from page_state
+join (select distinct website_id, newest_at(website_id) as newest_at from snapshots) using (website_id)
 where
-  is_listed
+  is_listed(status)
   and is_website(website_id, $website::varchar)
   and is_selected(url, state_or_status(status, index_coverage_state), $directory::varchar, $url_contains::varchar, $state::varchar)
   and coalesce(days_since_crawl >= $days::bigint, crawl_span(status, days_since_crawl) = 'never')

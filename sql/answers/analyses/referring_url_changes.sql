@@ -56,7 +56,7 @@ select
   [one for one in named if not list_contains(previously, one)] as gained,
   pages.index_summary as index_summary_now
 from pairs
-left join pages on pages.website_id = pairs.website_id and pages.url = pairs.url
+left join page_state as pages on pages.website_id = pairs.website_id and pages.url = pairs.url
 where
   previous_inspected_at is not null
   and named <> previously

@@ -8,11 +8,11 @@
 -- show oldest_report_at (time): oldest
 select
   website_id,
-  age_span(days_between(report_fetched_at, newest_at)) as report_age,
+  age_span(days_between(report_fetched_at, newest_at(website_id))) as report_age,
   count(*) as pages,
   round(count(*) / sum(count(*)) over (partition by website_id), 4) as share,
   min(report_fetched_at) as oldest_report_at
-from pages
-where is_listed and is_website(website_id, $website::varchar)
+from page_state
+where is_listed(status) and is_website(website_id, $website::varchar)
 group by website_id, report_age
 order by website_id, oldest_report_at desc nulls last

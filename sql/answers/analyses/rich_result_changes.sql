@@ -77,7 +77,7 @@ select
   changes.snapshot_date,
   pages.index_summary as index_summary_now
 from changes
-left join pages on pages.website_id = changes.website_id and pages.url = changes.url
+left join page_state as pages on pages.website_id = changes.website_id and pages.url = changes.url
 where
   coalesce(changes.made.type = $rich_result_type::varchar, $rich_result_type::varchar is null)
   and is_selected(changes.url, state_or_status(pages.status, pages.index_coverage_state), $directory::varchar, $url_contains::varchar, $state::varchar)

@@ -25,9 +25,9 @@ select
   days,
   round(silence_chance(days_shown, days, silent_days), 6) as chance,
   coalesce(pages.status, 'unlisted') as status,
-  pages.report_age_days
+  days_between(pages.report_fetched_at, newest_at(lost.website_id)) as report_age_days
 from search_silences($website::varchar, $until::date, '-infinity'::date, 2) as lost
-left join pages using (website_id, url)
+left join page_state as pages using (website_id, url)
 where
   is_silent(days_shown, days, silent_days)
   and last_date >= coalesce($since::date, '-infinity')

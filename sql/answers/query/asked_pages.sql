@@ -21,5 +21,5 @@ select
 from (select unnest($urls::varchar[]) as url) as asked
 left join (from url_reports where website_id = $website::varchar and snapshot_id = $snapshot::varchar) as report
   using (url)
-left join (from pages where website_id = $website::varchar) as pages using (url)
+left join (from page_state where website_id = $website::varchar) as pages using (url)
 order by list_position($urls::varchar[], asked.url)

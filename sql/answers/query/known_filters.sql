@@ -2,12 +2,12 @@
 -- there are, those with most pages first.
 with known as (
   select
-    directory,
+    directory_of(url) as directory,
     coalesce(state_or_status(status, index_coverage_state), '(none)') as state,
     count(*) as pages,
     count_if(is_selected(url, null, $directory::varchar, null, null)) as in_directory,
     count_if(is_selected(url, state_or_status(status, index_coverage_state), null, null, $state::varchar)) as in_state
-  from pages
+  from page_state
   where is_website(website_id, $website::varchar)
   group by directory, state
 )

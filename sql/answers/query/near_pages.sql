@@ -17,7 +17,7 @@ known as (
         and starts_with(lower(url), asked_start)
         then levenshtein(lower("end"), lower(asked_end))
     end as distance
-  from pages, asked
+  from page_state, asked
   where is_website(website_id, $website::varchar)
 )
 select distinct url, distance

@@ -15,11 +15,11 @@ population as (
     pages.url,
     flipped.url is not null as is_flipped,
     coalesce(flipped.canonical, pages.searchengine_selected_canonical, pages.user_selected_canonical) as target
-  from pages
+  from page_state as pages
   left join flipped using (website_id, url)
   where
     ($website::varchar is null or pages.website_id = $website::varchar)
-    and (pages.is_listed or flipped.url is not null)
+    and (is_listed(pages.status) or flipped.url is not null)
     and target is not null
 ),
 -- Pages with the same values are counted once, before they are unpivoted.
