@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export const BLOCK_BYTES = 4096;
+const BLOCK_BYTES = 4096;
 
 /** A disk of its own, in memory, that a test may fill or make read-only. */
 export class SmallDisk {

@@ -6,7 +6,7 @@ import { configFor } from './warehouse.js';
 /** Nobody listens there: whoever asks for anything fails. */
 const NOBODY = 'http://127.0.0.1:9';
 
-export interface GivenDryRun {
+interface GivenDryRun {
   warehouse: string;
   at: Date;
   /** Ids; `all` if left out. */

@@ -1,12 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createLogger } from '../../src/base/observe/log.js';
-import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
-import { openReader, rowsOf } from '../answers/query/given.js';
-import { startSimulator, sync } from '../given/client-clock.js';
-import { writeConfig } from '../given/config-file.js';
-import { given } from '../given/synced.js';
-import { givenSchemas } from '../given/warehouse.js';
-import { indexed, SHOP, SIMULATED, scriptedProperty, simulatedProperty } from './scripted-property.js';
+import { indexed, SHOP, scriptedProperty } from './scripted-property.js';
 
 test('a night of Search Console that is killed again and again inspects nothing twice that it has journaled', async () => {
   const { pass, rows } = await scriptedProperty(onTestFinished);
@@ -18,44 +11,6 @@ test('a night of Search Console that is killed again and again inspects nothing 
   expect(receipt.reports.reused).toBeGreaterThanOrEqual(11);
   expect(inspected).toHaveLength(30 - receipt.reports.reused);
   expect(await rows('from url_reports')).toHaveLength(30);
-});
-
-test('an outage of Search Console is waited for, beside a website of the API in the same warehouse', async () => {
-  const { home, service, pass, now } = await simulatedProperty({ pages: 20 });
-  await givenSchemas(home.warehouse);
-  const api = await startSimulator({ websites: [{ id: 'a', pages: 5 }], clock: now });
-  writeConfig(home.folder, { baseUrl: api.url, websites: [...home.websites, { id: 'a' }], sections: home.sections });
-  service.setFaults({ '503': 1 });
-  const lines: string[] = [];
-  const { websites } = await sync({
-    config: await given(home.config),
-    logger: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line).msg) } }),
-    effects: { ...home.effects, sleep: async (ms) => service.setFaults(ms < MINUTE_MS ? { '503': 1 } : {}) },
-    retryFor: HOUR_MS,
-  });
-  expect(websites).toMatchObject([
-    { website_id: SIMULATED, status: 'committed', reports_status: 'complete' },
-    { website_id: 'a', status: 'committed', pages: { listed: 5 } },
-  ]);
-  expect(lines.filter((line) => line.includes('outage'))).toEqual([
-    expect.stringMatching(/^outage: .*503/),
-    'the outage of the service is over',
-  ]);
-  const reader = await openReader(home.warehouse, onTestFinished);
-  expect(await rowsOf(reader, 'select website_id, source from snapshots order by all')).toEqual([
-    { website_id: 'a', source: 'api' },
-    { website_id: SIMULATED, source: 'google' },
-  ]);
-  // A site that cannot be read holds a night up until its deadline.
-  service.setFaults({ '503': 1 }, ['web']);
-  pass();
-  home.sections['reports'] = { deadline: '2s' };
-  home.configure(home.websites);
-  expect(await home.syncOne()).toMatchObject({
-    listing_status: 'partial',
-    error: expect.stringMatching(/^\d places? of sc-domain:example.com .*not read in time/),
-    reports_status: 'deadline',
-  });
 });
 
 test('half of the inspections are a rotation, which pages that were just found do not lead', async () => {

@@ -1,13 +1,16 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { SearchConsole } from '../../src/app/demo/search-console/search-console.js';
-import { addDays } from '../../src/base/time.js';
+import { createLogger } from '../../src/base/observe/log.js';
+import { addDays, HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
 import { keyOf } from '../../src/base/url.js';
 import { RUN_LIMITS } from '../../src/sync/context.js';
 import { openReader, type Row, rowsOf } from '../answers/query/given.js';
-import { sync } from '../given/client-clock.js';
+import { startSimulator, sync } from '../given/client-clock.js';
+import { writeConfig } from '../given/config-file.js';
 import { pagesOf } from '../given/pages-of.js';
 import { given } from '../given/synced.js';
+import { givenSchemas } from '../given/warehouse.js';
 import { SHOP, SIMULATED, scriptedProperty, simulatedProperty } from './scripted-property.js';
 
 const CONFIRMATION = { confirmation: RUN_LIMITS.confirmation };
@@ -73,6 +76,44 @@ test('a burst that degrades Google makes no page fall, and pressure and cut answ
   const truth = new Map(pagesOf(service.world, 'w').map(({ report }) => [keyOf(report.url), report.index_summary]));
   const wrong = await rowsOf(await openReader(home.warehouse), fallen);
   expect(wrong.filter(({ url }) => truth.get(String(url)) === 'Indexed')).toEqual([]);
+});
+
+test('an outage of Search Console is waited for, beside a website of the API in the same warehouse', async () => {
+  const { home, service, pass, now } = await simulatedProperty({ pages: 20 });
+  await givenSchemas(home.warehouse);
+  const api = await startSimulator({ websites: [{ id: 'a', pages: 5 }], clock: now });
+  writeConfig(home.folder, { baseUrl: api.url, websites: [...home.websites, { id: 'a' }], sections: home.sections });
+  service.setFaults({ '503': 1 });
+  const lines: string[] = [];
+  const { websites } = await sync({
+    config: await given(home.config),
+    logger: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line).msg) } }),
+    effects: { ...home.effects, sleep: async (ms) => service.setFaults(ms < MINUTE_MS ? { '503': 1 } : {}) },
+    retryFor: HOUR_MS,
+  });
+  expect(websites).toMatchObject([
+    { website_id: SIMULATED, status: 'committed', reports_status: 'complete' },
+    { website_id: 'a', status: 'committed', pages: { listed: 5 } },
+  ]);
+  expect(lines.filter((line) => line.includes('outage'))).toEqual([
+    expect.stringMatching(/^outage: .*503/),
+    'the outage of the service is over',
+  ]);
+  const reader = await openReader(home.warehouse, onTestFinished);
+  expect(await rowsOf(reader, 'select website_id, source from snapshots order by all')).toEqual([
+    { website_id: 'a', source: 'api' },
+    { website_id: SIMULATED, source: 'google' },
+  ]);
+  // A site that cannot be read holds a night up until its deadline.
+  service.setFaults({ '503': 1 }, ['web']);
+  pass();
+  home.sections['reports'] = { deadline: '2s' };
+  home.configure(home.websites);
+  expect(await home.syncOne()).toMatchObject({
+    listing_status: 'partial',
+    error: expect.stringMatching(/^\d places? of sc-domain:example.com .*not read in time/),
+    reports_status: 'deadline',
+  });
 });
 
 const heldAnswer = z.object({ rows: z.array(z.object({ keys: z.tuple([z.string()]), impressions: z.int() })) });
