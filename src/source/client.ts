@@ -389,10 +389,10 @@ function isCut(text: string | null): boolean {
  * Some gateways send their errors with status 200: then the status in the body counts. The first 429 of a request tells
  * only that the gateway is busy, nothing about the key's pace.
  */
-function withOwnStatus(answer: HttpAnswer, isRetry: boolean): HttpAnswer {
+export function withOwnStatus(answer: HttpAnswer, isRetry: boolean): HttpAnswer {
   const { status, headers, body } = answer;
   if (status !== 200 || body.length > LONGEST_ERROR_BYTES || !body.includes('"error"')) return answer;
-  const error = sentErrorSchema.safeParse(jsonOf(answer.text ?? ''));
-  if (!error.success) return answer;
-  return new HttpAnswer(error.data.status === 429 && !isRetry ? 503 : error.data.status, headers, body);
+  const sent = sentErrorSchema.safeParse(jsonOf(answer.text ?? '')).data;
+  const own = sent ? (sent.error.code ?? sent.status) : status;
+  return new HttpAnswer(own === 429 && !isRetry ? 503 : own, headers, body);
 }

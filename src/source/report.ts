@@ -45,9 +45,8 @@ export function judgeReport(text: string, url: string): ReportOutcome {
   const { record, absent, extra } = verdict;
   if (record.url === url) return { outcome: 'fetched', text, record, absent, extra };
   const key = keyOf(url);
-  if (key === null || keyOf(record.url) !== key) {
-    return rejected('url_mismatch', `the report is for another URL: ${JSON.stringify(record.url)}`, text, 'url');
-  }
+  if (key === null || keyOf(record.url) !== key)
+    return rejected('url_mismatch', 'the report is for another URL', text, 'url');
   // The service spells this address in two ways; everything else uses the spelling of the listing.
   return { outcome: 'fetched', text, record: { ...record, url }, absent, extra };
 }

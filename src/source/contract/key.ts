@@ -21,10 +21,13 @@ export const errorBodySchema = z.looseObject({
 });
 export type ErrorBody = z.infer<typeof errorBodySchema>;
 
-/** An error whose answer has status 200: it has no record, and 500 if it names no status. */
+const status = z.int().min(400).max(599);
+const said = z.unknown().refine((error) => error != null && error !== false);
+
+/** An error whose answer has status 200: it has no record, and 500 if it names no status. Google names it inside. */
 export const sentErrorSchema = z.looseObject({
-  error: z.unknown().refine((error) => error != null && error !== false),
-  status: z.int().min(400).max(599).catch(500),
+  error: z.looseObject({ code: status }).or(said.transform(() => ({ code: null }))),
+  status: status.catch(500),
   url: z.undefined().optional(),
   urls: z.undefined().optional(),
 });

@@ -4,7 +4,7 @@ import { HttpAnswer } from '../../base/http/exchange.js';
 import { counted } from '../../base/observe/format.js';
 import { MINUTE_MS } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
-import { Client, type Dialect, type Purpose } from '../client.js';
+import { Client, type Dialect, type Purpose, withOwnStatus } from '../client.js';
 import { SourceError } from '../errors.js';
 import { excerpt, kindOf as kindOfStatus, MOST_WORDS, type Refused } from '../failures.js';
 import { GOOGLE_AT_ONCE } from '../source.js';
@@ -123,11 +123,8 @@ export class GoogleClient {
     const { google, ...options } = this.options;
     const { endpoint: baseUrl } = google;
     const requestsPerMinute = Math.min(google.requests_per_minute, perMinute);
-    const waited = counted(
-      waits.reduce((all, one) => all + one, 0),
-      'minute',
-    );
-    const spent = `Google's quota for ${quota} is used up, perhaps by other tools, and ${waited} did not help; Google's next day begins at midnight in California`;
+    const waited = waits.reduce((all, one) => all + one, 0);
+    const spent = `Google's quota for ${quota} is used up, perhaps by other tools, and ${counted(waited, 'minute')} did not help; Google's next day begins at midnight in California`;
     return new Client({
       ...options,
       ...{ baseUrl, token: '', places: PLACES, requestsPerMinute, concurrency: GOOGLE_AT_ONCE },
@@ -155,7 +152,7 @@ export class GoogleClient {
     const project = this.access.credentials.file.quota_project_id;
     const own = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
     const headers = { ...own, ...(project && { 'x-goog-user-project': project }) };
-    const answer = await this.#transport.send({ ...message, headers });
+    const answer = withOwnStatus(await this.#transport.send({ ...message, headers }), true);
     if (answer.status === 403 && isOfQuota(message, answer)) return new HttpAnswer(429, answer.headers, answer.body);
     if (answer.status !== 401 || refused) return answer;
     counts.sent++;

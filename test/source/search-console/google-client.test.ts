@@ -60,6 +60,7 @@ it('a quota that other tools have used up costs two calls', async () => {
 
 it.each([
   [BROKEN, 3, { status: 500, message: /INTERNAL: Internal error/ }],
+  [{ ...refusal(503, 'UNAVAILABLE', 'Busy.'), status: 200 }, 3, { status: 503, message: /UNAVAILABLE: Busy/ }],
   [refusal(400, 'INVALID_ARGUMENT', 'Not a URL.'), 1, { status: 400, message: /INVALID_ARGUMENT: Not a URL/ }],
   [refusal(403, 'PERMISSION_DENIED', 'Not part of this property.'), 1, { status: 403, message: /Not part of/ }],
   [{ status: 302, headers: { location: 'http://127.0.0.1/' } }, 1, { status: 302, message: /redirects are refused/ }],
