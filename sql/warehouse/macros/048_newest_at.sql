@@ -1,4 +1,2 @@
 -- When the newest snapshot of a website started.
-create or replace macro newest_at(website) as (
-  select arg_max(snapshot_at, snapshot_id) from snapshots where website_id = website
-)
+create or replace macro newest_at(website) as (select arg_max(snapshot_at, snapshot_id) from snapshots where website_id = website)

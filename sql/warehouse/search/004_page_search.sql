@@ -15,7 +15,6 @@ select
 from (
   select search_days.*, last_final_date, "type" = 'web' and "date" > last_final_date - 28 as is_recent
   from search_days
-  -- One by one, because DuckDB skips files by the bounds of a join of equal dates.
   join (select website_id, last_final_date, last_final_date - unnest(range(90))::integer as "date" from search_ends)
     using (website_id, "date")
   where is_final
