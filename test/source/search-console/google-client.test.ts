@@ -154,7 +154,7 @@ it('takes refusals without a reason for pressure while they pass, or while other
   const pressed = await google(({ number }) => (number < 12 ? refused : undefined));
   expect(await listSites(pressed.client, pressed.purpose)).toHaveLength(1);
   expect([pressed.calls.length, pressed.clock.slept]).toEqual([12, Array(11).fill(5000)]);
-  expect(pressed.notices).toEqual(Array(11).fill('forbidden'));
+  expect(pressed.notices).toEqual([...Array(11).fill('forbidden'), 'learned_pace']);
   const cut = await google(({ number }) => (number === 1 ? { body: '{"inspectionResult":{"index' } : undefined));
   const asked = { ...cut.call, url: 'https://example.com/' };
   expect([await inspect(cut.client, asked), cut.calls.length]).toMatchObject([{ outcome: 'fetched' }, 2]);
