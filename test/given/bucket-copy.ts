@@ -13,12 +13,22 @@ import { fileOf } from '../../src/warehouse/log/markers.js';
 import type { GivenBucket } from './bucket.js';
 import { readMarkers } from './markers.js';
 import type { GivenPage } from './service.js';
+import { type BuiltWarehouse, buildWarehouse } from './warehouse.js';
 
 const MEMORY_LIMIT = 256e6;
 
 /** A page of the warehouses that are sent to buckets. */
 export function page(name: string, state = 'Indexed'): GivenPage {
   return { url: `https://a.example/${name}`, entry: { index_summary: state, index_coverage_state: state } };
+}
+
+/** Two nights of websites of which one has a name that no key of a bucket may have. */
+export function buildOddNights(): Promise<BuiltWarehouse> {
+  const odd = 'a/b é%*';
+  return buildWarehouse([
+    { at: '2025-03-01T02:00:00Z', lists: { [odd]: [page('p'), page('q')], shop: [page('s')] } },
+    { at: '2025-03-05T02:00:00Z', lists: { [odd]: [page('p'), page('q', 'Not indexed')] } },
+  ]);
 }
 
 /** Lets the bucket catch up, with pauses that take no time. */

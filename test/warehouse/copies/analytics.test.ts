@@ -50,33 +50,47 @@ describe('analytics.duckdb', () => {
   });
 });
 
-test('answers the worked questions of the data dictionary, and explains its tables and columns', async () => {
-  const page = (path: string, index_summary: string) => ({
-    url: `https://shop.example/${path}`,
-    entry: { index_summary },
-  });
-  const { path } = await buildWarehouse(
+const page = (path: string, index_summary: string, report = {}) => ({
+  url: `https://shop.example/${path}`,
+  entry: { index_summary },
+  report,
+});
+const built = sharedWarehouse(() =>
+  buildWarehouse(
     [
-      { at: '2026-10-31T02:00:00Z', lists: { shop: [page('a', 'Indexed'), page('b', 'Not Indexed')] } },
+      {
+        at: '2026-10-31T02:00:00Z',
+        lists: {
+          shop: [page('a', 'Indexed'), page('b', 'Not Indexed')],
+          blog: [page('x', 'Not Indexed', { new_field: 1 })],
+        },
+      },
       { at: '2026-11-05T02:00:00Z', lists: { shop: [page('a', 'Not Indexed'), page('b', 'Not Indexed')] } },
-      { at: '2026-11-08T02:00:00Z', lists: { shop: [page('a', 'Indexed'), page('c', 'Indexed')] } },
+      {
+        at: '2026-11-08T02:00:00Z',
+        lists: { shop: [page('a', 'Indexed', { new_field: 1 }), page('c', 'Indexed')] },
+      },
     ],
     'followed',
-  );
+  ),
+);
+
+test('answers the worked questions of the data dictionary, and explains its tables and columns', async () => {
   const blocks = [...readFileSync('docs/data-dictionary.md', 'utf8').matchAll(/```sql\n([\s\S]*?);\n```/g)];
   for (const file of ['analytics.duckdb', 'indexhouse.duckdb']) {
-    const opened = { file: join(path, file), readOnly: true, memoryLimit: MEMORY, temporary: temporaryFolder() };
+    const opened = { file: join(built.path, file), readOnly: true, memoryLimit: MEMORY, temporary: temporaryFolder() };
     await withEngine(opened, async (engine) => {
       const answers = blocks.map(([, question = '']) => engine.rows(z.record(z.string(), z.unknown()), question));
       expect(await Promise.all(answers)).toMatchObject([
         [
           { status: 'indexed', pages: 1 },
-          { status: 'not_indexed', pages: 1 },
+          { status: 'not_indexed', pages: 2 },
         ],
         [
           { was: 'indexed', became: 'indexed', pages: 1 },
           { was: 'not known yet', became: 'indexed', pages: 1 },
           { was: 'not_indexed', became: 'gone', pages: 1 },
+          { was: 'not_indexed', became: 'not_indexed', pages: 1 },
         ],
         [{ url: 'https://shop.example/a', days_out: 3 }],
       ]);
@@ -89,14 +103,7 @@ test('answers the worked questions of the data dictionary, and explains its tabl
 });
 
 test('fails with the name of a committed file that is missing, whatever a question selects', async () => {
-  const page = (name: string, report: object) => ({ url: `https://shop.example/${name}`, report });
-  const { path } = await buildWarehouse(
-    [
-      { at: '2025-03-01T02:00:00Z', lists: { shop: [page('a', {})], blog: [page('x', { new_field: 1 })] } },
-      { at: '2025-03-02T02:00:00Z', lists: { shop: [page('b', { new_field: 1 })] } },
-    ],
-    'followed',
-  );
+  const { path } = built;
   const options = { memoryLimit: MEMORY, temporary: temporaryFolder() };
   const newest = await withEngine(options, async (engine) => (await readMarkers(engine, path)).at(-1));
   if (!newest) throw new Error('there is no snapshot');
@@ -126,15 +133,6 @@ test('fails with the name of a committed file that is missing, whatever a questi
 describe('indexhouse analytics', () => {
   let folder: string;
 
-  const built = sharedWarehouse(() =>
-    buildWarehouse(
-      [
-        { at: '2025-03-01T02:00:00Z', lists: { shop: [{ url: 'https://shop.example/a' }] } },
-        { at: '2025-03-02T02:00:00Z', lists: { shop: [{ url: "https://shop.example/it's" }] } },
-      ],
-      'followed',
-    ),
-  );
   beforeAll(async () => {
     folder = temporaryFolder();
   });
@@ -153,7 +151,7 @@ describe('indexhouse analytics', () => {
     renameSync(built.path, root);
     try {
       expect(await countsIn(file, RELATIONS)).toEqual(native);
-      expect(native).toMatchObject({ snapshots: 2, coverage: 2, pages: 2 });
+      expect(native).toMatchObject({ snapshots: 4, coverage: 7, pages: 4 });
     } finally {
       renameSync(root, built.path);
     }
@@ -189,6 +187,6 @@ describe('indexhouse analytics', () => {
     }
     expect(existsSync(join(folder, 'root.duckdb'))).toBe(false);
     expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
-    expect(await countsIn(join(folder, 'copy.duckdb'), ['snapshots'])).toEqual({ snapshots: 2 });
+    expect(await countsIn(join(folder, 'copy.duckdb'), ['snapshots'])).toEqual({ snapshots: 4 });
   });
 });

@@ -1,160 +1,47 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect } from 'vitest';
-import { UnreachableError } from '../../../src/base/exit.js';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
-import { MemoryError, withEngine } from '../../../src/base/storage/engine.js';
+import { MemoryError } from '../../../src/base/storage/engine.js';
 import { follow, followersOf } from '../../../src/warehouse/copies/follow.js';
-import type { Compared, FollowerLag } from '../../../src/warehouse/copies/follower.js';
-import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
-import { DATA_TABLES } from '../../../src/warehouse/log/folder/tables.js';
-import { type Log, openLog } from '../../../src/warehouse/log/log.js';
-import { once, testAtLength } from '../../given/at-length.js';
-import { type GivenBucket, startBucket } from '../../given/bucket.js';
-import { countsIn } from '../../given/counts.js';
-import { copyOf, temporaryFolder } from '../../given/folder.js';
-import { readParquet, readTable } from '../../given/parquet.js';
-import { buildNights, maintainAt } from '../../given/thinned.js';
-import { configFor, sharedWarehouse } from '../../given/warehouse.js';
-
-const TABLES = [...DATA_TABLES, 'snapshots', 'runs'] as const;
-type Counts = Record<string, number>;
-const IS_NEVER_BEHIND = { behind: 0, exact: true, held: null, error: null };
-
-let server: GivenBucket;
-/** The rows of its Parquet files. */
-let all: Counts;
-
-const built = sharedWarehouse(() => buildNights([1, 2]));
-beforeAll(async () => {
-  all = await fileRows(built.path);
-  server = await startBucket({ pageSize: 5, prefix: '/nights' });
-});
-beforeEach(() => {
-  server.objects.clear();
-  server.fault = null;
-});
-
-interface Case {
-  /** Of the follower, in the receipt. */
-  name: string;
-  sections(): Record<string, Record<string, unknown>>;
-  /** How many rows of each table another reader finds there. */
-  rows(warehouse: string): Promise<Counts>;
-  /** Deletes the copy. */
-  lose(warehouse: string): void;
-}
-
-const file = (name: string) => ({
-  sections: () => ({}),
-  rows: (warehouse: string) => countsIn(join(warehouse, name), [...TABLES]),
-  lose: (warehouse: string) => rmSync(join(warehouse, name)),
-});
-const DUCKDB: Case = { name: 'duckdb', ...file('indexhouse.duckdb') };
-const CASES: readonly Case[] = [
+import { copyOf } from '../../given/folder.js';
+import { readTable } from '../../given/parquet.js';
+import {
+  CASES,
+  catchUp,
+  compared,
+  configOf,
   DUCKDB,
-  { name: 'analytics', ...file('analytics.duckdb') },
-  {
-    name: 'bucket',
-    sections: () => ({ bucket: server.url }),
-    rows: async () => fileRows(downloaded()),
-    lose: () => server.objects.clear(),
-  },
-];
+  givenNights,
+  IS_NEVER_BEHIND,
+  lag,
+  upToDate,
+} from './followers.js';
+
+const given = givenNights();
 
 describe.each(CASES)('$name', (one) => {
-  once('is behind until it follows, holds every row, copies nothing twice, and is made again', async () => {
-    const warehouse = copyOf(built.path);
+  test('is behind until it follows, holds every row, copies nothing twice, and is made again', async () => {
+    const warehouse = copyOf(given.path);
     const commits = (await readTable(warehouse, 'snapshots')).length;
     expect(await lag(warehouse, one)).toMatchObject({ behind: commits });
     expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
     expect(await lag(warehouse, one)).toMatchObject(IS_NEVER_BEHIND);
     expect(await compared(warehouse, one)).toEqual({ differences: [], repaired: [] });
-    expect(await one.rows(warehouse)).toEqual(all);
-    server.requests.length = 0;
+    expect(await one.rows(warehouse)).toEqual(given.all);
+    given.requests.length = 0;
     expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-    expect(server.requests.filter((request) => /^PUT .*\/parquet\//.test(request))).toEqual([]);
+    expect(given.requests.filter((request) => /^PUT .*\/parquet\//.test(request))).toEqual([]);
 
     one.lose(warehouse);
     expect((await lag(warehouse, one)).behind).toBeGreaterThan(0);
     expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-    expect(await one.rows(warehouse)).toEqual(all);
-  });
-
-  testAtLength('is not behind for a reader whose log was listed before the last night', async () => {
-    const warehouse = copyOf(built.path);
-    const newest = ['snapshots', 'runs'].map((table) => ({
-      there: join(warehouse, 'parquet', table, 'website=shop', 'date=2024-12-02'),
-      away: join(warehouse, `newest-${table}`),
-    }));
-    for (const { there, away } of newest) renameSync(there, away);
-    await withLog(warehouse, async (older, options) => {
-      for (const { there, away } of newest) renameSync(away, there);
-      expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-      const follower = followerFor(warehouse, one);
-      expect(await follower.lag(older, options)).toMatchObject(IS_NEVER_BEHIND);
-      const { differences } = await follower.compare(older, options, { repair: false });
-      expect(differences.filter(({ level }) => level !== 'note')).toEqual([]);
-    });
-  });
-
-  testAtLength('interrupted after any step, it ends up the same', async () => {
-    const steps: string[] = [];
-    const unwatch = watchCrashPoints((step) => steps.push(step));
-    await catchUp(copyOf(built.path), one);
-    unwatch();
-    expect(steps.length).toBeGreaterThan(1);
-    const every = Math.ceil(steps.length / 8);
-    for (let at = every - 1; at < steps.length; at += every) {
-      server.objects.clear();
-      const warehouse = copyOf(built.path);
-      let passed = 0;
-      const stop = watchCrashPoints(() => {
-        if (passed++ === at) throw new UnreachableError('interrupted');
-      });
-      expect(await catchUp(warehouse, one)).not.toEqual(upToDate(one));
-      stop();
-      expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-      expect([steps[at], await one.rows(warehouse)]).toEqual([steps[at], all]);
-      expect((await compared(warehouse, one)).differences).toEqual([]);
-    }
-  });
-
-  // Views of its own text hold no commits.
-  if (one.name !== 'analytics')
-    testAtLength('skips a commit whose file is damaged, names it, and takes it once it is whole', async () => {
-      const warehouse = copyOf(built.path);
-      const [damaged = ''] = (await listTableFiles(warehouse, 'coverage')).filter((path) => path.includes('=shop'));
-      const bytes = readFileSync(damaged);
-      truncateSync(damaged, bytes.length - 20);
-      const [first] = await catchUp(warehouse, one);
-      expect(first).toMatchObject({ behind: 1, reason: expect.stringContaining(basename(damaged)) });
-      const { differences } = await compared(warehouse, one);
-      expect(new Set(differences.map(({ level }) => level))).toEqual(new Set(['lag']));
-      const others = (await readTable(warehouse, 'snapshots')).length - 1;
-      expect(await one.rows(warehouse)).toMatchObject({ snapshots: others });
-      writeFileSync(damaged, bytes);
-      expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
-      expect(await one.rows(warehouse)).toEqual(all);
-    });
-
-  testAtLength('follows retention', async () => {
-    const warehouse = copyOf(built.path);
-    await catchUp(warehouse, one);
-    const { followers } = await maintainAt(warehouse, { sections: one.sections() });
-    // The native file follows by itself, where it is made smaller.
-    if (one !== DUCKDB) expect(followers.filter(({ name }) => name === one.name)).toEqual(upToDate(one));
-    // What is dropped leaves the bucket an hour later.
-    const there = await fileRows(warehouse);
-    const kept = await fileRows(warehouse, await droppedIn(warehouse));
-    expect(there['coverage']).toBeGreaterThan(kept['coverage'] ?? 0);
-    expect(await one.rows(warehouse)).toEqual(one.name === 'bucket' ? there : kept);
-    expect((await compared(warehouse, one)).differences).toEqual([]);
+    expect(await one.rows(warehouse)).toEqual(given.all);
   });
 });
 
-once('a broken indexhouse.duckdb lags and says what to do, while the others go on', async () => {
-  const warehouse = copyOf(built.path);
+test('a broken indexhouse.duckdb lags and says what to do, while the others go on', async () => {
+  const warehouse = copyOf(given.path);
   writeFileSync(join(warehouse, 'indexhouse.duckdb'), 'this is no database');
   const [own, other] = await follow(followersOf(configOf(warehouse, DUCKDB)), configOf(warehouse, DUCKDB));
   expect(own).toMatchObject({ name: 'duckdb', reason: expect.stringContaining('delete it') });
@@ -166,8 +53,8 @@ once('a broken indexhouse.duckdb lags and says what to do, while the others go o
   expect(await catchUp(warehouse, DUCKDB)).toEqual(upToDate(DUCKDB));
 });
 
-once('indexhouse.duckdb skips a commit that needs more memory, and names the setting', async () => {
-  const warehouse = copyOf(built.path);
+test('indexhouse.duckdb skips a commit that needs more memory, and names the setting', async () => {
+  const warehouse = copyOf(given.path);
   let isShort = true;
   const ended = watchCrashPoints((step) => {
     if (step !== 'followed the data' || !isShort) return;
@@ -181,63 +68,3 @@ once('indexhouse.duckdb skips a commit that needs more memory, and names the set
   );
   expect(await catchUp(warehouse, DUCKDB)).toEqual(upToDate(DUCKDB));
 });
-
-function upToDate({ name }: Case) {
-  return [{ name, behind: 0 }];
-}
-
-function configOf(warehouse: string, { sections }: Case) {
-  return configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections: sections() });
-}
-
-function followerFor(warehouse: string, one: Case) {
-  return followersOf(configOf(warehouse, one)).find(({ name }) => name === one.name) ?? expect.fail();
-}
-
-function catchUp(warehouse: string, one: Case) {
-  return follow([followerFor(warehouse, one)], configOf(warehouse, one));
-}
-
-function lag(warehouse: string, one: Case): Promise<FollowerLag> {
-  return withLog(warehouse, (log, options) => followerFor(warehouse, one).lag(log, options));
-}
-
-function compared(warehouse: string, one: Case): Promise<Compared> {
-  return withLog(warehouse, (log, options) => followerFor(warehouse, one).compare(log, options, { repair: false }));
-}
-
-function withLog<T>(
-  warehouse: string,
-  use: (log: Log, options: { memoryLimit: number; temporary: string }) => Promise<T>,
-): Promise<T> {
-  const options = { memoryLimit: 256e6, temporary: temporaryFolder() };
-  return withEngine(options, async (engine) => use(await openLog(engine, warehouse), options));
-}
-
-/** What the bucket holds, as a folder. */
-function downloaded(): string {
-  const folder = temporaryFolder();
-  for (const [key, { body }] of server.objects) {
-    const path = join(folder, key.replace('nights/', ''));
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, body);
-  }
-  return folder;
-}
-
-/** Of the Parquet files of a folder, but for those of commits that are dropped: `<table> <commit>`. */
-async function fileRows(folder: string, dropped: ReadonlySet<string> = new Set()): Promise<Counts> {
-  const counts: Counts = {};
-  for (const table of TABLES) {
-    const files = await listTableFiles(folder, table);
-    const kept = files.filter((path) => !dropped.has(`${table} ${basename(path, '.parquet')}`));
-    const rows = await Promise.all(kept.map(async (path) => (await readParquet(path)).length));
-    counts[table] = rows.reduce((sum, more) => sum + more, 0);
-  }
-  return counts;
-}
-
-async function droppedIn(warehouse: string): Promise<ReadonlySet<string>> {
-  const tombstones = await readTable(warehouse, 'tombstones');
-  return new Set(tombstones.map(({ table_name, snapshot_id }) => `${table_name} ${snapshot_id}`));
-}

@@ -1,14 +1,12 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { listTableFiles, stateFile, tableFile } from '../../../src/warehouse/log/folder/layout.js';
 import { forgetChecked, withOtherRows } from '../../../src/warehouse/log/folder/sums.js';
 import { openReader, type Row, rowsOf } from '../../answers/query/given.js';
-import { atLength, casesAtLength, testAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
-import { writeConfig } from '../../given/config-file.js';
 import { planAt } from '../../given/dry-run.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { readMarkers } from '../../given/markers.js';
@@ -27,21 +25,19 @@ const page = (name: string, summary: string): GivenPage => ({
 
 /** Of the newest snapshot of `shop`. */
 type Kind = 'state' | 'coverage' | 'snapshots' | 'runs';
-const DAMAGES = {
-  missing: { damage: (file: string) => rmSync(file), reason: 'is missing' },
-  empty: { damage: (file: string) => writeFileSync(file, ''), reason: 'is empty' },
-  truncated: {
-    damage: (file: string) => writeFileSync(file, readFileSync(file).subarray(0, -20)),
-    reason: 'is truncated, or not a Parquet file',
-  },
-  garbled: {
-    damage: (file: string) => {
-      const bytes = readFileSync(file);
-      writeFileSync(file, bytes.fill(7, 4, bytes.length - 8));
-    },
-    reason: 'cannot be read: ',
-  },
-};
+const truncate = (file: string) => writeFileSync(file, readFileSync(file).subarray(0, -20));
+const garble =
+  (from: number, to: number, byte = 7) =>
+  (file: string) => {
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(byte, from, Math.min(to, bytes.length - 8)));
+  };
+const DAMAGES: [reason: string, damage: (file: string) => void][] = [
+  ['is missing', (file) => rmSync(file)],
+  ['is empty', (file) => writeFileSync(file, '')],
+  ['is truncated, or not a Parquet file', truncate],
+  ['cannot be read: ', garble(4, Number.POSITIVE_INFINITY)],
+];
 
 let files: Record<Kind, string>;
 /** What the whole warehouse answers. */
@@ -103,8 +99,8 @@ async function isKept(state: string): Promise<boolean> {
   return rows.length === 3;
 }
 
-async function planOf(warehouse: string, websites?: string[]) {
-  return (await planAt({ warehouse, at: new Date(NOW), ...(websites ? { websites } : {}) })).websites;
+async function planOf(warehouse: string) {
+  return (await planAt({ warehouse, at: new Date(NOW) })).websites;
 }
 
 const LISTED = 'select count(*) as listed from coverage';
@@ -116,113 +112,72 @@ const NEEDED: { kind: Exclude<Kind, 'state'>; needing: string[]; without: string
   { kind: 'runs', needing: [RUNS], without: [LISTED, STATE, 'from snapshots'] },
 ];
 
-describe.each(casesAtLength(Object.entries(DAMAGES), 'truncated'))('a file that is %s', (how, { damage, reason }) => {
-  test('a state: made anew by whoever reads it, and kept', async () => {
-    const { warehouse, file } = damagedCopy('state', damage);
-    expect(await asked(warehouse, STATE)).toEqual(whole.state);
-    expect(await isKept(file)).toBe(true);
-    damage(file);
-    expect(await statusOf(warehouse)).toMatchObject({ websites: whole.websites, damaged: [] });
-    expect(await isKept(file)).toBe(true);
-  });
-
-  // What has no marker or row does not exist, so nobody can miss it here: that is for `verify`.
-  const cases = NEEDED.filter(({ kind }) => how !== 'missing' || kind === 'coverage');
-  test.each(cases)('$kind: only what needs it fails, with its name and the remedy', async (given) => {
-    const { warehouse, file } = damagedCopy(given.kind, damage);
-    const named = new RegExp(`${file} ${reason}.*\\. Restore damaged files from a backup; \`indexhouse verify\``);
-    const reader = await openReader(warehouse);
-    for (const sql of given.needing) await expect(rowsOf(reader, sql), sql).rejects.toThrow(named);
-    for (const sql of given.without) expect(await rowsOf(reader, sql), sql).not.toEqual([]);
-    if (given.kind === 'snapshots') await expect(planOf(warehouse)).rejects.toThrow(named);
-    else expect(await planOf(warehouse)).toEqual(whole.plan);
-    const { damaged, warnings, exit_code } = await statusOf(warehouse);
-    // It looks at the ends of what it does not read.
-    if (how === 'garbled' && given.kind === 'coverage') return;
-    expect([damaged, warnings[0], exit_code]).toMatchObject([[{ path: file }], expect.stringContaining(file), 3]);
-  });
+test('a damaged state is made anew by whoever reads it, and kept', async () => {
+  const { warehouse, file } = damagedCopy('state', truncate);
+  expect(await asked(warehouse, STATE)).toEqual(whole.state);
+  expect(await isKept(file)).toBe(true);
+  truncate(file);
+  expect(await statusOf(warehouse)).toMatchObject({ websites: whole.websites, damaged: [] });
+  expect(await isKept(file)).toBe(true);
 });
 
-testAtLength('a website whose marker is damaged does not affect the others', async () => {
-  const { warehouse, file } = damagedCopy('snapshots', DAMAGES.truncated.damage);
-  const folder = temporaryFolder();
-  const query = (...words: string[]) => run(['query', ...words, '--warehouse', warehouse]);
-  expect(await query('indexing_trend', 'website=blog')).toMatchObject({ code: 0 });
-  expect(await query('indexing_trend', 'website=shop')).toMatchObject({
-    code: 1,
-    stdout: '',
-    stderr: expect.stringContaining(file),
-  });
-  const report = (...words: string[]) =>
-    run(['report', '--out', `${folder}/r.html`, '--warehouse', warehouse, ...words]);
-  expect(await report()).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(file) });
-  expect(existsSync(`${folder}/r.html`)).toBe(false);
-  expect(await report('--website', 'blog')).toMatchObject({ code: 0 });
-  const config = configOf(warehouse);
-  expect(await run(['sync', '--dry-run', '--website', 'blog', '--config', config])).toMatchObject({ code: 0 });
-  expect(await run(['sync', '--dry-run', '--config', config])).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining(file),
-  });
-  const { websites } = await statusOf(warehouse);
-  expect(websites).toMatchObject([
+test('a state that needs damaged data is not made', async () => {
+  const { warehouse, file } = damagedCopy('coverage', truncate);
+  const state = files.state.replace(built.path, warehouse);
+  rmSync(state);
+  await expect(asked(warehouse, STATE)).rejects.toThrow(file);
+  expect(existsSync(state)).toBe(false);
+});
+
+test.each(NEEDED)(
+  '$kind: only what needs it fails, with its name and the remedy',
+  async ({ kind, needing, without }) => {
+    const { warehouse, file } = damagedCopy(kind, truncate);
+    const named = new RegExp(`${file} is truncated.*\\. Restore damaged files from a backup; \`indexhouse verify\``);
+    const reader = await openReader(warehouse);
+    for (const sql of needing) await expect(rowsOf(reader, sql), sql).rejects.toThrow(named);
+    for (const sql of without) expect(await rowsOf(reader, sql), sql).not.toEqual([]);
+    if (kind === 'snapshots') await expect(planOf(warehouse)).rejects.toThrow(named);
+    else expect(await planOf(warehouse)).toEqual(whole.plan);
+    const { damaged, warnings, exit_code } = await statusOf(warehouse);
+    expect([damaged, warnings[0], exit_code]).toMatchObject([[{ path: file }], expect.stringContaining(file), 3]);
+  },
+);
+
+test.each(DAMAGES)('a question that needs a file that %s names it', async (reason, damage) => {
+  const { warehouse, file } = damagedCopy('coverage', damage);
+  await expect(asked(warehouse, LISTED)).rejects.toThrow(`${file} ${reason}`);
+});
+
+test('a website whose marker is damaged does not affect the others', async () => {
+  const { warehouse, file } = damagedCopy('snapshots', truncate);
+  const trend = (website: string) => run(['query', 'indexing_trend', `website=${website}`, '--warehouse', warehouse]);
+  expect(await trend('blog')).toMatchObject({ code: 0 });
+  expect(await trend('shop')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(file) });
+  expect((await statusOf(warehouse)).websites).toMatchObject([
     { website_id: 'blog', pages: { monitored: 1 } },
     { website_id: 'shop', pages: null },
   ]);
 });
 
-testAtLength('a state that needs damaged data is not made', async () => {
-  const { warehouse, file } = damagedCopy('coverage', DAMAGES.truncated.damage);
-  const state = files.state.replace(built.path, warehouse);
-  rmSync(state);
-  await expect(asked(warehouse, STATE)).rejects.toThrow(file);
-  expect(existsSync(state)).toBe(false);
-  expect((await statusOf(warehouse)).damaged).toMatchObject([{ path: file }]);
+test('a file that is damaged in the middle is named by a question that meets it, which leaves no output', async () => {
+  const { warehouse, file } = damagedCopy('coverage', garble(60, 120, 0xff));
+  const out = `${temporaryFolder()}/a.csv`;
+  const words = ['query', '--sql', 'from coverage', '--out', out, '--format', 'csv', '--warehouse', warehouse];
+  expect(await run(words)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining(`${file} was changed after its commit. Restore damaged files from a backup;`),
+  });
+  expect(existsSync(out)).toBe(false);
 });
 
-describe('a file that is damaged in the middle', () => {
-  const damageInside = (file: string) => {
-    const bytes = readFileSync(file);
-    writeFileSync(file, bytes.fill(0xff, 60, 120));
-  };
-
-  test('a question that meets it names it, and ends with 1', async () => {
-    const { warehouse, file } = damagedCopy('coverage', damageInside);
-    const folder = temporaryFolder();
-    const questions = [
-      ['--sql', 'from coverage', '--out', `${folder}/a.csv`, '--format', 'csv'],
-      ['--sql', 'select max(hash(columns(*))) from coverage'],
-    ];
-    const ended = await Promise.all(
-      questions.slice(0, atLength(1, 2)).map((words) => run(['query', ...words, '--warehouse', warehouse])),
-    );
-    for (const each of ended) {
-      expect(each).toMatchObject({
-        code: 1,
-        stdout: '',
-        stderr: expect.stringContaining(`${file} was changed after its commit. Restore damaged files from a backup;`),
-      });
-    }
-    expect(existsSync(`${folder}/a.csv`)).toBe(false);
-    // Other files' answers do not suffer.
-    expect(await run(['query', '--sql', 'from runs', '--warehouse', warehouse])).toMatchObject({ code: 0 });
-  });
-
-  testAtLength('a state: the remedy rebuilds it', async () => {
-    const { warehouse, file } = damagedCopy('state', damageInside);
-    const asked = () => run(['query', '--sql', STATE, '--json', '--warehouse', warehouse]);
-    expect(await asked()).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(`${file} cannot be read: .*\\. \`indexhouse verify --repair\` rebuilds it`),
-    });
-    expect(await run(['verify', '--repair', '--config', configOf(warehouse)])).toMatchObject({ code: 0 });
-    expect(JSON.parse((await asked()).stdout)).toEqual(whole.state);
-  });
+test('a state that is damaged in the middle is named, with the command that rebuilds it', async () => {
+  const { warehouse, file } = damagedCopy('state', garble(60, 120, 0xff));
+  const named = new RegExp(`${file} cannot be read: .*\\. \`indexhouse verify --repair\` rebuilds it`);
+  const { code, stderr } = await run(['query', '--sql', STATE, '--warehouse', warehouse]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(named)]);
 });
-
-function configOf(warehouse: string): string {
-  return writeConfig(temporaryFolder(), { sections: { warehouse: { path: warehouse } } });
-}
 
 test('a check that begins in the same process calls no file of another check damaged', async () => {
   const { path } = built;

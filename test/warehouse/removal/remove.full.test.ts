@@ -1,7 +1,10 @@
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
+import { LiveReader } from '../../../src/serve/store/live-reader.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { run, runProcess } from '../../given/cli.js';
 import { startSimulator } from '../../given/client-clock.js';
@@ -10,17 +13,37 @@ import { contentOf } from '../../given/content.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { Home } from '../../given/home.js';
 import { leftBehind } from '../../given/left-behind.js';
-import { buildNights, maintainAt } from '../../given/thinned.js';
-import { findingsOf } from '../../given/verified.js';
+import { buildNights, filesBelow, maintainAt } from '../../given/thinned.js';
+import { findingsOf, verified } from '../../given/verified.js';
 import { sharedWarehouse } from '../../given/warehouse.js';
 import { removeNow } from './removed.js';
 
 /** What followers do after it is tested with them. */
 const OWN_STEPS = /removal$|^built the new/;
 
-const built = sharedWarehouse(() => buildNights([1, 3], { followed: 'followed' }));
+const built = sharedWarehouse(() => buildNights([1, 2, 3], { followed: 'followed' }));
 
 const leftIn = (root: string) => (step: string) => join(root, step.replaceAll(' ', '-'));
+
+/** A copy of the two websites, of which one is configured, and the command with a configuration for it. */
+function given(websites: object = [{ id: 'shop' }]) {
+  const warehouse = copyOf(built.path);
+  const config = writeConfig(temporaryFolder(), { sections: { websites, warehouse: { path: warehouse } } });
+  const indexhouse = (line: string, typed?: string[]) => run([...line.split(' '), '-c', config], typed && { typed });
+  return { warehouse, config, indexhouse };
+}
+
+test('a removed website leaves the warehouse as if it had never been', async () => {
+  const path = copyOf(built.path);
+  const [file = ''] = await listTableFiles(path, 'coverage', { websiteId: 'blog' });
+  copyFileSync(file, join(dirname(file), '0198c0de-0000-7000-8000-000000000000.parquet'));
+  expect((await verified(path, true)).repaired).toEqual([expect.stringContaining('set-aside')]);
+  await removeNow(path, 'blog');
+  const left = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('blog'));
+  expect([left, await findingsOf(path)]).toEqual([[], []]);
+  const never = await buildNights([1, 2, 3], { withBlog: false });
+  expect(await contentOf(path, true)).toEqual(await contentOf(never.path, true));
+});
 
 describe('a removal that dies', () => {
   test('behind any step is finished by whoever comes next', async () => {
@@ -54,22 +77,16 @@ describe('a removal that dies', () => {
     expect(await contentOf(folder)).toEqual(before);
   });
 
-  test.for(['decided the removal', 'built the new indexhouse.duckdb'])(
-    'the same command finishes it: %s',
-    async (step) => {
-      const config = writeConfig(temporaryFolder(), {
-        websites: ['shop'],
-        sections: { warehouse: { path: copyOf(built.path) } },
-      });
-      await run(['maintain', '--config', config]);
-      const command = ['remove', '--website', 'blog', '--yes', '--config', config];
-      const died = await runProcess(command, { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
-      expect(died).toMatchObject({ signal: 'SIGKILL' });
-      expect(await run(['verify', '--config', config])).toMatchObject({ code: 3 });
-      expect(await run(command)).toMatchObject({ code: 0 });
-      expect(await run(['verify', '--config', config])).toMatchObject({ code: 0 });
-    },
-  );
+  test('is finished by the same command', async () => {
+    const { config } = given();
+    await run(['maintain', '--config', config]);
+    const command = ['remove', '--website', 'blog', '--yes', '--config', config];
+    const died = await runProcess(command, { env: { INDEXHOUSE_TEST_CRASH_AT: 'built the new indexhouse.duckdb' } });
+    expect(died).toMatchObject({ signal: 'SIGKILL' });
+    expect(await run(['verify', '--config', config])).toMatchObject({ code: 3 });
+    expect(await run(command)).toMatchObject({ code: 0 });
+    expect(await run(['verify', '--config', config])).toMatchObject({ code: 0 });
+  });
 });
 
 test('a run of the website that died is removed with it', async () => {
@@ -89,4 +106,65 @@ test('a run of the website that died is removed with it', async () => {
     );
     expect([step, await died.wrong(), left]).toEqual([step, [], []]);
   }
+});
+
+test('a removed website does not leave a running service degraded that was just reading it', async () => {
+  const { warehouse } = given();
+  let now = 0;
+  const reader = new LiveReader({ warehouse, memoryLimit: 256e6 }, () => now);
+  onTestFinished(() => reader.close());
+  const context = { keyId: 'key', signal: new AbortController().signal };
+  const coverage = () => reader.ask(context, 'quick', (one) => one.rows(z.unknown(), 'select * from coverage'));
+  const before = await coverage();
+  await removeNow(warehouse, 'blog');
+  await expect(coverage()).rejects.toThrow('cannot be read');
+  expect(reader.unreadable()).toBe(1);
+  now += 60_000;
+  expect((await coverage()).length).toBeLessThan(before.length);
+  expect(reader.unreadable()).toBe(0);
+});
+
+test('`indexhouse remove` changes nothing unless confirmed', async () => {
+  const { warehouse, indexhouse } = given();
+  const before = filesBelow(warehouse);
+  const refused: [line: string, message: RegExp, typed?: string[]][] = [
+    ['remove --website blog', /nothing was removed; --yes/],
+    ['remove --website blog', /nothing was removed; --yes/, ['no']],
+    ['remove --website blogg --yes', /no website "blogg" in the warehouse. Did you mean:\n {2}blog {2}/],
+    ['remove --yes', /required option '-w, --website <id>' not specified/],
+  ];
+  for (const [line, message, typed] of refused) {
+    expect(await indexhouse(line, typed)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
+  }
+  const { stdout } = await indexhouse('remove --website blog --json');
+  expect(JSON.parse(stdout)).toMatchObject({ website_id: 'blog', snapshots: 2, removed: false });
+  const lock = await RunLock.take(warehouse, 'test');
+  onTestFinished(() => lock.release());
+  expect(await indexhouse('remove --website blog --yes')).toMatchObject({ code: 4 });
+  expect(filesBelow(warehouse)).toEqual(before);
+});
+
+test('`indexhouse remove` says how to keep away a website that the next sync would bring back', async () => {
+  const removal = async (websites: object) =>
+    (await given(websites).indexhouse('remove --website blog', ['no'])).stdout;
+  const again = 'The next sync brings it back, with a new history: to keep it away,';
+  const excluded = `${again} exclude it with \`websites: {all: true, except: ["blog"]}\`.`;
+  expect(await removal({ all: true })).toContain(excluded);
+  expect(await removal([{ id: 'blog' }])).toContain(`${again} delete its entry under \`websites\`.`);
+  expect(await removal({ all: true, except: ['blog'] })).not.toContain(again);
+});
+
+test('`indexhouse remove` removes a website that is no longer configured', async () => {
+  const { warehouse, indexhouse } = given();
+  const backup = temporaryFolder();
+  await indexhouse(`backup ${backup}`);
+  const remedy = 'blog is no longer configured; `indexhouse remove --website blog` removes it';
+  expect((await indexhouse('status')).stdout).toContain(remedy);
+  expect((await indexhouse('remove --website blog', ['yes'])).code).toBe(0);
+  expect(await findingsOf(warehouse)).toEqual([]);
+  expect((await indexhouse('status')).stdout).not.toContain('blog');
+  expect(await indexhouse(`backup ${backup}`)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('new folder'),
+  });
 });

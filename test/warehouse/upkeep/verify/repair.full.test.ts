@@ -1,11 +1,15 @@
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { DAY_MS } from '../../../../src/base/time.js';
 import { rebuildDuckdb } from '../../../../src/warehouse/copies/duckdb.js';
 import { TABLES } from '../../../../src/warehouse/log/folder/tables.js';
+import { readIndex } from '../../../../src/warehouse/log/marker-index.js';
+import { updateIndex } from '../../../../src/warehouse/log/update-index.js';
 import { verifyExitCode } from '../../../../src/warehouse/upkeep/verify/finding.js';
 import { run } from '../../../given/cli.js';
+import { temporaryFolder } from '../../../given/folder.js';
 import { holdOpen } from '../../../given/holder.js';
 import { Home } from '../../../given/home.js';
 import { leftBehind } from '../../../given/left-behind.js';
@@ -120,4 +124,25 @@ describe('indexhouse.duckdb', () => {
     expect(state.behind).toBe(1);
     expect(await contents()).toMatchObject({ snapshots: [{ rows: '1' }] });
   });
+});
+
+test('an index of old markers that differs from them is dropped by --repair', async () => {
+  const { warehouse } = home;
+  await updateIndex(
+    warehouse,
+    { memoryLimit: MEMORY_BYTES, temporary: temporaryFolder() },
+    Date.now() + 40 * DAY_MS,
+    1,
+  );
+  const file = (await readIndex(warehouse))?.files.snapshots ?? expect.fail();
+  const was = hashOf(file);
+  await rewrite(file, 'select * replace (pages_listed + 1 as pages_listed) from self');
+  const index = join(warehouse, 'index', 'index.json');
+  writeFileSync(index, readFileSync(index, 'utf8').replace(was, hashOf(file)));
+  expect((await home.verify()).findings).toContainEqual(
+    expect.objectContaining({ check: 'marker index', level: 'difference' }),
+  );
+  const { repaired } = await home.verify(true);
+  expect(repaired).toContain('dropped the index of old markers: the next sync rebuilds it');
+  expect((await home.verify()).findings).toEqual([]);
 });
