@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Stopped } from '../../src/base/exit.js';
 import { Client } from '../../src/source/client.js';
 import { Transport, type TransportOptions } from '../../src/source/transport.js';
-import { casesAtLength, once } from '../given/at-length.js';
 import { failure } from '../given/failure.js';
 import { listenOnLoopback } from '../given/loopback.js';
 import { EARLY_HINTS, http, type RawAnswer, startRawServer, trickle } from '../given/raw-server.js';
@@ -26,29 +25,10 @@ const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 describe('an answer that does not come whole', () => {
   const BROKEN: [string, string | null, RawAnswer][] = [
     ['a body shorter than its content-length', 'network', () => `${HEAD}content-length: 100\r\n\r\n{"a":`],
-    ['chunks without their end', 'network', () => `${HEAD}transfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\n`],
-    [
-      'a reset in the headers',
-      'network',
-      (_, socket) => {
-        socket.write('HTTP/1.1 200 OK\r\ncontent-');
-        setTimeout(() => socket.resetAndDestroy(), 10);
-        return undefined;
-      },
-    ],
     ['a close before the headers', 'network', (_, socket) => void socket.end()],
     ['something that is no HTTP', 'network', () => 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
     ['nothing at all', 'timeout', () => undefined],
-    [
-      'headers that never end',
-      'timeout',
-      (_, socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n');
-        return trickle(socket, 'x-a: b\r\n');
-      },
-    ],
     ['early hints that never end', 'timeout', (_, socket) => trickle(socket, EARLY_HINTS)],
-    ['a body that stalls', 'timeout', (_, socket) => void socket.write(`${HEAD}content-length: 9\r\n\r\n{"a"`)],
     [
       'a body that trickles for ever',
       'timeout',
@@ -58,24 +38,18 @@ describe('an answer that does not come whole', () => {
       },
     ],
   ];
-  // What stalls is noticed only when a timer of a second looks.
-  const aFew = BROKEN.map(([name]) => name).filter(
-    (name) => name !== 'headers that never end' && name !== 'a body that stalls',
-  );
-  it.each(casesAtLength(BROKEN, ...aFew))('%s', async (_, kind, answer) => {
+  it.each(BROKEN)('%s', async (_, kind, answer) => {
     const { transport } = await given(answer);
-    const before = performance.now();
     const error = await failure(transport.send(get('/v1')));
     expect(error).toMatchObject({ kind, retryable: true });
     expect(error.message).toMatch(
       kind === 'timeout' ? /150 ms; try again later$/ : /the connection to http:\/\/127\.0\.0\.1:\d+ failed: ./,
     );
-    expect(performance.now() - before).toBeLessThan(2500);
   });
 });
 
 describe('a body', () => {
-  once('that is endless is cut off at a limit', async () => {
+  it('that is endless is cut off at a limit', async () => {
     let stopped = false;
     const { transport } = await given(
       (_, socket) => {
@@ -97,7 +71,7 @@ describe('a body', () => {
     await expect.poll(() => stopped).toBe(true);
   });
 
-  once('exactly at the limit is taken, and one byte more is not', async () => {
+  it('exactly at the limit is taken, and one byte more is not', async () => {
     const { transport } = await given(({ target }) => http(200, 'a'.repeat(Number(target.slice(1)))), {
       maxBodyBytes: 1000,
     });
@@ -105,19 +79,15 @@ describe('a body', () => {
     expect(await failure(transport.send(get('/1001')))).toMatchObject({ kind: 'too_large' });
   });
 
-  once('is that of the last answer, whatever was announced before it', async () => {
-    const { transport } = await given(() => `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${http(200, 'x')}`);
-    expect(await transport.send(get('/v1'))).toMatchObject({ status: 200, text: 'x' });
-  });
-
-  once('without a content-length ends with the connection', async () => {
-    const { transport } = await given(() => `${HEAD}connection: close\r\n\r\n{"a":"ä`);
+  it('without a content-length ends with the connection, after early hints', async () => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
+    const { transport } = await given(() => `${hints}${HEAD}connection: close\r\n\r\n{"a":"ä`);
     expect(await transport.send(get('/v1'))).toMatchObject({ status: 200, text: '{"a":"ä' });
   });
 });
 
 describe('more requests than connections', () => {
-  once('wait for one, first come first served', async () => {
+  it('wait for one, first come first served', async () => {
     let open = 0;
     let most = 0;
     const { server, transport } = await given(
@@ -136,23 +106,8 @@ describe('more requests than connections', () => {
     const texts = ends.map((end) => (end.status === 'fulfilled' ? end.value.text : end.reason.kind));
     expect(texts).toEqual(paths.map((path) => (path === '/3' ? 'network' : path)));
     expect(most).toBe(2);
-    expect(
-      server.requests
-        .map(({ target }) => target)
-        .slice(0, 2)
-        .sort(),
-    ).toEqual(['/0', '/1']);
-  });
-
-  once('end with a stop, and so does what is asked after it', async () => {
-    const { transport } = await given(() => undefined, { timeout: 60_000 });
-    const asked = ['/a', '/b', '/c'].map((path) => transport.send(get(path)));
-    const ends = Promise.allSettled(asked);
-    await sleep(30);
-    transport.abort();
-    const late = await Promise.allSettled([transport.send(get('/d'))]);
-    const all = [...(await ends), ...late];
-    expect(all.map((end) => end.status === 'rejected' && end.reason instanceof Stopped)).toEqual(all.map(() => true));
+    const [first, second] = server.requests.map(({ target }) => target);
+    expect([first, second].sort()).toEqual(['/0', '/1']);
   });
 });
 
@@ -167,10 +122,8 @@ describe('a stop', () => {
 
   it.each<[string, string, RawAnswer]>([
     ['while the answer is awaited', 'http', () => undefined],
-    ['while the body arrives', 'http', (_, socket) => void socket.write(`${HEAD}content-length: 9\r\n\r\n{"a"`)],
     ['while the connection is made', 'https', () => undefined],
     ['while the key pauses', 'http', () => http(429, '', { 'retry-after': '3000' })],
-    ['while a retry is awaited', 'http', () => http(503, '', { 'retry-after': '3000' })],
   ])('%s ends the request at once', async (_, scheme, answer) => {
     const server = await startRawServer(answer);
     const stop = new AbortController();
@@ -181,13 +134,14 @@ describe('a stop', () => {
     await sleep(80);
     const before = performance.now();
     stop.abort();
-    const ended = await ends;
-    expect(ended.map((end) => end.status === 'rejected' && end.reason instanceof Stopped)).toEqual([true, true]);
-    expect(performance.now() - before).toBeLessThan(200);
+    const late = await Promise.allSettled([made.send({ path: '/c' }, { lane: '', counts: counts() })]);
+    const ended = [...(await ends), ...late];
+    expect(ended.map((end) => end.status === 'rejected' && end.reason instanceof Stopped)).toEqual([true, true, true]);
+    expect(performance.now() - before).toBeLessThan(1000);
   });
 });
 
-once('goes through the proxy of HTTPS_PROXY, which never sees the token', async () => {
+it('goes through the proxy of HTTPS_PROXY, which never sees the token', async () => {
   const seen: string[] = [];
   const proxy = createServer().on('connect', (request: IncomingMessage, socket: Socket) => {
     seen.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
@@ -210,7 +164,7 @@ once('goes through the proxy of HTTPS_PROXY, which never sees the token', async 
   expect(seen).toHaveLength(1);
 });
 
-once('does not wait for a silent proxy longer than for an answer', async () => {
+it('does not wait for a silent proxy longer than for an answer', async () => {
   vi.stubEnv('HTTPS_PROXY', (await startRawServer(() => undefined)).url);
   onTestFinished(() => void vi.unstubAllEnvs());
   const { transport } = await given(() => '', { baseUrl: 'https://api.invalid' });

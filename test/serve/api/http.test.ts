@@ -1,53 +1,22 @@
 import { Readable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import fc from 'fast-check';
+import { expect, it, onTestFinished } from 'vitest';
 import { buildServer, plainServer } from '../../../src/serve/api/http.js';
-import { paginationOf } from '../../../src/serve/api/pagination.js';
 import { errorLog } from '../../../src/serve/api/request-log.js';
 import { errorBodySchema } from '../../../src/source/contract/key.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { storeOf } from '../scripted-store.js';
 
-it('answers a page of two websites from the one that the key may read', async () => {
-  const shared = { domain: 'shared.example', pages: 30 };
-  const simulator = await startSimulator({
-    websites: [
-      { id: 'foreign', ...shared },
-      { id: 'own', ...shared },
-    ],
-    keys: [{ token: 'good', label: 'one', websites: ['own'] }],
-  });
-  const url = encodeURIComponent(simulator.world.listing('own', 1, 1).entries[0]?.url ?? '');
-  const headers = { authorization: 'Bearer good' };
-  const answer = await fetch(`${simulator.url}/v1/url-report?url=${url}`, { headers });
-  expect(await answer.json()).toMatchObject({ service_link: expect.stringContaining('/websites/own/') });
-});
-
-it.each([
-  [0, 10, 25, { next: 10, prev: null, end: false, current: 1, total: 3 }],
-  [15, 10, 25, { next: null, prev: 5, end: true, current: 2, total: 3 }],
-  [5, 10, 25, { next: 15, prev: 0, end: false, current: 1, total: 3 }],
-  [0, 10, 0, { next: null, prev: null, end: true, current: 1, total: 1 }],
-  [90, 10, 25, { next: null, prev: 80, end: true, current: 10, total: 3 }],
-])('the pagination object of skip %i, limit %i of %i', (skip, limit, count, { next, prev, end, current, total }) => {
-  const link = (from: number | null): string | null => (from === null ? null : `/v1/urls/w?skip=${from}&limit=10`);
-  expect(paginationOf('/v1/urls/w', { skip, limit }, count)).toEqual({
-    ...{ next_page: link(next), prev_page: link(prev), end, count, skip, limit },
-    ...{ current_page: current, total_page: total },
-  });
-});
-
-describe('a store that fails', () => {
-  it('answers 500 without saying why, and reports the error to its owner', async () => {
-    const findKey = () => Promise.reject(new Error('secret place /var/lib'));
-    const reported: unknown[] = [];
-    const app = buildServer({ ...storeOf(new Map()), findKey }, { onError: (error) => reported.push(error) });
-    const answer = await app.inject({ url: '/v1', headers: { authorization: 'Bearer x' } });
-    expect(answer.statusCode).toBe(500);
-    expect(answer.body).not.toMatch(/secret|stack|at /);
-    expect(errorBodySchema.parse(answer.json()).error).toBe('internal_error');
-    expect(reported).toEqual([new Error('secret place /var/lib')]);
-    await app.close();
-  });
+it('answers 500 without saying why if a store fails, and reports the error to its owner', async () => {
+  const findKey = () => Promise.reject(new Error('secret place /var/lib'));
+  const reported: unknown[] = [];
+  const app = buildServer({ ...storeOf(new Map()), findKey }, { onError: (error) => reported.push(error) });
+  const answer = await app.inject({ url: '/v1', headers: { authorization: 'Bearer x' } });
+  expect(answer.statusCode).toBe(500);
+  expect(answer.body).not.toMatch(/secret|stack|at /);
+  expect(errorBodySchema.parse(answer.json()).error).toBe('internal_error');
+  expect(reported).toEqual([new Error('secret place /var/lib')]);
+  await app.close();
 });
 
 it('reports a file that breaks off with its request, once its client has the beginning', async () => {
@@ -65,4 +34,51 @@ it('reports a file that breaks off with its request, once its client has the beg
   expect(answer.status).toBe(200);
   await expect(answer.text()).rejects.toThrow();
   expect(errors).toEqual([{ err: new Error('the disk failed'), method: 'GET', path: '/pages.csv' }]);
+});
+
+it('limits each key by itself and says where it stands on every answer', async () => {
+  let now = 1_800_000_000_000;
+  const simulator = await startSimulator({
+    websites: [{ id: 'w', pages: 3 }],
+    keys: [
+      { token: 'one', label: 'same', websites: 'all' },
+      { token: 'two', label: 'same', websites: [] },
+    ],
+    rateLimit: 2,
+    clock: () => now,
+  });
+  const get = (path: string, token = 'one'): Promise<Response> =>
+    fetch(simulator.url + path, { headers: { authorization: `Bearer ${token}` } });
+  const rate = ({ status, headers }: Response): unknown[] => [
+    status,
+    ...['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`)),
+    headers.get('retry-after'),
+  ];
+  expect(rate(await get('/v1'))).toEqual([200, '2', '1', '1800000060', null]);
+  now += 20_500;
+  expect(rate(await get('/v1/urls/none'))).toEqual([404, '2', '0', '1800000060', null]);
+  const refused = await get('/v1');
+  expect(rate(refused)).toEqual([429, '2', '0', '1800000060', '40']);
+  expect(errorBodySchema.parse(await refused.json())).toMatchObject({ error: 'rate_limit_exceeded', status: 429 });
+  expect(rate(await get('/v1/urls/w', 'two'))).toEqual([403, '2', '1', '1800000081', null]);
+  expect(rate(await get('/v1', 'unknown'))).toEqual([401, null, null, null, null]);
+  now += 39_500;
+  expect(rate(await get('/v1'))).toEqual([200, '2', '1', '1800000120', null]);
+});
+
+it('gives back any website id byte for byte', async () => {
+  // A path segment of only dots cannot be addressed by any URL.
+  const usable = fc
+    .string({ unit: 'grapheme', minLength: 1 })
+    .filter((id) => id.isWellFormed() && !/^\.{1,2}$/.test(id));
+  const property = fc.asyncProperty(usable, async (id) => {
+    const pages = [1, 2, 3].map((page) => ({ url: `https://w.example/${page}` }));
+    const app = buildServer(storeOf(new Map([[id, pages]])));
+    const url = `/v1/urls/${encodeURIComponent(id)}?skip=0&limit=2`;
+    const answer = await app.inject({ url, headers: { authorization: 'Bearer x' } });
+    const next_page = `/v1/urls/${encodeURIComponent(id)}?skip=2&limit=2`;
+    expect(answer.json()).toMatchObject({ urls: pages.slice(0, 2), pagination: { next_page } });
+    await app.close();
+  });
+  await fc.assert(property, { numRuns: 20 });
 });

@@ -45,20 +45,16 @@ describe('methods', () => {
 describe('odd requests', () => {
   const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\n${KEY}${headers}${END}`;
   const cases: [name: string, request: string, status: number][] = [
-    ['two slashes', get('//api/v1'), 404],
     ['an id that cannot be decoded', get('/api/v1/urls/%zz'), 400],
     ['an id of 5,000 characters', get(`/api/v1/urls/${'a'.repeat(5000)}`), 414],
     ['a byte that is not ASCII', get('/api/v1/urls/\xff'), 400],
-    ['a whole address', get('http://x/api/v1'), 200],
     ['two keys', get('/api/v1', 'Authorization: Bearer bad\r\n'), 400],
     ['two hosts', get('/api/v1', 'Host: y\r\n'), 400],
     ['no host', `GET /api/v1 HTTP/1.1\r\n${KEY}Connection: close\r\n\r\n`, 400],
     ['HTTP/1.0, which needs no host', `GET /api/v1 HTTP/1.0\r\n${KEY}\r\n`, 200],
     ['a huge header', get('/api/v1', `X: ${'a'.repeat(70_000)}\r\n`), 431],
     ['a method that is none', `FOO /api/v1 HTTP/1.1\r\n${END}`, 400],
-    ['a body that nobody asked for', get('/api/v1', 'Content-Length: 1\r\nContent-Type: application/json\r\n'), 200],
     ['two lengths of a body', get('/api/v1', 'Content-Length: 1\r\nTransfer-Encoding: chunked\r\n'), 400],
-    ['another expectation', get('/api/v1', 'Expect: miracles\r\n'), 417],
     ['parameters named like parts of an object', get('/api/v1/urls/own?__proto__=1&constructor=2'), 200],
   ];
   it.each(cases)('%s', async (_name, request, status) => {

@@ -86,3 +86,18 @@ export async function call(client: Client, name: string, given: Record<string, u
 function errorIn(text: string): string {
   return text.startsWith('{') ? z.object({ error: z.string() }).parse(JSON.parse(text)).error : text;
 }
+
+/** It would compute for days. */
+export const ENDLESS = 'select count(*) from range(10000000000) a, range(10000000000) b';
+
+/** Asks a service for a statement. */
+export function asking(baseUrl: string, token: string, sql: string, signal: AbortSignal | null = null) {
+  const params = { name: 'query_sql', arguments: { sql } };
+  const accept = 'application/json, text/event-stream';
+  return fetch(`${baseUrl}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept, authorization: `Bearer ${token}` },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    signal,
+  });
+}

@@ -1,252 +1,169 @@
-/** Functions that read a file whose name they are given. */
-const FILE_FUNCTIONS = `
-  read_csv read_csv_auto read_json read_json_auto read_json_objects read_json_objects_auto read_ndjson
-  read_ndjson_auto read_ndjson_objects sniff_csv READ_TEXT main.read_text system.main.read_text read_duckdb
-  query_table st_read read_xlsx excel_scan "read_text"
-`;
-
-/** Functions that read a Parquet file. */
-const PARQUET_FUNCTIONS = `
-  read_parquet parquet_scan parquet_metadata parquet_schema parquet_file_metadata parquet_kv_metadata
-  parquet_full_metadata
-`;
-
-/** What follows `duckdb_` in the names of functions that show settings, secrets or logs. */
-const DUCKDB_FUNCTIONS = `
-  settings secrets extensions variables external_file_cache temporary_files logs log_contexts memory
-  prepared_statements approx_database_count
-`;
-
 /** The statement of each of these words. */
 function each(words: string, statement: (word: string) => string): string[] {
   return words.trim().split(/\s+/).map(statement);
 }
 
+/** The statements of these lines. */
+function lines(text: string): string[] {
+  return text.trim().split(/\n */);
+}
+
+/** What reads a file whose name it is given, in whatever corner of a query. */
+const READ = "(select content from read_text('FILE'))";
+
 /** Texts that must be refused before anything of them runs. FILE, FOLDER and PARQUET stand for what is there to steal. */
 const READS = [
-  ...each(FILE_FUNCTIONS, (name) => `from ${name}('FILE')`),
-  ...each(PARQUET_FUNCTIONS, (name) => `from ${name}('PARQUET')`),
   ...each(
-    'FILE PARQUET FOLDER/parquet/*/*/*/*.parquet /etc/passwd https://example.com/x.parquet s3://bucket/x.parquet http://127.0.0.1:1/x.csv',
+    `read_csv read_csv_auto read_json read_json_auto read_json_objects read_ndjson read_blob sniff_csv READ_TEXT
+    main.read_text system.main.read_text read_duckdb query_table st_read read_xlsx "read_text"`,
+    (name) => `from ${name}('FILE')`,
+  ),
+  ...each(
+    'read_parquet parquet_scan parquet_metadata parquet_schema parquet_file_metadata parquet_kv_metadata',
+    (name) => `from ${name}('PARQUET')`,
+  ),
+  ...each(
+    `FILE PARQUET FOLDER/parquet/*/*/*/*.parquet /etc/passwd https://example.com/x.parquet s3://bucket/x.parquet
+    http://127.0.0.1:1/x.csv`,
     (place) => `from '${place}'`,
   ),
-  ...['FILE', 'PARQUET'].flatMap((file) => each('describe summarize show table', (verb) => `${verb} '${file}'`)),
-  'from "FILE"',
-  "select * from read_text('FILE')",
-  "select content from read_blob('FILE')",
-  "from parquet_bloom_probe('PARQUET', 'url', 'x')",
-  "from glob('FOLDER/**')",
-  "from glob('/etc/*')",
-  "from read_parquet(['PARQUET', 'PARQUET'])",
-  "with x as (from read_text('FILE')) from x",
-  "select (select content from read_text('FILE'))",
-  "select * from pages where exists (from read_text('FILE'))",
-  "select * from pages join read_text('FILE') on true",
-  "select * from pages, lateral (select content from read_text('FILE'))",
-  "select * from (values (1)) union all select 1 from read_text('FILE')",
-  "select 1 from pages order by (select content from read_text('FILE'))",
-  "select 1 limit (select length(content) from read_text('FILE'))",
-  "select case when true then (select content from read_text('FILE')) end",
-  "select list_transform([1], x -> (select content from read_text('FILE')))",
-  "select 1 from pages group by (select content from read_text('FILE'))",
-  "select 1 from pages having (select true from read_text('FILE'))",
-  "select 1 from pages qualify (select true from read_text('FILE'))",
-  "select sum(1) over (order by (select content from read_text('FILE')))",
-  "from pages pivot (count(*) for url in (from read_text('FILE')))",
-  "with recursive r as (select content from read_text('FILE') union all from r) from r",
-  "with x as materialized (from read_csv('FILE')) from x",
-  "select * from unnest((select [content] from read_text('FILE')))",
-  "/* from pages */ from read_text('FILE')",
+  ...each('describe summarize show table', (verb) => `${verb} 'FILE'`),
+  ...lines(`from "FILE"
+    from parquet_bloom_probe('PARQUET', 'url', 'x')
+    from glob('FOLDER/**')
+    from read_parquet(['PARQUET', 'PARQUET'])
+    with x as (from read_text('FILE')) from x
+    select ${READ}
+    select * from pages where exists ${READ}
+    select * from pages join read_text('FILE') on true
+    select * from pages, lateral ${READ}
+    select * from (values (1)) union all select 1 from read_text('FILE')
+    select 1 from pages order by ${READ}
+    select 1 limit (select length(content) from read_text('FILE'))
+    select case when true then ${READ} end
+    select list_transform([1], x -> ${READ})
+    select 1 from pages group by ${READ}
+    select 1 from pages having ${READ}
+    select 1 from pages qualify ${READ}
+    select sum(1) over (order by ${READ})
+    from pages pivot (count(*) for url in (from read_text('FILE')))
+    with recursive r as (select content from read_text('FILE') union all from r) from r
+    select * from unnest((select [content] from read_text('FILE')))
+    /* from pages */ from read_text('FILE')
+    from read_text(/* */ 'FILE')
+    from read_text($$FILE$$)
+    from read_text('FI' || 'LE')
+    from read_text('FOLDER/parquet/../service-keys.json')
+    from pages union all by name from read_text('FILE')
+    select * from (describe from read_text('FILE'))
+    from json_execute_serialized_sql(json_serialize_sql('from read_text(''FILE'')'))
+    from query('from read_text(''FILE'')')
+    from sqlite_scan('FILE', 't')
+    from postgres_scan('host=localhost', 'public', 't')
+    from iceberg_scan('FOLDER')
+    from arrow_scan(1, 2, 3)`),
   "-- from pages\nfrom read_text('FILE')",
-  "from read_text(/* */ 'FILE')",
-  'from read_text($$FILE$$)',
-  "from read_text('FI' || 'LE')",
-  "from glob('FOLDER/parquet/../*')",
-  "from read_text('FOLDER/parquet/../service-keys.json')",
-  "select * from pages where url in (select content from read_text('FILE'))",
-  "from pages union all by name from read_text('FILE')",
-  "select * from (describe from read_text('FILE'))",
-  "from json_execute_serialized_sql(json_serialize_sql('from read_text(''FILE'')'))",
-  "select list_transform([1], lambda n: getenv('HOME'))",
-  "select getvariable('state_files')",
-  "from query('from read_text(''FILE'')')",
-  "from query_table(['FILE'])",
-  "describe from read_text('FILE')",
-  "summarize from read_text('FILE')",
-  "from json_execute_serialized_sql('{}')",
-  "from sqlite_scan('FILE', 't')",
-  "from postgres_scan('host=localhost', 'public', 't')",
-  "from mysql_query('x', 'select 1')",
-  "from iceberg_scan('FOLDER')",
-  "from delta_scan('FOLDER')",
-  'from arrow_scan(1, 2, 3)',
-  "from pandas_scan('x')",
 ];
 
 const WRITES = [
-  "copy pages to 'FOLDER/out.csv'",
-  "copy (from pages) to 'FOLDER/out.parquet'",
-  "copy (select 1) to '/tmp/out.csv'",
-  "copy pages from 'FILE'",
-  "copy (from pages) to '/dev/stdout'",
-  "copy (select 1) to 'FOLDER' (format parquet, partition_by (a))",
-  'copy from database memory to other',
-  "export database 'FOLDER/out'",
-  "import database 'FOLDER'",
-  'insert into pages values (1)',
-  'insert into page_state select * from page_state',
-  "update page_state set url = 'x'",
-  'delete from page_state',
-  'truncate page_state',
-  'merge into page_state using pages on true when matched then delete',
-  'create table t as select 1',
-  'create temp table t as select 1',
-  'create view v as select 1',
-  'create or replace view pages as select 1',
-  'create schema s',
-  'create sequence q',
-  'create type t as int',
-  'create index i on page_state (url)',
-  "create macro m() as table from read_text('FILE')",
-  "create function f() as (select content from read_text('FILE'))",
-  "create secret (type s3, key_id 'a', secret 'b')",
-  "create persistent secret (type http, bearer_token 'a')",
-  'drop view pages',
-  'drop table page_state',
-  'drop schema main cascade',
-  'alter table page_state add column x int',
-  'alter view pages rename to p',
-  "comment on view pages is 'x'",
-  'begin',
-  'begin transaction',
-  'commit',
-  'rollback',
-  'checkpoint',
-  'force checkpoint',
-  'vacuum',
-  'analyze',
-  'explain select 1',
-  "explain analyze from read_text('FILE')",
-  'with x as (delete from page_state returning *) from x',
-  'with x as (insert into page_state values (1) returning 1) from x',
-  'select 1; drop view pages',
-  "select 1; from read_text('FILE')",
-  'select 1; select 2',
-  ";;; copy pages to 'FOLDER/out.csv'",
-  "(copy pages to 'FOLDER/out.csv')",
+  ...each('FOLDER/out.csv /tmp/out.csv /dev/stdout', (file) => `copy (from pages) to '${file}'`),
+  ...each('table temp.table view schema type', (what) => `create ${what.replace('.', ' ')} t as select 1`),
+  ...each('view schema table', (what) => `drop ${what} pages`),
+  ...each('begin commit rollback checkpoint vacuum analyze', (word) => word),
+  ...lines(`copy pages from 'FILE'
+    copy (select 1) to 'FOLDER' (format parquet, partition_by (a))
+    copy from database memory to other
+    export database 'FOLDER/out'
+    import database 'FOLDER'
+    insert into pages values (1)
+    update page_state set url = 'x'
+    delete from page_state
+    truncate page_state
+    merge into page_state using pages on true when matched then delete
+    create or replace view pages as select 1
+    create sequence q
+    create index i on page_state (url)
+    create macro m() as table from read_text('FILE')
+    create persistent secret (type s3, key_id 'a', secret 'b')
+    alter table page_state add column x int
+    comment on view pages is 'x'
+    explain select 1
+    explain analyze from read_text('FILE')
+    with x as (delete from page_state returning *) from x
+    select 1; drop view pages
+    select 1; select 2
+    ;;; copy pages to 'FOLDER/out.csv'
+    (copy pages to 'FOLDER/out.csv')`),
 ];
 
 const SETTINGS = [
-  ...each(DUCKDB_FUNCTIONS, (name) => `from duckdb_${name}()`),
-  ...each('describe summarize show table', (verb) => `${verb} pg_settings`),
-  "attach 'FOLDER/indexhouse.duckdb' as other",
-  "attach ':memory:' as other",
-  "attach 'FILE' (type sqlite)",
-  "attach 'https://example.com/x.duckdb' as other (read_only)",
-  "attach if not exists 'FILE'",
-  'detach memory',
-  'use system',
-  "use 'FILE'",
-  'set enable_external_access = true',
-  'set lock_configuration = false',
-  "set memory_limit = '100GB'",
-  'set threads = 100',
-  "set temp_directory = '/tmp'",
-  "set allowed_directories = ['/']",
-  "set home_directory = '/'",
-  "set extension_directory = '/tmp'",
-  "set secret_directory = '/tmp'",
-  'set allow_unsigned_extensions = true',
-  'set autoload_known_extensions = true',
-  "set custom_extension_repository = 'http://example.com'",
-  "set log_query_path = '/tmp/x'",
-  "set search_path = 'system'",
-  'set variable x = 1',
-  "set variable files_of_pages = ['PARQUET']",
-  "set global s3_endpoint = 'x'",
-  'reset all',
-  'reset memory_limit',
-  'pragma enable_profiling',
-  "pragma profiling_output = '/tmp/x'",
-  "pragma import_database('FOLDER')",
-  'pragma enable_object_cache',
-  "pragma storage_info('pages')",
-  'pragma database_size',
-  'pragma disable_verification',
-  "pragma add_parquet_key('k', '0123456789112345')",
-  'install httpfs',
-  "install httpfs from 'http://example.com'",
-  'force install httpfs',
-  'load httpfs',
-  "load 'FILE'",
-  'load icu',
-  'update extensions',
-  'call pragma_version()',
-  "call glob('FOLDER/*')",
-  'call enable_logging()',
-  'call load_aws_credentials()',
-  "prepare p as from read_text('FILE')",
-  'execute p',
-  'deallocate p',
-  'from pg_settings',
-  'from PG_SETTINGS',
-  'from pg_catalog.pg_settings',
-  'from system.pg_catalog."pg_settings"',
-  'from (summarize pg_settings)',
-  'with x as (from pg_settings) from x',
-  'select (select max(setting) from pg_settings)',
-  'pivot pg_settings on name in (1) using max(setting)',
-  'unpivot pg_settings on setting',
-  'from summary((from pg_settings))',
-  'from histogram_values(pg_settings, setting)',
-  "from histogram_values('pg_' || 'settings', setting)",
-  "from histogram('pg_settings', 'setting')",
-  "from which_secret('s3://x', 's3')",
-  'from enable_logging()',
-  'from checkpoint()',
-  'from force_checkpoint()',
-  'from pragma_database_size()',
-  "from pragma_storage_info('pages')",
-  "from sql_auto_complete('sel')",
-  "select getenv('HOME')",
-  "select getenv('INDEXHOUSE_TOKEN')",
-  "select GETENV('HOME')",
-  "select current_setting('temp_directory')",
-  "select current_setting('allowed_directories')",
-  "select main.current_setting('home_directory')",
-  "select getvariable('files_of_page_state')",
-  "select list_transform([1], x -> getvariable('files_of_coverage'))",
-  "select write_log('x')",
-  'select * from pages where getenv(url) is null',
-  "select json_serialize_plan('select * from pages', optimize := true)",
-  "select JSON_Serialize_Plan('select current_setting(''temp_directory'')', optimize := true)",
-  'select system.main."json_serialize_plan"(\'from pages\')',
-  'select url.json_serialize_plan() from pages',
-  "select list_transform(['from pages'], lambda text: json_serialize_plan(text))",
-  "from pages pivot (max(json_serialize_plan('from pages')) for website_id in ('shop'))",
-  "describe select json_serialize_plan('from pages')",
-  "from range(length(json_serialize_plan('from pages')::varchar))",
-  "select max(json_serialize_plan('from pages')::varchar) over ()",
-  "select json_serialize_sql('from pages')",
-  "select json_deserialize_sql('{}')",
-  'select current_query()',
-  "select nextval('q')",
-  'select stats(url) from pages',
-  'select sleep_ms(60000)',
-  'select pg_sleep(60)',
-  'select pg_get_viewdef(1)',
-  "select get_block_size('memory')",
-  'from duckdb_logs',
-  'from pg_catalog.pg_prepared_statements',
+  ...each(
+    'settings secrets extensions variables external_file_cache temporary_files logs log_contexts prepared_statements',
+    (name) => `from duckdb_${name}()`,
+  ),
+  ...each(
+    `enable_external_access lock_configuration memory_limit threads temp_directory allowed_directories home_directory
+    extension_directory allow_unsigned_extensions custom_extension_repository log_query_path search_path
+    global.s3_endpoint variable.x`,
+    (name) => `set ${name.replace('.', ' ')} = 'x'`,
+  ),
+  ...each('describe summarize show table from', (verb) => `${verb} pg_settings`),
+  ...each('FOLDER/indexhouse.duckdb :memory: https://example.com/x.duckdb', (place) => `attach '${place}' as other`),
+  ...each('enable_profiling database_size disable_verification enable_object_cache', (name) => `pragma ${name}`),
+  ...each('httpfs icu FILE', (name) => `load '${name}'`),
+  ...each('enable_logging checkpoint force_checkpoint pragma_database_size', (name) => `from ${name}()`),
+  ...each(
+    'current_query pg_sleep sleep_ms nextval stats getvariable getenv GETENV',
+    (name) => `select ${name}('HOME')`,
+  ),
+  ...each('main.current_setting current_setting', (name) => `select ${name}('temp_directory')`),
+  ...lines(`detach memory
+    use system
+    reset all
+    pragma profiling_output = '/tmp/x'
+    pragma import_database('FOLDER')
+    pragma add_parquet_key('k', '0123456789112345')
+    install httpfs from 'http://example.com'
+    update extensions
+    call pragma_version()
+    call glob('FOLDER/*')
+    call load_aws_credentials()
+    prepare p as from read_text('FILE')
+    execute p
+    deallocate p
+    call enable_logging()
+    pragma storage_info('pages')
+    from PG_SETTINGS
+    from system.pg_catalog."pg_settings"
+    from (summarize pg_settings)
+    select (select max(setting) from pg_settings)
+    pivot pg_settings on name in (1) using max(setting)
+    unpivot pg_settings on setting
+    from histogram_values(pg_settings, setting)
+    from histogram('pg_settings', 'setting')
+    from which_secret('s3://x', 's3')
+    from sql_auto_complete('sel')
+    select list_transform([1], x -> getvariable('files_of_coverage'))
+    select * from pages where getenv(url) is null
+    select json_serialize_plan('select * from pages', optimize := true)
+    select system.main."json_serialize_plan"('from pages')
+    select url.json_serialize_plan() from pages
+    select list_transform(['from pages'], lambda text: json_serialize_plan(text))
+    from pages pivot (max(json_serialize_plan('from pages')) for website_id in ('shop'))
+    describe select json_serialize_plan('from pages')
+    from range(length(json_serialize_plan('from pages')::varchar))
+    select max(json_serialize_plan('from pages')::varchar) over ()
+    select json_deserialize_sql('{}')
+    select write_log('x')
+    from duckdb_logs
+    from pg_catalog.pg_prepared_statements`),
 ];
 
 export const REFUSED = [...READS, ...WRITES, ...SETTINGS];
 
 /** What runs, and must end by a limit without harm. */
-export const BOMBS = [
-  "select repeat('x', 1000000000)",
-  "with recursive t as (select 'x' as s union all select s || s from t) select length(s) from t",
-  'select list(r) from range(1000000000) t(r)',
-  'select range(2000000000)',
-  'select * from range(300000000) t(r) order by hash(r)',
-];
+export const BOMBS = lines(`select repeat('x', 1000000000)
+  with recursive t as (select 'x' as s union all select s || s from t) select length(s) from t
+  select list(r) from range(1000000000) t(r)
+  select range(2000000000)
+  select * from range(300000000) t(r) order by hash(r)`);

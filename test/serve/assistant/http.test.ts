@@ -1,37 +1,29 @@
 import { once as nextEvent } from 'node:events';
-import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { judged, readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import { KeyClients } from '../../../src/serve/assistant/clients.js';
-import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
-import { atLength, once, testAtLength } from '../../given/at-length.js';
-import { start } from '../../given/cli.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { addKey } from '../../../src/serve/keys/manage-keys.js';
+import { run } from '../../given/cli.js';
 import { serviceOver } from '../../given/served.js';
 import { keyTo } from '../../given/service.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
-import { call, NIGHTS } from './given.js';
-
-const ENDLESS = 'select count(*) from range(10000000000) a, range(10000000000) b';
+import { asking, call, ENDLESS, NIGHTS } from './given.js';
 
 const built = sharedWarehouse(() => buildWarehouse(NIGHTS));
 let url: string;
-const tokens = { shop: '', other: '', all: '' };
+const tokens = { shop: '', other: '' };
 beforeAll(async () => {
-  for (const label of ['shop', 'other'] as const) tokens[label] = await added(label, [label]);
-  tokens.all = await added('all', 'all');
+  for (const label of ['shop', 'other'] as const) {
+    tokens[label] = (await addKey(built.path, { label, websites: [label] })).token;
+  }
   const service = await serviceOver(built.path, {}, { prefix: '/tenant' });
   url = service.url;
   return service.close;
 });
-
-async function added(label: string, websites: 'all' | string[]): Promise<string> {
-  return (await addKey(built.path, { label, websites })).token;
-}
 
 /** The SDK's own client with a key. */
 async function clientOf(token: string): Promise<Client> {
@@ -55,24 +47,14 @@ function post(body: unknown, headers: Record<string, string> = {}) {
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-function asking(sql: string): string {
-  const params = { name: 'query_sql', arguments: { sql } };
-  return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-}
-
 describe('two keys', () => {
   /** What each tool is asked by the key of `shop`, its own things and those of others. */
   const asked = (website: string, url: string): [string, Record<string, unknown>][] => [
     ['list_analyses', {}],
-    ['status', {}],
     ['status', { website }],
-    ['report', {}],
     ['report', { website }],
     ['page', { url }],
-    ['page', { url, website }],
-    ['run_analysis', { name: 'indexing_trend' }],
     ['run_analysis', { name: 'indexing_trend', parameters: { website } }],
-    ['run_analysis', { name: 'deindexed_pages', parameters: { directory: '/nowhere/' } }],
     ['query_sql', { sql: `select * from pages where url = '${url}'` }],
   ];
   const FOREIGN = /other\.example|"other"|website=other|\bother\b/;
@@ -81,9 +63,10 @@ describe('two keys', () => {
     const client = await clientOf(tokens.shop);
     const foreign = asked('other', 'https://other.example/blog/000');
     const missing = asked('nobody', 'https://nobody.example/blog/000');
-    for (const at of atLength([5, 10], [...foreign.keys()])) {
-      const [name = '', given] = foreign[at] ?? [];
-      const answers = [await call(client, name, given), await call(client, name, missing[at]?.[1])];
+    for (const [at, [name, given]] of foreign.entries()) {
+      const answer = await call(client, name, given);
+      const other = missing[at]?.[1];
+      const answers = [answer, isDeepStrictEqual(given, other) ? answer : await call(client, name, other)];
       const [one, none] = answers.map((answer) =>
         JSON.stringify([answer.error, answer.content, answer.text])
           .replaceAll(/https:\/\/(other|nobody)\.example/g, 'ASKED')
@@ -95,7 +78,7 @@ describe('two keys', () => {
     }
   });
 
-  once('see of a status neither folders of the machine nor who else writes to the bucket', async () => {
+  it('see of a status neither folders of the machine nor who else writes to the bucket', async () => {
     const input = { ...STATUS_DEFAULTS, warehouse: built.path, now: Date.parse('2025-03-04T00:00:00Z') };
     const followers = [{ name: 'bucket', behind: 1, exact: false, held: null, error: 'secret' }];
     const whole = judged({ ...(await readStatus(input)), set_aside: ['/secret'], clock: 'secret', followers }, input);
@@ -108,17 +91,10 @@ describe('two keys', () => {
     expect(JSON.stringify(seen)).not.toMatch(new RegExp(`secret|${built.path}`));
     clients.close();
   });
-
-  testAtLength('a key that is revoked opens nothing any more', async () => {
-    const token = await added('short', ['shop']);
-    const client = await clientOf(token);
-    await revokeKey(built.path, 'short');
-    await vi.waitFor(() => expect(client.ping()).rejects.toThrow(), { timeout: 10_000 });
-  });
 });
 
 describe('the address', () => {
-  once('answers nobody without a key, nor pages of other origins or hosts', async () => {
+  it('answers nobody without a key, nor pages of other origins or hosts', async () => {
     expect((await post(PING, { authorization: '' })).status).toBe(401);
     expect((await post(PING, { authorization: 'Bearer ih_no' })).status).toBe(401);
     expect((await post(PING, { origin: 'https://evil.example' })).status).toBe(403);
@@ -133,7 +109,7 @@ describe('the address', () => {
     answer.resume();
   });
 
-  once('takes one message a request, of bounded size', async () => {
+  it('takes one message a request, of bounded size', async () => {
     expect(await (await post(PING)).json()).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
     expect((await post([PING, PING])).status).toBe(400);
     expect((await post('{')).status).toBe(400);
@@ -147,36 +123,32 @@ describe('the address', () => {
   });
 });
 
-const sqlFolders = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('indexhouse-sql-'));
-
-once('a client that dies frees the engine', async () => {
+it('a client that dies frees the engine', async () => {
   const dying = new AbortController();
-  const asked = fetch(`${url}/mcp`, {
-    method: 'POST',
-    headers: { ...HEADERS, authorization: `Bearer ${tokens.other}` },
-    body: asking(ENDLESS),
-    signal: dying.signal,
-  }).catch(() => null);
+  const asked = asking(url, tokens.other, ENDLESS, dying.signal).catch(() => null);
   const processes = () => process.getActiveResourcesInfo().filter((resource) => resource === 'ProcessWrap');
-  await vi.waitFor(() => expect(processes()).toHaveLength(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(processes()).toHaveLength(1), { timeout: 60_000 });
   dying.abort();
   await asked;
   // Long before its time is over.
   await vi.waitFor(() => expect(processes()).toEqual([]), { timeout: 10_000 });
 });
 
-testAtLength('a server that is killed takes its question with it, and leaves nothing', async () => {
-  const folder = temporaryFolder();
-  const env = { TMPDIR: folder };
-  const running = start(['serve', '--json', '--port', '0', '--warehouse', built.path], { env });
-  await running.spoken;
-  const base = JSON.parse(running.printed()).base_url;
-  const headers = { ...HEADERS, authorization: `Bearer ${tokens.other}` };
-  const asked = fetch(`${base}/mcp`, { method: 'POST', headers, body: asking(ENDLESS) }).catch(() => null);
-  // Until its process has begun: what is killed before that has nobody to clean up after it.
-  const begun = () => sqlFolders(folder).flatMap((name) => readdirSync(join(folder, name)));
-  await vi.waitFor(() => expect(begun()).not.toEqual([]), { timeout: 30_000 });
-  running.kill('SIGKILL');
-  await Promise.all([asked, running.ended]);
-  await vi.waitFor(() => expect(sqlFolders(folder)).toEqual([]), { timeout: 30_000 });
+it('`indexhouse mcp` answers what was asked before stdin ended, and ends', async () => {
+  const clientInfo = { name: 'pipe', version: '1' };
+  const requests = [
+    { method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
+    { method: 'tools/call', params: { name: 'list_analyses', arguments: {} } },
+  ];
+  const typed = requests.map((request, id) => JSON.stringify({ jsonrpc: '2.0', id, ...request }));
+  const { code, stdout, stderr } = await run(['mcp', '--warehouse', built.path], { typed });
+  const answers: unknown[] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(answers).toMatchObject([
+    { id: 0, result: { serverInfo: { name: 'indexhouse' } } },
+    { id: 1, result: { structuredContent: { details: null } } },
+  ]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('answering on stdin and stdout')]);
 });

@@ -87,16 +87,13 @@ describe('a warehouse with an index of old markers, of one website', () => {
     }
     for (const sql of CATALOGS)
       expect([sql, await answer(own, sql)]).toEqual([sql, expect.not.stringMatching(OF_OTHERS)]);
-    const views = z
-      .array(z.tuple([z.string()]))
-      .parse(
-        JSON.parse(await answer(own, "select schema_name || '.' || view_name from duckdb_views() where internal")),
-      );
+    const names = "select schema_name || '.' || view_name as name from duckdb_views() where internal";
+    const views = await own.engine.rows(z.object({ name: z.string() }), names);
     expect(views.length).toBeGreaterThan(40);
-    for (const [view] of views.slice(1)) {
-      const found = await answer(own, `from ${view}`).catch((error: unknown) => String(error));
-      expect([view, found]).toEqual([view, expect.not.stringMatching(OF_OTHERS)]);
-      expect([view, found]).toEqual([view, expect.not.stringContaining(indexed)]);
+    for (const { name } of views) {
+      const found = await answer(own, `from ${name}`).catch((error: unknown) => String(error));
+      expect([name, found]).toEqual([name, expect.not.stringMatching(OF_OTHERS)]);
+      expect([name, found]).toEqual([name, expect.not.stringContaining(indexed)]);
     }
     const foreign = askAnalysis(own, 'page', { url: 'https://other.example/blog/000' });
     await expect(foreign).rejects.toThrow('no page https://other.example/blog/000 in the warehouse');

@@ -8,16 +8,14 @@ import { UsageError } from '../../../src/base/exit.js';
 import { readRows } from '../../../src/serve/assistant/rows.js';
 import { runSql } from '../../../src/serve/assistant/run-sql.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
-import { atLength, once, testAtLength } from '../../given/at-length.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { filesBelow } from '../../given/thinned.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call, NIGHTS } from './given.js';
-import { BOMBS, REFUSED } from './hostile-sql.js';
+import { REFUSED } from './hostile-sql.js';
 
 const WINDOW = { limit: 10, offset: 0 };
 const MEMORY_LIMIT = 256_000_000;
-const NEVER = new AbortController().signal;
 
 const built = sharedWarehouse(() => buildWarehouse(NIGHTS));
 let parquet: string;
@@ -30,18 +28,13 @@ function written(sql: string): string {
   return sql.replaceAll('FILE', secret).replaceAll('FOLDER', built.path).replaceAll('PARQUET', parquet);
 }
 
-function run(sql: string, websites: string[] | null = null, options = {}) {
-  const request = { warehouse: built.path, websites, sql, ...WINDOW };
-  return runSql(request, NEVER, { memoryLimit: MEMORY_LIMIT, ...options });
-}
-
 async function opened(options: { websites?: string[] } = {}): Promise<Reader> {
   const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT, ...options });
   onTestFinished(() => reader.close());
   return reader;
 }
 
-once('200 hostile statements are refused for what they are, before anything of them runs', async () => {
+it('200 hostile statements are refused for what they are, before anything of them runs', async () => {
   const reader = await opened({ websites: ['shop'] });
   const before = filesBelow(built.path);
   expect(new Set(REFUSED).size).toBeGreaterThanOrEqual(200);
@@ -78,18 +71,16 @@ const HARMLESS = [
   'summarize pages',
 ];
 
-once('casts, operators, lambdas, windows and our own macros can be used in SQL', async () => {
+it('casts, operators, lambdas, windows and our own macros can be used in SQL', async () => {
   const reader = await opened();
   for (const sql of HARMLESS) {
     expect((await readRows(reader, { name: sql, sql, parameters: {} }, WINDOW)).total).toBeGreaterThan(0);
   }
+  const mistyped = readRows(reader, { name: 'q', sql: "select substing('a', 1)", parameters: {} }, WINDOW);
+  await expect(mistyped).rejects.toThrow('did you mean substring()?');
 });
 
-once('a mistyped function is refused with the name of the nearest one', async () => {
-  await expect(run("select substing('a', 1)")).rejects.toThrow('did you mean substring()?');
-});
-
-once('every function of this version of DuckDB was reviewed: it is allowed to questions, or refused', async () => {
+it('every function of this version of DuckDB was reviewed: it is allowed to questions, or refused', async () => {
   const refused = readFileSync(join(import.meta.dirname, 'refused-functions.txt'), 'utf8');
   const patterns = refused.replaceAll(/^#.*/gm, '').trim().split(/\s+/);
   const isRefused = new RegExp(`^(${patterns.join('|').replaceAll('*', '.*')})$`);
@@ -104,7 +95,18 @@ once('every function of this version of DuckDB was reviewed: it is allowed to qu
   expect(FUNCTIONS.filter((known) => !there.some(({ name }) => name === known))).toEqual([]);
 });
 
-once('query_sql answers with rows, of which it counts all, and says what is wrong with a statement', async () => {
+it('rows that are too wide are cut', async () => {
+  const wide = Array.from({ length: 100 }, (_, at) => `repeat('x', 1900) as c${at}`);
+  const sql = `select ${wide.join(', ')}, repeat('y', 5000) as long`;
+  const { rows, ...counts } = await readRows(await opened(), { name: 'q', sql, parameters: {} }, WINDOW);
+  expect(JSON.stringify(rows).length).toBeLessThan(50_000);
+  expect(counts).toMatchObject({ returned: 1, next_offset: null, cut_values: 101 });
+});
+
+it('query_sql answers with the rows of its client alone, in a process without environment and without leftovers', async () => {
+  const folder = temporaryFolder();
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const client = await asked(built.path);
   const { content } = await call(client, 'query_sql', {
     sql: 'select url, first_seen_at from pages order by url',
@@ -123,32 +125,10 @@ once('query_sql answers with rows, of which it counts all, and says what is wron
   });
   const { error } = await call(client, 'query_sql', { sql: "from read_text('/etc/passwd')" });
   expect(error).toContain('calls read_text() in FROM');
-});
-
-once('sees the websites of its client alone, in a process without environment and without leftovers', async () => {
-  const folder = temporaryFolder();
-  vi.stubEnv('TMPDIR', folder);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const { rows } = await run('select website_id, count(*) from pages group by all', ['shop']);
+  const sql = 'select website_id, count(*) from pages group by all';
+  const request = { warehouse: built.path, websites: ['shop'], sql, ...WINDOW };
+  const { rows } = await runSql(request, new AbortController().signal, { memoryLimit: MEMORY_LIMIT });
   expect(rows).toEqual([['shop', 61]]);
-  expect(readdirSync(folder)).toEqual([]);
-});
-
-testAtLength('ends what takes too long', async () => {
-  const endless = run('select count(*) from range(10000000000) a, range(10000000000) b', null, { timeLimitMs: 1000 });
-  await expect(endless).rejects.toThrow('query_sql: stopped after 1 s: select fewer rows');
-});
-
-once('ends when nobody waits any more', async () => {
-  const client = new AbortController();
-  const sql = 'select count(*) from range(10000000000) a, range(10000000000) b';
-  const asking = runSql({ warehouse: built.path, websites: null, sql, ...WINDOW }, client.signal);
-  setImmediate(() => client.abort(new Error('the client is gone')));
-  await expect(asking).rejects.toThrow('the client is gone');
-});
-
-it.each(atLength([], BOMBS))('survives a bomb: %s', async (sql) => {
-  await expect(run(sql, null, { timeLimitMs: 2000 })).rejects.toThrow(
-    /^query_sql: (the statement need(s|ed)|stopped after)/,
-  );
+  // The reader of the client stays.
+  expect(readdirSync(folder).filter((name) => !name.startsWith('indexhouse-reader-'))).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { parsed } from '../../answers/report/parsed.js';
-import { atLength, casesAtLength, describeAtLength, once, testAtLength } from '../../given/at-length.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { readParquet } from '../../given/parquet.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
@@ -13,6 +13,12 @@ import { type Answer, linksOf, rowsOf, shownText, type Visitor } from './visitor
 const SHOP = '/dashboard/websites/shop';
 /** The pages of a website with an odd id, of which everything is known. */
 const ODD = '/dashboard/websites/a%20b%2F%C3%BC%3F%23%25/pages';
+const VIEWS = [
+  { name: 'Out <b>', pages: { directory: '/p/', indexed: 'no' } as const },
+  { name: 'Fell', website: 'shop', pages: { changed: 'fell_out', from: '2025-03-02' } as const },
+  { name: 'Elsewhere', website: 'other', pages: { q: 'a' } },
+];
+
 const shop = sharedWarehouse(() => buildWarehouse(NIGHTS));
 let dashboard: Dashboard;
 let visitor: Visitor;
@@ -20,7 +26,7 @@ let visitor: Visitor;
 let other: Visitor;
 
 beforeAll(async () => {
-  dashboard = await startDashboard(shop.path);
+  dashboard = await startDashboard(shop.path, { views: VIEWS });
   visitor = await dashboard.visitor(SHOP_TOKEN);
   other = await dashboard.visitor(OTHER_TOKEN);
 });
@@ -48,73 +54,67 @@ async function pagesOf(query: string): Promise<{ shown: string; urls: string[]; 
 }
 
 describe('the overview', () => {
-  once('sums up the last days in sentences with links', async () => {
+  it('sums up the last days in sentences with links', async () => {
     const answer = await visitor.get(SHOP);
-    const lead = [...answer.text.matchAll(/<p class="lead">(.*?)<\/p>/g)].map(([, sentence = '']) =>
-      shownText(sentence),
-    );
-    expect(lead[0]).toBe(
+    expectHarmless(answer);
+    const lead = /<p class="lead">(.*?)<\/p>/.exec(answer.text)?.[1] ?? '';
+    expect(shownText(lead)).toBe(
       '77 of 123 pages are indexed (62.6%), 9 fewer than on Mar\u00a01. 9 pages fell out of the index.',
     );
-    expect((await visitor.get(`${SHOP}?days=1`)).text).toContain('as many as on Mar');
     expect(rowsOf(answer, 'deltas')[1]).toEqual(['Share indexed', '62.6%', '±0.0 points', '–', '–', '–']);
-    const fallen = linksOf(answer).find((link) => link.includes('changed=fell_out')) ?? '';
+    const links = linksOf(answer);
+    const fallen = links.find((link) => link.includes('changed=fell_out')) ?? '';
     expect(rowsOf(await visitor.get(fallen), 'pages')).toHaveLength(9);
     // A directory of the heat map leads to its pages, and a night that stands out to its changes.
-    expect(linksOf(answer)).toContain(`${SHOP}/pages?directory=%2Fp%2F`);
-    expect(linksOf(answer)).toContain(`${SHOP}/changes?from=2025-03-02&to=2025-03-02&directory=%2Fp%2F`);
+    expect(links).toContain(`${SHOP}/pages?directory=%2Fp%2F`);
+    expect(links).toContain(`${SHOP}/changes?from=2025-03-02&to=2025-03-02&directory=%2Fp%2F`);
     expect((await visitor.get(`${SHOP}?days=2`)).status).toBe(400);
+    // A view has one count: here, and where its link leads. Pages 1 to 9 fell out, 4 and 8 of which were out before.
+    const views = rowsOf(answer, 'views');
+    expect(views.map(([name, , change]) => [name, change])).toEqual([
+      ['Out <b>', '+7'],
+      ['Fell', '–'],
+    ]);
+    const leads = links.filter((link) =>
+      /pages\?(directory=\S*indexed=no|changed=fell_out&from=2025-03-02$)/.test(link),
+    );
+    for (const [at, [, pages]] of views.entries()) {
+      expect(shownText((await visitor.get(leads[at] ?? '')).text)).toMatch(new RegExp(`\\b${pages} pages\\b`));
+    }
   });
 });
 
 /** Of the table of pages, and how many pages each leaves. */
 const FILTERS: [query: string, pages: number][] = [
-  ['indexed=no', 37],
   ['canonical=differ', 7],
-  [`state=${encodeURIComponent('Submitted and indexed')}`, 77],
   [`state=${encodeURIComponent(MARKUP)}`, 2],
   ['q=%25', 1],
-  ['changed=fell_out&from=2025-03-02&to=2025-03-02', 9],
-  ['changed=disappeared', 1],
   ['changed=disappeared&state=no+longer+listed', 1],
-  ['from=2025-03-03&monitored=all', 1],
   ['q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1', 10],
 ];
 describe('the table of pages', () => {
-  once('is read window by window, every page once', async () => {
+  it('is read window by window, every page once', async () => {
     const windows = [];
-    for (const page of [1, 2, 3]) windows.push(await pagesOf(`per=50&page=${page}`));
-    expect(windows.map(({ shown }) => shown)).toEqual([
-      '1 to 50 of 123 pages',
-      '51 to 100 of 123 pages',
-      '101 to 123 of 123 pages',
-    ]);
+    for (const page of [1, 2]) windows.push(await pagesOf(`per=100&page=${page}`));
+    for (const { answer } of windows) expectHarmless(answer);
+    expect(windows.map(({ shown }) => shown)).toEqual(['1 to 100 of 123 pages', '101 to 123 of 123 pages']);
     const urls = windows.flatMap((window) => window.urls);
     expect(new Set(urls).size).toBe(123);
     expect(urls.filter((url) => url.includes('/p/'))).toEqual(Array.from({ length: 119 }, (_, at) => pageAt(at)));
-    const next = linksOf(windows[0]?.answer ?? (await visitor.get('/'))).find((link) =>
-      link.endsWith('&page=2#results'),
-    );
-    expect(next).toBe(`${SHOP}/pages?per=50&sort=url&page=2#results`);
+    const links = windows.flatMap(({ answer }) => linksOf(answer));
+    expect(links).toContain(`${SHOP}/pages?per=100&sort=url&page=2#results`);
   });
 
-  test.each(casesAtLength(FILTERS, 'canonical=differ', 'changed=disappeared'))(
-    'filtered by %s',
-    async (query, pages) => {
-      const { shown, urls } = await pagesOf(`${query}&per=200`);
-      expect([shown, urls.length]).toEqual([
-        pages === 0 ? 'No pages' : `${pages} page${pages === 1 ? '' : 's'}`,
-        pages,
-      ]);
-    },
-  );
+  it.each(FILTERS)('filtered by %s', async (query, pages) => {
+    const { shown, urls } = await pagesOf(`${query}&per=200`);
+    expect([shown, urls.length]).toEqual([`${pages} page${pages === 1 ? '' : 's'}`, pages]);
+  });
 
-  once('shows at most 200 rows, and names what it cannot read', async () => {
+  it('shows at most 200 rows, and names what it cannot read', async () => {
     const bad = {
       'per=201': 'per',
       'page=99999999999999999999': 'page',
       'sort=url;drop table pages': 'sort',
-      'indexed=maybe': 'indexed',
       'changed=url': 'changed',
       'from=x': 'from',
       'q=a&q=b': 'q',
@@ -129,28 +129,13 @@ describe('the table of pages', () => {
     expect(behind.answer.status).toBe(404);
     expect(behind.answer.text).toContain('There is no page 4: the last one is 3.');
   });
-});
 
-describeAtLength('what narrows the table of pages down', () => {
-  /** The links of a facet with the pages that each says, by their names. */
-  function facetIn({ text }: Answer, heading: string): Map<string, { link: string; pages: string }> {
-    const part = new RegExp(`<h2>${heading}</h2><ul>([\\s\\S]*?)</ul>`).exec(text)?.[1] ?? '';
-    const links = [...part.matchAll(/<a href="([^"]*)"[^>]*>(.*?)<\/a>(?: <span>([\d,]+)<\/span>)?/g)];
-    return new Map(
-      links.map(([, link = '', name = '', pages = '']) => [shownText(name), { link: shownText(link), pages }]),
-    );
-  }
-
-  test('has as many pages for a value as its link leads to', async () => {
-    const every = await visitor.get(`${SHOP}/pages?per=200&monitored=all`);
-    for (const heading of ['State', 'Sitemap', 'Last crawl', 'Fetch']) {
-      const [least] = [...facetIn(every, heading)].slice(-1);
-      const { link = '', pages } = least?.[1] ?? {};
-      const narrowed = await visitor.get(link);
-      expect([heading, `${rowsOf(narrowed, 'pages').length}`]).toEqual([heading, pages]);
-      const taken = [...facetIn(narrowed, heading).keys()];
-      expect([heading, taken]).toEqual([heading, [expect.stringMatching(/\(take back\)$/)]]);
-    }
+  it('has as many pages for a value as its link leads to', async () => {
+    const { answer } = await pagesOf('per=200&monitored=all');
+    const part = /<h2>Fetch<\/h2><ul>([\s\S]*?)<\/ul>/.exec(answer.text)?.[1] ?? '';
+    const [, link = '', pages] =
+      [...part.matchAll(/<a href="([^"]*)"[^>]*>.*?<\/a> <span>([\d,]+)<\/span>/g)].at(-1) ?? [];
+    expect(`${rowsOf(await visitor.get(shownText(link)), 'pages').length}`).toBe(pages);
   });
 });
 
@@ -159,7 +144,7 @@ describe('the columns of the table of pages', () => {
   const OTHERS =
     'indexed,state,canonical,declared,crawl,crawl_age,report,inspected,fetch,robots,allowed,crawler,sitemaps,detected,first_seen';
 
-  once('show what is known of a page, and run nothing that strangers wrote', async () => {
+  it('show what is known of a page, and run nothing that strangers wrote', async () => {
     const answer = await other.get(`${ODD}?columns=${OTHERS}`);
     const [known, strange, without] = rowsOf(answer, 'pages');
     expect(known).toEqual([
@@ -187,7 +172,7 @@ describe('the columns of the table of pages', () => {
 });
 
 describe('a download', () => {
-  once('has what the list shows: its pages, their order and its columns', async () => {
+  it('has what the list shows: its pages, their order and its columns', async () => {
     const query = 'q=/p/&indexed=no&sort=-state&columns=state,crawl&per=25';
     const list = await visitor.get(`${SHOP}/pages?${query}`);
     const linkTo = (ending: string) => linksOf(list).find((link) => link.includes(`/pages.${ending}?`)) ?? '';
@@ -197,7 +182,6 @@ describe('a download', () => {
       'attachment; filename="pages.csv"',
     ]);
     expect([...csv.bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
-    expect(csv.headers.get('x-content-type-options')).toBe('nosniff');
     const [head, ...lines] = csv.text.trimEnd().split('\r\n');
     expect(head).toBe('url,is_gone,problems,index_coverage_state,last_crawl_time');
     expect(lines).toHaveLength(35);
@@ -220,76 +204,63 @@ describe('a download', () => {
     writeFileSync(parquet, (await typed('parquet')).bytes);
     const read = (await readParquet(parquet)).map(({ url, first_seen_at }) => [url, first_seen_at]);
     expect(read).toEqual(rows.map((row) => [row[0], row[4]]));
-    expect(read[0]?.[1]).toBeInstanceOf(Date);
     expect(JSON.parse((await visitor.get(`${SHOP}/pages.json?q=nowhere`)).text)).toEqual([]);
-    expect((await visitor.get(`${SHOP}/pages.csv?sort=nothing`)).status).toBe(400);
     // No spreadsheet finds a formula in it.
     const formula = await other.get(`${ODD}.csv?columns=crawler&q=${encodeURIComponent('/p/204')}`);
     expect(formula.text).toBe(`url,is_gone,problems,primary_crawler\r\n${pageAt(204)},false,[],'=1+1\r\n`);
   });
 });
 
-testAtLength('two dates are compared figure by figure, with the pages in between', async () => {
+it('two dates are compared figure by figure, with the pages in between', async () => {
   const answer = await visitor.get(`${SHOP}/compare?from=2025-03-01&to=2025-03-02`);
-  const rows = rowsOf(answer, 'compare');
-  expect(rows).toContainEqual(['Indexed', '86', '77', '−9', '69.4%', '62.1%']);
-  const link = linksOf(answer).find((one) => one.includes('changed=fell_out')) ?? '';
-  expect(link).toBe(`${SHOP}/pages?from=2025-03-02&to=2025-03-02&changed=fell_out`);
-  expect(rowsOf(await visitor.get(`${SHOP}/compare?directory=/p/`), 'compare')[0]?.slice(0, 3)).toEqual([
-    'Pages',
-    '–',
-    '119',
-  ]);
+  expect(rowsOf(answer, 'compare')).toContainEqual(['Indexed', '86', '77', '−9', '69.4%', '62.1%']);
+  expect(linksOf(answer)).toContain(`${SHOP}/pages?from=2025-03-02&to=2025-03-02&changed=fell_out`);
   expect((await visitor.get(`${SHOP}/compare?from=2025-03-99`)).status).toBe(400);
 });
 
-describe('changes', () => {
-  once('are a row for each page and night, what it means for the index first, without crawls', async () => {
-    const rows = rowsOf(await visitor.get(`${SHOP}/changes?per=200`), 'changes');
-    const nights = rows.map(([, night = '']) => night);
-    expect(nights).toEqual(nights.toSorted().toReversed());
-    const second = rows.filter(([, night]) => night === '2025-03-02');
-    expect(second.slice(0, 9).every(([, , index]) => index === '▼ left the index')).toBe(true);
-    expect(second.find(([url]) => url === pageAt(5))).toEqual([
-      pageAt(5),
-      '2025-03-02',
-      '▼ left the index',
-      'state: Submitted and indexed → Crawled - currently not indexed; canonical: itself → (none); declared canonical: itself → (none)',
-    ]);
-    expect(
-      rows.filter(([, , index]) => index === '▼ gone from the listing').map(([url, night]) => [url, night]),
-    ).toEqual([[pageAt(119), '2025-03-03']]);
-    expect(rows.filter((row) => row.join().includes('crawled'))).toEqual([]);
-    const all = rowsOf(await visitor.get(`${SHOP}/changes?kind=all&per=200`), 'changes');
-    expect(all.filter((row) => row[3] === 'crawled').map(([url]) => url)).toContain(pageAt(11));
-  });
+it('changes are a row for each page and night, what it means for the index first, without crawls', async () => {
+  const answer = await visitor.get(`${SHOP}/changes?per=200`);
+  expectHarmless(answer);
+  const rows = rowsOf(answer, 'changes');
+  const nights = rows.map(([, night = '']) => night);
+  expect(nights).toEqual(nights.toSorted().toReversed());
+  const second = rows.filter(([, night]) => night === '2025-03-02');
+  expect(second.slice(0, 9).every(([, , index]) => index === '▼ left the index')).toBe(true);
+  expect(second.find(([url]) => url === pageAt(5))).toEqual([
+    pageAt(5),
+    '2025-03-02',
+    '▼ left the index',
+    'state: Submitted and indexed → Crawled - currently not indexed; canonical: itself → (none); declared canonical: itself → (none)',
+  ]);
+  const gone = rows.filter(([, , index]) => index === '▼ gone from the listing');
+  expect(gone.map(([url, night]) => [url, night])).toEqual([[pageAt(119), '2025-03-03']]);
+  expect(rows.filter((row) => row.join().includes('crawled'))).toEqual([]);
+  const all = rowsOf(await visitor.get(`${SHOP}/changes?kind=all&per=200`), 'changes');
+  expect(all.filter((row) => row[3] === 'crawled').map(([url]) => url)).toContain(pageAt(11));
 });
 
-describe('the timeline of a page', () => {
-  once('says what it is, what happened to it, and its newest listing and report', async () => {
-    const answer = await visitor.get(pageOf(pageAt(5)));
-    expect(shownText(/<p class="lead">(.*?)<\/p>/.exec(answer.text)?.[1] ?? '')).toBe(
-      'Not indexed since Mar 2, 2025: Crawled - currently not indexed.',
-    );
-    const timeline = /<ol class="timeline">([\s\S]*?)<\/ol>/.exec(answer.text)?.[1] ?? '';
-    expect(shownText(timeline)).toMatch(/^\s*2025-03-02\s*▼ left the index\s*state: Submitted and indexed → Crawled/);
-    const bands = [...answer.text.matchAll(/<rect class="([\w-]+)" x="(\d+)" width="(\d+)"/g)];
-    expect(bands.map(([, state, x, width]) => [state, x, width])).toEqual([
-      ['indexed', '0', '1'],
-      ['not-indexed', '1', '3'],
-    ]);
-    const facts = [...answer.text.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map((found) =>
-      found.slice(1).map(shownText),
-    );
-    expect(facts).toContainEqual(['First seen', '2025-03-01 02:00 UTC']);
-    expect(facts).toContainEqual(['Fetched', '2025-03-04 02:00 UTC (less than a day)']);
-    const gone = await visitor.get(pageOf(pageAt(119)));
-    expect([...gone.text.matchAll(/<rect class="([\w-]+)"/g)].map(([, state]) => state)).toEqual(['no-data', 'gone']);
-  });
+it('the timeline of a page says what it is, what happened to it, and its newest listing and report', async () => {
+  const answer = await visitor.get(pageOf(pageAt(5)));
+  expect(shownText(/<p class="lead">(.*?)<\/p>/.exec(answer.text)?.[1] ?? '')).toBe(
+    'Not indexed since Mar 2, 2025: Crawled - currently not indexed.',
+  );
+  const timeline = /<ol class="timeline">([\s\S]*?)<\/ol>/.exec(answer.text)?.[1] ?? '';
+  expect(shownText(timeline)).toMatch(/^\s*2025-03-02\s*▼ left the index\s*state: Submitted and indexed → Crawled/);
+  const bands = [...answer.text.matchAll(/<rect class="([\w-]+)" x="(\d+)" width="(\d+)"/g)];
+  expect(bands.map(([, ...band]) => band)).toEqual([
+    ['indexed', '0', '1'],
+    ['not-indexed', '1', '3'],
+  ]);
+  expect(shownText(answer.text)).toMatch(
+    /First seen2025-03-01 02:00 UTC[\s\S]*Fetched2025-03-04 02:00 UTC \(less than a day\)/,
+  );
+  const gone = await visitor.get(pageOf(pageAt(119)));
+  expect([...gone.text.matchAll(/<rect class="([\w-]+)"/g)].map(([, state]) => state)).toEqual(['no-data', 'gone']);
 });
 
-once('every run is listed with its counts and contract violations', async () => {
+it('every run is listed with its counts and contract violations', async () => {
   const answer = await visitor.get(`${SHOP}/runs`);
+  expectHarmless(answer);
   const runs = rowsOf(answer, 'runs');
   expect(runs.map(([started, listing, listed, , rejected]) => [started, listing, listed, rejected])).toEqual([
     ['2025-03-04 02:00 UTC', 'complete', '123', '0'],
@@ -297,48 +268,57 @@ once('every run is listed with its counts and contract violations', async () => 
     ['2025-03-02 02:00 UTC', 'complete', '124', '0'],
     ['2025-03-01 02:00 UTC', 'complete', '124', '0'],
   ]);
-  expect(rowsOf(answer, 'rejected')).toEqual([
-    [expect.any(String), 'index_summary', 'coverage', '1'],
-    [expect.any(String), 'index_summary', 'url report', '1'],
+  expect(rowsOf(answer, 'rejected').map((row) => row.slice(1))).toEqual([
+    ['index_summary', 'coverage', '1'],
+    ['index_summary', 'url report', '1'],
   ]);
   expect(rowsOf(answer, 'drift').length).toBeGreaterThan(0);
 });
 
+it('columns of one’s own are in the table of pages and its downloads, and narrow it down', async () => {
+  const file = join(temporaryFolder(), 'owners.csv');
+  writeFileSync(file, `pattern,owner,tier\n/p/00*,"${MARKUP.replaceAll('"', '""')}",a&b\n/p/*,Ben,\n`);
+  const reader = new LiveReader({ warehouse: shop.path, memoryLimit: 256e6, pagesFrom: file });
+  onTestFinished(() => reader.close());
+  const visitor = await (await startDashboard(shop.path, { reader })).visitor(SHOP_TOKEN);
+  const all = await visitor.get(`${SHOP}/pages?per=200`);
+  const shown = new Map(rowsOf(all, 'pages').map(([url = '', ...cells]) => [url, cells.slice(-2)]));
+  expect(shown.get(pageAt(0))).toEqual([MARKUP, 'a&b']);
+  expect(shown.get(pageAt(10))).toEqual(['Ben', '–']);
+  expect(all.text).not.toContain('<script');
+  expect(shownText(all.text)).toMatch(/owner\s*Ben 109\s*"'>.*10\s*none 4\s*tier\s*none 113\s*a&b 10/);
+  const link = linksOf(all).find((one) => one.includes(`own=${encodeURIComponent('owner=Ben')}`)) ?? '';
+  const csv = await visitor.get(link.replace('/pages?', '/pages.csv?'));
+  const [head = '', ...lines] = csv.text.trimEnd().split('\r\n');
+  expect([head, lines.length]).toEqual([expect.stringMatching(/,owner,tier$/), 109]);
+  expect(lines[0]).toMatch(/,Ben,$/);
+  const unknown = await visitor.get(`${SHOP}/pages?own=x%3D1`);
+  expect(shownText(unknown.text)).toContain('own: there is no column "x"');
+});
+
 describe('hostile data', () => {
-  once('is shown as it is written, runs nothing, and leads nowhere but to the web', async () => {
-    const rooms = ['', '/changes?per=200&kind=all', '/pages?per=200&monitored=all', '/runs'].map((room) => SHOP + room);
-    for (const path of [...rooms, ...HOSTILE.map((url) => pageOf(url))]) expectHarmless(await visitor.get(path));
+  it('is shown as it is written, runs nothing, and leads nowhere but to the web', async () => {
+    for (const url of HOSTILE.slice(0, 2)) expectHarmless(await visitor.get(pageOf(url)));
   });
 
-  test('in an address is an answer, never a failure', async () => {
-    for (const text of atLength([MARKUP, '\ud800'], ["\u0000'; drop table pages; --", MARKUP, '\ud800'])) {
-      const value = text === '\ud800' ? '%ed%a0%80' : encodeURIComponent(text);
-      for (const path of [
-        `/pages?q=${value}`,
-        `/pages?state=${value}`,
-        `/pages?sort=${value}`,
-        `/changes?kind=${value}`,
-        `/changes?q=${value}`,
-        `/page?url=${value}`,
-        `/runs?page=${value}`,
-      ]) {
-        const answer = await visitor.get(SHOP + path);
-        expect([path, [200, 400, 404].includes(answer.status)]).toEqual([path, true]);
-        expect(answer.text).not.toMatch(/<script>alert|<img/);
+  it('in an address is an answer, never a failure', async () => {
+    const answerTo = async (path: string) => {
+      const { status, text } = await visitor.get(path);
+      expect(text).not.toMatch(/<script>alert|<img/);
+      return status;
+    };
+    for (const value of ['%ed%a0%80', encodeURIComponent(MARKUP)]) {
+      for (const field of ['pages?q', 'pages?sort', 'changes?kind', 'page?url', 'runs?page']) {
+        const path = `${SHOP}/${field}=${value}`;
+        expect([path, await answerTo(path)]).toEqual([path, expect.toBeOneOf([200, 400, 404])]);
       }
-      const website = await visitor.get(`/dashboard/websites/${value}`);
-      // What is no text at all is refused before it reaches the dashboard.
-      expect([value, website.status]).toEqual([value, value.startsWith('%ed') ? 400 : 404]);
     }
-    for (const path of [
-      '/dashboard/nothing',
-      `${SHOP}/nothing`,
-      '/dashboard/websites/',
-      '/dashboard/assets/../../package.json',
-      '/dashboard/assets/%2e%2e%2fdashboard.js',
-    ]) {
-      expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
-    }
+    // What is no text at all is refused before it reaches the dashboard.
+    expect(await answerTo('/dashboard/websites/%ed%a0%80')).toBe(400);
+    expect(await answerTo(`/dashboard/websites/${encodeURIComponent(MARKUP)}`)).toBe(404);
+    const missing = ['/dashboard/nothing', `${SHOP}/nothing`, '/dashboard/websites/'];
+    const outside = ['/dashboard/assets/../../package.json', '/dashboard/assets/%2e%2e%2fdashboard.js'];
+    for (const path of [...missing, ...outside]) expect([path, await answerTo(path)]).toEqual([path, 404]);
     expect(dashboard.failures).toEqual([]);
   });
 });

@@ -1,16 +1,15 @@
+import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import { type CoverageEntry, coverageEntrySchema } from '../../../src/source/contract/coverage.js';
 import { errorBodySchema, keyDetailsSchema } from '../../../src/source/contract/key.js';
 import { type UrlReport, urlReportSchema } from '../../../src/source/contract/report.js';
-import { atLength, once } from '../../given/at-length.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { Documented } from '../../given/documented.js';
-
 import { NASTY_PATHS } from '../../given/nasty-paths.js';
 import { pagesOf } from '../../given/pages-of.js';
-import { serveSimulated } from '../../given/served.js';
+import { type ServedWarehouse, serveSimulated } from '../../given/served.js';
 import { entryWindow } from '../client.js';
 
 /**
@@ -19,6 +18,7 @@ import { entryWindow } from '../client.js';
  */
 const PAGES = 60;
 const KEYS = { reader: ['shop', 'empty', 'gone'], stranger: ['other'] };
+const MAX_LIMIT = 1000;
 
 type EntryWindow = z.infer<typeof entryWindow>;
 
@@ -30,12 +30,15 @@ interface Served {
 }
 
 const served: Record<string, Served> = {};
+let copy: ServedWarehouse;
+const failures: unknown[] = [];
 
 beforeAll(async () => {
   const simulator = await startSimulator({
     websites: [
       { id: 'shop', pages: PAGES, paths: NASTY_PATHS },
-      { id: 'other', pages: 5 },
+      // The pages of both are reported to a key as those of the website that it may read.
+      { id: 'other', pages: 5, paths: NASTY_PATHS, domain: 'example.com' },
       { id: 'empty', pages: 0 },
     ],
     nights: 30,
@@ -45,7 +48,11 @@ beforeAll(async () => {
       websites,
     })),
   });
-  const copy = await serveSimulated(simulator, { token: 'all', keys: KEYS });
+  copy = await serveSimulated(simulator, {
+    token: 'all',
+    keys: KEYS,
+    options: { onError: (error) => failures.push(error) },
+  });
   const world = worldOf(simulator);
   for (const [name, baseUrl] of Object.entries({ simulator: simulator.url, warehouse: copy.baseUrl })) {
     served[name] = { baseUrl, documented: await Documented.of(baseUrl), ...world };
@@ -84,13 +91,13 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   const report = (url: string) => get(`/v1/url-report?url=${encodeURIComponent(url)}`);
 
   describe('2: payloads', () => {
-    once('are JSON in UTF-8', async () => {
+    it('are JSON in UTF-8', async () => {
       for (const path of ['/v1', '/v1/urls/shop', '/v1/url-report']) {
         expect((await get(path)).answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
       }
     });
 
-    once('2.1: an entry has the ten fields in their order; without inspection data no canonicals_match', async () => {
+    it('2.1: an entry has the ten fields in their order; without inspection data no canonicals_match', async () => {
       const { urls } = await window('/v1/urls/shop?limit=1000');
       const all = Object.keys(coverageEntrySchema.shape);
       for (const entry of urls) {
@@ -104,7 +111,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
     });
 
     it('2.3: a report has all 27 fields in their order', async () => {
-      for (const [url, expected] of [...its().reports].slice(0, atLength(5, PAGES / 2))) {
+      for (const [url, expected] of [...its().reports].slice(0, 5)) {
         const { answer, body } = await report(url);
         expect(answer.status).toBe(200);
         expect(body).toEqual(expected);
@@ -114,7 +121,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   });
 
   describe('2.2 and 4.1: the listing', () => {
-    it.each(atLength([7, 60], [1, 7, 60, 61]))('holds every page once in windows of %i', async (limit) => {
+    it.each([7, 60])('holds every page once in windows of %i', async (limit) => {
       const seen: string[] = [];
       let next: string | null = `/v1/urls/shop?skip=0&limit=${limit}`;
       for (let number = 1; next !== null; number++) {
@@ -133,14 +140,14 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
       expect([...seen].sort()).toEqual([...its().entries.keys()].sort());
     });
 
-    once('of a previous page is the window before', async () => {
+    it('of a previous page is the window before', async () => {
       const second = await window('/v1/urls/shop?skip=10&limit=10');
       const first = await window(second.pagination.prev_page ?? '');
       expect(first.pagination.skip).toBe(0);
       expect(first.urls).toEqual((await window('/v1/urls/shop?skip=0&limit=10')).urls);
     });
 
-    once('beyond its end is an empty window, and of a website without pages too', async () => {
+    it('beyond its end is an empty window, and of a website without pages too', async () => {
       const beyond = await window('/v1/urls/shop?skip=5000&limit=10');
       expect([beyond.urls, beyond.pagination.count, beyond.pagination.end]).toEqual([[], its().entries.size, true]);
       const { urls, pagination } = await window('/v1/urls/empty');
@@ -148,42 +155,36 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
       expect(pagination).toMatchObject({ count: 0, end: true, next_page: null, prev_page: null, total_page: 1 });
     });
 
-    once.each([
-      'skip=-1',
-      'skip=1.5',
-      'skip=2147483648',
-      'skip=',
-      'skip=1&skip=2',
-      'limit=0',
-      'limit=all',
-      'limit=1e3',
-    ])('refuses %s', async (query) => {
-      const { answer, body } = await get(`/v1/urls/shop?${query}`);
-      expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
-    });
+    it.each(['skip=-1', 'skip=2147483648', 'skip=', 'skip=1&skip=2', 'limit=0', 'limit=1e3'])(
+      'refuses %s',
+      async (query) => {
+        const { answer, body } = await get(`/v1/urls/shop?${query}`);
+        expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
+      },
+    );
   });
 
   describe('4.2: the report', () => {
     const BAD = ['', '?url=', '?url=%2Fa', '?url=data%3Atext%2Fplain%2Cx', '?url=https%3A%2F%2Fa&url=https%3A%2F%2Fb'];
-    once.each(BAD)('is refused for %j', async (query) => {
+    it.each(BAD)('is refused for %j', async (query) => {
       const { answer, body } = await get(`/v1/url-report${query}`);
       expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
     });
 
-    once('takes the URL as it was encoded, whatever it holds', async () => {
+    it('takes the URL as it was encoded, whatever it holds', async () => {
       const nasty = [...its().reports.keys()].filter((url) => /[%&#+\u0080-\uffff]/.test(url));
       expect(nasty.length).toBeGreaterThan(3);
-      for (const url of nasty) expect((await report(url)).body).toMatchObject({ url });
+      for (const url of nasty.slice(0, 12)) expect((await report(url)).body).toMatchObject({ url });
     });
   });
 
-  once('4.3: the key details name what the key may read', async () => {
+  it('4.3: the key details name what the key may read', async () => {
     const details = keyDetailsSchema.parse((await get('/v1')).body);
     expect(details.websites_access.map(({ _id }) => _id)).toEqual(KEYS.reader);
   });
 
   describe('5: authentication', () => {
-    once.each(['/v1', '/v1/urls/shop', '/v1/url-report?url=https%3A%2F%2Fa'])('%s needs a token', async (path) => {
+    it.each(['/v1', '/v1/urls/shop', '/v1/url-report?url=https%3A%2F%2Fa'])('%s needs a token', async (path) => {
       for (const token of [null, 'unknown', 'Reader', 'reader reader']) {
         const { answer, body } = await get(path, token);
         expect(answer.status).toBe(401);
@@ -191,8 +192,8 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
       }
     });
 
-    once('a key is refused what it was not granted', async () => {
-      const [url = ''] = its().reports.keys();
+    it('a key is refused what it was not granted', async () => {
+      const url = [...its().reports.keys()].at(-1) ?? '';
       const listing = await get('/v1/urls/shop', 'stranger');
       const page = await get(`/v1/url-report?url=${encodeURIComponent(url)}`, 'stranger');
       for (const { answer, body } of [listing, page]) {
@@ -202,22 +203,59 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
     });
   });
 
-  once.each([
-    '/v1/urls/nowhere',
-    '/v1/urls/gone',
-    '/v1/url-report?url=https%3A%2F%2Fnowhere.example%2F',
-    '/v1/nothing',
-  ])('7: %s is not found', async (path) => {
-    const { answer, body } = await get(path);
-    expect(answer.status).toBe(404);
-    expect(body).toEqual({ error: 'not_found', message: expect.any(String), status: 404 });
-  });
+  it.each(['/v1/urls/nowhere', '/v1/urls/gone', '/v1/url-report?url=https%3A%2F%2Fnowhere.example%2F', '/v1/nothing'])(
+    '7: %s is not found',
+    async (path) => {
+      const { answer, body } = await get(path);
+      expect(answer.status).toBe(404);
+      expect(body).toEqual({ error: 'not_found', message: expect.any(String), status: 404 });
+    },
+  );
 
-  once('answers HEAD as GET, without the body', async () => {
+  it('answers HEAD as GET, without the body', async () => {
     const headers = { authorization: 'Bearer reader', 'accept-encoding': 'identity' };
     const got = await fetch(`${its().baseUrl}/v1/urls/shop`, { headers });
     const head = await fetch(`${its().baseUrl}/v1/urls/shop`, { method: 'HEAD', headers });
     expect([head.status, await head.text()]).toEqual([200, '']);
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(await got.text())));
   });
+});
+
+/** What strangers put into parameters, and what is nearly right. */
+const value = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 30 }).map((text) => text.toWellFormed()),
+  fc.constantFrom('', '0', '-1', '1.5', '1e9', '99999999999999999999', '2147483647', 'NaN', 'null', 'true', '[]', '{}'),
+  fc.constantFrom("' or 1=1 --", '$1', '%', '%%', '_', '\\', '\0', '../../etc/passwd', '{{7*7}}', 'shop'),
+  fc.constantFrom('2025-03-01', '9999-12-31', '0001-01-01', '2025-03-01T00:00:00Z', '2025-13-01'),
+  fc.constantFrom('2025-03-01T25:00:00Z', '9999-12-31T23:59:59Z', '2025-03-01T00:00:00+99:99'),
+  fc.constantFrom('-url', 'url', 'last_crawl_time', 'none', 'Indexed'),
+  fc.constant('x'.repeat(5000)),
+);
+
+it('no value of any parameter gets a 500, a stack trace or more than was asked for', async () => {
+  const paths = ['/v1', '/v1/urls/{website_id}', '/v1/url-report'];
+  const names = ['skip', 'limit', 'as_of', 'snapshot', 'url', 'unknown'];
+  const known = [...(served['warehouse']?.entries.keys() ?? [])];
+  const id = fc.oneof({ weight: 3, arbitrary: fc.constant('shop') }, value);
+  const given = fc.tuple(fc.constantFrom(...names), fc.oneof(value, fc.constantFrom(...known.slice(0, 5))));
+  const request = fc.tuple(fc.constantFrom(...paths), id, fc.array(given, { maxLength: 3 }));
+  const statuses = new Set<number>();
+  await fc.assert(
+    fc.asyncProperty(request, async ([path, id, pairs]) => {
+      const query = pairs.map(([name, text]) => `${name}=${encodeURIComponent(text)}`).join('&');
+      const url = `${path.replace('{website_id}', encodeURIComponent(id))}?${query}`;
+      const { statusCode, body } = await copy.app.inject({ url, headers: { authorization: 'Bearer reader' } });
+      statuses.add(statusCode);
+      expect([200, 400, 403, 404, 414]).toContain(statusCode);
+      expect(body).not.toMatch(/node_modules|\.js:\d|duckdb|select |at Object/i);
+      const parsed: unknown = JSON.parse(body);
+      if (statusCode !== 200) expect(errorBodySchema.parse(parsed).status).toBe(statusCode);
+      else if (url.startsWith('/v1/urls/'))
+        expect(entryWindow.parse(parsed).pagination.limit).toBeLessThanOrEqual(MAX_LIMIT);
+      else if (url.startsWith('/v1/url-report')) expect(known).toContain(urlReportSchema.parse(parsed).url);
+    }),
+    { numRuns: 100 },
+  );
+  expect(failures).toEqual([]);
+  expect([...statuses]).toEqual(expect.arrayContaining([200, 400]));
 });

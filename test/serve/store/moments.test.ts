@@ -10,7 +10,9 @@ const B = 'https://www.example.com/b';
 const C = 'https://www.example.com/c';
 const NOW = Date.parse('2025-03-05T12:00:00Z');
 
-let served: ServedWarehouse;
+let served: ServedWarehouse & { warehouse: string };
+/** When the warehouse is looked at again. */
+let clock = 0;
 
 function page(url: string, summary: string | null, report: GivenPage['report'] = {}): GivenPage {
   const crawl = summary === null ? null : '2025-02-20T06:00:00.000Z';
@@ -36,7 +38,7 @@ const NIGHTS = [
 ];
 
 beforeAll(async () => {
-  served = await serveNights(NIGHTS, { now: () => NOW, keys: { k: ['w'] } });
+  served = await serveNights(NIGHTS, { now: () => NOW, keys: { k: ['w'] }, clock: () => clock });
 });
 
 const get = (path: string) => served.get(path);
@@ -62,11 +64,9 @@ describe('a listing as of', () => {
     ['a date', '2025-03-01', ['a Indexed', 'b null']],
     ['a date without a snapshot', '2025-03-04', ['a Indexed', 'c Indexed']],
     ['the end of a date', '2025-03-02', ['a Not Indexed', 'b Indexed']],
-    ['a time', '2025-03-03T12:00:00Z', ['a Not Indexed', 'b Indexed']],
     ['the very moment', '2025-03-02T02:00:00Z', ['a Not Indexed', 'b Indexed']],
     ['just before', '2025-03-02T01:59:59.999Z', ['a Indexed', 'b null']],
     ['a time with an offset', '2025-03-02T03:00:00+01:00', ['a Not Indexed', 'b Indexed']],
-    ['the future', '2030-01-01', ['a Indexed', 'c Indexed']],
     ['a time behind the last year', '9999-12-31T23:59:59-23:59', ['a Indexed', 'c Indexed']],
   ])('%s is what was known then', async (_, asOf, expected) => {
     expect(await listed(`as_of=${encodeURIComponent(asOf)}`)).toEqual(expected);
@@ -80,7 +80,7 @@ describe('a listing as of', () => {
     ]);
   });
 
-  const BAD = ['yesterday', '2025-02-30', '2025-03-02T02:00:00', '0000-01-01', '2025-03-01&as_of=2025-03-02', ''];
+  const BAD = ['yesterday', '2025-02-30', '2025-03-02T02:00:00', '2025-03-01&as_of=2025-03-02', ''];
   it.each(BAD)('%j is refused', async (asOf) => {
     expect((await get(`/v1/urls/w?as_of=${asOf}`)).status).toBe(400);
     expect((await get(`/v1/url-report?url=${encodeURIComponent(A)}&as_of=${asOf}`)).status).toBe(400);
@@ -124,24 +124,14 @@ describe('a report as of', () => {
   });
 });
 
-describe('beyond the specification', () => {
-  it('the links carry what was asked for', async () => {
-    const first = await window('as_of=2025-03-02&limit=1');
-    expect(first.urls[0]?.url).toBe(A);
-    const query = new URLSearchParams((first.pagination.next_page ?? '').split('?')[1]);
-    expect(query.get('snapshot')).toMatch(/^[0-9a-f-]{36}$/);
-    expect(Object.fromEntries(query)).toMatchObject({ skip: '1', limit: '1', as_of: '2025-03-02' });
-    const next = await get(first.pagination.next_page ?? '');
-    expect(entryWindow.parse(await next.json()).urls.map(({ url }) => url)).toEqual([B]);
-  });
-
-  it.each(['as_of=yesterday', 'as_of=2025-02-30', 'snapshot=x'])('%s is refused', async (query) => {
-    expect((await get(`/v1/urls/w?${query}`)).status).toBe(400);
-  });
-
-  it('a snapshot that the website does not have is not found', async () => {
-    expect((await get('/v1/urls/w?snapshot=01890000-0000-7000-8000-000000000000')).status).toBe(404);
-  });
+it('the links of a listing carry what was asked for', async () => {
+  const first = await window('as_of=2025-03-02&limit=1');
+  expect(first.urls[0]?.url).toBe(A);
+  const query = new URLSearchParams((first.pagination.next_page ?? '').split('?')[1]);
+  expect(query.get('snapshot')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(Object.fromEntries(query)).toMatchObject({ skip: '1', limit: '1', as_of: '2025-03-02' });
+  const next = await get(first.pagination.next_page ?? '');
+  expect(entryWindow.parse(await next.json()).urls.map(({ url }) => url)).toEqual([B]);
 });
 
 it('an answer says in its headers which state it shows', async () => {
@@ -154,27 +144,19 @@ it('an answer says in its headers which state it shows', async () => {
   expect([newest[1], first[1]]).toEqual(['2025-03-03T23:59:00.000Z', '2025-03-01T02:00:00.000Z']);
   expect([await of(report), await of(`${report}&as_of=2025-03-01`)]).toEqual([newest, first]);
   expect(await of(`/v1/urls/w?snapshot=${first[0]}`)).toEqual(first);
+  expect((await get('/v1/urls/w?snapshot=01890000-0000-7000-8000-000000000000')).status).toBe(404);
+  expect((await get('/v1/urls/w?snapshot=x')).status).toBe(400);
 });
 
 it('a walk sees one snapshot, whatever is committed meanwhile; a new walk sees the newest', async () => {
-  const listedAs = (at: string, summary: string) => ({
-    ...night(at, 'v', page(A, summary), page(B, summary), page(C, summary)),
-    sections: { reports: { max_per_run: 0 } },
-  });
-  const [before, after] = [
-    listedAs('2025-03-01T02:00:00Z', 'Indexed'),
-    listedAs('2025-03-02T02:00:00Z', 'Not Indexed'),
-  ];
-  let clock = 0;
-  const walked = await serveNights([before], { now: () => NOW, keys: { k: ['v'] }, clock: () => clock });
-  const read = async (path: string | null | undefined) =>
-    entryWindow.parse(await (await walked.get(path ?? '')).json());
-  const first = await read('/v1/urls/v?limit=1');
-  await syncNights(walked.warehouse, [after]);
+  const read = async (path: string) => entryWindow.parse(await (await get(path)).json());
+  const first = await read('/v1/urls/w?limit=1');
+  await syncNights(served.warehouse, [
+    night('2025-03-05T02:00:00Z', 'w', page(A, 'Gone', null), page(C, 'Gone', null)),
+  ]);
   clock += 60_000;
-  const second = await read(first.pagination.next_page);
-  const third = await read(second.pagination.next_page);
-  const seen = [first, second, third].flatMap(({ urls }) => urls.map((each) => each.index_summary));
-  expect(seen).toEqual(['Indexed', 'Indexed', 'Indexed']);
-  expect((await read('/v1/urls/v?limit=1')).urls[0]?.index_summary).toBe('Not Indexed');
+  const second = await read(first.pagination.next_page ?? '');
+  const seen = [first, second].flatMap(({ urls }) => urls.map((each) => each.index_summary));
+  expect(seen).toEqual(['Indexed', 'Indexed']);
+  expect((await read('/v1/urls/w?limit=1')).urls[0]?.index_summary).toBe('Gone');
 });

@@ -9,7 +9,6 @@ import { Failure } from '../../../src/base/exit.js';
 import { createLogger } from '../../../src/base/observe/log.js';
 import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
 import { warehouseFolder } from '../../../src/warehouse/log/folder/layout.js';
-import { once, testAtLength } from '../../given/at-length.js';
 import { type Running, run, start } from '../../given/cli.js';
 import { holdOpen } from '../../given/holder.js';
 import { serviceOver } from '../../given/served.js';
@@ -64,22 +63,19 @@ async function healthOf(url: string, token?: string) {
 }
 
 describe('indexhouse serve', () => {
-  once(
-    '/healthz and the first page of the dashboard start with the verdict on the websites that one may see',
-    async () => {
-      const { token } = await added('morning', ['shop']);
-      const { url } = await served();
-      const own = 'Last night needs attention: 1 of 1 website (1 old snapshot).';
-      expect(await healthOf(url, token)).toMatchObject([503, { last_night: { sentence: own }, status: 'warnings' }]);
-      const visitor = new Visitor(url);
-      await visitor.signIn(token);
-      for (const page of ['', 'websites/shop']) {
-        expect((await visitor.get(`/dashboard/${page}`)).text).toContain(`<p class="warning" role="alert">${own}</p>`);
-      }
-    },
-  );
+  it('/healthz and the first page of the dashboard start with the verdict on the websites that one may see', async () => {
+    const { token } = await added('morning', ['shop']);
+    const { url } = await served();
+    const own = 'Last night needs attention: 1 of 1 website (1 old snapshot).';
+    expect(await healthOf(url, token)).toMatchObject([503, { last_night: { sentence: own }, status: 'warnings' }]);
+    const visitor = new Visitor(url);
+    await visitor.signIn(token);
+    for (const page of ['', 'websites/shop']) {
+      expect((await visitor.get(`/dashboard/${page}`)).text).toContain(`<p class="warning" role="alert">${own}</p>`);
+    }
+  });
 
-  once('/healthz tells a stranger nothing but whether all is well, and a key what its websites need', async () => {
+  it('/healthz tells a stranger nothing but whether all is well, and a key what its websites need', async () => {
     const { lock, run: runFile } = warehouseFolder(built.path);
     const due = { schedule: { cron: '0 2 * * *', timeZone: 'UTC' } };
     const status = { ...STATUS_DEFAULTS, warehouse: built.path, now: 0, due };
@@ -111,23 +107,7 @@ describe('indexhouse serve', () => {
     ]);
   });
 
-  once('gives metrics of the websites of a key, in the format of Prometheus', async () => {
-    const { token } = await added('prometheus', ['shop']);
-    const { url } = await served();
-    const get = (path: string, headers = {}) => fetch(`${url}${path}`, { headers });
-    expect((await get('/metrics')).status).toBe(401);
-    const answer = await get('/metrics', { authorization: `Bearer ${token}` });
-    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    const lines = (await answer.text()).split('\n');
-    expect(lines).toContain('# TYPE indexhouse_snapshot_age_seconds gauge');
-    const series = lines.filter((line) => line.startsWith('indexhouse_snapshots{'));
-    expect(series).toEqual([expect.stringMatching(/^indexhouse_snapshots\{website_id="shop",website="[^"]*"\} \d+$/)]);
-    expect(lines.filter((line) => line.includes('"blog"'))).toEqual([]);
-    expect(await (await get('/livez')).json()).toEqual({ status: 'ok' });
-    expect(Object.keys(JSON.parse(await (await get('/openapi.json')).text()).paths)).toHaveLength(3);
-  });
-
-  it('shows nothing of this machine and of other websites in the metrics of a limited key', async () => {
+  it('gives metrics, those of a limited key without this machine and other websites', async () => {
     const { run: runFile, notices } = warehouseFolder(built.path);
     const failed = { blog: { run_id: 'z', error: 'no' }, '*': { run_id: 'z', error: 'no' } };
     const started_at = '2025-03-01T02:00:00.000Z';
@@ -136,20 +116,25 @@ describe('indexhouse serve', () => {
     writeFileSync(notices, JSON.stringify({ channels: { a: { waiting: [1], failing } } }));
     onTestFinished(() => [runFile, notices].forEach((file) => void rmSync(file)));
     const { url } = await served();
-    const figures = async (websites: 'all' | string[]) => {
+    expect((await fetch(`${url}/metrics`)).status).toBe(401);
+    const metrics = async (websites: 'all' | string[]) => {
       const { token } = await added(String(websites), websites);
       const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
-      return (await answer.text()).split('\n').filter((line) => /^indexhouse_(warn|exit|notices|follower)/.test(line));
+      expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+      const lines = (await answer.text()).split('\n');
+      expect(lines).toContain('# TYPE indexhouse_snapshot_age_seconds gauge');
+      const figures = lines.filter((line) => /^indexhouse_(warn|exit|notices|follower)/.test(line));
+      return { figures, blog: lines.some((line) => line.includes('"blog"')) };
     };
     // One warning: the snapshot of `shop` is old.
     const limited = ['indexhouse_notices_waiting 0', 'indexhouse_warnings 1', 'indexhouse_exit_code 3'];
-    expect(await figures(['shop'])).toEqual(limited);
+    expect(await metrics(['shop'])).toEqual({ figures: limited, blog: false });
     const whole = ['indexhouse_notices_waiting 1', 'indexhouse_warnings 7', 'indexhouse_exit_code 1'];
     const followers = ['duckdb', 'analytics'].map((name) => `indexhouse_follower_behind{follower="${name}"} 2`);
-    expect(await figures('all')).toEqual([...followers, ...whole]);
+    expect(await metrics('all')).toEqual({ figures: [...followers, ...whole], blog: true });
   });
 
-  once('logs each request for who asks for it, ends at SIGTERM, and never says a token', async () => {
+  it('logs each request for who asks for it, ends at SIGTERM, and never says a token', async () => {
     const { code, stdout } = await run(
       ['keys', 'add', '--label', 'curl', '--website', 'https://shop.example', '--warehouse', built.path],
       {},
@@ -170,15 +155,9 @@ describe('indexhouse serve', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
+    const asked = { level: 'debug', method: 'GET', status: 200, ms: expect.any(Number), key: 'curl' };
     expect(lines).toMatchObject([
-      {
-        level: 'debug',
-        method: 'GET',
-        path: '/tenant/api/v1/urls/shop?limit=1',
-        status: 200,
-        ms: expect.any(Number),
-        key: 'curl',
-      },
+      { ...asked, path: '/tenant/api/v1/urls/shop?limit=1' },
       { path: '/tenant/api/v1/urls/%1B%5B2J?token=[secret]', status: 404, key: 'curl' },
     ]);
     const listed = await run(['keys', 'list', '--json', '--warehouse', built.path]);
@@ -191,27 +170,15 @@ describe('indexhouse serve', () => {
     }
   });
 
-  once('begins beyond loopback only once there is a key', async () => {
+  it('begins beyond loopback only once there is a key', async () => {
     const refused = await run(['serve', '--host', '0.0.0.0', '--port', '0', '--warehouse', built.path]);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain(` keys add --label reader --website all --warehouse ${built.path}`);
   });
-
-  testAtLength('begins on loopback without a key, says how to add one, and answers nobody', async () => {
-    const running = start(['serve', '--warehouse', built.path], { env: { INDEXHOUSE_SERVICE_PORT: '0' } });
-    onTestFinished(() => running.kill('SIGKILL'));
-    await running.spoken;
-    const url = /at (http:\S+)$/m.exec(running.printed())?.[1] ?? '';
-    expect(running.printed()).toContain(' keys add --label reader --website all --warehouse');
-    expect(running.printed()).toContain(`'${url}/v1/urls/blog?limit=2'`);
-    expect(await clientOf(url, 'x').status('/v1')).toBe(401);
-    running.kill('SIGINT');
-    expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
-  });
 });
 
 describe('the service', () => {
-  once('believes a trusted proxy, answers to its own names, and logs', async () => {
+  it('believes a trusted proxy, answers to its own names, and logs', async () => {
     const { token } = await added('proxied');
     const text: string[] = [];
     const logger = createLogger({ level: 'debug', destination: { write: (line) => void text.push(line) } });
@@ -229,7 +196,7 @@ describe('the service', () => {
     ]);
   });
 
-  once('says what is in its way where it cannot listen', async () => {
+  it('says what is in its way where it cannot listen', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void taken.close());
@@ -240,7 +207,7 @@ describe('the service', () => {
     expect(String(refused)).toContain(`127.0.0.1, port ${port}: another process listens there. End it, or choose`);
   });
 
-  once('answers what is under way when it ends, and takes nothing new', async () => {
+  it('answers what is under way when it ends, and takes nothing new', async () => {
     const { token } = await added('slow');
     const { url, close } = await served();
     const slow = connection(url);

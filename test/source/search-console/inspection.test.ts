@@ -54,12 +54,10 @@ it.each([
   [{ verdict: 'NEUTRAL' }, { index_summary: 'Not Indexed' }],
   [{ verdict: 'PARTIAL', coverageState: 'Etwas Neues' }, { index_summary: 'Indexed' }],
   [{ verdict: 'NEUTRAL', coverageState: 'Indexed, though blocked by robots.txt' }, { index_summary: 'Indexed' }],
-  [{ verdict: 'VERDICT_UNSPECIFIED', coverageState: 'Submitted and indexed' }, { index_summary: 'Indexed' }],
   [{ verdict: 'NEUTRAL', coverageState: 'Submitted and indexed elsewhere' }, { index_summary: 'Not Indexed' }],
   [{ verdict: 'VERDICT_UNSPECIFIED' }, { index_summary: null, searchenginebot_primary_crawler: null, sitemaps: [] }],
   [{ indexingState: 'BLOCKED_BY_HTTP_HEADER' }, { indexing_allowed: 'No' }],
   [{ pageFetchState: 'BLOCKED_4XX' }, { page_fetch_status: 'Blocked due to other 4xx issue' }],
-  [{ pageFetchState: 'QUITE_NEW' }, { page_fetch_status: 'QUITE_NEW' }],
   [{ lastCrawlTime: '2026-02-08T13:00:00.123456789+01:00' }, { last_crawl_time: '2026-02-08T12:00:00.123Z' }],
   [{ googleCanonical: 'no address' }, { searchengine_selected_canonical: null }],
 ])('maps %j', (status, fields) => {
@@ -108,7 +106,7 @@ it('makes of every answer a report that the contract accepts', () => {
     },
     { requiredKeys: [] },
   );
-  for (const sample of fc.sample(status, 1000)) {
+  for (const sample of fc.sample(status, 300)) {
     const outcome = judged(sample, { mobileUsabilityResult: { verdict: 'VERDICT_UNSPECIFIED' } });
     if (outcome.outcome !== 'fetched') throw new Error(JSON.stringify(outcome));
     const accepted = { accepted: true, absent: [], extra: null };

@@ -5,7 +5,6 @@ import { Stopped } from '../../../src/base/exit.js';
 import type { GoogleClientOptions } from '../../../src/source/search-console/access.js';
 import { listSites } from '../../../src/source/search-console/calls.js';
 import { GoogleClient } from '../../../src/source/search-console/google-client.js';
-import { atLength } from '../../given/at-length.js';
 import { listenOnLoopback } from '../../given/loopback.js';
 import { googleConfig } from './given-google.js';
 import { fileOf, formOf, KINDS, SECRETS, startGoogle } from './sign-in-kinds.js';
@@ -49,7 +48,7 @@ it.each(kinds)('%s: no message shows a secret, whatever is sent back, and the li
   vi.stubEnv('GOOGLE_SDK_NODE_LOGGING', '*');
   const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   onTestFinished(() => printed.mockRestore());
-  for (const path of [
+  const paths = [
     '/token',
     '/sts',
     '/oauthtoken',
@@ -57,7 +56,8 @@ it.each(kinds)('%s: no message shows a secret, whatever is sent back, and the li
     '/computeMetadata',
     ':generateAccessToken',
     '/webmasters',
-  ]) {
+  ];
+  for (const path of paths) {
     const google = await startGoogle(({ line, headers, body }) => {
       const sent = String(new URLSearchParams(formOf(body)));
       const said = WORST.map((before) => `${before}${JSON.stringify(headers)}${decodeURIComponent(sent)}${sent}`);
@@ -106,15 +106,12 @@ it.each(kinds.filter((kind) => kind !== 'metadata server'))('%s goes through the
   expect(seen).toEqual(['google.invalid:443']);
 });
 
-it.each(atLength(kinds.slice(0, 2), kinds))(
-  '%s waits no longer than the timeout, and stops when it is told to',
-  async (kind) => {
-    const silent = createServer(() => undefined);
-    const { url, close } = await listenOnLoopback(silent);
-    onTestFinished(close);
-    expect(await list(kind, { url }, { timeout: 100 })).toMatchObject({ kind: 'timeout' });
-    const stop = new AbortController();
-    silent.once('request', () => stop.abort());
-    expect(await list(kind, { url }, { signal: stop.signal, timeout: 60_000 })).toBeInstanceOf(Stopped);
-  },
-);
+it.each(kinds.slice(0, 2))('%s waits no longer than the timeout, and stops when it is told to', async (kind) => {
+  const silent = createServer(() => undefined);
+  const { url, close } = await listenOnLoopback(silent);
+  onTestFinished(close);
+  expect(await list(kind, { url }, { timeout: 100 })).toMatchObject({ kind: 'timeout' });
+  const stop = new AbortController();
+  silent.once('request', () => stop.abort());
+  expect(await list(kind, { url }, { signal: stop.signal, timeout: 60_000 })).toBeInstanceOf(Stopped);
+});

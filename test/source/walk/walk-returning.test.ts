@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { once, seeds } from '../../given/at-length.js';
+import { seeds } from '../../given/at-length.js';
 import { FakeListing, pageUrls } from '../../given/fake-listing.js';
 import { Walking } from '../../given/walking.js';
 import { type Happening, happenings, MovingListing } from './moving-listing.js';
 
 /** Random walks for each size of windows. */
-const WALKS = seeds(50, 40).length;
+const WALKS = 40 * seeds(1).length;
 const WINDOW_SIZES = [1, 2, 3, 7, 100];
 
 interface Answer {
@@ -102,7 +102,7 @@ describe('a listing whose pages leave and come back', () => {
     ['one page with nothing missing after it', 3, [0, 1, 5, 4, 6, 7], 5],
     ['two pages with one missing between them', 4, [0, 1, 2, 7, 4, 6, 8, 9], 7],
   ];
-  once.each(MOVED)('is not taken for listed on the word of %s', async (_, cap, after, missed) => {
+  it.each(MOVED)('is not taken for listed on the word of %s', async (_, cap, after, missed) => {
     const pages = pageUrls(10);
     const listing = new FakeListing([...pages], {
       cap,
@@ -123,14 +123,14 @@ function ordinary(count: number, cap: number): number {
 }
 
 describe('the requests of a walk', () => {
-  once.each([2, 3, 7, 100])('are no more than needed where nothing moves (windows of %i)', async (cap) => {
+  it.each([2, 3, 7, 100])('are no more than needed where nothing moves (windows of %i)', async (cap) => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 9 * cap }), async (count) => {
         const listing = new FakeListing(pageUrls(count), { cap });
         expect(await new Walking(listing.get, { pageSize: 100 }).walk()).toMatchObject({ complete: true, walks: 1 });
         expect(listing.requests).toBe(ordinary(count, cap));
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 

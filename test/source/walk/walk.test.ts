@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { firstWalk, RecentUrls } from '../../../src/source/walk/walk-state.js';
-import { atLength, once } from '../../given/at-length.js';
+import { seeds } from '../../given/at-length.js';
 import { type Departures, FakeListing, pageUrls } from '../../given/fake-listing.js';
 import { Walking } from '../../given/walking.js';
 import { happenings, MovingListing } from './moving-listing.js';
 
 const WINDOW_SIZES = [1, 2, 7, 100];
+/** Random walks for each size of windows. */
+const RUNS = { numRuns: 30 * seeds(1).length };
 
 const comings = happenings(['none', 'insert', 'remove'], { at: 40, size: 12, events: 8 });
 
@@ -21,7 +23,7 @@ describe('a listing whose pages come and go', () => {
         expect(new Set(listed).size).toBe(listed.length);
         if (complete) expect(new Set(listed)).toEqual(new Set([...listed, ...listing.always]));
       }),
-      { numRuns: atLength(40, 200) },
+      RUNS,
     );
   });
 
@@ -34,7 +36,7 @@ describe('a listing whose pages come and go', () => {
         const { complete, reason } = await walking.walk();
         expect({ complete, reason }).toEqual({ complete: true, reason: null });
       }),
-      { numRuns: atLength(30, 150) },
+      RUNS,
     );
   });
 });
@@ -59,7 +61,7 @@ describe('a listing that holds a page twice', () => {
         expect(complete).toBe(true);
         expect(walking.kept(kept.walk)).toEqual(pages);
       }),
-      { numRuns: atLength(40, 200) },
+      RUNS,
     );
   });
 });
@@ -80,7 +82,7 @@ describe('a listing whose pages change places', () => {
         expect(kept.previous).not.toBeNull();
         expect(new Set(walking.listed(kept.previous ?? 0))).toEqual(listed);
       }),
-      { numRuns: atLength(40, 200) },
+      RUNS,
     );
   });
 });
@@ -88,7 +90,7 @@ describe('a listing whose pages change places', () => {
 describe('a listing that is followed by its links', () => {
   const WALK_REQUESTS = 3;
 
-  once('is not complete because two walks missed the same page while pages came and went', async () => {
+  it('is not complete because two walks missed the same page while pages came and went', async () => {
     const [kept = '', removed = '', missed = '', ...rest] = pageUrls(6);
     let requests = 0;
     // In each walk a page goes behind its back, so that the one after it moves to where the walk has been.
@@ -142,7 +144,7 @@ describe('a service that contradicts itself', () => {
         const listed = walking.listed(kept.walk);
         expect(new Set(listed).size).toBe(listed.length);
       }),
-      { numRuns: atLength(40, 200) },
+      RUNS,
     );
   });
 
@@ -159,7 +161,7 @@ describe('a service that contradicts itself', () => {
         const { kept, complete } = await walking.walk();
         if (complete) expect(walking.listed(kept.walk)).toEqual(listing.pages);
       }),
-      { numRuns: atLength(40, 200) },
+      RUNS,
     );
   });
 });
