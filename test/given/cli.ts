@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { runCli } from '../../src/app/cli/program.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
+import { RUN_LIMITS } from '../../src/sync/context.js';
 import { atLength } from './at-length.js';
 import { forgetClocks } from './client-clock.js';
 
@@ -99,8 +100,12 @@ export interface RunOptions {
   /** Lines of that terminal; left out: unknown, so nothing is paged. */
   rows?: number;
   /** What somebody types at a terminal, a line for each question. */
-  typed?: readonly string[];
+  typed?: Iterable<string> | AsyncIterable<string>;
+  /** Called with each text that it prints, to stdout or stderr, while it runs. */
+  onPrinted?: (text: string) => void;
 }
+
+const { confirmation } = RUN_LIMITS;
 
 /**
  * Runs `indexhouse` in this process, with streams of its own: as a real process does, and many times as fast.
@@ -108,17 +113,17 @@ export interface RunOptions {
  * @throws Error where it had to be stopped
  */
 export async function run(args: string[], options: RunOptions = {}): Promise<Ended & { bytes: Buffer }> {
-  const { cwd = process.cwd(), env = {}, columns, rows, typed, signal } = options;
-  const [stdout, stderr] = [collector(), collector()];
+  const { cwd = process.cwd(), env = {}, columns, rows, typed, signal, onPrinted } = options;
+  const [stdout, stderr] = [collector(onPrinted), collector(onPrinted)];
   forgetClocks();
+  // Nobody waits for second looks.
+  RUN_LIMITS.confirmation = { pauses: [0, 0, 0], between: 0 };
   const isTTY = columns !== undefined || typed !== undefined;
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), LIMIT_MS);
   const stop = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
   const code = await runCli(args, {
-    stdin: Object.assign(Readable.from((typed ?? []).map((line) => Buffer.from(`${line}\n`))), {
-      isTTY: typed !== undefined,
-    }),
+    stdin: Object.assign(Readable.from(linesOf(typed ?? [])), { isTTY: typed !== undefined }),
     stdout: Object.assign(stdout.stream, { isTTY, columns: columns ?? 80, rows }),
     stderr: stderr.stream,
     env: { NO_COLOR: '1', ...bucketEnvironment(), ...env },
@@ -126,18 +131,24 @@ export async function run(args: string[], options: RunOptions = {}): Promise<End
     program: 'indexhouse',
     stopSignal: () => ({ signal: stop, release: () => {} }),
   });
+  RUN_LIMITS.confirmation = confirmation;
   clearTimeout(timer);
   if (limit.signal.aborted) throw new Error(`indexhouse ${args.join(' ')} went on until it was stopped`);
   const bytes = stdout.bytes();
   return { code, signal: null, stdout: bytes.toString(), bytes, stderr: stderr.bytes().toString() };
 }
 
+async function* linesOf(texts: Iterable<string> | AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const text of texts) yield Buffer.from(`${text}\n`);
+}
+
 /** A stream that keeps what is written to it. */
-function collector(): { stream: Writable; bytes(): Buffer } {
+function collector(onText?: (text: string) => void): { stream: Writable; bytes(): Buffer } {
   const chunks: Buffer[] = [];
   const stream = new Writable({
     write: (chunk: Buffer | string, _encoding, done) => {
       chunks.push(Buffer.from(chunk));
+      onText?.(String(chunk));
       done();
     },
   });

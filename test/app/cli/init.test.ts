@@ -1,7 +1,8 @@
 import { copyFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
+import { programName } from '../../../src/app/cli/io.js';
 import type { PropertyOptions } from '../../../src/app/demo/search-console/properties.js';
 import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import { loadConfig } from '../../../src/base/config/load.js';
@@ -20,21 +21,27 @@ describe('indexhouse init', () => {
     expect(await readFile(file, 'utf8')).toContain('base_url:');
     expect(printed).toContain(`Wrote ${file}\n`);
     expect(printed).toContain('export INDEXHOUSE_TOKEN=…');
-    expect(printed).toContain('websites in ');
     expect(printed).toMatch(/indexhouse doctor\n/);
   });
 
-  it('takes --config, and repeats it in the next steps', async () => {
-    const { cwd, printed } = await init(['--config', "my 'own.yaml"]);
-    expect(await readFile(join(cwd, "my 'own.yaml"), 'utf8')).toContain('base_url:');
+  it('takes --config or INDEXHOUSE_CONFIG, and asks for no token that is set', async () => {
+    const { printed } = await init(['--config', "my 'own.yaml"]);
     expect(printed).toContain(`indexhouse doctor --config 'my '\\''own.yaml'`);
+    const { cwd, printed: other } = await init([], { INDEXHOUSE_CONFIG: 'x.yaml', INDEXHOUSE_TOKEN: 'hush-hush' });
+    expect(other).toContain(join(cwd, 'x.yaml'));
+    expect(other).not.toMatch(/export|hush/);
   });
+});
 
-  it('takes INDEXHOUSE_CONFIG, and asks for no token that is set', async () => {
-    const { cwd, printed } = await init([], { INDEXHOUSE_CONFIG: 'x.yaml', INDEXHOUSE_TOKEN: 'hush-hush' });
-    expect(printed).toContain(join(cwd, 'x.yaml'));
-    expect(printed).not.toMatch(/export|hush/);
-  });
+test('commands are shown as they can be typed: by name if installed, else with the folder', () => {
+  const folder = join('/home', 'me', 'indexhouse');
+  const program = (script: string, cwd: string, at = folder) => programName({ script, folder: at, cwd });
+  expect(program(folder, folder)).toBe('node .');
+  expect(program(join(folder, 'dist/src/app/cli/indexhouse.cjs'), join(folder, 'indexhouse-demo'))).toBe('node ..');
+  expect(program(folder, '/home/me')).toBe('node indexhouse');
+  expect(program('/usr/local/bin/indexhouse', '/home/me')).toBe('indexhouse');
+  const installed = '/usr/lib/node_modules/indexhouse';
+  expect(program(join(installed, 'dist/src/app/cli/indexhouse.cjs'), '/home/me', installed)).toBe('indexhouse');
 });
 
 describe('init --source google', () => {
@@ -77,15 +84,10 @@ describe('init --source google', () => {
   });
 
   it('writes nothing for an account that can read no property', async () => {
-    const ended = await given(
-      undefined,
-      [],
-      [{ siteUrl: 'sc-domain:example.com', permissionLevel: 'siteUnverifiedUser' }],
-    );
-    expect([ended.code, ended.stderr]).toEqual([
-      1,
-      expect.stringMatching(/can read no property, so nothing was written: sign in with/),
-    ]);
+    const unverified = { siteUrl: 'sc-domain:example.com', permissionLevel: 'siteUnverifiedUser' } as const;
+    const ended = await given(undefined, [], [unverified]);
+    const said = expect.stringMatching(/can read no property, so nothing was written: sign in with/);
+    expect(ended).toMatchObject({ code: 1, stderr: said });
     await expect(ended.websites()).rejects.toThrow('there is no such file');
   });
 

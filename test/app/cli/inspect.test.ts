@@ -12,7 +12,7 @@ test('inspect asks about pages now, within the day, and commits what they say', 
   const service = await startSearchConsole({ websites: [{ id: 'w', pages: 60 }], start: new Date().toISOString() });
   onTestFinished(() => service.close());
   const cwd = temporaryFolder();
-  const google = { credentials: await service.credentials(), endpoint: service.url, requests_per_minute: 600 };
+  const google = { credentials: await service.credentials(), endpoint: service.url, history: '1d' };
   const websites = [{ id: 'sc-domain:example.com', source: 'google', inspections_per_day: 12 }];
   const settings = { baseUrl: 'http://127.0.0.1:9', websites, sections: { google } };
   const config = writeConfig(cwd, settings);

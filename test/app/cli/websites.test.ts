@@ -1,9 +1,5 @@
-import type { Command } from 'commander';
 import { beforeAll, expect, test } from 'vitest';
-import { processIo } from '../../../src/app/cli/io.js';
-import { buildProgram } from '../../../src/app/cli/program.js';
 import { websiteIds } from '../../../src/base/config/websites.js';
-import { casesAtLength, once } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -13,15 +9,6 @@ interface Answer {
   websites?: { website_id: string }[] | string[];
 }
 
-/** Each command that has `--website`, with what it needs beside it. */
-const COMMANDS: [name: string, words: string[]][] = [
-  ['sync', ['--json', '--max-reports', '0']],
-  ['report', ['--json', '--out', 'report.html']],
-  ['keys add', ['--json', '--label', 'reader']],
-  ['note', ['--json', '2025-03-01', 'Relaunch']],
-];
-/** The websites of one are made, not looked up, and one takes a website away from the others. */
-const OTHERS = ['simulate', 'remove'];
 const ID = 'shop';
 const NAME = 'https://shop.example';
 
@@ -57,37 +44,20 @@ function idsIn(stdout: string): string[] {
   return websites.map((website) => (typeof website === 'string' ? website : website.website_id));
 }
 
-function havingWebsite(command: Command, path: string[] = []): string[] {
-  const own = command.options.some(({ long }) => long === '--website') ? [path.join(' ')] : [];
-  return [...own, ...command.commands.flatMap((child) => havingWebsite(child, [...path, child.name()]))];
-}
-
-once('these are all commands that take websites', () => {
-  const program = buildProgram('0.0.0', processIo(), { exitCode: 0 });
-  const names = COMMANDS.map(([name]) => name);
-  expect(havingWebsite(program).sort()).toEqual([...names, ...OTHERS].sort());
-});
-
-test.each(casesAtLength(COMMANDS, 'sync', 'keys add'))('%s takes a website by its name', async (command, words) => {
-  const { code, stdout, stderr } = await ran(
-    command,
-    'a list',
-    ...words,
-    ...['--website', NAME, '--log-level', 'warn'],
-  );
+test.each([
+  ['sync', ['--json', '--max-reports', '0']],
+  ['keys add', ['--json', '--label', 'reader']],
+])('%s takes a website by its name, and suggests known ones', async (command, words) => {
+  const { code, stdout, stderr } = await ran(command, 'a list', ...words, '--website', NAME, '--log-level', 'warn');
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('indexhouse: ') });
   expect(idsIn(stdout)).toEqual([ID]);
-  await ran('keys revoke', 'a list', 'reader');
-});
-
-test.each(casesAtLength(COMMANDS, 'sync', 'report'))('%s suggests known websites', async (command, words) => {
   const refused = await ran(command, 'a list', ...words, '--website', 'https://shp.example');
   const about =
     /^indexhouse: no website "https:\/\/shp.example" in .+\. Did you mean:\n {2}shop {2}https:\/\/shop.example\n/;
   expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(about) });
 });
 
-once('an id wins over a name, and a name of several websites is refused', () => {
+test('an id wins over a name, and a name of several websites is refused', () => {
   const known = [
     { id: 'a', name: 'b' },
     { id: 'b', name: 'twin' },
@@ -99,22 +69,15 @@ once('an id wins over a name, and a name of several websites is refused', () => 
   expect(() => websiteIds(['twin'], known, 'the warehouse')).toThrow(several);
 });
 
-once('where the configuration says all, sync finds a website that only the service knows by its name', async () => {
+test('where the configuration says all, websites are found and named by name, also if the service does not', async () => {
   const name = 'https://blog.example';
   const planned = await ran('sync', 'all', '--dry-run', '--website', name);
   expect(planned).toMatchObject({ code: 2, stderr: expect.stringContaining('in the warehouse. It has:\n  shop') });
   const synced = await ran('sync', 'all', '--json', '--max-reports', '0', '--website', name);
   expect(idsIn(synced.stdout)).toEqual(['blog']);
+  readable = [];
+  const refused = await ran('sync', 'all', '--log-level', 'silent');
+  expect(refused.code).toBe(1);
+  expect(refused.stdout.match(/^https:\/\/\S+/gm)).toEqual([NAME, name]);
+  expect(refused.stdout).toMatch(/^! https:\/\/shop.example, .*: the last run got no snapshot: .*401/m);
 });
-
-once(
-  'where the configuration says all, sync names the websites as status does, also if the service does not',
-  async () => {
-    const synced = await ran('sync', 'all', '--max-reports', '0', '--website', NAME);
-    expect(synced).toMatchObject({ code: 0, stdout: expect.stringContaining(`\n${NAME} `) });
-    readable = [];
-    const refused = await ran('sync', 'all', '--log-level', 'silent');
-    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining(`\n${NAME} `) });
-    expect(refused.stdout).toMatch(/^! https:\/\/.*shop.example: the last run got no snapshot: .*401/m);
-  },
-);

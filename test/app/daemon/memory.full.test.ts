@@ -13,11 +13,11 @@ import { readTable } from '../../given/parquet.js';
 
 /** A field for seconds may stand before the five. */
 const EVERY_SECOND = '* * * * * *';
-const NIGHTS = 30;
+const NIGHTS = 20;
 /** Nights until everything is loaded, compiled and cached. */
-const WARM_UP = 15;
+const WARM_UP = 10;
 /** More than that is a leak: it is a heap after a collection. */
-const GROWTH_BYTES = 1.2e6;
+const GROWTH_BYTES = 0.8e6;
 
 test('the memory of the daemon does not grow from night to night', async () => {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 60 }], countPerRequest: false });

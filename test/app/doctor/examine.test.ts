@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
@@ -11,23 +11,21 @@ import { withEngine } from '../../../src/base/storage/engine.js';
 import { summedJson } from '../../../src/base/storage/json-file.js';
 import { realRunEffects } from '../../../src/sync/context.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
-import { once, testAtLength } from '../../given/at-length.js';
+import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { run } from '../../given/cli.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { type GivenConfig, writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { holdOpen } from '../../given/holder.js';
 import { given, syncNow } from '../../given/synced.js';
 
 const FORBIDDEN = 'site-b';
 
 /** A service with two websites, of which the key may read the first. */
-async function service(): Promise<Simulator> {
-  const started = await startSimulator({
+function service(): Promise<Simulator> {
+  return startSimulator({
     websites: ['site-a', FORBIDDEN].map((id) => ({ id, pages: 5 })),
     keys: [{ token: 'demo-token', label: 'tests', websites: ['site-a'] }],
   });
-  return started;
 }
 
 async function doctor(config: GivenConfig, effects: Partial<DoctorEffects> = {}, folder = temporaryFolder()) {
@@ -45,7 +43,7 @@ function of(findings: CheckResult[], check: string): CheckResult[] {
 }
 
 describe('doctor', () => {
-  once('finds nothing wrong where all is well, with one request for the key and one for each website', async () => {
+  test('finds nothing wrong where all is well, with one request for the key and one for each website', async () => {
     const { url, requests } = await service();
     const findings = await doctor({ baseUrl: url, websites: ['site-a'] });
     expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
@@ -55,7 +53,7 @@ describe('doctor', () => {
     expect([...requests.byRequest.keys()]).toEqual(['/v1', '/v1/urls/site-a?skip=0&limit=1']);
   });
 
-  once('a wrong token is one error, costs two requests, and never shows the token', async () => {
+  test('a wrong token is one error, costs two requests, and never shows the token', async () => {
     const { url, requests } = await service();
     const findings = await doctor({ baseUrl: url, token: 'no-such-token-4711', websites: ['site-a'] });
     expect(of(findings, 'token')).toMatchObject([{ level: 'error', message: expect.stringContaining('401') }]);
@@ -67,7 +65,7 @@ describe('doctor', () => {
     expect(JSON.stringify(findings)).not.toContain('4711');
   });
 
-  once('a website that the key may not read differs from one that does not exist', async () => {
+  test('a website that the key may not read differs from one that does not exist', async () => {
     const { url } = await service();
     const websites = of(await doctor({ baseUrl: url, websites: ['site-a', FORBIDDEN, 'nowhere'] }), 'website');
     expect(websites.map(({ level }) => level)).toEqual(['ok', 'error', 'error']);
@@ -75,79 +73,64 @@ describe('doctor', () => {
     expect(websites[1]?.remedy).toContain('Grant the key access');
     expect(websites[2]).toMatchObject({ message: expect.stringMatching(/^nowhere: .*404/) });
     expect(websites[2]?.remedy).toContain('The key has access to: site-a');
+    // That differs from a wrong path of the base URL.
+    const wrong = of(await doctor({ baseUrl: `${url}/wrong/path`, websites: ['site-a'] }), 'website');
+    expect(wrong).toMatchObject([{ level: 'error', remedy: expect.stringMatching(/the path of api\.base_url/) }]);
   });
 
-  once('a wrong path of the base URL differs from a website that does not exist', async () => {
-    const { url } = await service();
-    const [website] = of(await doctor({ baseUrl: `${url}/wrong/path`, websites: ['site-a'] }), 'website');
-    expect(website).toMatchObject({
-      level: 'error',
-      remedy: expect.stringMatching(/the path of api\.base_url/),
-    });
-  });
-
-  once('names what breaks the contract', async () => {
+  test.each([
+    ['violation', 'website', 'warning', /breaks the contract/],
+    ['html', 'website', 'error', /HTML/],
+    ['redirect', 'base_url', 'error', /redirects/],
+  ] as const)('names the service that answers with a fault: %s', async (fault, check, level, message) => {
     const simulated = await service();
-    simulated.setFaults({ violation: 1 }, ['listing']);
-    const [website] = of(await doctor({ baseUrl: simulated.url, websites: ['site-a'] }), 'website');
-    expect(website).toMatchObject({ level: 'warning', message: expect.stringContaining('breaks the contract') });
-    simulated.setFaults({ html: 1 }, ['listing']);
-    const [html] = of(await doctor({ baseUrl: simulated.url, websites: ['site-a'] }), 'website');
-    expect(html).toMatchObject({ level: 'error', message: expect.stringContaining('HTML') });
+    simulated.setFaults({ [fault]: 1 }, fault === 'redirect' ? undefined : ['listing']);
+    const found = of(await doctor({ baseUrl: simulated.url, websites: ['site-a'] }), check);
+    expect(found).toMatchObject([{ level, message: expect.stringMatching(message) }]);
   });
 
-  once('a redirect, or no answer at all, is an error of base_url, and no website is asked for', async () => {
-    const simulated = await service();
-    simulated.setFaults({ redirect: 1 });
-    const redirected = await doctor({ baseUrl: simulated.url, websites: ['site-a'] });
-    expect(of(redirected, 'base_url')).toMatchObject([
-      { level: 'error', message: expect.stringContaining('redirects') },
-    ]);
+  test('where nobody answers, asks for no website and checks no token', async () => {
     const silent = await doctor({ baseUrl: 'http://127.0.0.1:1', websites: ['site-a'] });
     expect(of(silent, 'base_url')).toMatchObject([{ level: 'error' }]);
-    expect(of(silent, 'website')).toMatchObject([{ level: 'warning' }]);
-    const all = await doctor({ baseUrl: 'http://127.0.0.1:1' });
-    expect(of(all, 'token')).toMatchObject([{ level: 'warning', message: expect.stringContaining('not checked') }]);
+    for (const check of ['website', 'token']) expect(of(silent, check)).toMatchObject([{ level: 'warning' }]);
   });
 
-  testAtLength('compares the clock with the service and the newest snapshot, in the words of a sync', async () => {
+  test('compares the clock with the service, in the words of a sync', async () => {
     const { url } = await service();
     const config = { baseUrl: url, websites: ['site-a'] };
-    const folder = temporaryFolder();
     const clockAt = async (minutes: number) =>
-      of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }, folder), 'clock')[0];
+      of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }), 'clock')[0];
     expect(await clockAt(9)).toMatchObject({ level: 'ok' });
     expect(await clockAt(11)).toMatchObject({
       level: 'warning',
       message: expect.stringMatching(/11m ahead of that of the/),
     });
     expect(await clockAt(-61)).toMatchObject({ level: 'error', remedy: expect.stringMatching(/^Set this clock/) });
-    await syncNow(writeConfig(folder, config));
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
-    onTestFinished(() => void vi.useRealTimers());
-    const behind = await clockAt(0);
-    expect(behind).toMatchObject({
-      level: 'error',
-      message: expect.stringMatching(/2d behind the newest snapshot, /),
-    });
-    expect(behind?.remedy).toMatch(/wait until then, or restore a backup that is older\.$/);
   });
 
-  once('says what status says, and who holds the run lock', async () => {
+  test('says what status says, who holds the run lock, and that the clock is behind the newest snapshot', async () => {
     const { url } = await service();
     const folder = temporaryFolder();
     const config = { baseUrl: url, websites: ['site-a'] };
     await syncNow(writeConfig(folder, config));
     expect(of(await doctor(config, {}, folder), 'status')).toMatchObject([{ level: 'ok' }]);
     rmSync(join(folder, 'warehouse', 'indexhouse.duckdb'));
-    const { pid } = await holdOpen(join(folder, 'warehouse', 'run.lock.duckdb'), 'READ_WRITE');
+    const lock = await RunLock.take(join(folder, 'warehouse'), 'sync');
     const [marker = ''] = await listTableFiles(join(folder, 'warehouse'), 'snapshots');
+    const whole = readFileSync(marker);
     writeFileSync(marker, 'garbage');
     const findings = of(await doctor(config, {}, folder), 'status');
-    expect(findings).toContainEqual(expect.objectContaining({ message: expect.stringContaining(`process ${pid} `) }));
-    expect(findings).toContainEqual(
-      expect.objectContaining({ level: 'error', message: expect.stringContaining(marker) }),
-    );
+    lock.release();
+    const message = expect.stringContaining(`process ${process.pid} `);
+    expect(findings).toContainEqual(expect.objectContaining({ message }));
+    const level = 'error';
+    expect(findings).toContainEqual(expect.objectContaining({ level, message: expect.stringContaining(marker) }));
+    writeFileSync(marker, whole);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const [behind] = of(await doctor(config, {}, folder), 'clock');
+    expect(behind).toMatchObject({ level, message: expect.stringMatching(/2d behind the newest snapshot, /) });
+    expect(behind?.remedy).toMatch(/wait until then, or restore a backup that is older\.$/);
   });
 
   test('a night that ran out of memory is an error, until the configuration follows the advice', async () => {
@@ -176,7 +159,7 @@ describe('doctor', () => {
     expect(new Set(advised.map(({ level }) => level))).toEqual(new Set(['warning']));
   });
 
-  once('a warehouse of another time zone, and a file in its place, are errors', async () => {
+  test('a warehouse of another time zone, and a file in its place, are errors', async () => {
     const { url } = await service();
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'warehouse'));
@@ -226,7 +209,7 @@ describe('doctor', () => {
     ]);
   });
 
-  testAtLength('measures disk and memory against what is needed', async () => {
+  test('measures disk and memory against what is needed', async () => {
     const { url } = await service();
     const config = { baseUrl: url, websites: ['site-a'] };
     const effects = { diskOf: async () => ({ free: 1e5, reserve: 1e6 }), availableMemory: () => 256e6 };
@@ -235,7 +218,7 @@ describe('doctor', () => {
     expect(of(findings, 'memory')).toMatchObject([{ level: 'warning' }]);
   });
 
-  once('is printed with a remedy below, and exits with 1 if anything is an error', async () => {
+  test('is printed with a remedy below, and exits with 1 if anything is an error', async () => {
     const { url } = await service();
     const file = writeConfig(temporaryFolder(), { baseUrl: url, websites: ['site-a', 'site-z'] });
     const { code, stdout } = await run(['doctor', '--config', file]);
@@ -244,7 +227,7 @@ describe('doctor', () => {
     expect(stdout).toMatch(/✗ website {4}site-z: the service answered 404 .*\n +→ Check its id under websites/);
   });
 
-  once('a configuration that cannot be used is an array of findings, and exit code 2', async () => {
+  test('a configuration that cannot be used is an array of findings, and exit code 2', async () => {
     const file = join(temporaryFolder(), 'indexhouse.yaml');
     writeFileSync(file, 'api:\n  base_url: http://example.com\n  tokn: x\n');
     const { code, stdout } = await run(['doctor', '--config', file, '--json']);

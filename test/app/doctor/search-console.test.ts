@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import type { FaultKind, OperationName } from '../../../src/app/demo/simulator/faults.js';
-import { casesAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -37,24 +36,12 @@ const CASES: [name: string, given: Given, code: number, words: RegExp][] = [
     /✗ property .* has no permission for sc-domain:other.example\n +→ Use one that it may read, .* or have an owner add/,
   ],
   [
-    'an unverified one',
-    { permissionLevel: 'siteUnverifiedUser' },
-    1,
-    /✗ property .* is not verified for sc-domain:example.com/,
-  ],
-  [
     'a key that does not sign',
     { file: { private_key: OTHER_KEY } },
     1,
     /✗ account .*Invalid JWT Signature.*\n +→ .*make another key with/i,
   ],
   ['half a key', { file: { private_key: 'x' } }, 1, /✗ account .*private_key: does not sign/],
-  [
-    'another kind of file',
-    { file: { type: 'gdch_service_account' } },
-    1,
-    /✗ account .* is not a whole credentials file/,
-  ],
   ['a clock that is off', { hoursAhead: 2 }, 1, /✗ account .*\n +→ Set this machine's clock/],
   ['a Google that is down', { fault: ['500', 'sites'] }, 1, /✗ account .*answered 500 .*\n +→ Try again later\.\n/],
   [
@@ -70,47 +57,38 @@ const CASES: [name: string, given: Given, code: number, words: RegExp][] = [
     /✗ sitemap .*\/sitemap.xml answered 403 to indexhouse\n +→ Let it answer 200 to the user agent indexhouse/,
   ],
   [
-    'search analytics that fails',
-    { fault: ['500', 'query'] },
-    1,
-    /✗ property .*: search analytics: Google answered 500 \(.*\)\n +→ Try again later/,
-  ],
-  [
     'a property that is spelled wrongly',
     { id: 'https://shop.example.com/' },
     1,
     /→ Use one that it may read, the nearest first \((sc-domain:example.com, )?https:\/\/www.example.com\//,
   ],
 ];
-test.each(casesAtLength(CASES, 'all is well', 'another property', 'half a key', 'inspections that are refused'))(
-  'doctor: %s',
-  async (...one) => {
-    const [, given, code, words] = one;
-    const { id = DOMAIN, file = {}, hoursAhead = 0, permissionLevel, fault } = given;
-    const clock = () => Date.now() + hoursAhead * 3_600_000;
-    const service = await startSearchConsole({
-      clock,
-      jwtClock: clock,
-      properties: [{ siteUrl: PREFIX }, { siteUrl: DOMAIN, ...(permissionLevel ? { permissionLevel } : {}) }],
-    });
-    onTestFinished(() => service.close());
-    if (fault) service.setFaults({ [fault[0]]: 1 }, [fault[1]]);
-    const folder = temporaryFolder();
-    const credentials = join(folder, 'key.json');
-    const whole = JSON.parse(readFileSync(await service.credentials(), 'utf8'));
-    writeFileSync(credentials, JSON.stringify({ ...whole, ...file }));
-    const config = writeConfig(folder, {
-      websites: [{ id, source: 'google' }],
-      sections: { google: { credentials, endpoint: service.url } },
-    });
-    const settings = JSON.parse(readFileSync(config, 'utf8'));
-    writeFileSync(config, JSON.stringify({ ...settings, api: undefined }));
-    const ended = await run(['doctor', '-c', config]);
-    expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(words)]);
-    expect(ended.stdout.includes('indexhouse login --client client_secret.json')).toBe(code === 1 && !fault);
-    expect(ended.stdout).not.toContain('PRIVATE KEY');
-  },
-);
+test.each(CASES)('doctor: %s', async (...one) => {
+  const [, given, code, words] = one;
+  const { id = DOMAIN, file = {}, hoursAhead = 0, permissionLevel, fault } = given;
+  const clock = () => Date.now() + hoursAhead * 3_600_000;
+  const service = await startSearchConsole({
+    clock,
+    jwtClock: clock,
+    properties: [{ siteUrl: PREFIX }, { siteUrl: DOMAIN, ...(permissionLevel ? { permissionLevel } : {}) }],
+  });
+  onTestFinished(() => service.close());
+  if (fault) service.setFaults({ [fault[0]]: 1 }, [fault[1]]);
+  const folder = temporaryFolder();
+  const credentials = join(folder, 'key.json');
+  const whole = JSON.parse(readFileSync(await service.credentials(), 'utf8'));
+  writeFileSync(credentials, JSON.stringify({ ...whole, ...file }));
+  const config = writeConfig(folder, {
+    websites: [{ id, source: 'google' }],
+    sections: { google: { credentials, endpoint: service.url } },
+  });
+  const settings = JSON.parse(readFileSync(config, 'utf8'));
+  writeFileSync(config, JSON.stringify({ ...settings, api: undefined }));
+  const ended = await run(['doctor', '-c', config]);
+  expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(words)]);
+  expect(ended.stdout.includes('indexhouse login --client client_secret.json')).toBe(code === 1 && !fault);
+  expect(ended.stdout).not.toContain('PRIVATE KEY');
+});
 
 test('doctor signs in each account that a website chooses, and says which one is missing', async () => {
   const service = await startSearchConsole({ properties: [{ siteUrl: PREFIX }] });

@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { SMTPServer } from 'smtp-server';
+import { z } from 'zod';
+import { sendNotices } from '../../../src/app/notify/notify.js';
 import { createLogger } from '../../../src/base/observe/log.js';
 import { atEnd } from '../../given/folder.js';
 import { listenOnLoopback } from '../../given/loopback.js';
+import type { Nights } from '../../given/nights.js';
 import { configFor } from '../../given/warehouse.js';
 
 export interface Got {
@@ -78,4 +81,34 @@ export function withChannels(warehouse: string, channels: object[], rules: objec
   const logger = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) }, pretty: false });
   const warnings = () => lines.filter(({ level }) => level === 'warn').map(({ msg }) => String(msg));
   return { config, logger, warnings };
+}
+
+export const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' };
+export const FALLEN = { index_summary: 'Not Indexed', index_coverage_state: 'Crawled - currently not indexed' };
+
+/** So many pages of one directory. */
+export function pages(directory: string, count: number, entry: object): Record<string, object> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`${directory}/${at}`, entry]));
+}
+
+/** The notices of one message, by their kinds. */
+export function noticesIn(body: string | undefined) {
+  const { notices } = JSON.parse(body ?? '{"notices":[]}');
+  return new Map<string, Record<string, unknown>>(notices.map((notice: { kind: string }) => [notice.kind, notice]));
+}
+
+/** The kinds of what these messages call right again, sorted. */
+export function overIn(messages: readonly { body: string }[]): string[] {
+  const schema = z.object({ notices: z.array(z.object({ id: z.string() })) });
+  const all = messages.flatMap(({ body }) => schema.parse(JSON.parse(body)).notices);
+  return all.flatMap(({ id }) => /^over:(\w+):/.exec(id)?.[1] ?? []).sort();
+}
+
+/** One webhook that gets what `sendNotices` sends about these nights; how many days later than the last one. */
+export async function watching(nights: Nights, rules: object = {}, sections: object = {}) {
+  const receiver = await startReceiver();
+  const { config, logger } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules, sections);
+  const send = (daysLater = 0) => sendNotices({ config, logger, now: () => nights.clock.now + daysLater * 86_400_000 });
+  const notices = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).values()]);
+  return { config, logger, receiver, send, notices };
 }

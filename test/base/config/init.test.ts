@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { schemaFor, writeStarterConfig } from '../../../src/base/config/init.js';
 import { loadConfig } from '../../../src/base/config/load.js';
-import { configSchema } from '../../../src/base/config/schema.js';
+import { configJsonSchema, configSchema } from '../../../src/base/config/schema.js';
 import { packageFolder } from '../../../src/base/storage/sql.js';
 import { load, MINIMAL, refusal, tempFolder } from './given.js';
 
@@ -64,4 +64,11 @@ test('an existing file is left as it is, and a missing folder is an error', asyn
   expect((await refusal(writeStarterConfig(file))).message).toContain('was not changed');
   expect(await readFile(file, 'utf8')).toBe('mine');
   expect((await refusal(writeStarterConfig(join(folder, 'no/x.yaml')))).message).toContain('ENOENT');
+});
+
+test('docs/indexhouse.schema.json is what the schema generates; UPDATE_GENERATED=1 rewrites it', async () => {
+  const file = join(packageFolder(), 'docs', 'indexhouse.schema.json');
+  const generated = JSON.parse(JSON.stringify(configJsonSchema()));
+  if (process.env['UPDATE_GENERATED']) await writeFile(file, `${JSON.stringify(generated, null, 2)}\n`);
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(generated);
 });

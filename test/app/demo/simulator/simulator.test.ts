@@ -3,7 +3,7 @@ import { Faults, violate } from '../../../../src/app/demo/simulator/faults.js';
 import type { Simulator } from '../../../../src/app/demo/simulator/simulator.js';
 import { coverageWindowSchema } from '../../../../src/source/contract/coverage.js';
 import { urlReportSchema } from '../../../../src/source/contract/report.js';
-import { reportCounts, startSimulator } from '../../../given/client-clock.js';
+import { startSimulator } from '../../../given/client-clock.js';
 import { NASTY_PATHS } from '../../../given/nasty-paths.js';
 
 let simulator: Simulator;
@@ -13,22 +13,9 @@ beforeAll(async () => {
     prefix: '/tenant/api',
   });
 });
-const get = (path: string) => fetch(simulator.url + path, { headers: { authorization: 'Bearer demo-token' } });
-
 async function control(method: string, path: string): Promise<unknown> {
   return (await fetch(`${simulator.origin}/control${path}`, { method })).json();
 }
-
-it('counts every attempt and every whole answer, per request and per page', async () => {
-  const url = simulator.world.listing('a/b', 3, 1).entries[0]?.url ?? '';
-  const report = `/v1/url-report?url=${encodeURIComponent(url)}`;
-  for (const path of [report, report, '/v1/urls/a%2Fb?skip=0&limit=2', '/v1/urls/none', '/v1']) await get(path);
-  simulator.setFaults({ '500': 1 });
-  await get(report);
-  expect(await control('GET', '')).toMatchObject({ requests: { attempted: 6, answered: 4 } });
-  expect(simulator.requests.byRequest.get(`/tenant/api${report}`)).toEqual({ attempted: 3, answered: 2 });
-  expect(reportCounts(simulator)).toEqual(new Map([[url, { attempted: 3, answered: 2 }]]));
-});
 
 it('moves on by as many nights as requested', async () => {
   expect(await control('POST', '/advance?nights=2')).toMatchObject({ night: 2 });

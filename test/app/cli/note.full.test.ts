@@ -1,0 +1,116 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { readXlsx } from 'hucre/xlsx';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { Reader } from '../../../src/answers/query/reader.js';
+import { withEngine } from '../../../src/base/storage/engine.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { RunLock } from '../../../src/warehouse/log/lock.js';
+import { startBucket } from '../../given/bucket.js';
+import { run } from '../../given/cli.js';
+import { writeConfig } from '../../given/config-file.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { dyingAt } from '../../given/left-behind.js';
+import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
+import { asked, call } from '../../serve/assistant/given.js';
+import { SHOP_TOKEN, startDashboard } from '../../serve/dashboard/given.js';
+import { Visitor } from '../../serve/dashboard/visitor.js';
+import { removeNow } from '../../warehouse/removal/removed.js';
+import { ESCAPED, given, HOSTILE, nights } from './given-notes.js';
+
+const built = sharedWarehouse(() => buildWarehouse(nights));
+
+/** What each face says of the notes of `shop`. */
+async function faces({ warehouse, command }: ReturnType<typeof given>) {
+  const folder = temporaryFolder();
+  const xlsx = join(folder, 'events.xlsx');
+  const brief = await command('report', '--brief', '--website', 'shop', '--out', '-');
+  expect(await command('query', 'events', 'website=shop', '--out', xlsx)).toMatchObject({ code: 0 });
+  const { rows: [heads = [], cells = []] = [] } = (await readXlsx(readFileSync(xlsx))).sheets.at(-1) ?? {};
+  const dashboard = await startDashboard(warehouse);
+  const visitor = new Visitor(dashboard.origin);
+  await visitor.signIn(SHOP_TOKEN);
+  const overview = await visitor.get('/dashboard/websites/shop');
+  const sql = `select note from notes where website_id = 'shop'`;
+  const assistant = (await call(await asked(warehouse), 'query_sql', { sql })).content['rows'];
+  const copies: unknown[] = [];
+  for (const file of ['indexhouse.duckdb', 'analytics.duckdb']) {
+    const options = { file: join(warehouse, file), readOnly: true, memoryLimit: 128e6, temporary: folder };
+    copies.push(await withEngine(options, (engine) => engine.rows(z.object({ note: z.string() }), sql)));
+  }
+  const excel = cells[heads.indexOf('notes')];
+  return { brief: brief.stdout, overview: overview.text, excel, assistant, copies };
+}
+
+test('a note is seen on all faces, escaped, until it is removed', async () => {
+  const made = given(built.path);
+  const { command, note } = made;
+  const { note_id } = await note('2025-03-07', HOSTILE, '--directory', '/blog/');
+  await note('2025-03-09', 'Only of the other', '--website', 'other');
+  const seen = await faces(made);
+  expect(seen).toMatchObject({
+    excel: `Mar 7: “${HOSTILE}”`,
+    copies: [[{ note: HOSTILE }], [{ note: HOSTILE }]],
+    assistant: [[HOSTILE]],
+  });
+  for (const page of [seen.brief, seen.overview]) {
+    expect(page).toContain(`· note of Mar 7: “${ESCAPED}”.`);
+    expect(page).toContain(`<li><b>A</b> <span class="date">2025-03-07</span> ${ESCAPED} (/blog/)</li>`);
+    expect(page).toMatch(/<text[^>]*>A<\/text>/);
+    expect(page).toContain(`40 of 40 pages indexed (100.0%), ±0 since Mar\u00a06. Note: ${ESCAPED}"`);
+    expect(page).not.toMatch(/<script>|Only of the other/);
+  }
+  await note('--remove', note_id);
+  const gone = await faces(made);
+  expect(gone).toMatchObject({ excel: null, copies: [[], []] });
+  expect(JSON.stringify(gone)).not.toContain('alert(1)');
+  expect(await command('verify')).toMatchObject({ code: 0 });
+});
+
+test('a note is restored from bucket and backup, seen only by its websites, and removed with them', async () => {
+  const server = await startBucket();
+  const { command, note, warehouse } = given(built.path, { bucket: server.url });
+  await note('2025-03-09', 'For all');
+  await note('2025-03-10', 'For other', '--website', 'other');
+  const notes = `select website_id, note from notes order by all`;
+  const folder = temporaryFolder();
+  const [restored, backup] = [join(folder, 'restored'), join(folder, 'backup')];
+  const bucket = writeConfig(folder, { sections: { bucket: server.url, warehouse: { path: restored } } });
+  expect(await run(['restore', '--config', bucket])).toMatchObject({ code: 0 });
+  expect(await command('backup', backup)).toMatchObject({ code: 0 });
+  for (const copy of [restored, backup]) {
+    const { stdout } = await run(['query', '--sql', notes, '--json', '--warehouse', copy, '--log-level', 'error']);
+    expect(JSON.parse(stdout)).toEqual([
+      { website_id: 'other', note: 'For all' },
+      { website_id: 'other', note: 'For other' },
+      { website_id: 'shop', note: 'For all' },
+    ]);
+  }
+  const own = await Reader.open({ warehouse, memoryLimit: 128e6, websites: ['shop'] });
+  const row = z.object({ website_id: z.string(), note: z.string() });
+  expect(await own.rows(row, notes)).toEqual([{ website_id: 'shop', note: 'For all' }]);
+  own.close();
+  expect(await command('remove', '--website', 'other', '--yes')).toMatchObject({ code: 0 });
+  expect([...server.objects.keys()].filter((key) => /note_log.*other/.test(key))).toEqual([]);
+  expect(await command('verify')).toMatchObject({ code: 0 });
+});
+
+test('a note is written after a removal that ran while it read the warehouse', async () => {
+  const { command, warehouse, note } = given(built.path);
+  const lock = await RunLock.take(warehouse, 'sync');
+  await note('2025-03-09', 'Before');
+  lock.release();
+  await dyingAt('decided the removal', () => removeNow(warehouse, 'other'));
+  // What a file is that is removed while it is read.
+  const [gone = ''] = await listTableFiles(warehouse, 'note_log', { websiteId: 'other' });
+  writeFileSync(gone, '');
+  const noted = command('note', '2025-03-09', 'After', '--json');
+  await setTimeout(500);
+  // Whoever takes the lock finishes the removal.
+  (await RunLock.take(warehouse, 'sync')).release();
+  const { code, stdout, stderr } = await noted;
+  expect([code, stderr]).toEqual([0, '']);
+  expect(JSON.parse(stdout)).toMatchObject({ websites: ['shop'], note: 'After' });
+});
