@@ -6,6 +6,7 @@ import { crashPoint } from '../../base/storage/crash-point.js';
 import { exists, readIfThere, removeDatabase, replaceDatabase, writeDurably } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { lockHolder } from '../../base/storage/locks.js';
+import { whyNotFile } from '../../base/storage/only-files.js';
 import { identifier, literal, sql } from '../../base/storage/sql.js';
 import { withTemporary } from '../../base/storage/temporary.js';
 import { commentOn } from '../log/folder/dictionary.js';
@@ -34,8 +35,10 @@ export async function isAnalyticsCurrent(warehouse: string): Promise<boolean> {
 }
 
 async function shows(warehouse: string, { base, derived }: AnalyticsScript): Promise<boolean> {
-  const known = await readIfThere(join(warehouse, TEXT));
-  return known === base + derived && (await exists(warehouseFolder(warehouse).analytics));
+  const { analytics } = warehouseFolder(warehouse);
+  // What is no file is named by whoever writes it.
+  const known = await readIfThere(join(warehouse, TEXT)).catch(() => null);
+  return known === base + derived && (await exists(analytics)) && whyNotFile(analytics) === null;
 }
 
 /**

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AppendFile } from '../../../src/base/storage/durable.js';
+import { isAnalyticsCurrent, writeAnalytics } from '../../../src/warehouse/copies/analytics.js';
 import { casesAtLength } from '../../given/at-length.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
@@ -61,3 +62,15 @@ test('no link in place of a journal is followed', async () => {
   for (const bytes of [0, 2]) expect(() => new AppendFile(journal, bytes)).toThrow('is a symbolic link, not a file');
   expect(readFileSync(other, 'utf8')).toBe('of somebody else');
 });
+
+test.for(['analytics.duckdb', 'schema/analytics.sql'])(
+  'a folder as %s is not up to date, and is named',
+  async (name) => {
+    const warehouse = copyOf(built.path);
+    await writeAnalytics(warehouse, 256e6);
+    rmSync(join(warehouse, name));
+    folder(join(warehouse, name));
+    expect(await isAnalyticsCurrent(warehouse)).toBe(false);
+    await expect(writeAnalytics(warehouse, 256e6)).rejects.toThrow('is a folder, not a file');
+  },
+);
