@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { withEngine } from '../../src/base/storage/engine.js';
+import { Engine } from '../../src/base/storage/engine.js';
 import { createTables, viewScript } from '../../src/warehouse/log/folder/tables.js';
-import { temporaryFolder } from '../given/folder.js';
+import { atEnd, temporaryFolder } from '../given/folder.js';
 
 type Class = 'shown' | 'ended' | 'others';
 
@@ -23,35 +23,39 @@ const row = z.object({
   no_estimate: z.string().nullable(),
 });
 
+let engine: Engine;
+
+beforeAll(async () => {
+  engine = await Engine.open({ memoryLimit: 256e6, temporary: temporaryFolder() });
+  atEnd(() => engine.close());
+  await createTables(engine);
+  await engine.run('create or replace table snapshots as select * from snapshots');
+  await engine.run(viewScript('UTC'));
+});
+
 /** The estimate of the last of some nights, which are those of March 2025. */
 async function estimateOf(...nights: readonly Night[]) {
-  const folder = temporaryFolder();
-  return withEngine({ memoryLimit: 256e6, temporary: folder }, async (engine) => {
-    await createTables(engine);
-    await engine.run('create or replace table snapshots as select * from snapshots');
-    await engine.run(viewScript('UTC'));
-    for (const [at, { evidence, found = {}, reason = 'oldest' }] of nights.entries()) {
-      const known = { shown: 0, ended: 0, others: 0, today: 0, today_indexed: 0, ...evidence };
-      const pages = known.shown + known.ended + known.others + known.today;
-      const inspected = Object.entries(found).map(([counts_as, [pages, indexed]]) => ({ counts_as, pages, indexed }));
-      const date = `2025-03-${String(at + 1).padStart(2, '0')}`;
-      await engine.set({ date, reason, found: JSON.stringify(inspected) });
-      await engine.set({ evidence: evidence && JSON.stringify({ pages, ...known }) });
-      await engine.run(`insert into snapshots by name select 'w' as website_id,
-        getvariable('date') as snapshot_id, getvariable('date')::date as snapshot_date,
-        getvariable('date')::timestamptz as snapshot_at, 'complete' as listing_status, 'google' as source,
-        getvariable('evidence')::json as evidence, (
-          select inspection_samples(nullif(counts_as, 'others'), getvariable('reason'), nth, nth, if(nth <= indexed, 'indexed', 'not indexed'))
-          from (
-            select *, unnest(range(1, pages + 1)) as nth from (
-              select unnest(getvariable('found')::json::struct(counts_as varchar, pages bigint, indexed bigint)[], recursive := true)
-            )
+  await engine.run('delete from snapshots');
+  for (const [at, { evidence, found = {}, reason = 'oldest' }] of nights.entries()) {
+    const known = { shown: 0, ended: 0, others: 0, today: 0, today_indexed: 0, ...evidence };
+    const pages = known.shown + known.ended + known.others + known.today;
+    const inspected = Object.entries(found).map(([counts_as, [pages, indexed]]) => ({ counts_as, pages, indexed }));
+    const date = `2025-03-${String(at + 1).padStart(2, '0')}`;
+    await engine.set({ date, reason, found: JSON.stringify(inspected) });
+    await engine.set({ evidence: evidence && JSON.stringify({ pages, ...known }) });
+    await engine.run(`insert into snapshots by name select 'w' as website_id,
+      getvariable('date') as snapshot_id, getvariable('date')::date as snapshot_date,
+      getvariable('date')::timestamptz as snapshot_at, 'complete' as listing_status, 'google' as source,
+      getvariable('evidence')::json as evidence, (
+        select inspection_samples(nullif(counts_as, 'others'), getvariable('reason'), nth, nth, if(nth <= indexed, 'indexed', 'not indexed'))
+        from (
+          select *, unnest(range(1, pages + 1)) as nth from (
+            select unnest(getvariable('found')::json::struct(counts_as varchar, pages bigint, indexed bigint)[], recursive := true)
           )
-        ) as samples`);
-    }
-    const rows = await engine.rows(row, "from estimated_shares('w', '2025-03-31'::date) order by snapshot_date");
-    return rows.at(-1);
-  });
+        )
+      ) as samples`);
+  }
+  return (await engine.rows(row, "from estimated_shares('w', '2025-03-31'::date) order by snapshot_date")).at(-1);
 }
 
 test('is exact where every page was inspected on the date, by one run or two', async () => {

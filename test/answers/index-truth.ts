@@ -8,8 +8,6 @@ export interface IndexTruth {
   pages: Map<string, Row>;
   /** Every page that was ever listed by then, with the newest listing that shows it. */
   known: ReadonlyMap<string, Known>;
-  /** Some of them were rejected. */
-  hasRejects: boolean;
 }
 
 /** What is known of a page. */
@@ -49,7 +47,7 @@ export async function snapshotsOf(warehouse: string, website = 'shop'): Promise<
     listed = new Map([...kept, ...own(coverage).map((row) => [String(row['url']), row] as const)]);
     known = knownAfter(known, listed);
     const date = at instanceof Date ? at.toISOString().slice(0, 10) : '';
-    return { snapshotId: String(id), date, isComplete, pages: listed, known, hasRejects: refused.length > 0 };
+    return { snapshotId: String(id), date, isComplete, pages: listed, known };
   });
 }
 
@@ -65,13 +63,6 @@ function knownAfter(before: ReadonlyMap<string, Known>, listed: ReadonlyMap<stri
     ] as const;
   });
   return new Map<string, Known>([...gone, ...there]);
-}
-
-/** The state of a page in words; null of one that was not known. */
-export function stateOf(page: Known | undefined): string | null {
-  if (!page) return null;
-  const { status, row } = page;
-  return status === 'gone' ? 'no longer listed' : String(row['index_coverage_state'] ?? status.replace('_', ' '));
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { CoverageEntry } from '../../src/source/contract/coverage.js';
 import type { UrlReport } from '../../src/source/contract/report.js';
-import { atLength } from './at-length.js';
 import { seededRandom } from './random.js';
 import type { GivenPage } from './service.js';
 import { type BuiltWarehouse, buildWarehouse, type Night } from './warehouse.js';
@@ -20,12 +19,11 @@ const BROKEN_REPORT: Partial<UrlReport> = JSON.parse('{"sitemaps": "none"}');
  * crawled, flip their canonical, join and leave sitemaps. Entries and reports are broken, reports are missing, some
  * nights take only a few of them, some list partially and some not at all.
  *
- * @param nights left out, like `pages`: the world is the one of other tests, and is built once for all of them
  * @param websites the first lists all, and each other one half of the same pages on most nights
  */
 export function randomWarehouse(
   seed: number,
-  nights = atLength(10, 20),
+  nights = 10,
   pages = 40,
   [first, ...others]: readonly [string, ...string[]] = ['shop'],
 ): Promise<BuiltWarehouse> {

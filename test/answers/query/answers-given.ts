@@ -116,26 +116,6 @@ function pagesOn(night: number): GivenPage[] {
   });
 }
 
-/**
- * Canonicals of the website `forum` in the first three nights: a's mismatch has a break, b declares one from the second
- * night on, and c is gone.
- */
-function forumOn(night: number): GivenPage[] {
-  const page = (name: string, declared: string | null, chosen: string): GivenPage => ({
-    url: `https://forum.example/${name}`,
-    entry: {
-      index_summary: 'Indexed',
-      searchengine_selected_canonical: chosen,
-      ...(declared === null ? {} : { user_selected_canonical: declared }),
-    },
-  });
-  return [
-    page('a', ELSEWHERE, night === 2 ? ELSEWHERE : urlOf('docs/1')),
-    page('b', night === 1 ? null : urlOf('b'), ELSEWHERE),
-    ...(night === 1 ? [page('c', urlOf('c'), ELSEWHERE)] : []),
-  ];
-}
-
 /** Of the website `kinds`, of two directories and two sitemaps: on the last night one of four combinations falls. */
 function kindsOn(night: number): GivenPage[] {
   const kinds = [
@@ -156,7 +136,7 @@ function kindsOn(night: number): GivenPage[] {
 }
 
 /**
- * Websites with known answers: `shop` with these stories, `forum`, `kinds`, and `wiki`, whose only page falls out of the
+ * Websites with known answers: `shop` with these stories, `kinds`, and `wiki`, whose only page falls out of the
  * index on the last night.
  */
 export function storiesWarehouse(): Promise<BuiltWarehouse> {
@@ -166,7 +146,6 @@ export function storiesWarehouse(): Promise<BuiltWarehouse> {
       at: AT[night] ?? '',
       lists: {
         shop: pagesOn(night),
-        ...(night <= 3 ? { forum: forumOn(night) } : {}),
         ...(night === 1 ? { wiki: wiki({ index_summary: 'Indexed' }), kinds: kindsOn(night) } : {}),
         ...(night === 5 ? { wiki: wiki({ index_summary: 'Not Indexed' }), kinds: kindsOn(night) } : {}),
       },

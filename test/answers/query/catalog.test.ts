@@ -1,36 +1,24 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { analyses, findAnalysis } from '../../../src/answers/query/catalog.js';
 import { type Parameter, valuesOf } from '../../../src/answers/query/parameters.js';
 
 const TODAY = '2025-03-10';
 
-describe('the header of an analysis', () => {
-  it.each(analyses().map((analysis) => [analysis.name, analysis] as const))('of %s says all of it', (_, analysis) => {
-    const { parameters, shown, sql } = analysis;
-    const lines = sql.split('\n');
-    const header = lines.slice(
-      0,
-      lines.findIndex((line) => !line.startsWith('--')),
-    );
-    // The parameter and the column of the website are those of every analysis.
-    expect(header).toHaveLength(2 + parameters.length + shown.length);
-    const names = parameters.map(({ name }) => name);
-    const used = sql.replaceAll(/--.*$/gm, '').matchAll(/\$(\w+)/g);
-    expect([...new Set([...used].map(([, name]) => name))].sort()).toEqual([...names].sort());
-    const required = parameters
-      .filter((parameter) => parameter.default === null)
-      .map(({ name }) => [name, 'x'] as const);
-    expect(Object.keys(valuesOf(analysis, new Map(required), TODAY))).toEqual(names);
-  });
+test.each(analyses())('the header of $name says all of it', (analysis) => {
+  const { parameters, shown, sql } = analysis;
+  // The parameter and the column of the website are those of every analysis.
+  const lines = sql.split('\n').findIndex((line) => !line.startsWith('--'));
+  expect(lines).toBe(2 + parameters.length + shown.length);
+  const names = parameters.map(({ name }) => name);
+  const used = sql.replaceAll(/--.*$/gm, '').matchAll(/\$(\w+)/g);
+  expect([...new Set([...used].map(([, name]) => name))].sort()).toEqual(names.toSorted());
 });
 
-describe('the name of an analysis', () => {
-  it('is suggested where it is mistyped, and all are listed with their titles', () => {
-    const find = () => findAnalysis('indexing-trends');
-    expect(find).toThrow('there is no analysis "indexing-trends". Did you mean "indexing_trend"?');
-    expect(find).toThrow('  page: One page in sentences');
-    expect(() => findAnalysis('../views/pages')).toThrow('there is no analysis "../views/pages". There are:');
-  });
+test('an analysis whose name is mistyped is suggested, and all are listed with their titles', () => {
+  const find = () => findAnalysis('indexing-trends');
+  expect(find).toThrow('there is no analysis "indexing-trends". Did you mean "indexing_trend"?');
+  expect(find).toThrow('  page: One page in sentences');
+  expect(() => findAnalysis('../views/pages')).toThrow('there is no analysis "../views/pages". There are:');
 });
 
 describe('the value of a parameter', () => {
@@ -41,16 +29,12 @@ describe('the value of a parameter', () => {
 
   it.each<[Parameter['type'], string, unknown]>([
     ['text', 'none', 'none'],
-    ['text', '', ''],
     ['integer', '0', 0],
     ['number', '1.5e3', 1500],
     ['boolean', 'Yes', true],
-    ['boolean', 'false', false],
     ['date', '2024-02-29', '2024-02-29'],
     ['date', 'today', '2025-03-10'],
-    ['date', 'yesterday', '2025-03-09'],
     ['date', '10 days ago', '2025-02-28'],
-    ['date', '1 week ago', '2025-03-03'],
   ])('%s %j is %j', (type, text, value) => {
     expect(readAs(type, text)).toBe(value);
   });
@@ -58,13 +42,10 @@ describe('the value of a parameter', () => {
   it.each<[Parameter['type'], string]>([
     ['integer', '1.5'],
     ['integer', '-1'],
-    ['integer', ''],
     ['integer', '9999999999999999'],
     ['number', 'one'],
     ['boolean', '1'],
     ['date', '2025-02-29'],
-    ['date', '2025-3-1'],
-    ['date', 'none'],
     ['date', 'tomorrow'],
   ])('%s %j is refused, with the parameters that there are', (type, text) => {
     expect(() => readAs(type, text)).toThrow(`a: x is not `);

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { describeAtLength, once } from '../../given/at-length.js';
-import { type MadeChange, type MadeNight, MadeNights, simulatedNights } from './made-nights.js';
+import { type MadeChange, type MadeNight, MadeNights } from './made-nights.js';
 
 const CRAWLED = 'Crawled - currently not indexed';
 const SUBMITTED = 'Submitted and indexed';
@@ -48,39 +47,8 @@ async function found(nights: (MadeChange[] | 'partial' | null)[], given: Record<
   );
 }
 
-function isSoonAfter(date: unknown, since: string): boolean {
-  const days = (Date.parse(String(date)) - Date.parse(since)) / 86_400_000;
-  return days > 0 && days <= 7;
-}
-
-once('the first event is one of the ninth listing', async () => {
-  expect(await found([[], ...quietNights(6), fall])).toEqual([]);
-  expect(await found([[], ...quietNights(7), fall])).toContainEqual(expect.stringMatching(/^2025-01-09 website/));
-});
-
-describeAtLength('a simulated year', () => {
-  const worlds: [number, number, number][] = [
-    [500, 1, 365],
-    [5_000, 1, 150],
-  ];
-
-  test.each(worlds)('of %i pages (seed %i) shows its incident and few quiet nights', async (pages, seed, nights) => {
-    const deindexing = { night: nights - 100, directory: '/blog/', share: 0.5 };
-    const simulated = simulatedNights(nights, { seed, websites: [{ id: 'w', pages, deindexing }] });
-    const rows = await warehouse.ask(simulated, 'events', ALL_TIME);
-    const { date } = simulated[deindexing.night - 1] ?? { date: '' };
-    const [incident] = rows.filter((row) => row['snapshot_date'] === date);
-    expect(incident).toMatchObject({ what: 'website', directory: '/blog/', state: CRAWLED, direction: 'left' });
-    // In the nights after it, pages come back into what had fallen.
-    const others = rows.filter(({ snapshot_date }) => snapshot_date !== date);
-    const back = others.filter((row) => row['direction'] === 'came' && isSoonAfter(row['snapshot_date'], date));
-    expect(back.filter((row) => row['directory'] !== '/blog/')).toEqual([]);
-    expect(others.length - back.length).toBeLessThanOrEqual(2);
-  });
-});
-
 describe('an event', () => {
-  once('is found by website, or by what a wider event does not cover', async () => {
+  test('is found by website, or by what a wider event does not cover', async () => {
     const nights = [...quietNights(20), fall];
     expect(await found(nights)).toEqual(['2025-01-21 website -30']);
     expect(await found(nights, { all_scopes: 'true' })).toEqual([
@@ -91,7 +59,7 @@ describe('an event', () => {
     ]);
   });
 
-  once('holds what a sentence needs', async () => {
+  test('holds what a sentence needs', async () => {
     const [row] = await warehouse.ask(nightsOf([...quietNights(20), fall]), 'events', ALL_TIME);
     expect(row).toMatchObject({
       nights: 1,
@@ -107,7 +75,7 @@ describe('an event', () => {
     });
   });
 
-  once('of which hardly any page was crawled since says so', async () => {
+  test('of which hardly any page was crawled since says so', async () => {
     const sentenceOf = async (crawled: number) => {
       const changes = fall.map((made) => ({ ...made, uncrawled: Number(made.url.split('/').at(-1)) >= crawled }));
       const [row] = await warehouse.ask(nightsOf([...quietNights(20), changes]), 'events', ALL_TIME);
@@ -118,7 +86,7 @@ describe('an event', () => {
     expect(await sentenceOf(2)).not.toContain('crawled since');
   });
 
-  once('is one of a directory alone where others make up for it, and of a state where the index stays', async () => {
+  test('is one of a directory alone where others make up for it, and of a state where the index stays', async () => {
     const traded = [...moving('/a/', 30, 0), ...moving('/b/', 0, 30)];
     expect(await found([...quietNights(20), traded])).toEqual([
       '2025-01-21 directory /a/ -30',
@@ -135,12 +103,12 @@ describe('an event', () => {
     ]);
   });
 
-  once('needs seven nights before it', async () => {
+  test('needs seven nights before it', async () => {
     expect(await found([...quietNights(7), fall])).toEqual([]);
     expect(await found([...quietNights(8), fall])).toEqual(['2025-01-09 website -30']);
   });
 
-  once('is not what happens every week', async () => {
+  test('is not what happens every week', async () => {
     const nights = Array.from({ length: 60 }, (_, night) => (night % 7 === 0 ? moving('/a/', 40, 0) : quiet(night)));
     const rows = await found(nights);
     expect(rows.filter((row) => row > '2025-02-01')).toEqual([]);
@@ -150,14 +118,14 @@ describe('an event', () => {
     ).toEqual(['2025-03-05 website -150']);
   });
 
-  once('is not what several nights without a listing add up to, and a partial one counts in the next', async () => {
+  test('is not what several nights without a listing add up to, and a partial one counts in the next', async () => {
     const falling = Array.from({ length: 20 }, () => moving('/a/', 10, 0));
     expect(await found([...falling, null, null, null, [...moving('/a/', 40, 0)]])).toEqual([]);
     expect(await found([...falling, [...moving('/a/', 40, 0)]])).toEqual(['2025-01-21 website -40']);
     expect(await found([...falling, 'partial', moving('/a/', 10, 0)])).toEqual([]);
   });
 
-  once('is not that new pages arrive unindexed and get their first data', async () => {
+  test('is not that new pages arrive unindexed and get their first data', async () => {
     const urls = Array.from({ length: 500 }, (_, page) => `https://w.example/new/${page}`);
     const appeared = urls.map((url) => ({ url, change: 'appeared', from: null, to: null }));
     const data = urls.map((url) => ({ url, change: 'coverage_state', from: null, to: 'URL is unknown' }));
@@ -166,7 +134,7 @@ describe('an event', () => {
     expect(await found([...quietNights(20), indexed])).toEqual(['2025-01-21 website 500']);
   });
 
-  once('is not that fewer pages are inspected for the first time', async () => {
+  test('is not that fewer pages are inspected for the first time', async () => {
     const inspected = (pages: number, night: number) =>
       Array.from({ length: pages }, (_, page) => {
         const url = `https://w.example/a/inspected-${night}-${page}`;
@@ -175,11 +143,42 @@ describe('an event', () => {
     const first = quietNights(21).map((changes, night) => [...changes, ...inspected(night < 20 ? 300 : 5, night)]);
     expect(await found(first)).toEqual([]);
   });
+});
 
-  once('is that something stops, and is found again only until it is usual', async () => {
-    const growing = Array.from({ length: 20 }, () => moving('/a/', 0, 40));
-    const rows = await found([...growing, ...quietNights(20)]);
-    expect(rows[rows.length - 1]).toMatch(/^2025-01-21 website/);
-    expect(rows.length).toBeLessThanOrEqual(5);
-  });
+const DAY_MS = 86_400_000;
+const FIRST = Date.parse('2025-01-06');
+const dateOf = (day: number) => new Date(FIRST + day * DAY_MS).toISOString().slice(0, 10);
+
+/** Nights of so many days; each page appears on the second one, a Tuesday, and is indexed so many days later, if ever. */
+function waitingNights(days: number, waits: (number | null)[]): MadeNight[] {
+  return Array.from({ length: days }, (_, day) => ({
+    date: dateOf(day),
+    changes: waits.flatMap((wait, page): MadeChange[] => {
+      const url = `https://w.example/${page}`;
+      if (day === 1) return [{ url, change: 'appeared', from: null, to: wait === 0 ? 'Indexed' : 'Not Indexed' }];
+      return wait !== null && day === 1 + wait ? [{ url, change: 'indexed', from: 'Not Indexed', to: 'Indexed' }] : [];
+    }),
+  }));
+}
+
+async function funnel(days: number, waits: (number | null)[]) {
+  const [row] = await warehouse.ask(waitingNights(days, waits), 'index_funnel', { since: '2025-01-01' });
+  return row;
+}
+
+const waiting = (number: number) => Array<null>(number).fill(null);
+
+test('the median wait is unknown until half of the pages are indexed', async () => {
+  expect(await funnel(20, [5, ...waiting(18)])).toMatchObject({ indexed: 1, median_days_to_index: null });
+  const nine = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  expect(await funnel(20, [...nine, ...waiting(10)])).toMatchObject({ indexed: 9, median_days_to_index: null });
+  expect(await funnel(20, [...nine, 12, ...waiting(9)])).toMatchObject({ indexed: 10, median_days_to_index: 12 });
+});
+
+test('shares are of all pages, and known once the whole week is old enough', async () => {
+  const waits = [0, 6, 7, 13, 14, 27, 28, ...waiting(3)];
+  const known = { indexed_in_7_days: 0.3, indexed_in_14_days: 0.5, indexed_in_28_days: 0.7 };
+  expect(await funnel(36, waits)).toMatchObject(known);
+  expect(await funnel(22, waits)).toMatchObject({ ...known, indexed_in_28_days: null });
+  expect(await funnel(13, waits)).toMatchObject({ indexed: 3, indexed_in_7_days: null, indexed_in_14_days: null });
 });

@@ -6,6 +6,19 @@ import { Reader } from '../../../src/answers/query/reader.js';
 import { type Scalar, withEngine } from '../../../src/base/storage/engine.js';
 import type { Value } from '../../../src/base/storage/values.js';
 import { atEnd, type OnFinished, temporaryFolder } from '../../given/folder.js';
+import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
+
+const SHOP = 'https://shop.example';
+
+/** Two nights of four pages, of which two fall out of the index and one leaves the listing. */
+export function smallWarehouse(): Promise<BuiltWarehouse> {
+  const page = (path: string, index_summary: string) => ({ url: SHOP + path, entry: { index_summary } });
+  const blog = (summary: string) => [page('/blog/a_b', summary), page('/blog/caf%C3%A9', summary)];
+  return buildWarehouse([
+    { at: '2025-03-01T02:00:00Z', lists: { shop: [page('/', 'Indexed'), ...blog('Indexed'), page('/x', 'Indexed')] } },
+    { at: '2025-03-02T02:00:00Z', lists: { shop: [page('/', 'Indexed'), ...blog('Not Indexed')] } },
+  ]);
+}
 
 export type Row = Record<string, Value>;
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { findAnalysis } from '../../../src/answers/query/catalog.js';
 import { valuesOf } from '../../../src/answers/query/parameters.js';
-import { World, type WorldOptions } from '../../../src/app/demo/simulator/world.js';
 import { Engine } from '../../../src/base/storage/engine.js';
 import { createTables, viewScript } from '../../../src/warehouse/log/folder/tables.js';
 import { atEnd, temporaryFolder } from '../../given/folder.js';
@@ -111,48 +110,4 @@ export class MadeNights {
 
 function idsOf(date: string) {
   return { snapshot_id: date, website_id: WEBSITE, snapshot_at: `${date}T02:00:00Z`, snapshot_date: date };
-}
-
-/** The nights of a simulated website, as a sync of each would see them. */
-export function simulatedNights(nights: number, options: Omit<WorldOptions, 'start'>): MadeNight[] {
-  const [{ id = WEBSITE } = {}] = options.websites ?? [];
-  const world = new World({ ...options, start: '2025-01-01T02:00:00.000Z' });
-  let before: Map<string, State> | null = null;
-  return Array.from({ length: nights }, () => {
-    world.advance();
-    const { entries } = world.listing(id, 0, Number.MAX_SAFE_INTEGER);
-    const now = new Map(
-      entries.map(({ url, index_summary = null, index_coverage_state = null }) => [
-        url,
-        { index_summary, index_coverage_state },
-      ]),
-    );
-    const changes = before ? changesBetween(before, now) : [];
-    before = now;
-    return { date: world.now.toISOString().slice(0, 10), changes };
-  });
-}
-
-interface State {
-  index_summary: string | null;
-  index_coverage_state: string | null;
-}
-
-function changesBetween(before: ReadonlyMap<string, State>, now: ReadonlyMap<string, State>): MadeChange[] {
-  const changes: MadeChange[] = [];
-  for (const [url, { index_summary: to, index_coverage_state: state }] of now) {
-    const was = before.get(url);
-    if (!was) {
-      changes.push({ url, change: 'appeared', from: null, to });
-      continue;
-    }
-    const { index_summary: from, index_coverage_state: stateBefore } = was;
-    const change = to === null ? 'data_lost' : to === 'Indexed' ? 'indexed' : 'deindexed';
-    if (from !== to && (to === null || to === 'Indexed' || from === 'Indexed')) changes.push({ url, change, from, to });
-    if (stateBefore !== state) changes.push({ url, change: 'coverage_state', from: stateBefore, to: state });
-  }
-  for (const [url, { index_summary: from }] of before) {
-    if (!now.has(url)) changes.push({ url, change: 'disappeared', from, to: null });
-  }
-  return changes;
 }

@@ -1,8 +1,10 @@
-import { withReader } from '../../../src/answers/query/reader.js';
+import type { Reader } from '../../../src/answers/query/reader.js';
 import { reportPage } from '../../../src/answers/report/page.js';
 import { type Report, type ReportOptions, readReport } from '../../../src/answers/report/report.js';
+import { atFileEnd } from '../../given/folder.js';
 import type { GivenPage } from '../../given/service.js';
 import { type BuiltWarehouse, buildWarehouse, type Night, sharedWarehouse } from '../../given/warehouse.js';
+import { openReader } from '../query/given.js';
 
 const MADE_AT = '2025-04-01T08:30:00.000Z';
 
@@ -33,12 +35,15 @@ export function givenWarehouse(nights: Night[]): Readonly<BuiltWarehouse> {
   return sharedWarehouse(() => buildWarehouse(nights));
 }
 
+const readers = new Map<string, Promise<Reader>>();
+
+/** A report, by the only reader that a file of tests opens of its warehouse. */
 export async function reportOf(
   { path }: { path: string },
   options: Pick<ReportOptions, 'website' | 'since' | 'until'> = {},
 ): Promise<{ report: Report; page: string }> {
-  const report = await withReader({ warehouse: path, memoryLimit: 256e6 }, (reader) =>
-    readReport(reader, { ...options, version: 'test', now: Date.parse(MADE_AT) }),
-  );
+  const opened = readers.get(path) ?? openReader(path, atFileEnd);
+  readers.set(path, opened);
+  const report = await readReport(await opened, { ...options, version: 'test', now: Date.parse(MADE_AT) });
   return { report, page: reportPage(report) };
 }

@@ -78,11 +78,6 @@ describe('the story of a report', () => {
     expect(none).toContain('(35.6%), no net change among the pages known on Mar 8.');
   });
 
-  it('names no cause where nothing is known of it', () => {
-    const unknown = { ...IN_BLOG, dimension: 'sitemap', value: '(no report)' };
-    expect(sentencesOf({ common: [unknown] })).toHaveLength(1);
-  });
-
   it('names the directory or state that an event happened to, and the nights between two listings', () => {
     const came = { change: 12, direction: 'came', moved: 12, state: 'no data', nights: 3 } as const;
     const [, directory, state] = sentencesOf({
@@ -109,6 +104,9 @@ describe('the story of a report', () => {
 
   it('is silent on causes where no page fell out, and on everything without a complete listing', () => {
     expect(sentencesOf({ headline: { ...HEADLINE, fell_out: none }, common: [IN_BLOG] })).toHaveLength(1);
+    // Nor is what is not known a cause.
+    const unknown = { ...IN_BLOG, dimension: 'sitemap', value: '(no report)' };
+    expect(sentencesOf({ common: [unknown] })).toHaveLength(1);
     expect(sentencesOf({ headline: { ...HEADLINE, listed_on: null }, events: [BROKE] })).toEqual([]);
   });
 });

@@ -1,232 +1,287 @@
-import { cpSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Found, readFound, type StatusInput } from '../../../src/answers/status/found.js';
+import { causesOf } from '../../../src/answers/status/last-night.js';
 import { metricsOf } from '../../../src/answers/status/metrics.js';
-import { readStatus } from '../../../src/answers/status/status.js';
-import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
+import { overdueText } from '../../../src/answers/status/overdue.js';
+import { judged, readStatus } from '../../../src/answers/status/status.js';
+import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
 import { Stopped } from '../../../src/base/exit.js';
-import { DAY_MS } from '../../../src/base/time.js';
-import { realRunEffects } from '../../../src/sync/context.js';
-import { writeAnalytics } from '../../../src/warehouse/copies/analytics.js';
+import { createLogger } from '../../../src/base/observe/log.js';
+import { DAY_MS, HOUR_MS } from '../../../src/base/time.js';
 import { unfinishedJournals } from '../../../src/warehouse/journal/folder.js';
-import { once, testAtLength } from '../../given/at-length.js';
+import { RunFile } from '../../../src/warehouse/journal/run-file.js';
+import { warehouseFolder } from '../../../src/warehouse/log/folder/layout.js';
+import { run } from '../../given/cli.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { syncNow } from '../../given/synced.js';
-import { unwaiting } from '../../given/warehouse.js';
+import { buildWarehouse, syncNights } from '../../given/warehouse.js';
 
-const SITE = 'site-a';
-const PAGES = 40;
-
-let service: Simulator;
-/** One good run. */
-let synced: string;
-
-beforeAll(async () => {
-  service = await startSimulator({ websites: [{ id: SITE, pages: PAGES }] });
-  synced = temporaryFolder();
-  await syncNow(configIn(synced, service.url));
+const NIGHTS = ['2026-03-01T02:00:00Z', '2026-03-02T02:00:10Z', '2026-03-03T02:01:00Z'];
+const [, , LAST = ''] = NIGHTS;
+const NOW = Date.parse(LAST) + 5 * HOUR_MS;
+const YEAR = { maxAge: 365 * DAY_MS };
+const logger = createLogger({ level: 'silent' });
+const nightOf = (at: string) => ({
+  at,
+  lists: {
+    w: ['Submitted and indexed', 'a new state', 'another "new"\n} 1', null].map((state, page) => ({
+      url: `https://w.example/a/${page}`,
+      entry: { index_summary: page === 0 ? 'Indexed' : 'Not Indexed', index_coverage_state: state },
+    })),
+  },
 });
 
-function configIn(folder: string, baseUrl: string): string {
-  const sections = { api: { concurrency: 4 } };
-  return writeConfig(folder, { baseUrl, websites: [SITE], sections });
-}
+let path: string;
+let found: Found;
 
-/** A folder without a warehouse yet, or with a copy of the one after a good run. */
-async function given(from: string | null, url = service.url) {
-  const folder = temporaryFolder();
-  const path = join(folder, 'warehouse');
-  if (from !== null) {
-    cpSync(from, folder, { recursive: true, preserveTimestamps: true });
-    await writeAnalytics(path, 256e6);
-  }
-  return { file: configIn(folder, url), path };
-}
+const inputOf = (warehouse: string, more: Partial<StatusInput> = {}): StatusInput => ({
+  ...{ ...STATUS_DEFAULTS, ...YEAR, warehouse, websites: [{ id: 'w', name: 'Shop' }], now: NOW, ...more },
+});
 
-function statusOf(path: string, now = Date.now(), websites = [{ id: SITE, name: 'Site A' as string | null }]) {
-  return readStatus({
-    warehouse: path,
-    memoryLimit: 256e6,
-    maxAge: 2 * DAY_MS,
-    websites,
-    now,
-  });
-}
+beforeAll(async () => {
+  path = (await buildWarehouse(NIGHTS.map(nightOf), 'followed')).path;
+  const before = readdirSync(path, { recursive: true }).sort();
+  found = await readFound(inputOf(path));
+  expect(readdirSync(path, { recursive: true }).sort()).toEqual(before);
+});
 
 describe('status', () => {
-  once('of a folder without snapshots names the configured websites, which have no snapshot yet', async () => {
-    const path = temporaryFolder();
-    const status = await statusOf(path);
-    expect(status.websites).toEqual([
-      {
-        inspections_a_day: null,
-        website_id: SITE,
-        website_name: 'Site A',
-        is_configured: true,
-        snapshots: 0,
-        last_snapshot: null,
-        last_run: null,
-        pages: null,
-      },
-    ]);
-    expect(status).toMatchObject({ running: null, unfinished: [] });
-    expect(status.warnings).toEqual(['Site A: no snapshot yet; run `indexhouse sync`']);
-    expect(status.last_night).toEqual({ is_good: null, sentence: expect.stringMatching(/^No snapshots yet\./) });
-    expect(readdirSync(path)).toEqual([]);
-  });
-
-  once('of a website that is no longer configured is no warning, however old its snapshot is', async () => {
-    const { path } = await given(synced);
-    const status = await statusOf(path, Date.now() + 30 * DAY_MS, [{ id: 'other', name: null }]);
-    expect(status.websites.map(({ website_id, is_configured }) => [website_id, is_configured])).toEqual([
-      ['other', true],
-      [SITE, false],
-    ]);
-    expect(status.warnings).toEqual(['other: no snapshot yet; run `indexhouse sync`']);
-  });
-
-  once('after a good run shows freshness and completeness, and writes nothing', async () => {
-    const { path } = await given(synced);
-    const before = readdirSync(path, { recursive: true }).sort();
-    const status = await statusOf(path, Date.now() + 3_600_000);
-    expect(readdirSync(path, { recursive: true }).sort()).toEqual(before);
-    expect(status).toMatchObject({ running: null, unfinished: [], warnings: [] });
+  test('after a good run shows freshness and completeness', () => {
     const upToDate = { behind: 0, exact: true, held: null, error: null };
-    expect(status.followers).toEqual([
-      { name: 'duckdb', ...upToDate },
-      { name: 'analytics', ...upToDate },
-    ]);
-    const [website] = status.websites;
-    expect(website).toMatchObject({
-      website_id: SITE,
-      website_name: 'Site A',
-      snapshots: 1,
-      last_snapshot: { listing_status: 'complete', pages_listed: PAGES, reports_status: 'complete' },
-      last_run: {
-        outcome: 'committed',
-        error: null,
-        requests_sent: PAGES + 1,
-        requests_throttled: 0,
-        requests_retried: 0,
-        utilisation: null,
+    expect(judged(found, YEAR)).toMatchObject({
+      ...{ running: null, unfinished: [], warnings: [], exit_code: 0 },
+      followers: [
+        { name: 'duckdb', ...upToDate },
+        { name: 'analytics', ...upToDate },
+      ],
+      websites: [
+        {
+          ...{ website_id: 'w', website_name: 'Shop', is_configured: true, snapshots: 3 },
+          last_snapshot: { listing_status: 'complete', pages_listed: 4, reports_status: 'complete' },
+          last_run: { outcome: 'committed', error: null, requests_throttled: 0, requests_retried: 0 },
+          pages: { monitored: 4, with_report: 4, report_share: 1 },
+        },
+      ],
+      last_night: {
+        is_good: true,
+        sentence: expect.stringMatching(/^Last night was good: 1 of 1 website, 02:0\d–02:0\d UTC\.$/),
       },
-      pages: { monitored: PAGES, with_report: PAGES, report_share: 1 },
     });
-    expect(website?.last_snapshot?.age_seconds).toBeGreaterThanOrEqual(3600);
-    expect(website?.pages?.oldest_report_seconds).toBeGreaterThanOrEqual(website?.pages?.median_report_seconds ?? 0);
-  });
-
-  once('warns of a snapshot that is older than it should be', async () => {
-    const { path } = await given(synced);
-    expect((await statusOf(path, Date.now() + 2 * DAY_MS - 60_000)).warnings).toEqual([]);
-    expect((await statusOf(path, Date.now() + 10 * DAY_MS)).warnings).toEqual([
-      'Site A: the last snapshot is 10d old, more than 2d; check that `indexhouse sync` runs',
+    expect(found.websites[0]?.last_snapshot?.age_seconds).toBeGreaterThan(4 * 3600);
+    const later = judged({ ...found, checked_at: '2026-03-05T02:00:00.000Z' }, YEAR);
+    expect(later.last_night.sentence).toContain('1 website, 2026-03-03 02:0');
+    expect(judged(found, { maxAge: HOUR_MS }).warnings).toEqual([
+      expect.stringMatching(/^Shop: the last snapshot is .* old, more than 1h; check that `indexhouse sync` runs$/),
     ]);
   });
 
-  once('names views that show other files', async () => {
-    const { path } = await given(synced);
-    const text = join(path, 'schema', 'analytics.sql');
-    writeFileSync(text, readFileSync(text, 'utf8').replace('/parquet/coverage/', '/'));
-    expect((await statusOf(path)).warnings).toEqual([expect.stringMatching(/^analytics.duckdb is missing or shows/)]);
-  });
-
-  testAtLength('notices that the folder was moved since its last sync; the next one mends that', async () => {
-    const { path, file } = await given(synced);
-    const moved = join(temporaryFolder(), 'elsewhere');
-    cpSync(path, moved, { recursive: true, preserveTimestamps: true });
-    const warning = 'analytics.duckdb is missing or shows another folder; the next sync writes it again';
-    expect((await statusOf(moved)).warnings).toEqual([warning]);
-    const overrides = { warehouse: { path: moved } };
-    await syncNow(writeConfig(join(file, '..'), { baseUrl: service.url, websites: [SITE], sections: overrides }));
-    expect((await statusOf(moved)).warnings).toEqual([]);
-  });
-
-  once('shows how far an unfinished run is, and whether somebody works on it', async () => {
-    const { file, path } = await given(null);
-    await expect(syncNow(file, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
-    const left = await statusOf(path);
-    expect(left.unfinished).toMatchObject([
-      { website_id: SITE, stage: 'reports', reports_planned: PAGES, in_progress: false, resumable: true, error: null },
+  test('names the websites without a snapshot and a full disk, and does not warn of one that is not configured', async () => {
+    const empty = await readStatus(inputOf(temporaryFolder()));
+    expect(empty.websites).toMatchObject([{ website_id: 'w', is_configured: true, snapshots: 0, last_run: null }]);
+    expect(empty.warnings).toEqual(['Shop: no snapshot yet; run `indexhouse sync`']);
+    expect(empty.last_night).toEqual({ is_good: null, sentence: expect.stringMatching(/^No snapshots yet\./) });
+    const full = await readStatus(inputOf(temporaryFolder(), { diskOf: async () => ({ free: 1, reserve: 2 }) }));
+    expect(full).toMatchObject({
+      exit_code: 3,
+      last_night: { sentence: 'Last night needs attention: 1 of 1 website (1 missing snapshot); 1 full disk.' },
+    });
+    const other = await readStatus(inputOf(path, { websites: [{ id: 'other', name: null }], maxAge: 1 }));
+    expect(other.websites.map(({ website_id, is_configured }) => [website_id, is_configured])).toEqual([
+      ['other', true],
+      ['w', false],
     ]);
-    expect(left.unfinished[0]?.reports_done).toBeGreaterThanOrEqual(10);
-    expect(left.unfinished[0]?.reports_done).toBeLessThan(PAGES);
-    expect(left.warnings).toEqual([
-      'site-a: a run is not finished, because it was stopped by a signal; the next `indexhouse sync` resumes it',
-    ]);
-    expect((await statusOf(path, Date.now() + 7 * 3_600_000)).warnings[0]).toContain('too old to resume');
-
-    const holder = await holdOpen(join(path, 'run.lock.duckdb'), 'READ_WRITE');
-    const running = await statusOf(path);
-    expect(running).toMatchObject({ running: { process_id: holder.pid, access: 'write' }, warnings: [] });
-    expect(running.unfinished).toMatchObject([{ in_progress: true }]);
+    expect(other.warnings).toEqual(['other: no snapshot yet; run `indexhouse sync`']);
   });
 
-  testAtLength('says why a run is not finished, and what one waits for', async () => {
-    const { file, path } = await given(null);
-    await expect(syncNow(file, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
-    const runFile = join(path, 'run.json');
+  test('says that a night is missed by the rhythm of the last three, or by schedule, once it is two hours late', async () => {
+    const nights = NIGHTS.map((at) => Date.parse(at));
+    const late = (hours: number, cron: string | null, begun = nights) => {
+      const schedule = cron === null ? null : { cron, timeZone: 'Europe/Berlin' };
+      return overdueText(begun, { due: { schedule }, now: Date.parse('2026-03-04T02:00:00Z') + hours * HOUR_MS });
+    };
+    expect([late(1.9, null), late(1.9, '0 3 * * *'), late(2.1, '0 3 * * 1')]).toEqual([null, null, null]);
+    expect(late(2.1, null)).toMatch(
+      /^no run since .* was due at .* by the rhythm of the last nights, 2h .* ago; check/,
+    );
+    // 03:00 in Berlin is 02:00 UTC.
+    expect(late(2.1, '0 3 * * *')).toMatch(/by schedule.nightly-sync/);
+    // A run that got nothing is no missed night, and three tries of one night are no rhythm.
+    expect(late(5, '0 3 * * *', [...nights, Date.parse('2026-03-04T02:00:00Z')])).toBeNull();
+    expect(
+      late(
+        20,
+        null,
+        [0, 20, 40].map((minutes) => Date.parse(LAST) + minutes * 60_000),
+      ),
+    ).toBeNull();
+    // While the daemon runs, its schedule counts, also if the configuration has none.
+    const due = { schedule: null, ofDaemon: { cron: '0 3 * * *', timeZone: 'Europe/Berlin' } };
+    const input = inputOf(path, { due, followers: async () => [], now: Date.parse('2026-03-05T04:06:00Z') });
+    expect((await readFound(input)).overdue).toMatch(/by the rhythm/);
+    await holdOpen(warehouseFolder(path).scheduleLock, 'READ_WRITE');
+    expect(await readStatus(input)).toMatchObject({
+      exit_code: 3,
+      last_night: { is_good: false, sentence: 'Last night needs attention: 1 missed night.' },
+      overdue: expect.stringMatching(/by schedule.nightly-sync/),
+    });
+  });
+
+  test('is bad after a run that could record nothing, on a full disk or killed at once', async () => {
+    const copy = copyOf(path);
+    const { run: file } = warehouseFolder(copy);
+    const status = () => readStatus(inputOf(copy, { followers: async () => [] }));
+    const full = {
+      run_id: '',
+      get error(): string {
+        throw new Error('ENOSPC: no space left on device, write');
+      },
+    };
+    await (await RunFile.begin(file, logger, Date.now())).ends({}, { w: full });
+    const unrecorded = expect.stringContaining('it was killed, or the disk is full');
+    expect(await status()).toMatchObject({ exit_code: 3, last_night: { is_good: false }, unrecorded });
+    const killed = await RunFile.begin(file, logger, Date.now());
+    expect((await status()).exit_code).toBe(3);
+    await killed.ends({}, {});
+    expect((await status()).exit_code).toBe(0);
+  });
+
+  test('during a run says how far it is, and misses no website', async () => {
+    const copy = copyOf(path);
+    const { run: file, lock } = warehouseFolder(copy);
+    const websites = ['w', 'v'].map((id) => ({ id, name: null }));
+    await holdOpen(lock, 'READ_WRITE');
+    for (const [begun, done] of [
+      ['2026-03-03T02:00:50Z', '1'],
+      ['2026-03-04T02:00:00Z', 'none'],
+    ] as const) {
+      await RunFile.begin(file, logger, Date.parse(begun));
+      const now = await readStatus(inputOf(copy, { websites, followers: async () => [] }));
+      const sentence = `A run is in progress, done so far: ${done} of 2 websites.`;
+      expect(now).toMatchObject({ exit_code: 0, warnings: [], last_night: { is_good: null, sentence } });
+      const figures = await metricsOf(now);
+      expect(figures).toContain('indexhouse_exit_code 0\n');
+      expect(figures).toContain(`indexhouse_last_night_info{sentence="${sentence}"} 1\n`);
+      expect(figures).not.toContain('indexhouse_last_night_good');
+      expect(judged(now, { maxAge: 1 }).last_night).toEqual({
+        is_good: false,
+        sentence: `${sentence} Needs attention: 1 of 2 websites (1 old snapshot).`,
+      });
+    }
+  });
+
+  test('shows how far an unfinished run is, why, and whether somebody works on it', async () => {
+    const service = await startSimulator({ websites: [{ id: 'w', pages: 40 }] });
+    const folder = temporaryFolder();
+    const warehouse = join(folder, 'warehouse');
+    const config = writeConfig(folder, {
+      baseUrl: service.url,
+      websites: ['w'],
+      sections: { api: { concurrency: 4 } },
+    });
+    await expect(syncNow(config, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
+    const statusAt = (now = Date.now()) => readStatus(inputOf(warehouse, { now, followers: async () => [] }));
+    const { unfinished, warnings } = await statusAt();
+    expect(unfinished).toMatchObject([
+      { website_id: 'w', stage: 'reports', reports_planned: 40, in_progress: false, resumable: true, error: null },
+    ]);
+    expect(unfinished[0]?.reports_done).toBeGreaterThanOrEqual(10);
+    expect(unfinished[0]?.reports_done).toBeLessThan(40);
+    expect(warnings).toEqual([
+      'w: a run is not finished, because it was stopped by a signal; the next `indexhouse sync` resumes it',
+    ]);
+    expect((await statusAt(Date.now() + 7 * HOUR_MS)).warnings[0]).toContain('too old to resume');
+
+    const { run: runFile, lock } = warehouseFolder(warehouse);
     const left = JSON.parse(readFileSync(runFile, 'utf8'));
-    const [folder] = await unfinishedJournals(path);
+    const [journal] = await unfinishedJournals(warehouse);
     const whyWith = async (content: object) => {
       writeFileSync(runFile, JSON.stringify({ ...left, ...content }));
-      return (await statusOf(path)).unfinished.map(({ stopped }) => stopped);
+      return (await statusAt()).unfinished.map(({ stopped }) => stopped);
     };
-    expect(await whyWith({})).toEqual(['it was stopped by a signal']);
-    const full = { [SITE]: { run_id: folder?.runId, error: 'ENOSPC: no space left on device, write' } };
+    const full = { w: { run_id: journal?.runId, error: 'ENOSPC: no space left on device, write' } };
     expect(await whyWith({ failed: full })).toEqual(['the disk was full']);
-    expect((await statusOf(path)).exit_code).toBe(1);
     expect(await whyWith({ stopped: null })).toEqual(['its process was killed or crashed']);
-    for (const name of readdirSync(folder?.path ?? '')) utimesSync(join(folder?.path ?? '', name), 1e9, 1e9);
+    for (const name of readdirSync(journal?.path ?? '')) utimesSync(join(journal?.path ?? '', name), 1e9, 1e9);
     expect(await whyWith({ stopped: null })).toEqual(['the machine was restarted']);
-    await holdOpen(join(path, 'run.lock.duckdb'), 'READ_WRITE');
+
+    const holder = await holdOpen(lock, 'READ_WRITE');
     const waiting = { for: 'the service', error: 'it answered 503', since: left.started_at, until: left.started_at };
     expect(await whyWith({ waiting })).toEqual([null]);
-    const status = await statusOf(path);
-    expect([status.exit_code, status.waiting]).toEqual([3, waiting]);
-    expect(status.warnings).toEqual([
+    const running = await statusAt();
+    expect(running).toMatchObject({ exit_code: 3, waiting, running: { process_id: holder.pid, access: 'write' } });
+    expect(running.unfinished).toMatchObject([{ in_progress: true }]);
+    expect(running.warnings).toEqual([
       expect.stringMatching(/^the run waits for the service since .* UTC \(it answered 503\); it tries/),
     ]);
-    expect(await metricsOf(status)).toContain(
-      `indexhouse_waiting_since_timestamp_seconds ${Date.parse(waiting.since) / 1000}`,
-    );
+    const since = Date.parse(waiting.since) / 1000;
+    expect(await metricsOf(running)).toContain(`indexhouse_waiting_since_timestamp_seconds ${since}`);
   });
+});
 
-  testAtLength('counts an unfinished listing by its pages', async () => {
-    const slow = await startSimulator({ websites: [{ id: SITE, pages: PAGES }], maxLimit: 10 });
-    const { file, path } = await given(null, slow.url);
-    await expect(syncNow(file, { stopAfter: { pages: 15 } })).rejects.toThrow(Stopped);
-    const { unfinished, websites } = await statusOf(path);
-    expect(unfinished).toMatchObject([{ stage: 'listing', pages_expected: PAGES, reports_planned: null }]);
-    expect(unfinished[0]?.pages_read).toBeGreaterThanOrEqual(15);
-    expect(unfinished[0]?.pages_read).toBeLessThan(PAGES);
-    expect(websites[0]).toMatchObject({ last_snapshot: null, last_run: null });
-  });
+test('status --metrics prints what the newest run did and what failed, with labels that the service cannot break', async () => {
+  const { stdout } = await run(['status', '--metrics', '--warehouse', path]);
+  const lines = stdout.split('\n');
+  const label = '{website_id="w",website="https://w.example"}';
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      '# TYPE indexhouse_snapshots gauge',
+      `indexhouse_snapshots${label} 3`,
+      `indexhouse_listing_complete${label} 1`,
+      `indexhouse_pages_listed${label} 4`,
+      `indexhouse_last_run_success${label} 1`,
+      'indexhouse_websites 1',
+      'indexhouse_notices_waiting 0',
+      'indexhouse_follower_behind{follower="duckdb"} 0',
+      'indexhouse_running 0',
+      'indexhouse_warnings 1',
+      'indexhouse_last_night_good 0',
+    ]),
+  );
+  // A gauge of which nothing is known is left out, not 0.
+  expect(lines.join()).not.toContain('indexhouse_quarantine_records ');
+  const pages = (verdict: string, state: string, count: number) =>
+    `indexhouse_pages{website_id="w",website="https://w.example",verdict="${verdict}",state="${state}"} ${count}`;
+  expect(lines.filter((line) => line.startsWith('indexhouse_pages{')).sort()).toEqual([
+    pages('Indexed', 'Submitted and indexed', 1),
+    pages('Not Indexed', 'none', 1),
+    pages('Not Indexed', 'other', 2),
+  ]);
+  const failed = { ...found, failed: { w: { run_id: 'z', error: 'unauthorized' } } };
+  expect(await metricsOf(judged(failed, YEAR))).toMatch(/^indexhouse_exit_code 1$/m);
+});
 
-  testAtLength('shows how far indexhouse.duckdb is behind, exactly if it is only read, and who holds it', async () => {
-    const { file, path } = await given(synced);
-    const writer = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_WRITE');
-    await syncNow(file, { effects: { ...realRunEffects, follow: unwaiting } });
-    const held = await statusOf(path);
-    expect(held.followers).toMatchObject([
-      { name: 'duckdb', behind: 1, exact: false, held: { process_id: writer.pid, access: 'write' } },
-      { name: 'analytics', behind: 0 },
-    ]);
-    expect(held.warnings).toEqual([expect.stringContaining(`process ${writer.pid}`)]);
-    await writer.release();
-    const reader = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_ONLY');
-    const read = await statusOf(path);
-    expect(read.followers[0]).toMatchObject({
-      behind: 1,
-      exact: true,
-      held: { process_id: reader.pid, access: 'read' },
-    });
-    await reader.release();
-    expect((await statusOf(path)).followers[0]).toMatchObject({ behind: 1, exact: true, held: null });
-    await syncNow(file);
-    expect((await statusOf(path)).warnings).toEqual([]);
+test('status shows how far indexhouse.duckdb is behind and who holds it, and that views show other files', async () => {
+  await syncNights(path, [nightOf('2026-03-03T04:00:00Z')]);
+  const text = join(path, 'schema', 'analytics.sql');
+  writeFileSync(text, readFileSync(text, 'utf8').replace('/parquet/coverage/', '/'));
+  const writer = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_WRITE');
+  const held = await readStatus(inputOf(path));
+  expect(held.followers).toMatchObject([
+    { name: 'duckdb', behind: 1, exact: false, held: { process_id: writer.pid, access: 'write' } },
+    { name: 'analytics' },
+  ]);
+  expect(held.warnings).toEqual([
+    expect.stringContaining(`process ${writer.pid}`),
+    expect.stringMatching(/^analytics.duckdb is missing or shows another folder; the next sync writes it again/),
+  ]);
+  await writer.release();
+  expect((await readFound(inputOf(path))).followers[0]).toMatchObject({ behind: 1, exact: true, held: null });
+});
+
+test('websites with the same cause share a sentence, and of many causes the first are spelled out', () => {
+  const of = (website: string, message: string) => ({
+    ...{ kind: 'partial' as const, website_id: `id-${website}`, website, message },
   });
+  const same = Array.from({ length: 200 }, (_, at) => of(`w${at}`, 'the service answered 500'));
+  expect(causesOf(same)).toEqual(['w0, w1, w2, w3, w4 and 195 more: the service answered 500']);
+  const own = Array.from({ length: 30 }, (_, at) => of(`w${at}`, `sitemap ${at} is gone`));
+  expect(causesOf(own)).toEqual([
+    ...own.slice(0, 5).map(({ website, message }) => `${website}: ${message}`),
+    'and 25 partial listings more; `indexhouse status --verbose` lists them',
+  ]);
 });

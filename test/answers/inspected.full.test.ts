@@ -79,21 +79,6 @@ describe('a website whose pages are inspected by and by', () => {
       ['/a/', -1],
       ['/b/', 0],
     ]);
-    expect((await findingsOf(warehouse)).filter(({ level }) => level !== 'lag')).toEqual([]);
-  });
-
-  test('the share of the whole site is estimated from what the rotation inspected', async () => {
-    const estimates = (await analysisRows(reader, 'indexing_trend')).map((row) =>
-      ['pages', 'share_estimated', 'share_low', 'share_high', 'sampled', 'sampled_since'].map((name) => row[name]),
-    );
-    expect(estimates).toEqual([
-      // Three of six are not inspected, of which the random sample has two of three indexed.
-      [6, 0.6667, 0.3981, 0.8154, 3, '2025-03-01'],
-      [7, 0.6667, 0.4391, 0.8543, 4, '2025-03-02'],
-      // All that were inspected this night are out, all others were in.
-      [7, 0.2857, 0, 0.5714, 4, '2025-03-02'],
-      [7, 0.5, 0.1429, 0.8571, 5, '2025-03-02'],
-    ]);
   });
 
   test('every face says how much is not known', async () => {
@@ -122,57 +107,19 @@ describe('a website whose pages are inspected by and by', () => {
       ['/a/2', '7', '2025-03-03', '2025-03-01T10:01:00.000Z'],
       ['/a/4', '0', '2025-03-03', '2025-03-02T10:01:00.000Z'],
     ]);
-    const report = await readReport(reader, { since: '2025-03-03', version: 'test', now: 0 });
-    expect(report.sections[0]?.story[0]).toContain('3 pages fell out of the index; in 28 days they had 47 clicks.');
-    expect(report.sections[0]?.fallen.samples[0]).toMatchObject({ url: pageOf('/a/1'), clicks: 40 });
   });
 });
 
-test('an inspection without a verdict leaves the last one, and is an inspection', async () => {
+test('first inspections of a partial night hide no loss of the next', async () => {
   const warehouse = `${temporaryFolder()}/warehouse`;
-  const lists = ['/in', '/none'];
-  const none = { '/in': '', '/none': '' };
-  await commitInspected(warehouse, [
-    { lists, inspects: { '/in': IN, '/none': '' } },
-    { lists, inspects: none },
-    { lists },
-  ]);
-  const reader = await openReader(warehouse);
-  const pages = await rowsOf(reader, 'select status, index_coverage_state, last_crawl_time from pages order by url');
-  expect(pages).toEqual([
-    { status: 'indexed', index_coverage_state: IN, last_crawl_time: '2025-03-01T10:00:00.000Z' },
-    { status: 'no_data', index_coverage_state: null, last_crawl_time: null },
-  ]);
-  expect(await rowsOf(reader, "from page_changes where change <> 'first_data'")).toEqual([]);
-  const [said] = await analysisRows(reader, 'page', { url: pageOf('/none') });
-  expect(said?.['sentence']).toBe('Inspected without a verdict.');
-  expect((await findingsOf(warehouse)).filter(({ level }) => level !== 'lag')).toEqual([]);
-});
-
-test.each(['the same night', 'a partial night before'])('first inspections of %s hide no loss', async (when) => {
-  const warehouse = `${temporaryFolder()}/warehouse`;
-  const names = Array.from({ length: 80 }, (_, at) => `/p/${at}`);
+  const lists = Array.from({ length: 80 }, (_, at) => `/p/${at}`);
   const all = (found: string, pages: readonly string[]) => Object.fromEntries(pages.map((page) => [page, found]));
   await commitInspected(warehouse, [
-    { lists: names, inspects: all(IN, names.slice(0, 40)), clicks: { '/p/0': 5 } },
-    ...(when === 'the same night'
-      ? [{ lists: names, inspects: { ...all(OUT, names.slice(0, 20)), ...all(IN, names.slice(40, 79)) } }]
-      : [
-          { lists: names, inspects: all(IN, names.slice(40, 79)), partial: true },
-          { lists: names, inspects: all(OUT, names.slice(0, 20)) },
-        ]),
+    { lists, inspects: all(IN, lists.slice(0, 40)), clicks: { '/p/0': 5 } },
+    { lists, inspects: all(IN, lists.slice(40, 79)), partial: true },
+    { lists, inspects: all(OUT, lists.slice(0, 20)) },
   ]);
   const reader = await openReader(warehouse);
-  const states = await analysisRows(reader, 'coverage_by_state', { since: '2025-03-02' });
-  expect(states.map(({ pages, pages_change }) => [pages, pages_change])).toEqual([
-    [20, null],
-    [1, null],
-    [59, null],
-  ]);
-  expect(await analysisRows(reader, 'coverage_by_sitemap')).toMatchObject([
-    { sitemap: '(none)', share_indexed: 0.7468 },
-    { sitemap: '(no report)', share_indexed: null },
-  ]);
   const { notify, views } = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse });
   await reader.rows(z.unknown(), sql('app/notify/places_of'));
   const rows = await askRows(reader, 'app/notify/snapshots', snapshotRow, { newest: 1 });
@@ -184,20 +131,6 @@ test.each(['the same night', 'a partial night before'])('first inspections of %s
       what: 'indexed pages fell from 40 to 20 (−50.0%) since 2025-03-01; 20 of those that left were in /p/; those that left had 5 clicks in 28 days; none of the 20 was crawled since',
       count: 20,
     },
-  ]);
-});
-
-test('first inspections in a small directory that another website names count as its own `(other)`', async () => {
-  const warehouse = `${temporaryFolder()}/warehouse`;
-  const large = Array.from({ length: 1000 }, (_, at) => `/d${at % 500}/${at}`);
-  const lists = [...large, '/small/1'];
-  await commitInspected(warehouse, [{ lists }, { lists, inspects: { '/small/1': IN } }]);
-  const small = { lists: ['/small/1'] };
-  await commitInspected(warehouse, [small, small], 'sc-domain:other.example');
-  const reader = await openReader(warehouse);
-  const places = await analysisRows(reader, 'coverage_by_directory', { since: '2025-03-02', limit: 'none' });
-  expect(places.filter(({ indexed, indexed_change }) => indexed !== 0 || indexed_change !== 0)).toMatchObject([
-    { directory: '(other)', pages: 1, indexed: 1, indexed_change: 0 },
   ]);
 });
 
@@ -219,7 +152,7 @@ describe('rich results and referring URLs of inspections', () => {
   const brand: [string, string] = ['WARNING', 'no brand'];
   const offers: [string, string] = ['ERROR', 'no offers'];
   const warned = types({ Product: [[brand, offers], [brand], []], Breadcrumbs: [[]] }, 'FAIL');
-  const lists = ['/p/1', '/p/2', '/p/3', '/p/4', '/p/odd'];
+  const lists = ['/p/1', '/p/2', '/p/3', '/p/4', '/p/odd', '/v/in', '/v/none'];
   const seen = (...paths: string[]) => Object.fromEntries(paths.map((path) => [path, IN]));
   let warehouse: string;
   let reader: Reader;
@@ -228,10 +161,10 @@ describe('rich results and referring URLs of inspections', () => {
     warehouse = `${temporaryFolder()}/warehouse`;
     const plain = types({ Product: [[]], Breadcrumbs: [[]] });
     const odd = { richResultsResult: { verdict: 7, detectedItems: { a: 1 } }, referringUrls: 'none', siteUrl: SITE };
-    await commitInspected(warehouse, [
+    const nights = [
       {
         lists,
-        inspects: seen(...lists),
+        inspects: { ...seen(...lists), '/v/none': '' },
         extra: {
           '/p/1': { ...plain, referringUrls: [pageOf('/b'), pageOf('/a')] },
           '/p/2': warned,
@@ -240,10 +173,10 @@ describe('rich results and referring URLs of inspections', () => {
           '/p/odd': odd,
         },
       },
-      // One gets an error, one loses a type, and one falls out of the index: it keeps what it had.
+      // One gets an error, one loses a type, one falls out of the index: it keeps what it had; two have no verdict.
       {
         lists,
-        inspects: { ...seen('/p/1', '/p/2'), '/p/3': OUT },
+        inspects: { ...seen('/p/1', '/p/2'), '/p/3': OUT, '/v/in': '', '/v/none': '' },
         extra: { '/p/1': warned, '/p/2': types({ Product: [[brand]] }) },
       },
       // Not one of these nights inspects all pages.
@@ -252,7 +185,8 @@ describe('rich results and referring URLs of inspections', () => {
         inspects: seen('/p/1', '/p/3', '/p/odd'),
         extra: { '/p/1': { ...plain, referringUrls: [pageOf('/b'), pageOf('/c')] }, '/p/odd': plain },
       },
-    ]);
+    ];
+    await commitInspected(warehouse, nights, 'shop');
     reader = await openReader(warehouse);
   });
 
@@ -286,6 +220,8 @@ describe('rich results and referring URLs of inspections', () => {
       '/p/4 FAIL Product 2 WARNING no brand 1',
       // In a form that nobody documented.
       '/p/odd 7 – 0 – – 0',
+      // Indexed, and without any.
+      '/v/in – – 0 – – 0',
     ]);
     const linked = "select url, referring_url from referring_urls where snapshot_date = '2025-03-01'";
     expect(await rowsOf(reader, linked)).toEqual([
@@ -318,14 +254,23 @@ describe('rich results and referring URLs of inspections', () => {
     expect(await said('/p/2')).not.toContain('Rich results');
     const report = await readReport(reader, { version: '0', now: Date.parse('2025-03-03T12:00:00Z') });
     expect(report.sections[0]?.story).toContain('1 page has errors in rich results.');
-    const shop = `${temporaryFolder()}/warehouse`;
-    const extra = { '/p/4': types({ Product: [[offers]] }, 'FAIL') };
-    await commitInspected(shop, [{ lists, inspects: seen(...lists), extra }], 'shop');
-    const visitor = await (await startDashboard(shop)).visitor(SHOP_TOKEN);
+    const visitor = await (await startDashboard(warehouse)).visitor(SHOP_TOKEN);
     const all = await visitor.get('/dashboard/websites/shop/pages');
     const narrowed = linksOf(all).find((link) => link.includes('problem=rich_results')) ?? '';
     const marked = cellsOf(await visitor.get(narrowed), 'pages').map(([page]) => page);
     expect(marked).toEqual([`${pageOf('/p/4')} rich results with errors`]);
+  });
+
+  test('an inspection without a verdict leaves the last one, and is an inspection', async () => {
+    const columns = 'status, index_coverage_state, last_crawl_time';
+    expect(await rowsOf(reader, `select ${columns} from pages where url like '%/v/%' order by url`)).toEqual([
+      { status: 'indexed', index_coverage_state: IN, last_crawl_time: '2025-03-01T10:00:00.000Z' },
+      { status: 'no_data', index_coverage_state: null, last_crawl_time: null },
+    ]);
+    const changed = "from page_changes where url like '%/v/%' and change <> 'first_data'";
+    expect(await rowsOf(reader, changed)).toEqual([]);
+    const [said] = await analysisRows(reader, 'page', { url: pageOf('/v/none') });
+    expect(said?.['sentence']).toBe('Inspected without a verdict.');
   });
 
   test('changes are what differs between two inspections of a page in the index', async () => {

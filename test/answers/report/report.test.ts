@@ -1,0 +1,214 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { shareChart } from '../../../src/answers/html/charts/trend-chart.js';
+import { NO_ESTIMATE } from '../../../src/answers/report/estimate.js';
+import { UsageError } from '../../../src/base/exit.js';
+import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
+import { prepareWarehouse } from '../../../src/warehouse/log/folder/prepare.js';
+import { run } from '../../given/cli.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { broken, givenWarehouse, indexed, out, reportOf } from './given.js';
+import { words } from './parsed.js';
+
+const page = (name: string) => `https://shop.example/${name}`;
+const BLOG = ['blog/1', 'blog/2', 'blog/3', 'blog/4', 'blog/5'].map(page);
+const DOCS = ['docs/1', 'docs/2', 'docs/3', 'docs/4', 'docs/5'].map(page);
+const [B1 = '', B2 = '', B3 = '', B4 = '', B5 = ''] = BLOG;
+const [D1 = '', D2 = '', ...OTHER_DOCS] = DOCS;
+const NEW = page('docs/new');
+const ELSEWHERE = 'https://copy.example/docs/1';
+
+/**
+ * Ten pages are indexed before the period. In it two of the blog fall out, two canonicals go to another host, a page
+ * appears; and on the last night, whose listing is partial, a third one of the blog falls out.
+ */
+const shop = givenWarehouse([
+  { at: '2025-03-01T02:00:00Z', lists: { shop: [...BLOG, ...DOCS].map((url) => indexed(url)) } },
+  {
+    at: '2025-03-14T02:00:00Z',
+    lists: {
+      shop: [
+        ...[out(B1), out(B2, 'Soft 404'), indexed(B3), indexed(B4), indexed(B5)],
+        ...[indexed(D1, ELSEWHERE), indexed(D2, ELSEWHERE), ...OTHER_DOCS.map((url) => indexed(url)), indexed(NEW)],
+      ],
+    },
+  },
+  { at: '2025-03-15T02:00:00Z', lists: { shop: [out(B3), broken(B4)] } },
+]);
+
+let read: ReturnType<typeof reportOf> | null = null;
+
+/** The report on the last seven days of the shop. */
+function lastDays(): ReturnType<typeof reportOf> {
+  read ??= reportOf(shop);
+  return read;
+}
+
+describe('the figures of a report', () => {
+  test('compare the newest complete listing with the one before the period, and add up', async () => {
+    const { report, page } = await lastDays();
+    const none = { now: 0, before: null };
+    expect(report.period).toMatchObject({ since: '2025-03-09', until: '2025-03-15', days: 7 });
+    expect(report.total).toEqual({
+      listed_on: '2025-03-14',
+      unconfirmed: 0,
+      rich_results_failed: 0,
+      compared_with: '2025-03-01',
+      pages: { now: 11, before: 10 },
+      indexed: { now: 9, before: 10 },
+      without_data: { now: 0, before: 0 },
+      entered: { now: 1, before: null },
+      // The seven days before have no listing. What the partial listing of the last night saw counts with the next complete one.
+      fell_out: { now: 2, before: null },
+      returned: none,
+      appeared: { now: 1, before: null },
+      disappeared: none,
+      canonical_flips: { now: 2, before: null },
+      not_inspected: 0,
+      first_inspected: 0,
+      retired: 0,
+      clicks_lost: 0,
+      crawls: null,
+      estimate: NO_ESTIMATE,
+      share_before: 1,
+      robots_blocked: none,
+      robots_unblocked: none,
+    });
+    expect(words(page)).toContain(
+      '10 indexed before + 1 entered (1 new or back in the listing) − 2 fell out (2 not indexed any more) = 9 indexed now.',
+    );
+  });
+
+  test('show where pages were lost, what they have in common and where they went', async () => {
+    const [section] = (await lastDays()).report.sections;
+    expect(section?.directories).toEqual([
+      { website_id: 'shop', directory: '/docs/', pages: 6, indexed: 6, share_indexed: 1, indexed_change: 1 },
+      { website_id: 'shop', directory: '/blog/', pages: 5, indexed: 3, share_indexed: 0.6, indexed_change: -2 },
+    ]);
+    const from = { fallen: 1, from_state: 'Submitted and indexed' };
+    expect(section?.fallen.samples).toMatchObject([
+      { ...from, state: 'Crawled - currently not indexed', url: B1 },
+      { ...from, state: 'Soft 404', url: B2 },
+    ]);
+    // Two pages of one directory are no evidence.
+    expect(section?.fallen.common).toEqual([]);
+    const moved = { from_state: 'Submitted and indexed', to_state: 'Soft 404', pages: 1 };
+    expect(section?.transitions).toContainEqual(moved);
+    const flips = [D1, D2].map((url) => ({ url, from_canonical: url, to_canonical: ELSEWHERE }));
+    expect(section?.flips).toMatchObject({ total: 2, rows: flips });
+    const common = section?.flips.common ?? [];
+    expect(common.map(({ dimension, value }) => [dimension, value])).toEqual([
+      ['target', 'other host'],
+      ['target_host', 'copy.example'],
+      ['directory', '/docs/'],
+      ['target_directory', '/docs/'],
+    ]);
+    expect(common[0]).toMatchObject({ changed: 2, share: 1, overall_share: 0.25, lift: 4 });
+  });
+
+  test('do not count a night without a complete listing in the trend, and say so', async () => {
+    const { report, page: document } = await lastDays();
+    const days = report.sections[0]?.trend ?? [];
+    expect(days.map(({ date }) => date).slice(0, 2)).toEqual(['2025-03-01', '2025-03-02']);
+    expect(days.filter(({ counts }) => counts !== null)).toMatchObject([
+      { date: '2025-03-01', counts: { indexed: 10 } },
+      { date: '2025-03-14', counts: { indexed: 9 } },
+    ]);
+    expect(days.at(-1)).toEqual({ date: '2025-03-15', counts: null });
+    const partial = 'The listing of 2025-03-15 is partial: the numbers of pages are those of 2025-03-14.';
+    expect(words(document)).toContain(partial);
+    const { report: between, page: unknown } = await reportOf(shop, { since: '2025-03-04', until: '2025-03-06' });
+    const { fell_out, entered, returned } = between.total;
+    expect([fell_out.now, entered.now, returned.now]).toEqual([null, null, null]);
+    expect(between.sections[0]?.caveats).toContain('The newest complete listing is of 2025-03-01, before this period.');
+    expect(between.sections[0]?.news).toEqual([]);
+    expect(words(unknown)).toContain('Fell out of the index –');
+  });
+
+  test('say plainly what is unknown', async () => {
+    const first = await reportOf(shop, { until: '2025-03-01' });
+    expect(first.report.total).toMatchObject({ compared_with: null, pages: { now: 10, before: null } });
+    expect(words(first.page)).toContain('so there is nothing to compare it with yet');
+    await expect(reportOf(shop, { until: '2025-02-01' })).rejects.toThrow(/no snapshot up to 2025-02-01/);
+    await expect(reportOf(shop, { since: '2025-03-10', until: '2025-03-09' })).rejects.toThrow(UsageError);
+    await expect(reportOf(shop, { website: 'shpo' })).rejects.toThrow(/no website "shpo"[\s\S]*shop/);
+  });
+});
+
+describe('indexhouse report', () => {
+  const VERDICT = 'Last night needs attention: 1 of 1 website \\(.*1 old snapshot.*\\)(; 2 copies behind)?\\.';
+
+  test('writes report.html into the working directory, and says so with the headline', async () => {
+    const cwd = temporaryFolder();
+    const { code, stdout, stderr } = await run(['report', '--warehouse', shop.path], { cwd });
+    expect([code, stderr]).toEqual([0, '']);
+    const page = readFileSync(join(cwd, 'report.html'), 'utf8');
+    expect(page).toMatch(/^<!doctype html>[\s\S]*<meta name="generator" content="indexhouse [\s\S]*<\/html>\n$/);
+    expect(page.match(/<table class="heat">/g)).toHaveLength(1);
+    expect(stdout).toMatch(/\n\n9 of 11 pages are indexed \(81\.8%\), 1 fewer than on Mar.1\. 2 pages fell out of/);
+    expect(stdout).toMatch(new RegExp(`^${VERDICT}\n\n`));
+    expect(stdout).toContain('Report for 2025-03-09 to 2025-03-15 (7 days): report.html');
+    expect(readdirSync(cwd)).toEqual(['report.html']);
+  });
+
+  test('writes a mail without charts over an earlier report, and tells a program where it is and what it says', async () => {
+    const file = join(temporaryFolder(), 'mail.html');
+    writeFileSync(file, (await lastDays()).page);
+    const asked = ['report', '--warehouse', shop.path, '--out', file, '--format', 'mail', '--json'];
+    expect(JSON.parse((await run(asked)).stdout)).toMatchObject({
+      file,
+      total: { indexed: { now: 9, before: 10 }, fell_out: { now: 2 } },
+      websites: [{ website_id: 'shop', pages: { now: 11, before: 10 } }],
+    });
+    const mail = readFileSync(file, 'utf8');
+    expect(mail).toMatch(new RegExp(`<body[^>]*>\n<p><b>${VERDICT}<.b><.p>`));
+    expect(mail).toContain('9 of 11 pages are indexed (81.8%), 1 fewer than on Mar');
+    expect(mail).toMatch(/Soft 404<\/td><td [^>]*>1<\/td><td [^>]*>\+1</);
+    expect(mail).not.toMatch(/<svg|<style|class=/);
+  });
+
+  test('touches no file of the warehouse by whatever name, and nothing but a report and an empty file', async () => {
+    const folder = temporaryFolder();
+    const linked = join(folder, 'linked');
+    symlinkSync(shop.path, linked);
+    const [marker = ''] = await listTableFiles(shop.path, 'snapshots');
+    mkdirSync(join(folder, 'taken'));
+    writeFileSync(join(folder, 'page.html'), '<!doctype html>\n<title>Something else</title>\n');
+    const before = readFileSync(marker);
+    const empty = join(folder, 'empty');
+    await prepareWarehouse(empty, 'UTC');
+    for (const [warehouse, out, reason] of [
+      [shop.path, marker, /is inside the warehouse .*: choose a path outside of it/],
+      [shop.path, marker.replace(shop.path, linked), /is inside the warehouse/],
+      [shop.path, join(linked, 'new.html'), /is inside the warehouse/],
+      [shop.path, join(folder, 'taken'), /is not a file/],
+      [shop.path, join(folder, 'missing/r.html'), /does not exist/],
+      [shop.path, join(folder, 'page.html'), /exists and is not an indexhouse report: choose another name, or delete/],
+      [empty, join(folder, 'r.html'), /no snapshot yet: `indexhouse sync`/],
+    ] as const) {
+      const { code, stderr } = await run(['report', '--warehouse', warehouse, '--out', out]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+    }
+    expect(readFileSync(marker).equals(before)).toBe(true);
+    expect(readdirSync(folder).sort()).toEqual(['empty', 'linked', 'page.html', 'taken']);
+    expect(readdirSync(shop.path)).not.toContain('new.html');
+  });
+});
+
+const PERIOD = { since: '2025-03-01', until: '2025-03-04' };
+
+test.each([
+  ['all the time', [1, 1]],
+  ['none of the time', [0, 0]],
+  ['nearly', [0.93, 0.985]],
+])('the chart of the share ends at 100%% where pages are indexed %s', (_, shares) => {
+  const days = shares.map((share, at) => ({
+    date: `2025-03-0${at + 1}`,
+    counts: { pages: 1000, indexed: share * 1000, ...NO_ESTIMATE },
+  }));
+  const { text } = shareChart('s', days, { period: PERIOD, marks: [], notes: [] });
+  const labels = [...text.matchAll(/>(-?[\d.]+)%</g)].map(([, label]) => Number(label));
+  const [least, most] = [Math.min(...labels), Math.max(...labels)];
+  expect([least >= 0, most <= 100, most >= Math.max(...shares) * 100, least < most]).toEqual(Array(4).fill(true));
+});
