@@ -123,7 +123,7 @@ test('a file whose rows cannot be read costs the answers that need it, until it 
     expect([path, (await get(path)).status]).toEqual([path, 200]);
   }
   expect(await health()).toMatchObject({ status: 'degraded', unreadable_files: 1 });
-  expect(unreadable).toEqual([newest]);
+  expect(unreadable).toEqual([expect.stringContaining(newest)]);
   writeFileSync(newest, whole);
   expect((await get('/v1/urls/sick')).status).toBe(200);
   expect(await health()).toMatchObject({ status: 'warnings', unreadable_files: 0 });
