@@ -6,6 +6,7 @@ import { keyOf } from '../../base/url.js';
 import type { Site } from './calls.js';
 
 /** Properties that a message names. */
+const FULL_PERMISSIONS = ['siteOwner', 'siteFullUser'];
 const MOST_NAMED = 5;
 
 /** Whether a property is a website (others are apps), and the account may read what Search Console knows about it. */
@@ -87,7 +88,10 @@ export function noneReadable(account: string): string {
 export function refusalOf(properties: readonly string[], sites: readonly Site[], account: string): string {
   const named = sites.filter(({ siteUrl }) => properties.includes(siteUrl));
   const levels = named.map(({ siteUrl, permissionLevel }) => `${siteUrl} (permission: ${permissionLevel})`).join(', ');
-  const remedy = 'have an owner give it the permission "Full" there under Settings → Users and permissions';
+  const isFull = named.every(({ permissionLevel }) => FULL_PERMISSIONS.includes(permissionLevel));
+  const remedy = isFull
+    ? 'it has the permission that inspections need, so try again later; if that stays, have an owner remove and add it again'
+    : 'have an owner give it the permission "Full" there under Settings → Users and permissions';
   return `Search Console refuses inspections of ${levels} to ${account}; ${remedy}`;
 }
 

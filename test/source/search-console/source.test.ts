@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type SearchConsole, startSearchConsole } from '../../../src/app/demo/search-console/search-console.js';
 import { Clients, configuredWebsites } from '../../../src/source/clients.js';
-import { guessedRobotsOf, isOfProperty, propertyOf } from '../../../src/source/search-console/property.js';
+import { guessedRobotsOf, isOfProperty, propertyOf, refusalOf } from '../../../src/source/search-console/property.js';
 import type { ListingSink } from '../../../src/source/source.js';
 import { load } from '../../base/config/given.js';
 
@@ -59,4 +59,10 @@ it('knows to which property a page belongs', () => {
   const robots = ['https://example.com/robots.txt', 'https://www.example.com/robots.txt'];
   expect(guessedRobotsOf('sc-domain:example.com')).toEqual(robots);
   expect(guessedRobotsOf(BLOG)).toEqual([]);
+});
+
+it('a refusal to an account that has the permission does not advise to give it', () => {
+  const said = (permissionLevel: string) => refusalOf(['a'], [{ siteUrl: 'a', permissionLevel }], 'me');
+  expect(said('siteRestrictedUser')).toMatch(/have an owner give it the permission "Full"/);
+  expect(said('siteOwner')).toMatch(/it has the permission .*try again later/);
 });
