@@ -3,6 +3,7 @@ import { SMTPServer } from 'smtp-server';
 import { z } from 'zod';
 import { sendNotices } from '../../../src/app/notify/notify.js';
 import { createLogger } from '../../../src/base/observe/log.js';
+import type { Receipt } from '../../../src/sync/receipt.js';
 import { atEnd } from '../../given/folder.js';
 import { listenOnLoopback } from '../../given/loopback.js';
 import type { Nights } from '../../given/nights.js';
@@ -83,6 +84,7 @@ export function withChannels(warehouse: string, channels: object[], rules: objec
   return { config, logger, warnings };
 }
 
+export const NOTHING: Receipt = { run_id: null, websites: [], followers: [] };
 export const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' };
 export const FALLEN = { index_summary: 'Not Indexed', index_coverage_state: 'Crawled - currently not indexed' };
 

@@ -15,9 +15,7 @@ import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { givenNights, type Nights, urlOf } from '../../given/nights.js';
 import { startService } from '../../given/service.js';
-import { FALLEN, INDEXED, noticesIn, overIn, pages, startReceiver, watching, withChannels } from './given.js';
-
-const NOTHING: Receipt = { run_id: null, websites: [], followers: [] };
+import { FALLEN, INDEXED, NOTHING, noticesIn, overIn, pages, startReceiver, watching, withChannels } from './given.js';
 
 let first: Nights;
 beforeAll(async () => {
@@ -263,31 +261,7 @@ describe('a run', () => {
     expect(told).toEqual([['damaged', 'clock'], ['failed', 'damaged'], ['clock', 'failed'], []]);
   });
 
-  test('that waits long is reported then and once that is over; a copy, once while it lags', async () => {
-    const nights = await afterOneNight();
-    const receiver = await startReceiver();
-    const { config, logger } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
-    const options = { config, logger, now: () => nights.clock.now };
-    const lagging = { name: 'duckdb', behind: 1, reason: 'indexhouse.duckdb is held' };
-    const outage = { website: null, of: 'the service', error: 'it answered 503', since: nights.clock.now };
-    const kinds = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
-    await notifiedRun(options, async (onLongOutage) => {
-      await onLongOutage({ ...outage, overAt: null });
-      expect(kinds()).toEqual(['outage']);
-      await onLongOutage({ ...outage, overAt: nights.clock.now + 3_700_000 });
-      expect(noticesIn(receiver.take()[0]?.body).get('over')?.['what']).toContain('over after 1h 2m');
-      return { ...NOTHING, run_id: 'r1', followers: [lagging] };
-    });
-    expect(kinds()).toEqual(['lagging']);
-    const sent: string[][] = [];
-    for (const followers of [[lagging], [], [lagging]]) {
-      await notifiedRun(options, async () => ({ ...NOTHING, run_id: 'r2', followers }));
-      sent.push(kinds());
-    }
-    expect(sent).toEqual([[], ['over'], ['lagging']]);
-  });
-
-  test('of sync and of the nightly job is reported, and its exit code stays', async () => {
+  test('of a command is reported, and its exit code stays', async () => {
     const receiver = await startReceiver();
     const channels = [
       { type: 'webhook', url: `${receiver.url}/hook` },
@@ -297,16 +271,14 @@ describe('a run', () => {
     // It knows no website: that is no outage to wait for.
     const { url: baseUrl } = await startService();
     const config = writeConfig(temporaryFolder(), { baseUrl, websites: ['w'], sections: { notify: { channels } } });
-    for (const command of [['sync'], ['schedule', '--once', 'nightly-sync']]) {
-      expect(await run([...command, '--config', config])).toMatchObject({ code: 1 });
-      const got = receiver.take();
-      expect(got.map(({ path }) => path).sort()).toEqual(['/hook', '/ping/fail', '/ping/start']);
-      expect([...noticesIn(got.find(({ path }) => path === '/hook')?.body).keys()]).toEqual(['failed']);
-    }
+    expect(await run(['sync', '--config', config])).toMatchObject({ code: 1 });
+    const got = receiver.take();
+    expect(got.map(({ path }) => path).sort()).toEqual(['/hook', '/ping/fail', '/ping/start']);
+    expect([...noticesIn(got.find(({ path }) => path === '/hook')?.body).keys()]).toEqual(['failed']);
     const again = await run(['notify', '--config', config]);
     expect([again.code, again.stdout]).toEqual([
       1,
-      expect.stringMatching(/^! command: did not accept 2 notices: .*ENOENT/),
+      expect.stringMatching(/^! command: did not accept 1 notice: .*ENOENT/),
     ]);
     expect(receiver.got).toEqual([]);
   });
