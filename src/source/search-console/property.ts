@@ -5,8 +5,9 @@ import { safe } from '../../base/observe/terminal.js';
 import { keyOf } from '../../base/url.js';
 import type { Site } from './calls.js';
 
-/** Properties that a message names. */
+/** With these, an account may inspect pages. */
 const FULL_PERMISSIONS = ['siteOwner', 'siteFullUser'];
+/** Properties that a message names. */
 const MOST_NAMED = 5;
 
 /** Whether a property is a website (others are apps), and the account may read what Search Console knows about it. */
