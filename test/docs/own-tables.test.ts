@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { packageFolder } from '../../src/base/storage/sql.js';
-import { once } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { buildWarehouse } from '../given/warehouse.js';
@@ -17,7 +16,7 @@ function wordsOf(command: string): string[] {
   return [...command.trim().matchAll(/'([^']*)'|[^\s']+/g)].map(([word, quoted]) => quoted ?? word);
 }
 
-once('every command of docs/bi/own-tables.md runs on the files that it shows', async () => {
+test('every command of docs/bi/own-tables.md runs on the files that it shows', async () => {
   const page = (path: string, index_summary: string) => ({
     url: `https://www.example.com${path}`,
     entry: { index_summary, index_coverage_state: index_summary },

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bucket } from '../../../src/warehouse/bucket/client.js';
 import { BucketError } from '../../../src/warehouse/bucket/errors.js';
-import { once } from '../../given/at-length.js';
 import { type Fault, type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { EARLY_HINTS, startRawServer, trickle } from '../../given/raw-server.js';
@@ -39,7 +38,7 @@ function first(times: number, fault: Fault) {
 }
 
 describe('Bucket', () => {
-  once('writes, reads, lists and removes objects below its prefix', async () => {
+  it('writes, reads, lists and removes objects below its prefix', async () => {
     const lake = bucket();
     const keys = ['x/website=!2F/1', 'x/2', 'x/ü é', 'x/+&<"', 'x/4', 'x/5', 'x/6', 'y/7'];
     for (const key of keys) expect(await lake.put(key, `text of ${key}`)).toBe(true);
@@ -53,7 +52,7 @@ describe('Bucket', () => {
     expect(await lake.get('x/2')).toBeNull();
   });
 
-  once('replaces an object only under the condition that it is given', async () => {
+  it('replaces an object only under the condition that it is given', async () => {
     const lake = bucket();
     await lake.put('k', 'first');
     const { text, etag = '' } = (await lake.get('k')) ?? {};
@@ -65,7 +64,7 @@ describe('Bucket', () => {
     expect((await lake.get('k'))?.text).toBe('fifth');
   });
 
-  once('sends and fetches files, and only with the bytes that they must have', async () => {
+  it('sends and fetches files, and only with the bytes that they must have', async () => {
     const folder = temporaryFolder();
     const file = join(folder, 'sent');
     writeFileSync(file, 'x'.repeat(300_000));
@@ -87,7 +86,7 @@ describe('Bucket', () => {
     expect(existsSync(other)).toBe(false);
   });
 
-  once.each([
+  it.each([
     ['cut'],
     ['500 InternalError'],
     ['503 SlowDown'],
@@ -100,7 +99,7 @@ describe('Bucket', () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  once('does not wait for ever for an answer, nor for one that is only ever announced', async () => {
+  it('does not wait for ever for an answer, nor for one that is only ever announced', async () => {
     const { url: endpoint } = await startRawServer((_, socket) => trickle(socket, EARLY_HINTS));
     const timeout = /GET s3:\/\/lake\/a\/b\/k: .*Timeout.*; check the network and AWS_ENDPOINT_URL/;
     server.fault = () => 'silent';
@@ -111,13 +110,13 @@ describe('Bucket', () => {
     }
   });
 
-  once('learns that an object is there where the answer to its own request was cut', async () => {
+  it('learns that an object is there where the answer to its own request was cut', async () => {
     first(1, 'kept');
     expect(await bucket().put('k', 'text')).toBe(false);
     expect(String(server.objects.get('a/b/k')?.body)).toBe('text');
   });
 
-  once.each([
+  it.each([
     ['403 AccessDenied', 'allow this key s3:ListBucket'],
     ['403 SignatureDoesNotMatch', 'check the keys'],
     ['400 AuthorizationHeaderMalformed', 'set AWS_REGION'],
@@ -138,7 +137,7 @@ describe('Bucket', () => {
     expect(String(error)).not.toContain(SECRET);
   });
 
-  once('sends its credentials and its clock, and names a missing bucket and missing credentials', async () => {
+  it('sends its credentials and its clock, and names a missing bucket and missing credentials', async () => {
     await expect(bucket({ AWS_SESSION_TOKEN: 'expired' }).get('k')).rejects.toThrow(
       'credentials have expired: renew them',
     );

@@ -110,6 +110,7 @@ function asking(path: string) {
 }
 
 test('compare them before and after, and verify --repair lets the next sync send what differs', async () => {
+  server.objects.clear();
   const path = copyOf(built.path);
   const { ask, found } = asking(path);
   const followers = async () => (await ask('status')).followers;

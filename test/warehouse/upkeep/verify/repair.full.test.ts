@@ -2,7 +2,6 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSyn
 import { basename, dirname, join, relative } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DAY_MS } from '../../../../src/base/time.js';
 import { rebuildDuckdb } from '../../../../src/warehouse/copies/duckdb.js';
 import { TABLES } from '../../../../src/warehouse/log/folder/tables.js';
 import { readIndex } from '../../../../src/warehouse/log/marker-index.js';
@@ -14,6 +13,8 @@ import { holdOpen } from '../../../given/holder.js';
 import { Home } from '../../../given/home.js';
 import { leftBehind } from '../../../given/left-behind.js';
 import { hashOf, inDuckdb, newestFile, onDuckdb, rewrite, truth } from '../../../given/tamper.js';
+import { buildNights, NOW } from '../../../given/thinned.js';
+import { findingsOf, verified } from '../../../given/verified.js';
 import { givenTwoNights } from './given.js';
 
 const MEMORY_BYTES = 256e6;
@@ -127,22 +128,16 @@ describe('indexhouse.duckdb', () => {
 });
 
 test('an index of old markers that differs from them is dropped by --repair', async () => {
-  const { warehouse } = home;
-  await updateIndex(
-    warehouse,
-    { memoryLimit: MEMORY_BYTES, temporary: temporaryFolder() },
-    Date.now() + 40 * DAY_MS,
-    1,
-  );
+  const { path: warehouse } = await buildNights([1, 2, 3]);
+  await updateIndex(warehouse, { memoryLimit: MEMORY_BYTES, temporary: temporaryFolder() }, NOW, 1);
   const file = (await readIndex(warehouse))?.files.snapshots ?? expect.fail();
   const was = hashOf(file);
   await rewrite(file, 'select * replace (pages_listed + 1 as pages_listed) from self');
   const index = join(warehouse, 'index', 'index.json');
   writeFileSync(index, readFileSync(index, 'utf8').replace(was, hashOf(file)));
-  expect((await home.verify()).findings).toContainEqual(
+  expect(await findingsOf(warehouse)).toContainEqual(
     expect.objectContaining({ check: 'marker index', level: 'difference' }),
   );
-  const { repaired } = await home.verify(true);
+  const { repaired } = await verified(warehouse, true);
   expect(repaired).toContain('dropped the index of old markers: the next sync rebuilds it');
-  expect((await home.verify()).findings).toEqual([]);
 });
