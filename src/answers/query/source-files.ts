@@ -63,9 +63,9 @@ export class SourceFiles {
       return this.filled(await readStates(this.engine, { path: log.path, markers: asked }, options));
     }
     const files = log.files(table, website);
-    if (files.length > 0)
-      await log.needing(table, files, () => this.engine.run(sql('answers/query/look_at_files'), { files: [...files] }));
-    return this.filled(files);
+    const all = this.filled(files);
+    await log.needing(table, files, () => this.engine.run(sql('answers/query/look_at_files'), { files: all }));
+    return all;
   }
 
   /** Copies many small files into one. */

@@ -20,7 +20,7 @@ const newest = (table: 'snapshots' | 'coverage' | 'runs') => (warehouse: string)
 
 test.for([
   ['a pipe as a marker', newest('snapshots'), pipe, ['status', 'query indexing_trend']],
-  ['a pipe as data', newest('coverage'), pipe, ['verify', 'backup to']],
+  ['a pipe as data', newest('coverage'), pipe, ['verify', 'backup to', 'query --sql from+coverage']],
   ['a pipe as the row of a run', newest('runs'), pipe, ['status']],
   ['a pipe as the lock', named('run.lock.duckdb'), pipe, ['maintain']],
   ['a pipe as the native file', named('indexhouse.duckdb'), pipe, ['verify']],
