@@ -189,8 +189,13 @@ export class Engine {
 
   /** Makes views of queries, by name. */
   async views(queries: Readonly<Record<string, string>>): Promise<void> {
+    await this.run(this.viewsScript(queries));
+  }
+
+  /** The script of `views`, to run as part of a longer one. */
+  viewsScript(queries: Readonly<Record<string, string>>): string {
     const all = Object.entries(queries).map(([name, query]) => this.#making('view', name, query));
-    await this.run(all.join(';\n'));
+    return all.join(';\n');
   }
 
   /** Makes a table from a query; it ends with this engine. */

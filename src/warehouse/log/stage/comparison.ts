@@ -68,10 +68,13 @@ const OF_THE_COMMIT = ['snapshot_id', 'website_id', 'snapshot_at', 'snapshot_dat
  * or from the warehouse, and may be replaced later, so the same statements also rebuild a state.
  */
 export async function viewComparison(engine: Engine): Promise<void> {
-  const ranged = COMPARED.map((table) => [table, `select ${comparable(table)} from now_${table} where in_range(url)`]);
-  const views = { ...Object.fromEntries(ranged), state: 'select * from previous_state where in_range(url)' };
-  const named = Object.entries(views).map(([name, query]) => `create or replace temp view ranged_${name} as ${query}`);
-  await engine.run([sql('warehouse/stage/in_range'), ...named, sqlScript(COMPARISON)].join(';\n'));
+  const ranged = engine.viewsScript({
+    ...Object.fromEntries(
+      COMPARED.map((table) => [`ranged_${table}`, `select ${comparable(table)} from now_${table} where in_range(url)`]),
+    ),
+    ranged_state: 'select * from previous_state where in_range(url)',
+  });
+  await engine.run([sql('warehouse/stage/in_range'), ranged, sqlScript(COMPARISON)].join(';\n'));
 }
 
 /**
