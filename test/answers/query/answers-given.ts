@@ -12,8 +12,8 @@ export const AT = [
   '2025-03-10T02:00:00.000Z',
   '2025-03-11T02:00:00.000Z',
 ];
-export const BLOG_MAP = 'https://shop.example/blog.xml';
-export const MAIN_MAP = 'https://shop.example/main.xml';
+const BLOG_MAP = 'https://shop.example/blog.xml';
+const MAIN_MAP = 'https://shop.example/main.xml';
 export const CRAWLED_STATE = 'Crawled - currently not indexed';
 export const INDEXED_STATE = 'Submitted and indexed';
 export const ELSEWHERE = 'https://else.example/x';

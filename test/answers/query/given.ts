@@ -1,11 +1,10 @@
-import { z } from 'zod';
 import { findAnalysis } from '../../../src/answers/query/catalog.js';
 import { valuesOf } from '../../../src/answers/query/parameters.js';
 import { ask } from '../../../src/answers/query/question.js';
 import { Reader } from '../../../src/answers/query/reader.js';
-import { type Scalar, withEngine } from '../../../src/base/storage/engine.js';
+import type { Scalar } from '../../../src/base/storage/engine.js';
 import type { Value } from '../../../src/base/storage/values.js';
-import { atEnd, type OnFinished, temporaryFolder } from '../../given/folder.js';
+import { atEnd, type OnFinished } from '../../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
 
 const SHOP = 'https://shop.example';
@@ -43,18 +42,4 @@ export async function rowsOf(reader: Reader, sql: string, parameters: Record<str
 export async function analysisRows(reader: Reader, name: string, given: Record<string, string> = {}): Promise<Row[]> {
   const analysis = findAnalysis(name);
   return rowsOf(reader, analysis.sql, valuesOf(analysis, new Map(Object.entries(given)), reader.today));
-}
-
-const anyRow = z.record(z.string(), z.unknown());
-
-/** The same of a DuckDB file, asked by itself; `today` is the date of its newest snapshot. */
-export async function analysisRowsOfFile(
-  { file, today }: { file: string; today: string },
-  name: string,
-  given: Record<string, string> = {},
-): Promise<Record<string, unknown>[]> {
-  const analysis = findAnalysis(name);
-  const parameters = valuesOf(analysis, new Map(Object.entries(given)), today);
-  const options = { file, readOnly: true, memoryLimit: 256e6, temporary: temporaryFolder() };
-  return withEngine(options, (engine) => engine.rows(anyRow, analysis.sql, parameters));
 }

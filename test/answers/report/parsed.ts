@@ -2,7 +2,7 @@ const TAG = /<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s+[a-zA-Z:-]+="[^"<>]*")*)\s*\/?>/
 const ATTRIBUTE = /([a-zA-Z:-]+)="([^"]*)"/g;
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
 
-export interface Parsed {
+interface Parsed {
   /** Names, lower case, each once. */
   tags: Set<string>;
   attributes: { tag: string; name: string; value: string }[];

@@ -9,7 +9,7 @@ import { listenOnLoopback } from '../../given/loopback.js';
 import type { Nights } from '../../given/nights.js';
 import { configFor } from '../../given/warehouse.js';
 
-export interface Got {
+interface Got {
   path: string;
   body: string;
   headers: IncomingMessage['headers'];
@@ -36,7 +36,7 @@ export async function startReceiver() {
 }
 
 /** How a mail server is reached: with a certificate by STARTTLS, and from the first byte on if it is `secure`. */
-export interface MailServerOptions {
+interface MailServerOptions {
   key?: Buffer | undefined;
   cert?: Buffer | undefined;
   secure?: boolean;

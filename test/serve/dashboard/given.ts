@@ -38,14 +38,14 @@ export function pageAt(number: number): string {
 }
 
 /** The page that declares no canonical; of such the service says that the canonicals do not match. */
-export const UNDECLARED = 13;
+const UNDECLARED = 13;
 
 /**
  * 120 pages of `shop`, of which every fourth is not indexed, every tenth has another canonical and the last ten were
  * never inspected. In the second night pages 1 to 9 fall out, in the third page 119 is gone and one record is broken;
  * the fourth settles that, and page 11 was crawled again.
  */
-export function shopPages(night: number): GivenPage[] {
+function shopPages(night: number): GivenPage[] {
   const pages = Array.from({ length: 120 }, (_, number) => givenPage(number, night));
   const hostile = HOSTILE.map((url, at) =>
     night > 1 && at % 2 === 0 ? out(url, MARKUP) : indexed(url, 'javascript://shop.example/%0aalert(6)'),

@@ -1,45 +1,23 @@
 import { randomInt } from 'node:crypto';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
-import { buildOddNights, copyTo } from '../../given/bucket-copy.js';
+import { expect, test } from 'vitest';
+import { SECRET } from '../../given/bucket.js';
+import { copyTo } from '../../given/bucket-copy.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { newestFile } from '../../given/tamper.js';
 import { buildNights, HOUR_MS, maintainAt } from '../../given/thinned.js';
-import { findingsOf } from '../../given/verified.js';
-import { sharedWarehouse } from '../../given/warehouse.js';
+import { givenStored } from './restoring.js';
 
-const TABLES = ['coverage', 'url_reports', 'page_versions', 'pages', 'snapshots', 'coverage_summary', 'runs'];
-const ALL = `select ${TABLES.map((table) => `(select bit_xor(hash(t::text)) from ${table} as t)`).join(', ')}`;
-let server: GivenBucket;
-let stored: GivenBucket['objects'];
-let folder = '';
-let config = '';
+const given = givenStored();
+const { built, warehouse, restore, ask, differences } = given;
 
-const built = sharedWarehouse(buildOddNights);
-beforeAll(async () => {
-  server = await startBucket({ pageSize: 7, prefix: '/nights' });
-  await copyTo(server, built.path);
-  stored = new Map(server.objects);
-});
-beforeEach(() => {
-  Object.assign(server, { fault: null, objects: new Map(stored), requests: [] });
-  folder = temporaryFolder();
-  config = writeConfig(folder, { sections: { bucket: server.url } });
-});
-
-const restore = (...flags: string[]) => run(['restore', '--config', config, ...flags]);
-const warehouse = () => join(folder, 'warehouse');
-const ask = (path: string, sql = ALL) => run(['query', '--sql', sql, '--json', '--warehouse', path]);
-/** But for `indexhouse.duckdb`, which the next sync makes. */
-const differences = async () => (await findingsOf(warehouse())).filter(({ level }) => level === 'difference');
 test('fetches what only the bucket has of a night, which verify calls a difference and leaves alone', async () => {
   cpSync(built.path, warehouse(), { recursive: true });
   for (const table of ['snapshots', 'runs'] as const) rmSync(await newestFile(warehouse(), table));
-  const verified = await run(['verify', '--repair', '--config', config]);
+  const verified = await run(['verify', '--repair', '--config', given.config]);
   expect(verified).toMatchObject({ code: 1, stdout: expect.stringContaining('a snapshot that is in the bucket') });
   expect((await restore('--take-over')).code).toBe(0);
   expect(await differences()).toEqual([]);
@@ -47,35 +25,36 @@ test('fetches what only the bucket has of a night, which verify calls a differen
 });
 
 test('names an object that is gone, and rebuilds a state that is cut short', async () => {
-  for (const key of stored.keys()) if (key.startsWith('nights/parquet/coverage/')) server.objects.delete(key);
+  for (const key of given.stored.keys())
+    if (key.startsWith('nights/parquet/coverage/')) given.server.objects.delete(key);
   const named = (prefix: string) => expect.stringContaining(`damaged or missing: s3://lake/nights/${prefix}`);
   expect(await restore()).toMatchObject({ code: 3, stderr: named('parquet/coverage/') });
   rmSync(warehouse(), { recursive: true });
-  server.objects = new Map(stored);
-  for (const [key, one] of stored)
-    if (key.startsWith('nights/state/')) server.objects.set(key, { ...one, body: one.body.subarray(0, -5) });
+  given.server.objects = new Map(given.stored);
+  for (const [key, one] of given.stored)
+    if (key.startsWith('nights/state/')) given.server.objects.set(key, { ...one, body: one.body.subarray(0, -5) });
   expect(await restore()).toMatchObject({ code: 3, stderr: named('state/') });
   expect((await ask(warehouse())).stdout).toBe((await ask(built.path)).stdout);
 });
 
 test('finds a flipped bit in any object, and fetches nothing that retention removed', async () => {
   const nights = await buildNights([1, 2, 3]);
-  server.objects.clear();
-  await copyTo(server, nights.path);
+  given.server.objects.clear();
+  await copyTo(given.server, nights.path);
   await maintainAt(nights.path);
-  await copyTo(server, nights.path);
+  await copyTo(given.server, nights.path);
   const { stdout: right } = await ask(nights.path);
-  const keysIn = (kind: string) => [...server.objects.keys()].filter((key) => key.startsWith(`nights/${kind}`));
+  const keysIn = (kind: string) => [...given.server.objects.keys()].filter((key) => key.startsWith(`nights/${kind}`));
   const tables = ['snapshots', 'runs', 'tombstones', 'checkpoints', 'coverage', 'url_reports', 'page_versions'];
   const counts = { found: 0, harmless: 0 };
   for (const kind of ['warehouse.json', 'state/', ...tables.map((table) => `parquet/${table}/`)]) {
     const keys = keysIn(kind);
     const key = keys[randomInt(keys.length)] ?? '';
-    const whole = server.objects.get(key) ?? expect.fail(kind);
+    const whole = given.server.objects.get(key) ?? expect.fail(kind);
     const body = Buffer.from(whole.body);
     const at = randomInt(body.length);
     body[at] = (body[at] ?? 0) ^ (1 << randomInt(8));
-    server.objects.set(key, { ...whole, body });
+    given.server.objects.set(key, { ...whole, body });
     const copy = join(temporaryFolder(), 'copy');
     const { code } = await restore('--warehouse', copy);
     const { stdout } = await ask(copy);
@@ -83,18 +62,18 @@ test('finds a flipped bit in any object, and fetches nothing that retention remo
     if (code === 0 || kind === 'state/') expect(stdout, where).toBe(right);
     else expect(['', right], where).toContain(stdout);
     counts[code === 0 ? 'harmless' : 'found']++;
-    server.objects.set(key, whole);
+    given.server.objects.set(key, whole);
   }
   expect(counts.found).toBeGreaterThan(counts.harmless);
 
   const before = keysIn('parquet/coverage/').length;
   const later = Date.now() + 2 * HOUR_MS;
-  server.now = () => later;
-  await copyTo(server, nights.path, later);
-  server.now = Date.now;
+  given.server.now = () => later;
+  await copyTo(given.server, nights.path, later);
+  given.server.now = Date.now;
   expect(keysIn('parquet/coverage/').length).toBeLessThan(before);
   // They are made of the checkpoints and what is left.
-  for (const key of keysIn('state/')) server.objects.delete(key);
+  for (const key of keysIn('state/')) given.server.objects.delete(key);
   expect((await restore()).code).toBe(0);
   expect((await ask(warehouse())).stdout).toBe(right);
   expect(await differences()).toEqual([]);
@@ -102,7 +81,7 @@ test('finds a flipped bit in any object, and fetches nothing that retention remo
 
 /** Commands over a warehouse, and what `verify` finds about the bucket. */
 function asking(path: string) {
-  const config = writeConfig(temporaryFolder(), { sections: { bucket: server.url, warehouse: { path } } });
+  const config = writeConfig(temporaryFolder(), { sections: { bucket: given.server.url, warehouse: { path } } });
   const ask = async (...args: string[]) => JSON.parse((await run([...args, '--json', '--config', config])).stdout);
   const found = async (): Promise<{ level: string; message: string }[]> =>
     (await ask('verify')).findings.filter(({ check }: { check: string }) => check === 'bucket');
@@ -110,18 +89,18 @@ function asking(path: string) {
 }
 
 test('compare them before and after, and verify --repair lets the next sync send what differs', async () => {
-  server.objects.clear();
+  given.server.objects.clear();
   const path = copyOf(built.path);
   const { ask, found } = asking(path);
   const followers = async () => (await ask('status')).followers;
   expect(await followers()).toContainEqual(expect.objectContaining({ name: 'bucket', behind: 3, exact: true }));
-  await copyTo(server, path);
+  await copyTo(given.server, path);
   expect(await followers()).toContainEqual(expect.objectContaining({ name: 'bucket', behind: 0 }));
 
-  const [first = '', second = ''] = [...server.objects.keys()].filter((key) => key.includes('/coverage/'));
-  server.objects.delete(first);
-  const body = Buffer.from(server.objects.get(second)?.body ?? '').fill(0x55, 9, 10);
-  server.objects.set(second, { body, modified: new Date() });
+  const [first = '', second = ''] = [...given.server.objects.keys()].filter((key) => key.includes('/coverage/'));
+  given.server.objects.delete(first);
+  const body = Buffer.from(given.server.objects.get(second)?.body ?? '').fill(0x55, 9, 10);
+  given.server.objects.set(second, { body, modified: new Date() });
   const differences = await found();
   expect(differences.map(({ level }) => level)).toEqual(['difference', 'difference']);
   expect(differences.map(({ message }) => message.replace(/^.* (has|is) /, '')).sort()).toEqual([
@@ -130,16 +109,16 @@ test('compare them before and after, and verify --repair lets the next sync send
   ]);
   const { repaired }: { repaired: string[] } = await ask('verify', '--repair');
   expect(repaired.filter((what) => what.startsWith('removed'))).toHaveLength(2);
-  await copyTo(server, path);
+  await copyTo(given.server, path);
   expect(await found()).toEqual([]);
 });
 
 test('report a bucket that refuses, without its secret', async () => {
-  await copyTo(server, built.path);
+  await copyTo(given.server, built.path);
   const { ask, found, config } = asking(copyOf(built.path));
   const doctor = async () => (await ask('doctor')).find(({ check }: { check: string }) => check === 'bucket');
   expect(await doctor()).toMatchObject({ level: 'ok', message: expect.stringContaining('can be written') });
-  server.fault = () => '403 AccessDenied';
+  given.server.fault = () => '403 AccessDenied';
   expect(await doctor()).toMatchObject({ level: 'error', message: expect.stringContaining('AccessDenied') });
   const { code, stdout, stderr } = await run(['status', '--config', config]);
   expect(code).toBe(3);

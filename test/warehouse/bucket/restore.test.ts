@@ -1,44 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type GivenBucket, SECRET, startBucket } from '../../given/bucket.js';
-import { buildOddNights, copiedFiles, copyTo } from '../../given/bucket-copy.js';
+import { describe, expect, test } from 'vitest';
+import { SECRET } from '../../given/bucket.js';
+import { copiedFiles } from '../../given/bucket-copy.js';
 import { run } from '../../given/cli.js';
-import { writeConfig } from '../../given/config-file.js';
-import { temporaryFolder } from '../../given/folder.js';
-import { findingsOf } from '../../given/verified.js';
-import { sharedWarehouse } from '../../given/warehouse.js';
+import { givenStored } from './restoring.js';
 
-const TABLES = ['coverage', 'url_reports', 'page_versions', 'pages', 'snapshots', 'coverage_summary', 'runs'];
-const ALL = `select ${TABLES.map((table) => `(select bit_xor(hash(t::text)) from ${table} as t)`).join(', ')}`;
-let server: GivenBucket;
-let stored: GivenBucket['objects'];
-let folder = '';
-let config = '';
-
-const built = sharedWarehouse(buildOddNights);
-beforeAll(async () => {
-  server = await startBucket({ pageSize: 7, prefix: '/nights' });
-  await copyTo(server, built.path);
-  stored = new Map(server.objects);
-});
-beforeEach(() => {
-  Object.assign(server, { fault: null, objects: new Map(stored), requests: [] });
-  folder = temporaryFolder();
-  config = writeConfig(folder, { sections: { bucket: server.url } });
-});
-
-const restore = (...flags: string[]) => run(['restore', '--config', config, ...flags]);
-const warehouse = () => join(folder, 'warehouse');
-const ask = (path: string, sql = ALL) => run(['query', '--sql', sql, '--json', '--warehouse', path]);
-/** But for `indexhouse.duckdb`, which the next sync makes. */
-const differences = async () => (await findingsOf(warehouse())).filter(({ level }) => level === 'difference');
-const fetchedData = () => server.requests.filter((request) => /^GET .*\/parquet\/coverage\//.test(request)).length;
+const given = givenStored();
+const { built, warehouse, restore, ask, differences } = given;
+const fetchedData = () =>
+  given.server.requests.filter((request) => /^GET .*\/parquet\/coverage\//.test(request)).length;
 
 describe('restore', () => {
   test('gives the warehouse that was sent, and resumes however often it was interrupted', async () => {
     let left = 0;
-    server.fault = () => (left-- > 0 ? null : '403 AccessDenied');
+    given.server.fault = () => (left-- > 0 ? null : '403 AccessDenied');
     for (const requests of [0, 14, 20]) {
       left = requests;
       const { code, stderr } = await restore('--if-missing');
@@ -47,8 +23,8 @@ describe('restore', () => {
       expect(stderr).not.toContain(SECRET);
       expect(existsSync(join(warehouse(), 'warehouse.json'))).toBe(false);
     }
-    server.fault = null;
-    server.requests.length = 0;
+    given.server.fault = null;
+    given.server.requests.length = 0;
     const { code, stdout } = await restore('--if-missing');
     expect(code, stdout).toBe(0);
     expect(stdout).toContain(`Restored ${warehouse()} from s3://lake/nights`);
@@ -67,8 +43,8 @@ describe('restore', () => {
   });
 
   test('needs no configuration, and says what is wrong with its flags and the bucket', async () => {
-    const env = server.env;
-    const copy = join(folder, 'copy');
+    const env = given.server.env;
+    const copy = join(given.folder, 'copy');
     const { code } = await run(['restore', '--from', 's3://lake/nights/', '--warehouse', copy], { env });
     expect(code).toBe(0);
     expect((await ask(copy)).stdout).toBe((await ask(built.path)).stdout);
@@ -76,7 +52,7 @@ describe('restore', () => {
     expect(nothing).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to restore') });
     expect((await restore('--from', 's3://lake/days')).stderr).toContain('there is no warehouse at s3://lake/days');
     expect((await restore('--from', 'lake')).stderr).toContain('--from lake is not the address of a bucket');
-    const none = await run(['restore', '--from', 's3://lake/nights', '--warehouse', join(folder, 'other')], {
+    const none = await run(['restore', '--from', 's3://lake/nights', '--warehouse', join(given.folder, 'other')], {
       env: { AWS_ACCESS_KEY_ID: '' },
     });
     expect(none.stderr).toContain('there are no credentials for s3://lake/nights');
@@ -85,9 +61,9 @@ describe('restore', () => {
   });
 
   test('names an object that is damaged', async () => {
-    for (const [key, one] of stored) {
+    for (const [key, one] of given.stored) {
       if (key.startsWith('nights/parquet/coverage/'))
-        server.objects.set(key, { ...one, body: Buffer.from(one.body).fill(0x55, 40, 60) });
+        given.server.objects.set(key, { ...one, body: Buffer.from(one.body).fill(0x55, 40, 60) });
     }
     const { code, stderr } = await restore();
     expect([code, stderr]).toEqual([

@@ -45,7 +45,7 @@ export function givenNights() {
   return given;
 }
 
-export interface Case {
+interface Case {
   /** Of the follower, in the receipt. */
   name: string;
   sections(): Record<string, Record<string, unknown>>;

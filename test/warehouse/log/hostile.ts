@@ -134,7 +134,7 @@ const dateFolder = (table: 'coverage' | 'url_reports') => async (home: Home) =>
   dirname(await newestFile(home.warehouse, table));
 
 const isLink = /is a symbolic link/;
-export type Planted = [name: string, plant: (home: Home, victim: string) => unknown, said?: RegExp];
+type Planted = [name: string, plant: (home: Home, victim: string) => unknown, said?: RegExp];
 export const CASES: Planted[] = [
   ['tmp as a link', linked('tmp'), isLink],
   ['tmp/locked as a link', linked('tmp/locked')],
