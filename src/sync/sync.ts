@@ -233,7 +233,7 @@ class Sync {
   async #known(): Promise<Website[]> {
     const { warehouse, config } = this.#context;
     const all = await knownWebsites(warehouse, config.warehouse.memory_limit);
-    // A website is there for each of its snapshots or names, the newest last.
+    // `knownWebsites` lists a website once for each of its snapshots or names, the newest last.
     const names = new Map(all.map(({ id, name }) => [id, name]));
     return [...names].filter(([id]) => !isExcepted(config, id)).map(([id, name]) => this.#named(id, name));
   }

@@ -1,6 +1,6 @@
 -- The clicks that a page had in web search in the 28 days before it fell out of the index, up to the day when it was last
--- seen indexed; null if none of these days is known. Like `page_search`, it joins single days, because
--- DuckDB skips parts of files by the bounds of an equality join only.
+-- seen indexed; null if none of these days is known. Like `page_search`, it joins single days, because DuckDB skips parts of
+-- files by the bounds of an equality join only.
 create or replace macro clicks_before(website, page, fell_at) as if(
   (
     select count(*)

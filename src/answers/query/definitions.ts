@@ -17,7 +17,7 @@ const COMMENT = /--.*$/gm;
 const NAMED = /\b(?:from|join)\s+(\w+)|\b(\w+)\(/gi;
 
 /** The names in a statement of ours that can be those of tables, views and macros. */
-export function namesIn(statement: string): Set<string> {
+export function namedIn(statement: string): Set<string> {
   const found = [...statement.replace(COMMENT, '').matchAll(NAMED)];
   return new Set(found.map(([, read, called]) => read ?? called ?? ''));
 }
@@ -64,7 +64,7 @@ export class Definitions {
       const text = this.#all.get(name);
       if (!text || found.has(name)) continue;
       found.add(name);
-      const used = this.#used.get(name) ?? namesIn(text());
+      const used = this.#used.get(name) ?? namedIn(text());
       this.#used.set(name, used);
       left.push(...used);
     }

@@ -17,7 +17,7 @@ import type { DataTable } from '../../warehouse/log/folder/tables.js';
 import { type Log, openLog } from '../../warehouse/log/log.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../warehouse/log/markers.js';
 import { unlessRemoved } from '../../warehouse/removal/unless-removed.js';
-import { Definitions, namesIn, OWN_PAGES, type Source, sourcesIn } from './definitions.js';
+import { Definitions, namedIn, OWN_PAGES, type Source, sourcesIn } from './definitions.js';
 import type { OwnColumns } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
 import { addOwn, emptyFile, emptyFileScript, lockDown, SourceFiles } from './source-files.js';
@@ -224,7 +224,7 @@ export class Reader {
     website: string | null = null,
   ): Promise<T[]> {
     this.nextTurn();
-    await this.provide(namesIn(query), website);
+    await this.provide(namedIn(query), website);
     return this.engine.rows(schema, query, parameters);
   }
 

@@ -91,7 +91,7 @@ export function refusalOf(properties: readonly string[], sites: readonly Site[],
   const levels = named.map(({ siteUrl, permissionLevel }) => `${siteUrl} (permission: ${permissionLevel})`).join(', ');
   const isFull = named.every(({ permissionLevel }) => FULL_PERMISSIONS.includes(permissionLevel));
   const remedy = isFull
-    ? 'it has the permission that inspections need, so try again later; if that stays, have an owner remove and add it again'
+    ? 'it has the permission that inspections need, so try again later; if the refusals continue, have an owner remove it and add it again'
     : 'have an owner give it the permission "Full" there under Settings → Users and permissions';
   return `Search Console refuses inspections of ${levels} to ${account}; ${remedy}`;
 }

@@ -140,8 +140,8 @@ async function publishAnalytics(file: string, script: AnalyticsScript, engine: E
   try {
     await withEngine({ ...engine, file: temporary, storageVersion: STORAGE_VERSION }, async (opened) => {
       await replaceReadParquet(opened);
-      // Outside a transaction, each statement waits for the disk.
-      // In one transaction, because outside each statement waits for the disk. Over tables, because a view binds all views below it, and those over files take five times as long.
+      // In one transaction, because outside one each statement waits for the disk. Over tables, because a view binds all
+      // views below it, and those over files take five times as long.
       const dropped = TABLES.map((table) => `drop table ${table};\n`).join('');
       await opened.run(`begin; ${tablesScript()};\n${script.derived}${dropped}${script.base}`);
       await commentOn(opened);

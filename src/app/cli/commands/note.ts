@@ -18,7 +18,7 @@ const DIRECTORY = /^\/([^\s?#]+\/)?$/;
 const WAIT_FOR_REMOVAL = { withinMs: 10_000, everyMs: 250 };
 const EVER = { since: '0001-01-01', until: '9999-12-31' };
 const NONE = 'No notes yet. Add one: indexhouse note 2026-11-18 "Relaunch of the blog"\n';
-const LEFT = 'Another process writes to the warehouse: indexhouse.duckdb and other copies follow by the next sync.\n';
+const LEFT = 'Another process writes to the warehouse: the next sync updates indexhouse.duckdb and the other copies.\n';
 
 export interface Flags extends Globals {
   website?: string[];

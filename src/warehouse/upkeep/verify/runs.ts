@@ -14,7 +14,8 @@ import { damaged, type Finding } from './finding.js';
 /**
  * Files of data and state that no marker names, by the id of their commit. Readers ignore them; a crash before the marker
  * left them, someone put them there, or the marker is lost. Not included are the files that an unfinished run is about to
- * mark, and all files of a website whose journal cannot be read. Markers count by their file name, so the data of a damaged marker are not orphans.
+ * mark, and all files of a website whose journal cannot be read. Markers count by their file name, so the data of a damaged
+ * marker are not orphans.
  */
 export async function unmarked(warehouse: string): Promise<Map<string, string[]>> {
   // In this order, because a run in progress renames its data, then its marker, and drops its journal last.
