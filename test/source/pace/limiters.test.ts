@@ -4,19 +4,6 @@ import { seeds } from '../../given/at-length.js';
 import { PacedKey, type PacedKeyOptions } from './paced-key.js';
 import { LIMITER_KINDS, RATE_HEADERS } from './simulated-limiter.js';
 
-const MINUTE_MS = 60_000;
-
-async function asked(options: PacedKeyOptions, minutes: number): Promise<PacedKey> {
-  const key = new PacedKey(options);
-  key.askAllTheTime();
-  await key.time.pass(minutes * MINUTE_MS);
-  return key;
-}
-
-function learned({ notices }: PacedKey): number[] {
-  return notices.flatMap((notice) => (notice.kind === 'learned_pace' ? [notice.perMinute] : []));
-}
-
 it('every limiter is used to the full without a 429, whatever the rate, the latency and the clock', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -32,7 +19,7 @@ it('every limiter is used to the full without a 429, whatever the rate, the late
         seed: fc.nat(1_000_000),
       }),
       async ({ leastMs, jitterMs, ...options }) => {
-        const key = await asked({ ...options, travelMs: [leastMs, leastMs + jitterMs] }, 3);
+        const key = await new PacedKey({ ...options, travelMs: [leastMs, leastMs + jitterMs] }).askFor(3);
         expect(key.ours.refused).toBe(0);
         expect(key.utilisation).toBeGreaterThan(0.98);
       },
@@ -41,48 +28,50 @@ it('every limiter is used to the full without a 429, whatever the rate, the late
   );
 });
 
+it('a key that is shared with somebody else is reported once', async () => {
+  const key = new PacedKey({ limit: 60 });
+  key.shareWithOthers(18);
+  const { notices } = await key.askFor(5);
+  const shared = notices.flatMap((notice) => (notice.kind === 'shared_key' ? [notice.othersPerMinute] : []));
+  expect(shared).toEqual([expect.closeTo(18, -1)]);
+});
+
 it('an unlimited client learns a hidden limit', async () => {
   const limiter = { limit: 60, windowMs: 1000, kind: 'sliding', headers: 'off' } as const;
-  const key = await asked({ ...limiter, configured: Number.POSITIVE_INFINITY, concurrency: 50 }, 3);
-  expect(key.ours.refused / key.ours.answered).toBeLessThan(0.02);
-  expect(key.utilisation).toBeGreaterThan(0.85);
-  const reported = learned(key);
-  expect([1, 2]).toContain(reported.length);
-  expect(Math.abs((reported.at(-1) ?? 0) / 3600 - 1)).toBeLessThan(0.2);
+  const options = { ...limiter, configured: Number.POSITIVE_INFINITY, concurrency: 50 };
+  const { ours, utilisation, learned } = await new PacedKey(options).askFor(3);
+  expect(ours.refused / ours.answered).toBeLessThan(0.02);
+  expect(utilisation).toBeGreaterThan(0.85);
+  expect([1, 2]).toContain(learned.length);
+  expect(Math.abs((learned.at(-1) ?? 0) / 3600 - 1)).toBeLessThan(0.2);
 });
 
 it('a limit that was momentary is left behind', async () => {
   const options = { limit: 60, configured: 600, headers: 'off', kind: 'sliding', concurrency: 16 } as const;
-  const key = await asked(options, 10);
+  const key = await new PacedKey(options).askFor(10);
   key.allow(600);
-  await key.time.pass(15 * MINUTE_MS);
-  const before = { ...key.ours };
-  await key.time.pass(10 * MINUTE_MS);
-  expect(key.ours.answered - before.answered).toBeGreaterThan(0.85 * 600 * 10);
+  await key.time.pass(15 * 60_000);
+  const before = key.ours.answered;
+  await key.time.pass(10 * 60_000);
+  expect(key.ours.answered - before).toBeGreaterThan(0.85 * 600 * 10);
   expect(key.ours.refused / key.ours.answered).toBeLessThan(0.02);
 });
 
-/** A service that refuses each so many-th request, whatever the pace. */
-function refusing(each: number, options: Partial<PacedKeyOptions>): PacedKey {
-  const key = new PacedKey({ limit: 1, ...options });
-  let requests = 0;
-  const refused = { allowed: false, headers: { 'retry-after': '1' } };
-  key.limiter = { take: () => (++requests % each === 0 ? refused : { allowed: true, headers: {} }) };
-  key.askAllTheTime();
-  return key;
-}
-
-it('a service that refuses at random is not slowed down for ever: no pace would spare that', async () => {
-  const key = refusing(25, { configured: 600 });
-  const minutes = 10;
-  await key.time.pass(minutes * MINUTE_MS);
-  expect(key.ours.answered / minutes).toBeGreaterThan(150);
-});
-
-it('a 429 among requests that are answered does not slow a client without a configured rate', async () => {
-  const key = refusing(40, { configured: Number.POSITIVE_INFINITY, concurrency: 8 });
-  await key.time.pass(MINUTE_MS);
+const REFUSING: [each: number, Partial<PacedKeyOptions>, least: number][] = [
+  // No pace would spare what is refused at random.
+  [25, { configured: 600 }, 150],
   // A pause of a second for each forty, and next to nothing besides.
-  expect(key.ours.answered).toBeGreaterThan(30 * 60);
-  expect(learned(key)).toEqual([]);
-});
+  [40, { configured: Number.POSITIVE_INFINITY }, 1800],
+];
+it.each(REFUSING)(
+  'a service that refuses one of %i requests, whatever the pace, is not slowed down for ever: %j',
+  async (each, options, least) => {
+    const key = new PacedKey({ limit: 1, ...options });
+    let requests = 0;
+    const refused = { allowed: false, headers: { 'retry-after': '1' } };
+    key.limiter = { take: () => (++requests % each === 0 ? refused : { allowed: true, headers: {} }) };
+    await key.askFor(10);
+    expect(key.ours.answered / 10).toBeGreaterThan(least);
+    if (options.configured === Number.POSITIVE_INFINITY) expect(key.learned).toEqual([]);
+  },
+);

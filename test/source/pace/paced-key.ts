@@ -1,15 +1,13 @@
 import type { Allowance, Limiter } from '../../../src/serve/api/rate-limit.js';
 import { type PaceNotice, Pacer } from '../../../src/source/pace/pacer.js';
 import { readRate, retryAfterMs, ServerClock } from '../../../src/source/pace/rate-headers.js';
-import { type LimiterKind, type RateHeaders, simulatedLimiter } from './simulated-limiter.js';
+import { type SimulatedLimit, simulatedLimiter } from './simulated-limiter.js';
 import { VirtualTime } from './virtual-time.js';
 
-export interface PacedKeyOptions {
-  /** Requests that the service allows in each window, of a minute if left out. */
+const MINUTE_MS = 60_000;
+
+export interface PacedKeyOptions extends Partial<Omit<SimulatedLimit, 'clock'>> {
   limit: number;
-  windowMs?: number;
-  kind?: LimiterKind;
-  headers?: RateHeaders;
   /** Requests a minute that are configured, the service's limit if left out. */
   configured?: number;
   concurrency?: number;
@@ -30,8 +28,8 @@ export class PacedKey {
   readonly pacer: Pacer;
   /** Requests that the service answered, and refused with 429. */
   readonly ours = { answered: 0, refused: 0 };
-  readonly others = { answered: 0, refused: 0 };
   limiter: { take(client: string): Pick<Allowance, 'allowed' | 'headers'> };
+  #othersAnswered = 0;
   readonly #clock = new ServerClock();
   #draws: number;
 
@@ -41,7 +39,7 @@ export class PacedKey {
     this.limiter = this.#limiterOf(options.limit);
     const lateMs = options.lateMs ?? 1;
     this.pacer = new Pacer({
-      requestsPerMinute: options.configured ?? this.#allowed(60_000),
+      requestsPerMinute: options.configured ?? this.#allowed(MINUTE_MS),
       concurrency: options.concurrency ?? 8,
       effects: { ...effects, sleep: (ms, signal) => effects.sleep(Math.ceil(ms) + lateMs * this.#draw(), signal) },
       onNotice: (notice) => this.notices.push(notice),
@@ -53,24 +51,31 @@ export class PacedKey {
     this.limiter = this.#limiterOf(limit);
   }
 
-  /** As many workers as may be under way, each asking again as soon as it has its answer. */
-  askAllTheTime(): void {
+  /** Lets minutes pass with as many workers as may be under way, each asking again as soon as it has its answer. */
+  async askFor(minutes: number): Promise<this> {
     for (let worker = 0; worker < (this.options.concurrency ?? 8); worker++) void this.#work();
+    await this.time.pass(minutes * MINUTE_MS);
+    return this;
   }
 
   /** Somebody else with the same key, who neither looks at headers nor minds a 429. */
   shareWithOthers(requestsPerMinute: number): void {
     void (async () => {
       for (;;) {
-        await this.time.sleep((60_000 / requestsPerMinute) * (0.5 + this.#draw()));
-        this.#count(this.others, this.limiter.take('key').allowed);
+        await this.time.effects.sleep((MINUTE_MS / requestsPerMinute) * (0.5 + this.#draw()));
+        if (this.limiter.take('key').allowed) this.#othersAnswered++;
       }
     })();
   }
 
   /** Our answered requests ÷ what the limit had left for us in the time that has passed. */
   get utilisation(): number {
-    return this.ours.answered / (this.#allowed(this.time.elapsed) - this.others.answered);
+    return this.ours.answered / (this.#allowed(this.time.elapsed) - this.#othersAnswered);
+  }
+
+  /** The paces that were reported as learned. */
+  get learned(): number[] {
+    return this.notices.flatMap((notice) => (notice.kind === 'learned_pace' ? [notice.perMinute] : []));
   }
 
   async #work(): Promise<void> {
@@ -81,7 +86,7 @@ export class PacedKey {
       const date = new Date(this.#serverNow()).toUTCString();
       const { allowed, headers } = this.limiter.take('key');
       await this.#travel();
-      this.#count(this.ours, allowed);
+      this.ours[allowed ? 'answered' : 'refused']++;
       const now = this.time.effects.now();
       this.#clock.observe(date, sentAt, now);
       if (allowed) slot.answered(readRate(headers, this.#clock, now));
@@ -90,7 +95,7 @@ export class PacedKey {
   }
 
   #limiterOf(limit: number): Limiter {
-    const { kind = 'first-request', headers = 'boundary', windowMs = 60_000 } = this.options;
+    const { kind = 'first-request', headers = 'boundary', windowMs = MINUTE_MS } = this.options;
     return simulatedLimiter({ limit, kind, headers, windowMs, clock: () => this.#serverNow() });
   }
 
@@ -100,17 +105,12 @@ export class PacedKey {
 
   /** Requests that the service allows in this time. */
   #allowed(ms: number): number {
-    return (this.options.limit * ms) / (this.options.windowMs ?? 60_000);
+    return (this.options.limit * ms) / (this.options.windowMs ?? MINUTE_MS);
   }
 
   #travel(): Promise<void> {
     const [least, most] = this.options.travelMs ?? [5, 25];
-    return this.time.sleep(least + (most - least) * this.#draw());
-  }
-
-  #count(counts: { answered: number; refused: number }, allowed: boolean): void {
-    if (allowed) counts.answered++;
-    else counts.refused++;
+    return this.time.effects.sleep(least + (most - least) * this.#draw());
   }
 
   /** 0 ≤ x < 1, the same ones each time. */

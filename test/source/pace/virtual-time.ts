@@ -15,11 +15,9 @@ interface Timer {
 export class VirtualTime {
   #now = START_MS;
   #timers: Timer[] = [];
-  /** What a clock that is set shows beside the time that passes. */
-  clockAhead = 0;
 
   readonly effects: Effects = {
-    now: () => this.#now + this.clockAhead,
+    now: () => this.#now,
     random: () => 0.5,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
@@ -40,10 +38,6 @@ export class VirtualTime {
   /** Milliseconds since the beginning. */
   get elapsed(): number {
     return this.#now - START_MS;
-  }
-
-  sleep(ms: number): Promise<void> {
-    return this.effects.sleep(ms);
   }
 
   /** Lets this much time pass. */
