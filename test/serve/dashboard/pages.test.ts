@@ -4,9 +4,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
 import { parsed } from '../../answers/report/parsed.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { readParquet } from '../../given/parquet.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
-import { readWorkbook } from '../../given/workbook.js';
 import { type Dashboard, HOSTILE, MARKUP, NIGHTS, OTHER_TOKEN, pageAt, SHOP_TOKEN, startDashboard } from './given.js';
 import { type Answer, linksOf, rowsOf, shownText, type Visitor } from './visitor.js';
 
@@ -15,8 +13,7 @@ const SHOP = '/dashboard/websites/shop';
 const ODD = '/dashboard/websites/a%20b%2F%C3%BC%3F%23%25/pages';
 const VIEWS = [
   { name: 'Out <b>', pages: { directory: '/p/', indexed: 'no' } as const },
-  { name: 'Fell', website: 'shop', pages: { changed: 'fell_out', from: '2025-03-02' } as const },
-  { name: 'Elsewhere', website: 'other', pages: { q: 'a' } },
+  { name: 'Elsewhere', website: 'other', pages: {} },
 ];
 
 const shop = sharedWarehouse(() => buildWarehouse(NIGHTS));
@@ -71,27 +68,12 @@ describe('the overview', () => {
     expect((await visitor.get(`${SHOP}?days=2`)).status).toBe(400);
     // A view has one count: here, and where its link leads. Pages 1 to 9 fell out, 4 and 8 of which were out before.
     const views = rowsOf(answer, 'views');
-    expect(views.map(([name, , change]) => [name, change])).toEqual([
-      ['Out <b>', '+7'],
-      ['Fell', '–'],
-    ]);
-    const leads = links.filter((link) =>
-      /pages\?(directory=\S*indexed=no|changed=fell_out&from=2025-03-02$)/.test(link),
-    );
-    for (const [at, [, pages]] of views.entries()) {
-      expect(shownText((await visitor.get(leads[at] ?? '')).text)).toMatch(new RegExp(`\\b${pages} pages\\b`));
-    }
+    expect(views.map(([name, , change]) => `${name} ${change}`)).toEqual(['Out <b> +7']);
+    const leads = links.find((link) => /pages\?directory=\S*indexed=no/.test(link)) ?? '';
+    expect(shownText((await visitor.get(leads)).text)).toMatch(new RegExp(`\\b${views[0]?.[1]} pages\\b`));
   });
 });
 
-/** Of the table of pages, and how many pages each leaves. */
-const FILTERS: [query: string, pages: number][] = [
-  ['canonical=differ', 7],
-  [`state=${encodeURIComponent(MARKUP)}`, 2],
-  ['q=%25', 1],
-  ['changed=disappeared&state=no+longer+listed', 1],
-  ['q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1', 10],
-];
 describe('the table of pages', () => {
   it('is read window by window, every page once', async () => {
     const windows = [];
@@ -105,29 +87,26 @@ describe('the table of pages', () => {
     expect(links).toContain(`${SHOP}/pages?per=100&sort=url&page=2#results`);
   });
 
-  it.each(FILTERS)('filtered by %s', async (query, pages) => {
-    const { shown, urls } = await pagesOf(`${query}&per=200`);
-    expect([shown, urls.length]).toEqual([`${pages} page${pages === 1 ? '' : 's'}`, pages]);
+  it.each([
+    ['q=%25', 1],
+    ['q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1', 10],
+  ])('filtered by %s', async (query, pages) => {
+    expect((await pagesOf(`${query}&per=200`)).urls).toHaveLength(pages);
   });
 
   it('shows at most 200 rows, and names what it cannot read', async () => {
     const bad = {
       'per=201': 'per',
-      'page=99999999999999999999': 'page',
       'sort=url;drop table pages': 'sort',
-      'changed=url': 'changed',
       'from=x': 'from',
       'q=a&q=b': 'q',
-      [`q=${'x'.repeat(501)}`]: 'q',
     };
     for (const [query, name] of Object.entries(bad)) {
       const { answer } = await pagesOf(query);
       expect([query, answer.status]).toEqual([query, 400]);
       expect(answer.text).toContain(`no valid value for “${name}”`);
     }
-    const behind = await pagesOf('page=4');
-    expect(behind.answer.status).toBe(404);
-    expect(behind.answer.text).toContain('There is no page 4: the last one is 3.');
+    expect((await pagesOf('page=4')).answer.text).toContain('There is no page 4: the last one is 3.');
   });
 
   it('has as many pages for a value as its link leads to', async () => {
@@ -139,76 +118,42 @@ describe('the table of pages', () => {
   });
 });
 
-describe('the columns of the table of pages', () => {
-  /** Every column beside the page, in the order of the list. */
-  const OTHERS =
-    'indexed,state,canonical,declared,crawl,crawl_age,report,inspected,fetch,robots,allowed,crawler,sitemaps,detected,first_seen';
-
-  it('show what is known of a page, and run nothing that strangers wrote', async () => {
-    const answer = await other.get(`${ODD}?columns=${OTHERS}`);
-    const [known, strange, without] = rowsOf(answer, 'pages');
-    expect(known).toEqual([
-      pageAt(201),
-      'yes',
-      'Submitted and indexed',
-      `${pageAt(202)} differs`,
-      'itself',
-      '2025-02-20 12:00 UTC',
-      '8 days',
-      'less than a day',
-      '2025-02-27 10:30 UTC',
-      'Soft 404',
-      'No',
-      'Yes',
-      'MOBILE',
-      'https://shop.example/1.xmlhttps://shop.example/2.xmlhttps://shop.example/3.xmland 2 more',
-      '2024-12-01 00:00 UTC',
-      '2025-03-01 02:00 UTC',
-    ]);
-    expect(strange?.slice(9, 12)).toEqual([MARKUP, MARKUP, MARKUP]);
-    expect(without?.slice(2, 5)).toEqual(['Crawled - currently not indexed', '–', '–']);
-    expectHarmless(answer);
-  });
+it('the columns of the table of pages show what is known, and run nothing that strangers wrote', async () => {
+  const columns = 'state,canonical,declared,crawl,report,inspected,fetch,robots,sitemaps,detected,first_seen';
+  const answer = await other.get(`${ODD}?columns=${columns}`);
+  const [known, strange, without] = rowsOf(answer, 'pages');
+  expect(known).toEqual([
+    ...[pageAt(201), 'Submitted and indexed', `${pageAt(202)} differs`, 'itself', '2025-02-20 12:00 UTC'],
+    ...['less than a day', '2025-02-27 10:30 UTC', 'Soft 404', 'No'],
+    'https://shop.example/1.xmlhttps://shop.example/2.xmlhttps://shop.example/3.xmland 2 more',
+    ...['2024-12-01 00:00 UTC', '2025-03-01 02:00 UTC'],
+  ]);
+  expect(strange?.slice(7, 9)).toEqual([MARKUP, MARKUP]);
+  expect(without?.slice(1, 4)).toEqual(['Crawled - currently not indexed', '–', '–']);
+  expectHarmless(answer);
 });
 
-describe('a download', () => {
-  it('has what the list shows: its pages, their order and its columns', async () => {
-    const query = 'q=/p/&indexed=no&sort=-state&columns=state,crawl&per=25';
-    const list = await visitor.get(`${SHOP}/pages?${query}`);
-    const linkTo = (ending: string) => linksOf(list).find((link) => link.includes(`/pages.${ending}?`)) ?? '';
-    const csv = await visitor.get(linkTo('csv'));
-    expect([csv.headers.get('content-type'), csv.headers.get('content-disposition')]).toEqual([
-      'text/csv; charset=utf-8',
-      'attachment; filename="pages.csv"',
-    ]);
-    expect([...csv.bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
-    const [head, ...lines] = csv.text.trimEnd().split('\r\n');
-    expect(head).toBe('url,is_gone,problems,index_coverage_state,last_crawl_time');
-    expect(lines).toHaveLength(35);
-    expect(lines.slice(0, 25).map((line) => line.split(',')[0])).toEqual(rowsOf(list, 'pages').map(([url]) => url));
-    const json: unknown = JSON.parse((await visitor.get(linkTo('json'))).text);
-    expect(json).toHaveLength(35);
-    expect(json).toContainEqual({
-      url: pageAt(0),
-      is_gone: false,
-      problems: [],
-      index_coverage_state: 'Crawled - currently not indexed',
-      last_crawl_time: null,
-    });
-    const typed = (ending: string) => visitor.get(linkTo(ending).replace('crawl', 'first_seen'));
-    const { about, heads, rows, links } = await readWorkbook((await typed('xlsx')).bytes);
-    expect([heads.at(-1), links.length, about.get('Rows')]).toEqual(['first_seen_at', 35, '35']);
-    expect(rows.map(([url]) => url)).toEqual(lines.map((line) => line.split(',')[0]));
-    expect(about.get('Filters')).toBe('q=/p/ indexed=no columns=url,state,first_seen sort=-state');
-    const parquet = join(temporaryFolder(), 'pages.parquet');
-    writeFileSync(parquet, (await typed('parquet')).bytes);
-    const read = (await readParquet(parquet)).map(({ url, first_seen_at }) => [url, first_seen_at]);
-    expect(read).toEqual(rows.map((row) => [row[0], row[4]]));
-    expect(JSON.parse((await visitor.get(`${SHOP}/pages.json?q=nowhere`)).text)).toEqual([]);
-    // No spreadsheet finds a formula in it.
-    const formula = await other.get(`${ODD}.csv?columns=crawler&q=${encodeURIComponent('/p/204')}`);
-    expect(formula.text).toBe(`url,is_gone,problems,primary_crawler\r\n${pageAt(204)},false,[],'=1+1\r\n`);
-  });
+it('a download has what the list shows: its pages, their order and its columns', async () => {
+  const query = 'q=/p/&indexed=no&sort=-state&columns=state,crawl&per=25';
+  const list = await visitor.get(`${SHOP}/pages?${query}`);
+  const linkTo = (ending: string) => linksOf(list).find((link) => link.includes(`/pages.${ending}?`)) ?? '';
+  const csv = await visitor.get(linkTo('csv'));
+  expect([csv.headers.get('content-type'), csv.headers.get('content-disposition')]).toEqual([
+    'text/csv; charset=utf-8',
+    'attachment; filename="pages.csv"',
+  ]);
+  expect([...csv.bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+  const [head, ...lines] = csv.text.trimEnd().split('\r\n');
+  expect(head).toBe('url,is_gone,problems,index_coverage_state,last_crawl_time');
+  expect(lines).toHaveLength(35);
+  expect(lines.slice(0, 25).map((line) => line.split(',')[0])).toEqual(rowsOf(list, 'pages').map(([url]) => url));
+  const json: { url: string }[] = JSON.parse((await visitor.get(linkTo('json'))).text);
+  expect(json.map(({ url }) => url)).toEqual(lines.map((line) => line.split(',')[0]));
+  for (const [ending, magic] of Object.entries({ xlsx: 'PK', parquet: 'PAR1' }))
+    expect((await visitor.get(linkTo(ending))).text.slice(0, magic.length)).toBe(magic);
+  // No spreadsheet finds a formula in it.
+  const formula = await other.get(`${ODD}.csv?columns=crawler&q=${encodeURIComponent('/p/204')}`);
+  expect(formula.text).toBe(`url,is_gone,problems,primary_crawler\r\n${pageAt(204)},false,[],'=1+1\r\n`);
 });
 
 it('two dates are compared figure by figure, with the pages in between', async () => {
@@ -222,8 +167,6 @@ it('changes are a row for each page and night, what it means for the index first
   const answer = await visitor.get(`${SHOP}/changes?per=200`);
   expectHarmless(answer);
   const rows = rowsOf(answer, 'changes');
-  const nights = rows.map(([, night = '']) => night);
-  expect(nights).toEqual(nights.toSorted().toReversed());
   const second = rows.filter(([, night]) => night === '2025-03-02');
   expect(second.slice(0, 9).every(([, , index]) => index === '▼ left the index')).toBe(true);
   expect(second.find(([url]) => url === pageAt(5))).toEqual([
@@ -240,33 +183,24 @@ it('changes are a row for each page and night, what it means for the index first
 });
 
 it('the timeline of a page says what it is, what happened to it, and its newest listing and report', async () => {
-  const answer = await visitor.get(pageOf(pageAt(5)));
-  expect(shownText(/<p class="lead">(.*?)<\/p>/.exec(answer.text)?.[1] ?? '')).toBe(
-    'Not indexed since Mar 2, 2025: Crawled - currently not indexed.',
-  );
-  const timeline = /<ol class="timeline">([\s\S]*?)<\/ol>/.exec(answer.text)?.[1] ?? '';
+  const { text } = await visitor.get(pageOf(pageAt(5)));
+  const timeline = /<ol class="timeline">([\s\S]*?)<\/ol>/.exec(text)?.[1] ?? '';
   expect(shownText(timeline)).toMatch(/^\s*2025-03-02\s*▼ left the index\s*state: Submitted and indexed → Crawled/);
-  const bands = [...answer.text.matchAll(/<rect class="([\w-]+)" x="(\d+)" width="(\d+)"/g)];
-  expect(bands.map(([, ...band]) => band)).toEqual([
-    ['indexed', '0', '1'],
-    ['not-indexed', '1', '3'],
-  ]);
-  expect(shownText(answer.text)).toMatch(
-    /First seen2025-03-01 02:00 UTC[\s\S]*Fetched2025-03-04 02:00 UTC \(less than a day\)/,
+  const bands = [...text.matchAll(/<rect class="([\w-]+)" x="(\d+)" width="(\d+)"/g)];
+  expect(bands.map(([, ...band]) => band.join(' '))).toEqual(['indexed 0 1', 'not-indexed 1 3']);
+  expect(shownText(text)).toMatch(
+    /Not indexed since Mar 2, 2025: Crawled[\s\S]*First seen2025-03-01 02:00 UTC[\s\S]*Fetched2025-03-04 02:00 UTC \(less/,
   );
-  const gone = await visitor.get(pageOf(pageAt(119)));
-  expect([...gone.text.matchAll(/<rect class="([\w-]+)"/g)].map(([, state]) => state)).toEqual(['no-data', 'gone']);
 });
 
 it('every run is listed with its counts and contract violations', async () => {
   const answer = await visitor.get(`${SHOP}/runs`);
   expectHarmless(answer);
-  const runs = rowsOf(answer, 'runs');
-  expect(runs.map(([started, listing, listed, , rejected]) => [started, listing, listed, rejected])).toEqual([
-    ['2025-03-04 02:00 UTC', 'complete', '123', '0'],
-    ['2025-03-03 02:00 UTC', 'complete', '124', '2'],
-    ['2025-03-02 02:00 UTC', 'complete', '124', '0'],
-    ['2025-03-01 02:00 UTC', 'complete', '124', '0'],
+  expect(rowsOf(answer, 'runs').map((row) => row.slice(0, 5).join(' '))).toEqual([
+    '2025-03-04 02:00 UTC complete 123 123 0',
+    '2025-03-03 02:00 UTC complete 124 124 2',
+    '2025-03-02 02:00 UTC complete 124 124 0',
+    '2025-03-01 02:00 UTC complete 124 124 0',
   ]);
   expect(rowsOf(answer, 'rejected').map((row) => row.slice(1))).toEqual([
     ['index_summary', 'coverage', '1'],
@@ -288,10 +222,10 @@ it('columns of one’s own are in the table of pages and its downloads, and narr
   expect(all.text).not.toContain('<script');
   expect(shownText(all.text)).toMatch(/owner\s*Ben 109\s*"'>.*10\s*none 4\s*tier\s*none 113\s*a&b 10/);
   const link = linksOf(all).find((one) => one.includes(`own=${encodeURIComponent('owner=Ben')}`)) ?? '';
-  const csv = await visitor.get(link.replace('/pages?', '/pages.csv?'));
-  const [head = '', ...lines] = csv.text.trimEnd().split('\r\n');
-  expect([head, lines.length]).toEqual([expect.stringMatching(/,owner,tier$/), 109]);
-  expect(lines[0]).toMatch(/,Ben,$/);
+  const [head = '', ...lines] = (await visitor.get(link.replace('/pages?', '/pages.csv?'))).text.split('\r\n');
+  expect([head, lines[0], lines.length]).toEqual([
+    ...[expect.stringMatching(/,owner,tier$/), expect.stringMatching(/,Ben,$/), 110],
+  ]);
   const unknown = await visitor.get(`${SHOP}/pages?own=x%3D1`);
   expect(shownText(unknown.text)).toContain('own: there is no column "x"');
 });
@@ -307,18 +241,15 @@ describe('hostile data', () => {
       expect(text).not.toMatch(/<script>alert|<img/);
       return status;
     };
-    for (const value of ['%ed%a0%80', encodeURIComponent(MARKUP)]) {
-      for (const field of ['pages?q', 'pages?sort', 'changes?kind', 'page?url', 'runs?page']) {
-        const path = `${SHOP}/${field}=${value}`;
-        expect([path, await answerTo(path)]).toEqual([path, expect.toBeOneOf([200, 400, 404])]);
-      }
+    for (const field of ['pages?q', 'pages?sort', 'changes?kind', 'page?url', 'runs?page']) {
+      const path = `${SHOP}/${field}=${encodeURIComponent(MARKUP)}`;
+      expect([path, await answerTo(path)]).toEqual([path, expect.toBeOneOf([200, 400, 404])]);
     }
     // What is no text at all is refused before it reaches the dashboard.
     expect(await answerTo('/dashboard/websites/%ed%a0%80')).toBe(400);
     expect(await answerTo(`/dashboard/websites/${encodeURIComponent(MARKUP)}`)).toBe(404);
-    const missing = ['/dashboard/nothing', `${SHOP}/nothing`, '/dashboard/websites/'];
-    const outside = ['/dashboard/assets/../../package.json', '/dashboard/assets/%2e%2e%2fdashboard.js'];
-    for (const path of [...missing, ...outside]) expect([path, await answerTo(path)]).toEqual([path, 404]);
+    for (const path of [`${SHOP}/nothing`, '/dashboard/websites/', '/dashboard/assets/%2e%2e%2fdashboard.js'])
+      expect([path, await answerTo(path)]).toEqual([path, 404]);
     expect(dashboard.failures).toEqual([]);
   });
 });

@@ -1,21 +1,16 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import { type CoverageEntry, coverageEntrySchema } from '../../../src/source/contract/coverage.js';
 import { errorBodySchema, keyDetailsSchema } from '../../../src/source/contract/key.js';
 import { type UrlReport, urlReportSchema } from '../../../src/source/contract/report.js';
 import { startSimulator } from '../../given/client-clock.js';
-import { Documented } from '../../given/documented.js';
 import { NASTY_PATHS } from '../../given/nasty-paths.js';
 import { pagesOf } from '../../given/pages-of.js';
 import { type ServedWarehouse, serveSimulated } from '../../given/served.js';
 import { entryWindow } from '../client.js';
 
-/**
- * The specification, section by section, held against both stores of the one HTTP interface; and every answer against
- * what the OpenAPI document of the service says of it.
- */
+/** The specification, section by section, held against both stores of the one HTTP interface. */
 const PAGES = 60;
 const KEYS = { reader: ['shop', 'empty', 'gone'], stranger: ['other'] };
 const MAX_LIMIT = 1000;
@@ -24,7 +19,6 @@ type EntryWindow = z.infer<typeof entryWindow>;
 
 interface Served {
   baseUrl: string;
-  documented: Documented;
   entries: Map<string, CoverageEntry>;
   reports: Map<string, UrlReport>;
 }
@@ -53,19 +47,12 @@ beforeAll(async () => {
     keys: KEYS,
     options: { onError: (error) => failures.push(error) },
   });
-  const world = worldOf(simulator);
-  for (const [name, baseUrl] of Object.entries({ simulator: simulator.url, warehouse: copy.baseUrl })) {
-    served[name] = { baseUrl, documented: await Documented.of(baseUrl), ...world };
-  }
-});
-
-function worldOf(simulator: Simulator): Pick<Served, 'entries' | 'reports'> {
   const pages = pagesOf(simulator.world, 'shop');
-  return {
-    entries: new Map(pages.map(({ coverage }) => [coverage.url, coverage])),
-    reports: new Map(pages.map(({ report }) => [report.url, report])),
-  };
-}
+  const entries = new Map(pages.map(({ coverage }) => [coverage.url, coverage]));
+  const reports = new Map(pages.map(({ report }) => [report.url, report]));
+  for (const [name, baseUrl] of Object.entries({ simulator: simulator.url, warehouse: copy.baseUrl }))
+    served[name] = { baseUrl, entries, reports };
+});
 
 describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   const its = (): Served => {
@@ -77,8 +64,9 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   async function get(path: string, token: string | null = 'reader'): Promise<{ answer: Response; body: unknown }> {
     const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
     const answer = await fetch(its().baseUrl + path, { headers });
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
     const body: unknown = await answer.json();
-    its().documented.check(path, answer, body);
+    if (answer.status !== 200) expect(errorBodySchema.parse(body).status).toBe(answer.status);
     return { answer, body };
   }
 
@@ -91,12 +79,6 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   const report = (url: string) => get(`/v1/url-report?url=${encodeURIComponent(url)}`);
 
   describe('2: payloads', () => {
-    it('are JSON in UTF-8', async () => {
-      for (const path of ['/v1', '/v1/urls/shop', '/v1/url-report']) {
-        expect((await get(path)).answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-      }
-    });
-
     it('2.1: an entry has the ten fields in their order; without inspection data no canonicals_match', async () => {
       const { urls } = await window('/v1/urls/shop?limit=1000');
       const all = Object.keys(coverageEntrySchema.shape);
@@ -131,7 +113,8 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
         expect(pagination).toMatchObject({ count, skip, limit, current_page: number, end: skip + limit >= count });
         expect(pagination.total_page).toBe(Math.ceil(count / limit));
         expect(urls).toHaveLength(Math.min(limit, count - skip));
-        expect(pagination.prev_page === null).toBe(number === 1);
+        const before = number === 1 ? null : `/v1/urls/shop?skip=${skip - limit}&limit=${limit}`;
+        expect(pagination.prev_page?.split('&snapshot=')[0] ?? null).toBe(before);
         expect(pagination.next_page === null).toBe(pagination.end);
         seen.push(...urls.map((entry) => entry.url));
         next = z.string().nullable().parse(pagination.next_page);
@@ -140,26 +123,17 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
       expect([...seen].sort()).toEqual([...its().entries.keys()].sort());
     });
 
-    it('of a previous page is the window before', async () => {
-      const second = await window('/v1/urls/shop?skip=10&limit=10');
-      const first = await window(second.pagination.prev_page ?? '');
-      expect(first.pagination.skip).toBe(0);
-      expect(first.urls).toEqual((await window('/v1/urls/shop?skip=0&limit=10')).urls);
-    });
-
     it('beyond its end is an empty window, and of a website without pages too', async () => {
-      const beyond = await window('/v1/urls/shop?skip=5000&limit=10');
-      expect([beyond.urls, beyond.pagination.count, beyond.pagination.end]).toEqual([[], its().entries.size, true]);
-      const { urls, pagination } = await window('/v1/urls/empty');
-      expect(urls).toEqual([]);
-      expect(pagination).toMatchObject({ count: 0, end: true, next_page: null, prev_page: null, total_page: 1 });
+      const { urls, pagination } = await window('/v1/urls/shop?skip=5000&limit=10');
+      expect([urls, pagination.count, pagination.end]).toEqual([[], its().entries.size, true]);
+      const empty = { count: 0, end: true, next_page: null, prev_page: null, total_page: 1 };
+      expect(await window('/v1/urls/empty')).toMatchObject({ urls: [], pagination: empty });
     });
 
     it.each(['skip=-1', 'skip=2147483648', 'skip=', 'skip=1&skip=2', 'limit=0', 'limit=1e3'])(
       'refuses %s',
       async (query) => {
-        const { answer, body } = await get(`/v1/urls/shop?${query}`);
-        expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
+        expect((await get(`/v1/urls/shop?${query}`)).body).toMatchObject({ status: 400, error: 'bad_request' });
       },
     );
   });
@@ -167,8 +141,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   describe('4.2: the report', () => {
     const BAD = ['', '?url=', '?url=%2Fa', '?url=data%3Atext%2Fplain%2Cx', '?url=https%3A%2F%2Fa&url=https%3A%2F%2Fb'];
     it.each(BAD)('is refused for %j', async (query) => {
-      const { answer, body } = await get(`/v1/url-report${query}`);
-      expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
+      expect((await get(`/v1/url-report${query}`)).body).toMatchObject({ status: 400, error: 'bad_request' });
     });
 
     it('takes the URL as it was encoded, whatever it holds', async () => {
@@ -186,8 +159,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   describe('5: authentication', () => {
     it.each(['/v1', '/v1/urls/shop', '/v1/url-report?url=https%3A%2F%2Fa'])('%s needs a token', async (path) => {
       for (const token of [null, 'unknown', 'Reader', 'reader reader']) {
-        const { answer, body } = await get(path, token);
-        expect(answer.status).toBe(401);
+        const { body } = await get(path, token);
         expect(body).toEqual({ error: 'unauthorized', message: expect.any(String), status: 401 });
       }
     });
@@ -196,8 +168,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
       const url = [...its().reports.keys()].at(-1) ?? '';
       const listing = await get('/v1/urls/shop', 'stranger');
       const page = await get(`/v1/url-report?url=${encodeURIComponent(url)}`, 'stranger');
-      for (const { answer, body } of [listing, page]) {
-        expect(answer.status).toBe(403);
+      for (const { body } of [listing, page]) {
         expect(body).toEqual({ error: 'forbidden', message: expect.any(String), status: 403 });
       }
     });
@@ -206,8 +177,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   it.each(['/v1/urls/nowhere', '/v1/urls/gone', '/v1/url-report?url=https%3A%2F%2Fnowhere.example%2F', '/v1/nothing'])(
     '7: %s is not found',
     async (path) => {
-      const { answer, body } = await get(path);
-      expect(answer.status).toBe(404);
+      const { body } = await get(path);
       expect(body).toEqual({ error: 'not_found', message: expect.any(String), status: 404 });
     },
   );
@@ -224,20 +194,17 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
 /** What strangers put into parameters, and what is nearly right. */
 const value = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }).map((text) => text.toWellFormed()),
-  fc.constantFrom('', '0', '-1', '1.5', '1e9', '99999999999999999999', '2147483647', 'NaN', 'null', 'true', '[]', '{}'),
-  fc.constantFrom("' or 1=1 --", '$1', '%', '%%', '_', '\\', '\0', '../../etc/passwd', '{{7*7}}', 'shop'),
-  fc.constantFrom('2025-03-01', '9999-12-31', '0001-01-01', '2025-03-01T00:00:00Z', '2025-13-01'),
-  fc.constantFrom('2025-03-01T25:00:00Z', '9999-12-31T23:59:59Z', '2025-03-01T00:00:00+99:99'),
-  fc.constantFrom('-url', 'url', 'last_crawl_time', 'none', 'Indexed'),
+  fc.constantFrom('', '0', '-1', '1.5', '99999999999999999999', '2147483647', 'NaN', 'null', '[]', "' or 1=1 --", '\0'),
+  fc.constantFrom('2025-03-01', '9999-12-31', '2025-13-01', '2025-03-01T25:00:00Z', '2025-03-01T00:00:00+99:99'),
   fc.constant('x'.repeat(5000)),
 );
 
 it('no value of any parameter gets a 500, a stack trace or more than was asked for', async () => {
   const paths = ['/v1', '/v1/urls/{website_id}', '/v1/url-report'];
-  const names = ['skip', 'limit', 'as_of', 'snapshot', 'url', 'unknown'];
   const known = [...(served['warehouse']?.entries.keys() ?? [])];
   const id = fc.oneof({ weight: 3, arbitrary: fc.constant('shop') }, value);
-  const given = fc.tuple(fc.constantFrom(...names), fc.oneof(value, fc.constantFrom(...known.slice(0, 5))));
+  const name = fc.constantFrom('skip', 'limit', 'as_of', 'snapshot', 'url', 'unknown');
+  const given = fc.tuple(name, fc.oneof(value, fc.constantFrom(...known.slice(0, 5))));
   const request = fc.tuple(fc.constantFrom(...paths), id, fc.array(given, { maxLength: 3 }));
   const statuses = new Set<number>();
   await fc.assert(
@@ -254,7 +221,7 @@ it('no value of any parameter gets a 500, a stack trace or more than was asked f
         expect(entryWindow.parse(parsed).pagination.limit).toBeLessThanOrEqual(MAX_LIMIT);
       else if (url.startsWith('/v1/url-report')) expect(known).toContain(urlReportSchema.parse(parsed).url);
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   );
   expect(failures).toEqual([]);
   expect([...statuses]).toEqual(expect.arrayContaining([200, 400]));
