@@ -1,34 +1,8 @@
 import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SiteFetch } from '../../../src/source/search-console/site-fetch.js';
 import { readSitemap } from '../../../src/source/search-console/sitemap.js';
 import { http, startRawServer } from '../../given/raw-server.js';
-
-const SPACE = fc.constantFrom('', ' ', '\r\n\t', '<!-- <loc>https://shop.example/no</loc> -->', '<?php no ?>');
-const OTHERS = fc.constantFrom(
-  '',
-  '<image:image><image:loc>https://cdn.example/i.png</image:loc></image:image>',
-  '<image:loc>https://cdn.example/i.png</image:loc>',
-  '<xhtml:link rel="alternate" hreflang="de" href="https://shop.example/de"/>',
-  '<priority>0.5</priority>',
-);
-const CODINGS: ((text: string) => string)[] = [
-  (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
-  (text) => [...text].map((one) => `&#${one.codePointAt(0)};`).join(''),
-  (text) => `<![CDATA[${text}]]>`,
-  (text) => `<![CDATA[${text.slice(0, 9)}]]>${text.slice(9).replaceAll('&', '&amp;').replaceAll('<', '&lt;')}`,
-];
-const ADDRESS = fc
-  .string({ unit: fc.constantFrom('a', 'é', '漢', '😀', '&', '<', "'", '%', '?') })
-  .map((path) => `https://shop.example/${path}`);
-const ENTRY = fc.tuple(ADDRESS, fc.constantFrom(...CODINGS), SPACE, SPACE, OTHERS, OTHERS);
-const FILE = fc.record({
-  entries: fc.array(ENTRY, { minLength: 1, maxLength: 8 }),
-  prefix: fc.constantFrom('', 's:', 'sitemap:'),
-  bom: fc.constantFrom('', '\uFEFF', '\n'),
-  packings: fc.nat(2),
-});
 
 /** The addresses of a sitemap that a server answers with. */
 async function readBack(body: string | Buffer, headers: Record<string, string> = {}): Promise<string[]> {
@@ -42,17 +16,23 @@ async function readBack(body: string | Buffer, headers: Record<string, string> =
   return found;
 }
 
-it('gives back every address, however its sitemap is written and packed', async () => {
-  const property = fc.asyncProperty(FILE, async ({ entries, prefix: p, bom, packings }) => {
-    const urls = entries.map(
-      ([url, coded, space, before, first, last]) =>
-        `${before}<${p}url>${first}<${p}loc>${before.trim() === before ? ' ' : before}${coded(url)}\n</${p}loc>${space}${last}</${p}url>`,
-    );
-    let body = Buffer.from(`${bom}<?xml version="1.0" encoding="UTF-8"?><${p}urlset>${urls.join('')}</${p}urlset>\n`);
-    for (let at = 0; at < packings; at++) body = gzipSync(body);
-    expect(await readBack(body)).toEqual(entries.map(([url]) => url));
-  });
-  await fc.assert(property, { numRuns: 25 });
+it.each(['', 's:'])('gives back every address, however its sitemap is written and packed: %j', async (p) => {
+  const url = "https://shop.example/é漢😀&<'%?";
+  const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const codings = [
+    escaped(url),
+    [...url].map((one) => `&#${one.codePointAt(0)};`).join(''),
+    `<![CDATA[${url}]]>`,
+    `\r\n\t<![CDATA[${url.slice(0, 9)}]]>${escaped(url.slice(9))}<?php no ?>`,
+  ];
+  const others = [
+    '<image:image><image:loc>https://cdn.example/i.png</image:loc></image:image><priority>0.5</priority>',
+    '<xhtml:link rel="alternate" href="https://shop.example/de"/><!-- <loc>https://shop.example/no</loc> -->',
+  ];
+  const urls = codings.map((coded) => `<${p}url>${others[0]}<${p}loc>${coded}\n</${p}loc>${others[1]}</${p}url>`);
+  const text = `\uFEFF<?xml version="1.0" encoding="UTF-8"?><${p}urlset>${urls.join('')}</${p}urlset>\n`;
+  for (const body of [Buffer.from(text), gzipSync(text), gzipSync(gzipSync(text))])
+    expect(await readBack(body)).toEqual(codings.map(() => url));
 });
 
 const ROOT = '<urlset><url><loc>https://shop.example/é</loc></url></urlset>';
