@@ -7,7 +7,6 @@ import { idAfter } from '../../src/sync/run-clock.js';
 import { journalFolder } from '../../src/warehouse/journal/folder.js';
 import { readHeader, writeHeader } from '../../src/warehouse/journal/header.js';
 import { startSimulator } from '../given/client-clock.js';
-import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home, type HomeSync } from '../given/home.js';
 import { readTable } from '../given/parquet.js';
@@ -42,7 +41,7 @@ async function givenHome(clock = () => RIGHT) {
 const NOTHING = { journals: 0, runs: 0, snapshots: [] };
 
 test('a clock more than an hour off the service’s records nothing, one more than ten minutes off warns', async () => {
-  const { home, sync, said, left, service } = await givenHome();
+  const { sync, said, left, service } = await givenHome();
   const message = (away: string) =>
     expect.stringMatching(
       `clock is .* ${away} that of the service at ${service.url}: it is .* here, 2025-03-03 02:00 UTC there; set this`,
@@ -50,26 +49,19 @@ test('a clock more than an hour off the service’s records nothing, one more th
   for (const [minutes, away] of [
     [61, 'ahead of'],
     [-61, 'behind'],
-    [365 * 1440, 'ahead of'],
   ] as const) {
     const receipt = await sync(RIGHT + minutes * MINUTE);
     expect([runExitCode(receipt), receipt.websites[0]?.error, said()]).toEqual([1, message(away), [message(away)]]);
     expect(await left()).toEqual(NOTHING);
   }
-  expect(service.requests.attempted).toBe(3);
+  expect(service.requests.attempted).toBe(2);
   expect([runExitCode(await sync(RIGHT + 9 * MINUTE)), said()]).toEqual([0, []]);
   expect([runExitCode(await sync(RIGHT + 59 * MINUTE)), said()]).toEqual([3, [message('ahead of')]]);
-  // Even where the key is wrong.
-  const before = await left();
-  writeConfig(home.folder, { baseUrl: service.url, token: 'wrong', websites: ['w'] });
-  const { websites } = await sync(RIGHT + 2 * DAY);
-  expect(websites).toMatchObject([{ status: 'failed', error: expect.stringContaining('2d ahead of that') }]);
-  expect(await left()).toEqual(before);
 });
 
 test('up to an hour behind the newest snapshot, snapshots and runs follow it; beyond, none do', async () => {
   let right = RIGHT;
-  const { home, sync, said, left, service } = await givenHome(() => right);
+  const { sync, said, left, service } = await givenHome(() => right);
   for (const minutes of [0, 59]) {
     right = RIGHT - minutes * MINUTE;
     expect((await sync(right)).websites).toMatchObject([{ status: 'committed' }]);
@@ -79,7 +71,6 @@ test('up to an hour behind the newest snapshot, snapshots and runs follow it; be
   const { snapshots } = await left();
   const [first, second] = snapshots.map((row) => Number(row['snapshot_at']));
   expect(second).toBe((first ?? 0) + 1);
-  for (const row of snapshots) expect(Number(row['finished_at'])).toBeGreaterThanOrEqual(Number(row['snapshot_at']));
   const runs = snapshots.map((row) => String(row['run_id']));
   expect(runs).toEqual([...runs].sort());
   const before = service.requests.attempted;
@@ -88,7 +79,6 @@ test('up to an hour behind the newest snapshot, snapshots and runs follow it; be
   const behind = `1h 1m behind the newest snapshot, ${latest}: .*wait until then, or restore a backup`;
   expect((await sync(right)).websites).toMatchObject([{ status: 'failed', error: expect.stringMatching(behind) }]);
   expect([service.requests.attempted, await left()]).toMatchObject([before, { journals: 0, runs: 2 }]);
-  expect((await home.wrong()).filter(({ level }) => level === 'difference')).toEqual([]);
 });
 
 test('a run outlives nights with a wrong clock; one that began while the clock was ahead is dropped', async () => {
@@ -108,16 +98,6 @@ test('a run outlives nights with a wrong clock; one that began while the clock w
   const { snapshots, ...rest } = await left();
   expect(rest).toEqual({ journals: 0, runs: 1 });
   expect(Number(snapshots[0]?.['snapshot_at']) - RIGHT).toBeLessThan(MINUTE);
-});
-
-test('where the service has no usable date, such a run stays until somebody decides', async () => {
-  const { home, sync, left } = await givenHome(() => Number.NaN);
-  await expect(sync(RIGHT + 3 * DAY, { stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
-  const error = expect.stringContaining(
-    `began 3d from now, by this machine's clock; set the clock, or delete ${home.journal('w')}`,
-  );
-  expect((await sync(RIGHT)).websites).toMatchObject([{ status: 'failed', error }]);
-  expect(await left()).toEqual({ ...NOTHING, journals: 1 });
 });
 
 test('ids rise, though the clock runs back', () => {

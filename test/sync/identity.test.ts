@@ -4,7 +4,7 @@ import { withEngine } from '../../src/base/storage/engine.js';
 import { sql } from '../../src/base/storage/sql.js';
 import { keyOf } from '../../src/base/url.js';
 import { temporaryFolder } from '../given/folder.js';
-import { indexed, linkOf, SHOP, scriptedProperty } from './scripted-property.js';
+import { indexed, SHOP, scriptedProperty } from './scripted-property.js';
 
 test('a page has one identity and one inspection a night, however its address is written', async () => {
   const { pass, rows } = await scriptedProperty(onTestFinished);
@@ -42,16 +42,6 @@ test('a page has one identity and one inspection a night, however its address is
   const columns = 'url, canonicals_match, searchengine_selected_canonical as canonical, spelling';
   expect(await rows(`select ${columns} from pages order by url`)).toEqual(
     keys.map((url) => ({ url, canonicals_match: true, canonical: url, spelling: spellings[url] ?? null })),
-  );
-  // One that is asked about by name. The others keep the links of their last inspections.
-  expect((await pass(said, { pages: [`${SHOP}/~user`] })).inspected).toEqual([`${SHOP}/%7euser`]);
-  const links = await rows(
-    "select inspection_link as link from coverage where snapshot_date = '2026-03-03' order by url",
-  );
-  expect(links.map(({ link }) => link)).toEqual(
-    ['/b', '/caf%C3%A9/', '/guide/', '/only%2dhere', '/plain']
-      .map((path) => linkOf(SHOP + path, 1))
-      .concat(linkOf(`${SHOP}/%7euser`, 2)),
   );
   const kinds = await rows("select distinct change from page_changes where change <> 'first_data'");
   expect([kinds, await rows('from drift_observations')]).toEqual([[], []]);

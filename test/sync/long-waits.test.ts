@@ -59,18 +59,6 @@ test('a service that asks to wait for a year in the middle of the listing leaves
   expect([runExitCode(receipt), sleptMs]).toEqual([3, 0]);
 });
 
-test('in the middle of the reports it leaves the listing complete, and the other pages wanted', async () => {
-  const report = (url: string) =>
-    PAGES.indexOf(url) < 10 ? { body: JSON.stringify({ url, index_summary: 'Indexed' }) } : throttled(YEAR_S);
-  const { receipt, sleptMs } = await run({ report });
-  const [website] = receipt.websites;
-  expect(website).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'failed' });
-  // Pages that were not asked for are no failures: they stay wanted.
-  expect(website?.reports.failed).toBe(0);
-  expect(website?.reports.left).toBeGreaterThan(0);
-  expect([runExitCode(receipt), sleptMs]).toEqual([3, 0]);
-});
-
 test('a wait of just under a day is waited for once, not again and again', async () => {
   const { receipt, sleptMs } = await run({ listing: () => throttled(23 * 3600) });
   expect(receipt.websites).toMatchObject([{ status: 'failed', requests: { sent: 2 } }]);

@@ -84,11 +84,5 @@ test('a page stays while its sitemap is gone, is retired when nothing names it f
     const sum = Number(indexed_before) + Number(first_inspected) + Number(entered) - Number(retired);
     expect(sum).toBe(Number(indexed));
   }
-  expect(await analysisRows(await reader(), 'sources', { since: '2026-03-02', source: SITEMAP })).toMatchObject([
-    { http_status: 200, pages: 12, problem: null },
-    { http_status: 200, pages: 12, pages_before: 0, problem: null },
-    { http_status: 404, pages: 0, pages_before: 0, pages_unnamed: 0, is_missing_pages: false },
-    { http_status: 404, pages: 0, pages_before: 12, pages_unnamed: 11, problem: expect.stringContaining('404') },
-  ]);
   expect(await wrong()).toEqual([]);
 });

@@ -1,18 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { indexed, SHOP, scriptedProperty } from './scripted-property.js';
 
-test('a night of Search Console that is killed again and again inspects nothing twice that it has journaled', async () => {
-  const { pass, rows } = await scriptedProperty(onTestFinished);
-  const said = { sitemap: Array.from({ length: 30 }, (_, at) => `${SHOP}/${at}`), inspect: indexed };
-  await expect(pass(said, { stopAfter: { pages: 1 } })).rejects.toThrow('resumes the run');
-  await expect(pass(said, { days: 0, stopAfter: { reports: 11 } })).rejects.toThrow('resumes the run');
-  const { inspected, ...receipt } = await pass(said, { days: 0 });
-  expect(receipt).toMatchObject({ status: 'committed', resumed: true, reports: { fetched: 30, left: 0 } });
-  expect(receipt.reports.reused).toBeGreaterThanOrEqual(11);
-  expect(inspected).toHaveLength(30 - receipt.reports.reused);
-  expect(await rows('from url_reports')).toHaveLength(30);
-});
-
 test('half of the inspections are a rotation, which pages that were just found do not lead', async () => {
   const { pass } = await scriptedProperty(onTestFinished, { inspections_per_day: 4 });
   const old = ['a', 'b', 'c', 'd'].map((name) => `${SHOP}/${name}`);
@@ -31,7 +19,7 @@ test('a page that search shows a week after it was found not indexed is inspecte
   const inspect = (url: string) => (url === out ? { verdict: 'NEUTRAL', coverageState: 'Soft 404' } : indexed(url));
   const traffic = [[fine, 1, 10, 3] as const, [out, 1, 10, 3] as const];
   await pass({ sitemap: [fine, out], inspect });
-  await pass({ sitemap: [fine, out], inspect, traffic }, { days: 11 });
+  await pass({ sitemap: [fine, out], inspect, traffic }, 11);
   const again = "select url, reason from url_reports where snapshot_date = '2026-03-12' order by url";
   expect(await rows(again)).toEqual([
     { url: fine, reason: 'turn' },

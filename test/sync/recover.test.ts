@@ -1,4 +1,13 @@
-import fs, { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -7,40 +16,165 @@ import { setAsideIfDamaged } from '../../src/sync/journal/set-aside.js';
 import { runExitCode } from '../../src/sync/receipt.js';
 import { journalFolder } from '../../src/warehouse/journal/folder.js';
 import { readHeader } from '../../src/warehouse/journal/header.js';
-import type { Home } from '../given/home.js';
+import { atLength } from '../given/at-length.js';
+import { runProcess } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
+import { contentOf, countFiles } from '../given/content.js';
+import { temporaryFolder } from '../given/folder.js';
+import { Home } from '../given/home.js';
+import { leftBehind } from '../given/left-behind.js';
 import { readTable } from '../given/parquet.js';
-import { cut, givenRecovery, type Recovery, TOO_LATE, wantedOf, wrong } from './given-recovery.js';
+import type { StopAfter } from '../given/synced.js';
 
-/** Steps of each part of a commit; all others are in `recover.full.test.ts`. */
-const STEPS = ['staged all', 'moved coverage', 'wrote the marker', 'followed the data'];
+/** A step of each part of a commit, in `npm test`. */
+const A_FEW = ['staged all', 'moved coverage', 'wrote the marker', 'followed the data'];
+/** Every step behind which a run may die, from the end of the walk to the last follower. */
+const STEPS = atLength(A_FEW, [
+  ...[
+    'listed',
+    'wrote the plan',
+    'planned',
+    'staged coverage',
+    'staged url_reports',
+    'staged page_state',
+    'staged all',
+  ],
+  ...['wrote the manifest', 'moved coverage', 'moved url_reports', 'moved page_versions', 'moved page_state'],
+  ...['wrote the marker', 'recorded the run', 'dropped the journal'],
+  ...['followed the data', 'followed the marker', 'followed all markers'],
+]);
+/** Where a process is killed indeed; elsewhere its files are copied at the step, which leaves the same. */
+const KILLED = atLength([], ['fetched', 'wrote the marker']);
+/** So late that an interrupted run is not resumed. */
+const TOO_LATE = { follow: false, laterMs: 7 * 3_600_000 };
 const NEWLINE = 0x0a;
 
-let world: Recovery;
+let world: Awaited<ReturnType<typeof givenRecovery>>;
 beforeAll(async () => {
-  world = await givenRecovery([...STEPS, 'wrote the manifest']);
+  world = await givenRecovery();
 });
 
-test.each([
-  ['in the middle of the listing', 'listing', () => {}, 0],
-  ['with a torn report', 'reports', (home: Home) => cut(home, 'reports.ndjson', 7), 1],
-] as const)('a run that died %s ends up as if it had not died', async (_, state, since, again) => {
-  const home = world.died(state);
-  const had = home.journaled('w');
-  since(home);
-  const receipt = await home.syncOne({ follow: false });
-  expect(receipt).toMatchObject({ status: 'committed', reports_status: 'complete', resumed: true });
-  expect(receipt.reports).toMatchObject({ reused: had.length - again, left: 0 });
-  expect(home.asked().filter((url) => had.includes(url))).toHaveLength(again);
-  expect(world.listings()).toBe(0);
-  await world.expectAsUnbroken(home);
-});
+/** A website after a first night, the states in which its second one died, and what that night makes if it does not die. */
+async function givenRecovery() {
+  const root = temporaryFolder();
+  const folderOf = () => mkdtempSync(join(root, 'home-'));
+  const leftAt = (step: string) => join(root, step.replaceAll(' ', '-'));
+  const websites = ['w', 'other'].map((id) => ({ id, pages: 50 }));
+  const simulator = await startSimulator({ maxLimit: 20, seed: 3, nights: 5, websites });
+  const first = new Home(folderOf(), simulator, ['w']);
+  await first.sync({ follow: false });
+  // Several nights, so that pages appear, go, and change.
+  simulator.advance(4);
+  const whole = first.copyTo(folderOf());
+  await leftBehind(whole.folder, STEPS, leftAt, () => whole.sync());
+  const unbroken = await contentOf(whole.warehouse);
+  expect(unbroken['page_versions']?.length).toBeGreaterThan(0);
+  const unbrokenFiles = await countFiles(whole.warehouse);
+  const stopped = async (stopAfter: StopAfter) => {
+    const interrupted = first.copyTo(folderOf());
+    await expect(interrupted.sync({ follow: false, stopAfter })).rejects.toThrow('resumes the run');
+    return interrupted;
+  };
+  const states = { first, listing: await stopped({ pages: 30 }), reports: await stopped({ reports: 20 }) };
+  return {
+    simulator,
+    unbroken,
+    /** The home after its first night, in the middle of the listing or of the reports, or behind a step. */
+    died: (state: keyof typeof states | (string & {})): Home => {
+      simulator.requests.reset();
+      const home = Object.hasOwn(states, state) ? states[state as keyof typeof states] : first.at(leftAt(state));
+      return home.copyTo(folderOf());
+    },
+    /** How often the listing was begun. */
+    listings: () =>
+      [...simulator.requests.byRequest].find(([request]) => /urls\/.*skip=0/.test(request))?.[1].answered ?? 0,
+    expectAsUnbroken: async (home: Home, expected = unbroken) => {
+      expect(home.unfinished()).toEqual([]);
+      const content = await contentOf(home.warehouse);
+      for (const [table, rows] of Object.entries(expected)) expect([table, content[table]]).toEqual([table, rows]);
+      expect(await countFiles(home.warehouse)).toBe(unbrokenFiles);
+    },
+  };
+}
+
+/** Takes bytes off the end of a file of the only unfinished run. */
+function cut(home: Home, name: string, bytes: number): void {
+  const file = join(home.journal('w'), name);
+  truncateSync(file, Math.max(0, readFileSync(file).length - bytes));
+}
+
+/** What `verify` finds. Where no follower runs, that they lag is no fault. */
+async function wrong(home: Home) {
+  return (await home.wrong()).filter(({ level }) => level !== 'lag');
+}
+
+/** How many reports an interrupted run planned. */
+function wantedOf(home: Home): number {
+  return JSON.parse(readFileSync(join(home.journal('w'), 'planned.json'), 'utf8')).wanted;
+}
+
+/** A state that a run died in, what happened to its files since, how many answered reports are requested again, and listings. */
+const RESUMED: [how: string, state: string, since: (home: Home) => void, again: number, listings: number][] = [
+  ['in the middle of the listing', 'listing', () => {}, 0, 0],
+  ['with a torn report', 'reports', (home) => cut(home, 'reports.ndjson', 7), 1, 0],
+  ['with an empty listing', 'listing', (home) => cut(home, 'listing.ndjson', 1e9), 0, 1],
+  ['without the reports', 'reports', (home) => cut(home, 'reports.ndjson', 1e9), 1e9, 0],
+  ['while it wrote the plan', 'wrote the plan', (home) => cut(home, 'plan.ndjson', 500), 0, 0],
+];
+
+test.each(atLength(RESUMED.slice(0, 2), RESUMED))(
+  'a run that died %s ends up as if it had not died',
+  async (_, state, since, again, listings) => {
+    const home = world.died(state);
+    const had = home.journaled('w');
+    since(home);
+    const receipt = await home.syncOne({ follow: false });
+    expect(receipt).toMatchObject({ status: 'committed', reports_status: 'complete', resumed: true });
+    const expected = Math.min(again, had.length);
+    expect(receipt.reports).toMatchObject({ reused: had.length - expected, left: 0 });
+    expect(home.asked().filter((url) => had.includes(url))).toHaveLength(expected);
+    expect(world.listings()).toBe(listings);
+    await world.expectAsUnbroken(home);
+  },
+);
 
 test.each(STEPS)('a run that died behind a step is recovered as if it had not died: %s', async (step) => {
   const home = world.died(step);
   const snapshots = (await readTable(home.warehouse, 'snapshots')).length;
-  expect(snapshots).toBe(['wrote the marker', 'followed the data'].includes(step) ? 2 : 1);
-  expect(runExitCode(await home.sync({ recoverOnly: true, follow: step === 'followed the data' }))).toBe(0);
+  expect(snapshots).toBe(STEPS.indexOf(step) < STEPS.indexOf('wrote the marker') ? 1 : 2);
+  expect(runExitCode(await home.sync({ recoverOnly: true, follow: step.startsWith('followed') }))).toBe(0);
   await world.expectAsUnbroken(home);
+});
+
+test.each(KILLED)('a process that is killed behind a step is recovered as if it had not died: %s', async (step) => {
+  const home = world.died('first');
+  const killed = await runProcess(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
+  expect(killed.signal).toBe('SIGKILL');
+  expect(runExitCode(await home.sync({ recoverOnly: true }))).toBe(0);
+  await world.expectAsUnbroken(home);
+});
+
+test('a listing that was interrupted for more than ten minutes starts over, in the same run', async () => {
+  const home = world.died('listing');
+  const [runId] = home.unfinished();
+  const { run_id, websites } = await home.sync({ follow: false, laterMs: 20 * 60_000 });
+  expect(run_id).toBe(runId);
+  expect(websites).toMatchObject([{ status: 'committed', listing_status: 'complete', resumed: true }]);
+  expect(world.listings()).toBe(1);
+  const [before = '', row = ''] = world.unbroken['snapshots'] ?? [];
+  const snapshots = [before, row.replace('"walks":1', '"walks":2')];
+  await world.expectAsUnbroken(home, { ...world.unbroken, snapshots });
+});
+
+test('a listing that is too old to be resumed is recorded as failed, and a new run starts', async () => {
+  const home = world.died('listing');
+  const [runId] = home.unfinished();
+  const { websites } = await home.sync(TOO_LATE);
+  expect(websites).toMatchObject([{ status: 'committed', resumed: false }]);
+  const dropped = (await readTable(home.warehouse, 'runs')).find((row) => row['run_id'] === runId);
+  expect(dropped).toMatchObject({ outcome: 'failed', error: expect.stringContaining('too long ago') });
+  expect(await readTable(home.warehouse, 'snapshots')).toHaveLength(2);
+  expect(await wrong(home)).toEqual([]);
 });
 
 test('reports that are too old to be resumed are committed as interrupted, and a new run starts', async () => {
@@ -55,14 +189,21 @@ test('reports that are too old to be resumed are committed as interrupted, and a
   expect(snapshots).toHaveLength(3);
 });
 
+test('the run of a website that is no longer configured is committed as it is, without a request', async () => {
+  const home = world.died('reports');
+  const [had, wanted] = [home.journaled('w').length, wantedOf(home)];
+  home.configure(['other']);
+  const { websites } = await home.sync({ follow: false, recoverOnly: true });
+  expect(websites).toMatchObject([{ website_id: 'w', status: 'committed', reports_status: 'interrupted' }]);
+  expect(websites[0]?.error).toContain('no longer part of this run');
+  expect(websites[0]?.reports).toMatchObject({ planned: had, left: wanted - had });
+  expect(world.simulator.requests.attempted).toBe(0);
+});
+
 type Damage = (journal: string) => void;
 
 function edit(name: string, change: (bytes: Buffer) => Buffer | string): Damage {
   return (journal) => writeFileSync(join(journal, name), change(readFileSync(join(journal, name))));
-}
-
-function editLines(name: string, change: (lines: string[]) => string[]): Damage {
-  return edit(name, (bytes) => change(bytes.toString().split('\n')).join('\n'));
 }
 
 /** Flips bits in the middle of the third line. */
@@ -71,8 +212,6 @@ const flip: Damage = edit('reports.ndjson', (all) => {
   all.write('~', third + 40);
   return all;
 });
-
-const isWindow = (line: string) => line.includes('"kind":"window"');
 
 const DAMAGES: [what: string, says: RegExp, damage: Damage][] = [
   ['a flipped bit in a value of a report', /line 3 of reports/, flip],
@@ -83,14 +222,6 @@ const DAMAGES: [what: string, says: RegExp, damage: Damage][] = [
       rmSync(join(journal, 'reports.ndjson'));
       mkdirSync(join(journal, 'reports.ndjson'));
     },
-  ],
-  [
-    'a window that is gone',
-    /listing.*line/,
-    editLines('listing.ndjson', (lines) => {
-      const [first = 0, second = 0] = lines.flatMap((line, at) => (isWindow(line) ? [at + 1] : []));
-      return lines.filter((_, at) => at < first || at >= second);
-    }),
   ],
   ['a listing without its end', /lacks its end/, edit('listing.ndjson', (bytes) => bytes.subarray(0, -30))],
   [
@@ -106,11 +237,10 @@ const DAMAGES: [what: string, says: RegExp, damage: Damage][] = [
   ['a header that is gone', /run.json is missing/, (journal) => rmSync(join(journal, 'run.json'))],
   ['a header of a later format', /journal format 99/, edit('run.json', () => '{"journal_format":99}')],
   ['a garbage count of the plan', /planned.json is damaged/, edit('planned.json', () => '{"pla')],
-  ['a plan that is gone', /plan.ndjson is missing/, (journal) => rmSync(join(journal, 'plan.ndjson'))],
   [
     'a page that is gone from the plan',
     /plan.ndjson is damaged/,
-    editLines('plan.ndjson', (lines) => lines.toSpliced(29, 1)),
+    edit('plan.ndjson', (bytes) => bytes.toString().split('\n').toSpliced(29, 1).join('\n')),
   ],
 ];
 
@@ -118,8 +248,7 @@ test.each(DAMAGES)('a journal is set aside because of %s', async (_, says, damag
   const home = world.died('reports');
   const [runId = ''] = home.unfinished();
   const journal = journalFolder(home.warehouse, runId, 'w');
-  const header = await readHeader(journal);
-  if (!header) throw new Error('the journal has no header');
+  const header = (await readHeader(journal)) ?? expect.fail('the journal has no header');
   damage(journal.path);
   const damaged = bytesIn(journal.path);
   const found = await setAsideIfDamaged(journal, { warehouse: home.warehouse, newHeader: () => header });
@@ -155,12 +284,7 @@ test('the run of a damaged journal starts over, says so, and commits what an und
 });
 
 async function warningsOf({ warehouse }: Home): Promise<string> {
-  const limits = {
-    memoryLimit: 512e6,
-    resumeWithin: 6 * 3_600_000,
-    maxRejectRatio: 1,
-    maxAge: Number.POSITIVE_INFINITY,
-  };
+  const limits = { memoryLimit: 512e6, resumeWithin: 6 * 3_600_000, maxAge: Number.POSITIVE_INFINITY };
   const { warnings } = await readStatus({ warehouse, ...limits, websites: [{ id: 'w', name: null }], now: Date.now() });
   return warnings.join('\n');
 }

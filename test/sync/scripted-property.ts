@@ -10,10 +10,9 @@ import { type RunLimits, realRunEffects } from '../../src/sync/context.js';
 import type { Receipt, WebsiteReceipt } from '../../src/sync/receipt.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
 import { writeConfig } from '../given/config-file.js';
-import { atEnd, type OnFinished, temporaryFolder } from '../given/folder.js';
-import { Home } from '../given/home.js';
+import { type OnFinished, temporaryFolder } from '../given/folder.js';
 import { type ScriptedAnswer, type ScriptedCall, scripted } from '../given/scripted.js';
-import { type StopAfter, syncNow } from '../given/synced.js';
+import { syncNow } from '../given/synced.js';
 import { findingsOf } from '../given/verified.js';
 import { givenSchemas, noFollowers } from '../given/warehouse.js';
 import { NO_PAGES, refusal } from '../source/search-console/given-google.js';
@@ -21,9 +20,8 @@ import { NO_PAGES, refusal } from '../source/search-console/given-google.js';
 export const SHOP = 'https://shop.example';
 export const PROPERTY = 'sc-domain:shop.example';
 export const SITEMAP = `${SHOP}/sitemap.xml`;
-export const SIMULATED = 'sc-domain:example.com';
 
-const WITHOUT_LIMITS = { inspectionsPerDay: 1e6, inspectionsPerMinute: 1e6, queriesPerMinute: 1e6 };
+export const WITHOUT_LIMITS = { inspectionsPerDay: 1e6, inspectionsPerMinute: 1e6, queriesPerMinute: 1e6 };
 
 export type Permission = NonNullable<PropertyOptions['permissionLevel']>;
 type SearchedPage = readonly [page: string, clicks: number, impressions: number, position?: number];
@@ -46,8 +44,6 @@ export interface ScriptedNight {
   inspect?(url: string): object;
   /** The properties that the account sees, as Google spells them, with its permissions. */
   sites?: Readonly<Record<string, Permission>>;
-  /** Whether an inspection is refused with a 403. */
-  refuses?(url: string): boolean;
 }
 
 const inspectionAsked = z.object({ inspectionUrl: z.url(), siteUrl: z.string(), languageCode: z.literal('en-US') });
@@ -60,19 +56,11 @@ const searchAsked = z.object({
   startRow: z.int().default(0),
 });
 
-interface Passing {
-  /** Since the night before. */
-  days?: number;
-  /** To inspect no others. */
-  pages?: string[];
-  stopAfter?: StopAfter;
-}
-
 /** How a night ended: the receipts of its first website and of all, and what was inspected. */
 type Ended = WebsiteReceipt & { inspected: string[]; websites: Receipt['websites'] };
 
 /** The time of nights that begin at ten o'clock. It moves from night to night, and by every wait. */
-function clockFrom(date: string) {
+export function clockFrom(date: string) {
   const began = Date.parse(`${date}T10:00:00Z`);
   let [days, slept] = [0, 0];
   const now = () => began + days * DAY_MS + slept;
@@ -87,32 +75,8 @@ function clockFrom(date: string) {
   return { now, sleep, pass, effects: { ...realRunEffects, now, sleep, follow: noFollowers } };
 }
 
-interface Simulated extends SearchConsoleOptions {
-  pages?: number;
-  /** Keys of the website's entry in the configuration. */
-  entry?: object;
-  /** Keys of `google` in the configuration. */
-  settings?: object;
-}
-
-/** A simulated property whose pages live as the demo's do; its nights are a day apart, for those who sync it, too. */
-export async function simulatedProperty({ pages = 120, entry = {}, settings = {}, ...options }: Simulated = {}) {
-  const clock = clockFrom('2026-01-01');
-  const start = new Date(clock.now()).toISOString();
-  const given = { start, websites: [{ id: 'w', pages }], clock: clock.now, ...WITHOUT_LIMITS, ...options };
-  const { service, google } = await startGoogle(given, atEnd);
-  const pass = (days = 1) => {
-    clock.pass(days);
-    service.advance(days);
-  };
-  const websites = [{ id: SIMULATED, source: 'google', ...entry }];
-  const sections = { google: { ...google, ...settings }, reports: { refresh_after: '30d' } };
-  const home = new Home(temporaryFolder(), service, websites, sections, clock.effects);
-  return { home, service, pass, now: clock.now };
-}
-
 /** Search Console on loopback, and what a configuration says of it. */
-async function startGoogle(options: SearchConsoleOptions, onFinished: OnFinished) {
+export async function startGoogle(options: SearchConsoleOptions, onFinished: OnFinished) {
   const service = await startSearchConsole(options);
   onFinished(() => service.close());
   const google = { credentials: await service.credentials(), endpoint: service.url, requests_per_minute: 100_000 };
@@ -161,7 +125,6 @@ export async function scriptedProperty(
     const { inspectionUrl: url, siteUrl } = inspectionAsked.parse(body);
     calls.through.push(siteUrl);
     if (status !== 200) return undefined;
-    if (script.refuses?.(url)) return refusal(403, 'PERMISSION_DENIED', 'You do not own this site.');
     inspected.push(url);
     const indexStatusResult = script.inspect?.(url) ?? indexed(url);
     return { body: { inspectionResult: { inspectionResultLink: linkOf(url, night), indexStatusResult } } };
@@ -190,8 +153,8 @@ export async function scriptedProperty(
     warehouse,
     calls,
     effects: clock.effects,
-    /** Lives through the next night, or goes on with it if no day passes. @throws Stopped */
-    async pass(said: ScriptedNight, { days = 1, pages, stopAfter }: Passing = {}): Promise<Ended> {
+    /** Lives through the next night, or goes on with it if no day passes */
+    async pass(said: ScriptedNight, days = 1): Promise<Ended> {
       [script, night, open] = [said, night + days, null];
       clock.pass(days);
       inspected.length = 0;
@@ -199,8 +162,7 @@ export async function scriptedProperty(
       const sites = Object.entries<Permission>(said.sites ?? { [PROPERTY]: 'siteOwner' });
       service.setProperties(sites.map(([siteUrl, permissionLevel]) => ({ siteUrl, permissionLevel })));
       await givenSchemas(warehouse);
-      const asked = pages && new Map([[PROPERTY, pages]]);
-      const { websites } = await syncNow(config, { asked, limits, stopAfter, effects: clock.effects });
+      const { websites } = await syncNow(config, { limits, effects: clock.effects });
       if (!websites[0]) throw new Error('no website in the receipt');
       return { ...websites[0], inspected: inspected.toSorted(), websites };
     },

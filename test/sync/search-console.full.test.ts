@@ -1,18 +1,20 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
-import type { SearchConsole } from '../../src/app/demo/search-console/search-console.js';
+import type { SearchConsoleOptions } from '../../src/app/demo/search-console/search-console.js';
 import { createLogger } from '../../src/base/observe/log.js';
-import { addDays, HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
+import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
 import { keyOf } from '../../src/base/url.js';
 import { RUN_LIMITS } from '../../src/sync/context.js';
-import { openReader, type Row, rowsOf } from '../answers/query/given.js';
+import { openReader, rowsOf } from '../answers/query/given.js';
 import { startSimulator, sync } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
+import { atEnd, temporaryFolder } from '../given/folder.js';
+import { Home } from '../given/home.js';
 import { pagesOf } from '../given/pages-of.js';
 import { given } from '../given/synced.js';
 import { givenSchemas } from '../given/warehouse.js';
-import { SHOP, SIMULATED, scriptedProperty, simulatedProperty } from './scripted-property.js';
+import { clockFrom, SHOP, scriptedProperty, startGoogle, WITHOUT_LIMITS } from './scripted-property.js';
 
+const SIMULATED = 'sc-domain:example.com';
 const CONFIRMATION = { confirmation: RUN_LIMITS.confirmation };
 const [PAGES, PER_DAY, NIGHTS] = [400, 40, 14];
 
@@ -32,6 +34,26 @@ from seen
 join listed using (url)
 where seen_on between first_listed and last_listed
 qualify seen_on - before > ${PAGES / PER_DAY + 3}`;
+
+/** A simulated property whose pages live as the demo's do; its nights are a day apart, for those who sync it, too. */
+async function simulatedProperty({
+  pages,
+  entry = {},
+  ...options
+}: SearchConsoleOptions & { pages: number; entry?: object }) {
+  const clock = clockFrom('2026-01-01');
+  const start = new Date(clock.now()).toISOString();
+  const given = { start, websites: [{ id: 'w', pages }], clock: clock.now, ...WITHOUT_LIMITS, ...options };
+  const { service, google } = await startGoogle(given, atEnd);
+  const pass = () => {
+    clock.pass(1);
+    service.advance();
+  };
+  const websites = [{ id: SIMULATED, source: 'google', ...entry }];
+  const sections = { google, reports: { refresh_after: '30d' } };
+  const home = new Home(temporaryFolder(), service, websites, sections, clock.effects);
+  return { home, service, pass, now: clock.now };
+}
 
 test('no page is unseen for longer than a plain rotation takes', async () => {
   const quota = { entry: { inspections_per_day: PER_DAY }, inspectionsPerDay: PER_DAY };
@@ -79,7 +101,7 @@ test('a burst that degrades Google makes no page fall, and pressure and cut answ
 });
 
 test('an outage of Search Console is waited for, beside a website of the API in the same warehouse', async () => {
-  const { home, service, pass, now } = await simulatedProperty({ pages: 20 });
+  const { home, service, now } = await simulatedProperty({ pages: 20 });
   await givenSchemas(home.warehouse);
   const api = await startSimulator({ websites: [{ id: 'a', pages: 5 }], clock: now });
   writeConfig(home.folder, { baseUrl: api.url, websites: [...home.websites, { id: 'a' }], sections: home.sections });
@@ -104,52 +126,6 @@ test('an outage of Search Console is waited for, beside a website of the API in 
     { website_id: 'a', source: 'api' },
     { website_id: SIMULATED, source: 'google' },
   ]);
-  // A site that cannot be read holds a night up until its deadline.
-  service.setFaults({ '503': 1 }, ['web']);
-  pass();
-  home.sections['reports'] = { deadline: '2s' };
-  home.configure(home.websites);
-  expect(await home.syncOne()).toMatchObject({
-    listing_status: 'partial',
-    error: expect.stringMatching(/^\d places? of sc-domain:example.com .*not read in time/),
-    reports_status: 'deadline',
-  });
-});
-
-const heldAnswer = z.object({ rows: z.array(z.object({ keys: z.tuple([z.string()]), impressions: z.int() })) });
-
-/** What the simulated Search Console holds of web search from a date on, by date. */
-async function heldSince({ url }: SearchConsole, startDate: string) {
-  const path = `/webmasters/v3/sites/${encodeURIComponent(SIMULATED)}/searchAnalytics/query`;
-  const headers = { authorization: 'Bearer given', 'content-type': 'application/json' };
-  const query = { startDate, endDate: '2026-12-31', dimensions: ['date'], type: 'web', aggregationType: 'byPage' };
-  const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(query) });
-  return heldAnswer.parse(await answer.json()).rows.map(({ keys: [date], impressions }) => ({ date, impressions }));
-}
-
-test('late, missing and corrected days are unknown or right on every night, and right at last', async () => {
-  const late = { from: -8, to: -3, until: 4, share: 0 };
-  const missing = { type: 'web', from: -20, to: -19, until: 12, share: 0 } as const;
-  const corrected = { type: 'web', from: -30, to: -21, until: 2, share: 0.5 } as const;
-  const { home, service, pass } = await simulatedProperty({
-    ...{ pages: 100, token: 'given', days: [late, missing, corrected] },
-    ...{ entry: { inspections_per_day: 1 }, settings: { history: '40d' } },
-  });
-  const sums = `select "date"::varchar as "date", impressions::int as impressions from search_dates
-    where is_final and "type" = 'web' order by "date"`;
-  const unknown: string[][] = [];
-  let known: Row[] = [];
-  for (const later of [0, 1, 1, 1, 1, 8]) {
-    if (later > 0) pass(later);
-    expect(await home.syncOne({ follow: false })).toMatchObject({ status: 'committed', listing_status: 'complete' });
-    known = await rowsOf(await openReader(home.warehouse, onTestFinished), sums);
-    expect(known.filter(({ impressions }) => impressions === 0)).toEqual([]);
-    unknown.push(known.filter(({ impressions }) => impressions === null).map(({ date }) => String(date)));
-  }
-  const missed = ['2025-12-12', '2025-12-13'];
-  const isLate = [...missed, ...Array.from({ length: 6 }, (_, at) => addDays('2025-12-24', at))];
-  expect(unknown).toEqual([isLate, isLate, isLate, isLate, missed, []]);
-  expect(known).toEqual(await heldSince(service, String(known[0]?.['date'])));
 });
 
 test('a day with 50,000 pages is marked as cut', async () => {

@@ -1,10 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { readSearch } from '../../src/answers/report/search.js';
 import { watchCrashPoints } from '../../src/base/storage/crash-point.js';
 import { MemoryError } from '../../src/base/storage/engine.js';
 import { addDays } from '../../src/base/time.js';
-import { analysisRows } from '../answers/query/given.js';
-import { PROPERTY, SHOP, scriptedProperty } from './scripted-property.js';
+import { SHOP, scriptedProperty } from './scripted-property.js';
 
 /** The date of the first night; its last final day is three days before. */
 const FIRST_NIGHT = '2026-03-01';
@@ -30,7 +28,7 @@ const shown =
 
 test('days are fetched newest first, some a night, each once when it is final; what is missing or corrected is unknown until then', async () => {
   const limits = [{ history: '30d' }, { searchDays: 15 }] as const;
-  const { pass, calls, rows, reader, wrong } = await scriptedProperty(onTestFinished, {}, ...limits);
+  const { pass, calls, rows, wrong } = await scriptedProperty(onTestFinished, {}, ...limits);
   const gap = addDays(LAST_FINAL, -1);
   const usual = shown('2026-02-05', ['web', 'image', 'news', 'googleNews', 'discover']);
   /** What Google holds in the nights 0, 1, 3, and 15. */
@@ -58,20 +56,12 @@ test('days are fetched newest first, some a night, each once when it is final; w
   expect(pagesOf(calls.searched, 'video')).toEqual([]);
   expect(await rows(growing)).toEqual([{ shown: 10, is_final: false }]);
 
-  // What is not read yet is no flaw.
-  expect(await rows("from listing_sources where remark like '%history%'")).toEqual([]);
-  const report = await readSearch(await reader(), PROPERTY, FIRST_NIGHT);
-  expect(report?.unread).toBe(
-    '7 days of search analytics are not read yet; ' +
-      '2 days of search analytics are unknown: Google gives no figures, or has corrected them',
-  );
-
   await pass(said(1));
   expect(pagesOf(calls.searched)).toEqual([...preliminary(1), '2026-02-27', ...days('2026-02-11', 7)]);
   expect(await rows(growing)).toEqual([{ shown: 20, is_final: false }]);
   expect(await day('news')).toEqual([{ pages: null, unknown: 'missing' }]);
 
-  await pass(said(3), { days: 2 });
+  await pass(said(3), 2);
   // As many corrected days as new ones, the newest first.
   expect(pagesOf(calls.searched)).toEqual([...preliminary(3), FIRST_NIGHT, '2026-02-28', ...days(LAST_FINAL, 15)]);
   expect(pagesOf(calls.searched, 'image')).toEqual([...preliminary(3), FIRST_NIGHT, '2026-02-28']);
@@ -83,19 +73,9 @@ test('days are fetched newest first, some a night, each once when it is final; w
     { unknown: 'corrected', days: 7, impressions: null },
     { unknown: null, days: 15, impressions: 210 },
   ]);
-  const shownOn = `select count(distinct "date")::int as days from search_days where "type" = 'web' and "date" <= '${LAST_FINAL}'`;
-  expect(await rows(shownOn)).toEqual([{ days: 15 }]);
-  const source = { source: 'search analytics', since: '2026-01-01' };
-  const problems = (await analysisRows(await reader(), 'sources', source)).map(({ problem }) => problem);
-  expect(problems.at(-1)).toMatch(/Google gives no figures.* again; days of the history not read yet: 7$/);
-  expect(problems[0]).toContain('Google gives other figures than before');
-  const weeks = { since: '2026-02-10', until: '2026-02-13', by: 'day' };
-  const known = await analysisRows(await reader(), 'search_presence', weeks);
-  expect(known.map(({ starts_on }) => starts_on)).toEqual(['2026-02-12', '2026-02-13']);
-
   expect(await day('googleNews')).toEqual([{ pages: null, unknown: 'missing' }]);
 
-  await pass(said(15), { days: 12 });
+  await pass(said(15), 12);
   expect(await day('googleNews')).toEqual([{ pages: 0, unknown: null }]);
   const left = 'select search_days_left as days, search_days_unknown as unknown from snapshots order by snapshot_id';
   expect(await rows(left)).toMatchObject([
@@ -140,7 +120,7 @@ test('what is refused, killed or too large for memory costs nothing else, and is
   failing('searched 2026-02-20 web', new Error('killed'));
   expect(await pass(refusing)).toMatchObject({ status: 'failed' });
   const before = pagesOf(calls.searched);
-  const refused = await pass(refusing, { days: 0 });
+  const refused = await pass(refusing, 0);
   expect(refused).toMatchObject({
     status: 'committed',
     resumed: true,
