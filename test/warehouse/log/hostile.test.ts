@@ -1,16 +1,179 @@
-import { expect, test } from 'vitest';
-import { CASES, expectNothingOutside, givenInterrupted } from './hostile.js';
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
+import { beforeAll, expect, test } from 'vitest';
+import { createLogger } from '../../../src/base/observe/log.js';
+import { journalFolder } from '../../../src/warehouse/journal/folder.js';
+import { writeSealed } from '../../../src/warehouse/journal/seal.js';
+import { maintain } from '../../../src/warehouse/removal/maintain.js';
+import { backUp } from '../../../src/warehouse/upkeep/backup.js';
+import { addNote } from '../../../src/warehouse/upkeep/note.js';
+import { atLength } from '../../given/at-length.js';
+import { startSimulator } from '../../given/client-clock.js';
+import { temporaryFolder } from '../../given/folder.js';
+import { Home } from '../../given/home.js';
+import { given } from '../../given/synced.js';
+import { hashOf, newestFile, rewrite } from '../../given/tamper.js';
 
-const home = givenInterrupted();
+const LONG_AGO = new Date('2025-01-01');
+const DAY_MS = 86_400_000;
+const logger = createLogger({ level: 'silent' });
 
-test.for([
-  ['tmp as a link', 'note'],
-  ['the state of a website as a link', 'sync'],
-  ['a date as a link', 'maintain'],
-  ['the spill folder of a journal as a link', 'sync'],
-  ['a staged commit with an id that leads out', 'sync'],
-  ['an index with an id that leads out', 'note'],
-] as const)('%s leads to nothing outside of the warehouse', async ([name, work]) => {
-  const planted = CASES.find(([one]) => one === name) ?? expect.fail(`there is no case ${name}`);
-  await expectNothingOutside(home(), planted, [work]);
+/** A warehouse of two nights, and a third one that was interrupted. */
+let clean: Home;
+beforeAll(async () => {
+  const simulator = await startSimulator({ maxLimit: 20, seed: 6, nights: 2, websites: [{ id: 'w', pages: 20 }] });
+  clean = new Home(temporaryFolder(), simulator, ['w']);
+  for (const follow of [false, true]) {
+    await clean.sync({ follow });
+    simulator.advance(2);
+  }
+  await expect(clean.sync({ stopAfter: { reports: 5 }, follow: false })).rejects.toThrow('stopped');
+});
+
+/** Everything in a folder, as far as deleting, writing or moving would change it. */
+function contentOf(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.map((entry) => [join(entry.parentPath, entry.name), entry.isFile()] as const);
+  return paths.map(([path, isFile]) => `${path} ${isFile ? hashOf(path) : ''}`).sort();
+}
+
+/** Somebody else's folder, whose files and folders are called as those of a warehouse, and are old. */
+function victimOf(home: Home): string {
+  const victim = join(home.folder, 'victim');
+  const names = ['a.parquet', 'b.parquet', 'c.parquet', join('w', 'd'), join('locked', 'e'), join('parquet', 'f')];
+  for (const name of names) {
+    mkdirSync(dirname(join(victim, name)), { recursive: true });
+    writeFileSync(join(victim, name), name);
+    for (const path of [join(victim, name), dirname(join(victim, name))]) utimesSync(path, LONG_AGO, LONG_AGO);
+  }
+  return victim;
+}
+
+/** What writes, moves or deletes, now and when files are due. */
+const WORKS = {
+  note: async (home: Home) => {
+    const note = { websites: ['w'], note_date: '2025-03-01', directory: null, note: 'Relaunch', removes: null };
+    return addNote(await given(home.config), note, logger);
+  },
+  repair: (home: Home) => home.verify(true),
+  maintain: async (home: Home) => {
+    const config = { ...(await given(home.config)), retention: DAY_MS };
+    const after = (days: number) => maintain({ config, dryRun: false, logger, now: () => Date.now() + days * DAY_MS });
+    return [await after(70), await after(71)];
+  },
+  sync: (home: Home) => home.sync(),
+  backup: (home: Home) => backUp(home.warehouse, join(home.folder, 'backup')),
+};
+type Work = keyof typeof WORKS;
+
+/** A link to the victim's folder, or to something in it, in place of what is there. */
+const linked = (name: string, to = '.') => {
+  return (home: Home, victim: string, path = join(home.warehouse, name)) => {
+    rmSync(path, { recursive: true, force: true });
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(join(victim, to), path);
+  };
+};
+
+const journalOf = (home: Home) => journalFolder(home.warehouse, `${home.unfinished()[0]}`, 'w');
+
+/** A staged commit whose manifest names this. */
+const staged = (names: object) => async (home: Home) => {
+  const folder = journalOf(home);
+  mkdirSync(folder.staged);
+  for (const table of ['snapshots', 'runs', 'page_state']) writeFileSync(join(folder.staged, `${table}.staged`), table);
+  const manifest = { website_id: 'w', date: '2025-03-01', snapshot_id: uuidv7(), files: {}, snapshot: {}, run: {} };
+  await writeSealed(folder, folder.manifest, { ...manifest, ...names });
+};
+
+/** An index whose rows name this. */
+const indexed = (columns: string) => async (home: Home) => {
+  const { warehouse } = home;
+  const [index, marker, run] = [
+    join(warehouse, 'index'),
+    await newestFile(warehouse, 'snapshots'),
+    await newestFile(warehouse, 'runs'),
+  ];
+  mkdirSync(index);
+  cpSync(marker, join(index, 'snapshots-1.parquet'));
+  cpSync(run, join(index, 'runs-1.parquet'));
+  await rewrite(join(index, 'snapshots-1.parquet'), `select * replace (${columns}) from self`);
+  const fileOf = (name: string) => ({ name, sha256: hashOf(join(index, name)) });
+  const files = { snapshots: fileOf('snapshots-1.parquet'), runs: fileOf('runs-1.parquet') };
+  const witness = marker.slice(warehouse.length + 1);
+  writeFileSync(join(index, 'index.json'), JSON.stringify({ version: 3, before: '2100-01-01', witness, files }));
+};
+
+const isLink = /is a symbolic link/;
+/** What is planted, a work that meets it in `npm test`, and what is said of it. */
+const CASES: [name: string, plant: (home: Home, victim: string) => unknown, work: Work | null, said?: RegExp][] = [
+  ['tmp as a link', linked('tmp'), 'note', isLink],
+  ['the state of a website as a link', linked('state/website=w'), 'sync', isLink],
+  [
+    'a date as a link to what was in it',
+    async (home, victim) => {
+      const date = dirname(await newestFile(home.warehouse, 'url_reports'));
+      cpSync(date, victim, { recursive: true });
+      rmSync(date, { recursive: true });
+      symlinkSync(victim, date);
+    },
+    'maintain',
+    isLink,
+  ],
+  ['index as a link', linked('index'), null, isLink],
+  ['the native file as a link', linked('indexhouse.duckdb', 'a.parquet'), null, isLink],
+  ['the lock as a link', linked('run.lock.duckdb', 'new.duckdb'), null, isLink],
+  [
+    'runs/damaged as a link, and a damaged journal',
+    (home, victim) => {
+      writeFileSync(journalOf(home).header, 'garbage');
+      linked('runs/damaged')(home, victim);
+    },
+    null,
+    isLink,
+  ],
+  [
+    'the spill folder of a journal as a link',
+    (home, victim) => linked('')(home, victim, journalOf(home).temporary),
+    'sync',
+    /damaged/,
+  ],
+  [
+    'a file of a journal as a link',
+    (home, victim) => linked('', 'new')(home, victim, journalOf(home).search),
+    null,
+    /damaged/,
+  ],
+  ['a staged commit with an id that leads out', staged({ snapshot_id: '../../../../victim/x' }), 'sync'],
+  ['a staged commit with a date that leads out', staged({ date: '../../../../../victim' }), null],
+  [
+    'a removal of what is outside',
+    (home) =>
+      writeFileSync(
+        join(home.warehouse, 'removal.json'),
+        JSON.stringify({ removal: { website_id: '' }, in_bucket: false }),
+      ),
+    null,
+    /damaged/,
+  ],
+  ['an index with an id that leads out', indexed("'../../../victim/x' as snapshot_id"), 'note', /names an id/],
+];
+
+const PLAYED = atLength(
+  CASES.filter(([, , work]) => work !== null),
+  CASES,
+);
+test.for(PLAYED)('%s leads to nothing outside of the warehouse', async ([, plant, work, said]) => {
+  const home = clean.copyTo(temporaryFolder());
+  const victim = victimOf(home);
+  await plant(home, victim);
+  const before = contentOf(victim);
+  let text = '';
+  for (const [name, run] of Object.entries(WORKS)) {
+    if (atLength(name === work, true)) text += JSON.stringify(await run(home).catch((error: Error) => error.message));
+  }
+  expect(contentOf(victim)).toEqual(before);
+  expect(readdirSync(home.folder).sort()).toEqual(expect.arrayContaining(['indexhouse.yaml', 'victim', 'warehouse']));
+  if (said) expect(text).toMatch(said);
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/base/time.js';
@@ -34,11 +34,6 @@ async function contents(warehouse: string): Promise<unknown> {
   for (const table of ['snapshots', 'runs', 'coverage', 'coverage_summary', 'page_versions'])
     rows.push(await rowsOf(reader, `from ${table} order by all`));
   return JSON.parse(JSON.stringify([reader.markers, rows]).replaceAll(warehouse, ''));
-}
-
-/** A marker of the first night. */
-async function oldMarker(warehouse: string): Promise<string> {
-  return (await listTableFiles(warehouse, 'snapshots'))[0] ?? '';
 }
 
 test('says what the markers say, without opening the old ones', async () => {
@@ -86,13 +81,8 @@ type Damage = (warehouse: string, index: string, files: { runs: string; snapshot
 const DAMAGES: [how: string, damage: Damage][] = [
   ['is no JSON', (_, index) => writeFileSync(index, 'torn')],
   ['has no file of runs', (_, __, { runs }) => rmSync(runs)],
-  ['has a file with other bytes', (_, __, { snapshots }) => writeFileSync(snapshots, '')],
   ['has a file that is cut short', (_, __, { snapshots }) => truncateSync(snapshots, 500)],
-  [
-    'is of a newer version',
-    (_, index) => writeFileSync(index, readFileSync(index, 'utf8').replace('"version":3', '"version":4')),
-  ],
-  ['is of another warehouse', async (warehouse) => rmSync(await oldMarker(warehouse))],
+  ['is of another warehouse', async (warehouse) => rmSync(`${(await listTableFiles(warehouse, 'snapshots'))[0]}`)],
 ];
 
 test('an index that is damaged, or not of this warehouse, is ignored', async () => {

@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { AppendFile } from '../../../src/base/storage/durable.js';
-import { isAnalyticsCurrent, writeAnalytics } from '../../../src/warehouse/copies/analytics.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
@@ -16,14 +14,12 @@ const built = sharedWarehouse(() => buildNights([1, 2, 3]));
 const pipe = (path: string) => void execFileSync('mkfifo', [path]);
 const folder = (path: string) => void mkdirSync(path);
 const named = (name: string) => async (warehouse: string) => join(warehouse, name);
-const newest = (table: 'snapshots' | 'coverage' | 'runs') => (warehouse: string) => newestFile(warehouse, table);
+const newest = (table: 'snapshots' | 'coverage') => (warehouse: string) => newestFile(warehouse, table);
 
 test.for([
   ['a pipe as a marker', newest('snapshots'), pipe, ['status', 'query indexing_trend']],
   ['a pipe as data', newest('coverage'), pipe, ['verify', 'backup to', 'query --sql from+coverage']],
-  ['a pipe as the row of a run', newest('runs'), pipe, ['status']],
   ['a pipe as the lock', named('run.lock.duckdb'), pipe, ['maintain']],
-  ['a pipe as the native file', named('indexhouse.duckdb'), pipe, ['verify']],
   ['a folder as the identity', named('warehouse.json'), folder, ['sync']],
 ] as const)('%s is named with what to do, and holds no command up', async ([, placeOf, make, lines]) => {
   const warehouse = copyOf(built.path);
@@ -43,23 +39,3 @@ test.for([
     expect(`${stdout}${stderr}`).not.toContain('EISDIR');
   }
 });
-
-test('no link in place of a journal is followed', async () => {
-  const [journal, other] = [join(temporaryFolder(), 'reports.ndjson'), join(temporaryFolder(), 'other')];
-  writeFileSync(other, 'of somebody else');
-  symlinkSync(other, journal);
-  for (const bytes of [0, 2]) expect(() => new AppendFile(journal, bytes)).toThrow('is a symbolic link, not a file');
-  expect(readFileSync(other, 'utf8')).toBe('of somebody else');
-});
-
-test.for(['analytics.duckdb', 'schema/analytics.sql'])(
-  'a folder as %s is not up to date, and is named',
-  async (name) => {
-    const warehouse = copyOf(built.path);
-    await writeAnalytics(warehouse, 256e6);
-    rmSync(join(warehouse, name));
-    folder(join(warehouse, name));
-    expect(await isAnalyticsCurrent(warehouse)).toBe(false);
-    await expect(writeAnalytics(warehouse, 256e6)).rejects.toThrow('is a folder, not a file');
-  },
-);
