@@ -52,17 +52,18 @@ export async function snapshotsOf(warehouse: string, website = 'shop'): Promise<
 }
 
 function knownAfter(before: ReadonlyMap<string, Known>, listed: ReadonlyMap<string, Row>): ReadonlyMap<string, Known> {
-  const gone = [...before].map(([url, page]) => [url, { ...page, status: 'gone' }] as const);
-  const there = [...listed].map(([url, row]) => {
+  const known = new Map<string, Known>([...before].map(([url, page]) => [url, { ...page, status: 'gone' }]));
+  for (const [url, row] of listed) {
     const summary = row['index_summary'] ?? null;
     const hadData = summary !== null || (before.get(url)?.hadData ?? false);
     const unknown = hadData ? 'data_lost' : 'no_data';
-    return [
-      url,
-      { row, hadData, status: summary === null ? unknown : summary === 'Indexed' ? 'indexed' : 'not_indexed' },
-    ] as const;
-  });
-  return new Map<string, Known>([...gone, ...there]);
+    known.set(url, {
+      row,
+      hadData,
+      status: summary === null ? unknown : summary === 'Indexed' ? 'indexed' : 'not_indexed',
+    });
+  }
+  return known;
 }
 
 /**

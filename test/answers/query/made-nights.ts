@@ -63,22 +63,21 @@ export class MadeNights {
     const engine = await Engine.open({ memoryLimit: 512e6, temporary: folder });
     atEnd(() => engine.close());
     await createTables(engine);
-    // The views stand on tables whose rows need not have all columns.
-    await engine.run('create or replace table snapshots as select * from snapshots');
-    await engine.run(viewScript('UTC'));
-    await engine.run('create table changes_made as select * from page_changes');
-    await engine.run('create or replace view page_changes as from changes_made');
-    await engine.run('drop table page_versions');
-    await engine.run(VERSIONS);
+    for (const statement of [
+      // The views stand on tables whose rows need not have all columns.
+      'create or replace table snapshots as select * from snapshots',
+      viewScript('UTC'),
+      'create table changes_made as select * from page_changes',
+      'create or replace view page_changes as from changes_made',
+      'drop table page_versions',
+      VERSIONS,
+    ])
+      await engine.run(statement);
     return new MadeNights(engine, folder);
   }
 
   /** The rows of an analysis over these nights. */
-  async ask(
-    nights: readonly MadeNight[],
-    name: string,
-    given: Record<string, string> = {},
-  ): Promise<Record<string, unknown>[]> {
+  async ask(nights: readonly MadeNight[], name: string, given: Record<string, string> = {}) {
     const analysis = findAnalysis(name);
     const snapshots = nights.map(({ date, partial }) => ({
       ...idsOf(date),

@@ -20,7 +20,6 @@ function pages(directory: string, count: number, entry: object = INDEXED, first 
 
 const around = { ...pages('docs/v2/', 60), ...pages('blog/', 40), ...pages('docs/', 3) };
 const even = { ...pages('docs/v1/', 20), ...pages('blog/', 20) };
-const scattered = { ...pages('blog/', 30), ...pages('shop/', 20, INDEXED, 30), about: INDEXED };
 const canonical = { ...FALLEN, searchengine_selected_canonical: 'https://alike.example/new/q' };
 const http = (entry: object) => pages('http://www.http.example/a/', 6, entry);
 const numbered = (one: string, other: string) => ({
@@ -48,7 +47,6 @@ const STORIES: Record<string, [one: Pages, two: Pages, three?: Pages]> = {
     { ...http(FALLEN), ...pages('https://www.http.example/a/', 5) },
     { ...http(FALLEN), ...pages('https://www.http.example/a/', 6) },
   ],
-  whole: [scattered, Object.fromEntries(Object.entries(scattered).map(([path, entry]) => [`en/${path}`, entry]))],
   slashed: [pages('blog/', 30), pages('blog/', 30, INDEXED, 0, '/')],
   alike: [
     { ...numbered('2023', 'blog/page'), q: INDEXED, ...pages('old/', 4, INDEXED, 90) },
@@ -112,7 +110,6 @@ test.each([
   ['directory', 86, '86 pages of /blog/ fell out, and 86 pages of /articles/ entered', '/blog/', '/articles/'],
   // The https of one page came a night later.
   ['http', 6, '6 pages of http://www.http.example fell out, and 6 pages of https://www.http.example', 'p:', 'ps:'],
-  ['whole', 50, '50 pages of the whole website fell out, and 50 pages of /en/ entered in their place', 'e/', 'e/en/'],
   ['slashed', 30, '30 pages of /blog/ fell out, and 30 pages of /blog/ entered in their place: a move.', /$/, '/'],
 ])('pages of a %s that moved are one move', async (website, count, words, from, to) => {
   const moves = (await storyOf(website)).filter((one) => one.endsWith(': a move.'));

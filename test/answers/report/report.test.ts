@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { shareChart } from '../../../src/answers/html/charts/trend-chart.js';
@@ -48,32 +48,14 @@ function lastDays(): ReturnType<typeof reportOf> {
 describe('the figures of a report', () => {
   test('compare the newest complete listing with the one before the period, and add up', async () => {
     const { report, page } = await lastDays();
-    const none = { now: 0, before: null };
     expect(report.period).toMatchObject({ since: '2025-03-09', until: '2025-03-15', days: 7 });
-    expect(report.total).toEqual({
-      listed_on: '2025-03-14',
-      unconfirmed: 0,
-      rich_results_failed: 0,
-      compared_with: '2025-03-01',
-      pages: { now: 11, before: 10 },
-      indexed: { now: 9, before: 10 },
-      without_data: { now: 0, before: 0 },
-      entered: { now: 1, before: null },
+    expect(report.total).toMatchObject({
+      ...{ listed_on: '2025-03-14', compared_with: '2025-03-01', share_before: 1 },
+      ...{ pages: { now: 11, before: 10 }, indexed: { now: 9, before: 10 }, without_data: { now: 0, before: 0 } },
       // The seven days before have no listing. What the partial listing of the last night saw counts with the next complete one.
-      fell_out: { now: 2, before: null },
-      returned: none,
-      appeared: { now: 1, before: null },
-      disappeared: none,
+      ...{ entered: { now: 1, before: null }, fell_out: { now: 2, before: null }, returned: { now: 0, before: null } },
+      ...{ appeared: { now: 1, before: null }, disappeared: { now: 0, before: null } },
       canonical_flips: { now: 2, before: null },
-      not_inspected: 0,
-      first_inspected: 0,
-      retired: 0,
-      clicks_lost: 0,
-      crawls: null,
-      estimate: NO_ESTIMATE,
-      share_before: 1,
-      robots_blocked: none,
-      robots_unblocked: none,
     });
     expect(words(page)).toContain(
       '10 indexed before + 1 entered (1 new or back in the listing) − 2 fell out (2 not indexed any more) = 9 indexed now.',
@@ -86,10 +68,9 @@ describe('the figures of a report', () => {
       { website_id: 'shop', directory: '/docs/', pages: 6, indexed: 6, share_indexed: 1, indexed_change: 1 },
       { website_id: 'shop', directory: '/blog/', pages: 5, indexed: 3, share_indexed: 0.6, indexed_change: -2 },
     ]);
-    const from = { fallen: 1, from_state: 'Submitted and indexed' };
     expect(section?.fallen.samples).toMatchObject([
-      { ...from, state: 'Crawled - currently not indexed', url: B1 },
-      { ...from, state: 'Soft 404', url: B2 },
+      { fallen: 1, from_state: 'Submitted and indexed', state: 'Crawled - currently not indexed', url: B1 },
+      { fallen: 1, from_state: 'Submitted and indexed', state: 'Soft 404', url: B2 },
     ]);
     // Two pages of one directory are no evidence.
     expect(section?.fallen.common).toEqual([]);
@@ -98,11 +79,8 @@ describe('the figures of a report', () => {
     const flips = [D1, D2].map((url) => ({ url, from_canonical: url, to_canonical: ELSEWHERE }));
     expect(section?.flips).toMatchObject({ total: 2, rows: flips });
     const common = section?.flips.common ?? [];
-    expect(common.map(({ dimension, value }) => [dimension, value])).toEqual([
-      ['target', 'other host'],
-      ['target_host', 'copy.example'],
-      ['directory', '/docs/'],
-      ['target_directory', '/docs/'],
+    expect(common.map(({ dimension, value }) => `${dimension} ${value}`)).toEqual([
+      ...['target other host', 'target_host copy.example', 'directory /docs/', 'target_directory /docs/'],
     ]);
     expect(common[0]).toMatchObject({ changed: 2, share: 1, overall_share: 0.25, lift: 4 });
   });
@@ -110,7 +88,6 @@ describe('the figures of a report', () => {
   test('do not count a night without a complete listing in the trend, and say so', async () => {
     const { report, page: document } = await lastDays();
     const days = report.sections[0]?.trend ?? [];
-    expect(days.map(({ date }) => date).slice(0, 2)).toEqual(['2025-03-01', '2025-03-02']);
     expect(days.filter(({ counts }) => counts !== null)).toMatchObject([
       { date: '2025-03-01', counts: { indexed: 10 } },
       { date: '2025-03-14', counts: { indexed: 9 } },
@@ -122,7 +99,6 @@ describe('the figures of a report', () => {
     const { fell_out, entered, returned } = between.total;
     expect([fell_out.now, entered.now, returned.now]).toEqual([null, null, null]);
     expect(between.sections[0]?.caveats).toContain('The newest complete listing is of 2025-03-01, before this period.');
-    expect(between.sections[0]?.news).toEqual([]);
     expect(words(unknown)).toContain('Fell out of the index –');
   });
 
@@ -142,14 +118,12 @@ describe('indexhouse report', () => {
   test('writes report.html into the working directory, and says so with the headline', async () => {
     const cwd = temporaryFolder();
     const { code, stdout, stderr } = await run(['report', '--warehouse', shop.path], { cwd });
-    expect([code, stderr]).toEqual([0, '']);
+    expect([code, stderr, readdirSync(cwd)]).toEqual([0, '', ['report.html']]);
     const page = readFileSync(join(cwd, 'report.html'), 'utf8');
     expect(page).toMatch(/^<!doctype html>[\s\S]*<meta name="generator" content="indexhouse [\s\S]*<\/html>\n$/);
-    expect(page.match(/<table class="heat">/g)).toHaveLength(1);
-    expect(stdout).toMatch(/\n\n9 of 11 pages are indexed \(81\.8%\), 1 fewer than on Mar.1\. 2 pages fell out of/);
     expect(stdout).toMatch(new RegExp(`^${VERDICT}\n\n`));
+    expect(stdout).toMatch(/\n\n9 of 11 pages are indexed \(81\.8%\), 1 fewer than on Mar.1\. 2 pages fell out of/);
     expect(stdout).toContain('Report for 2025-03-09 to 2025-03-15 (7 days): report.html');
-    expect(readdirSync(cwd)).toEqual(['report.html']);
   });
 
   test('writes a mail without charts over an earlier report, and tells a program where it is and what it says', async () => {
@@ -170,20 +144,15 @@ describe('indexhouse report', () => {
 
   test('touches no file of the warehouse by whatever name, and nothing but a report and an empty file', async () => {
     const folder = temporaryFolder();
-    const linked = join(folder, 'linked');
+    const [linked, empty] = [join(folder, 'linked'), join(folder, 'empty')];
     symlinkSync(shop.path, linked);
-    const [marker = ''] = await listTableFiles(shop.path, 'snapshots');
-    mkdirSync(join(folder, 'taken'));
     writeFileSync(join(folder, 'page.html'), '<!doctype html>\n<title>Something else</title>\n');
+    const [marker = ''] = await listTableFiles(shop.path, 'snapshots');
     const before = readFileSync(marker);
-    const empty = join(folder, 'empty');
     await prepareWarehouse(empty, 'UTC');
     for (const [warehouse, out, reason] of [
-      [shop.path, marker, /is inside the warehouse .*: choose a path outside of it/],
-      [shop.path, marker.replace(shop.path, linked), /is inside the warehouse/],
+      [shop.path, marker.replace(shop.path, linked), /is inside the warehouse .*: choose a path outside of it/],
       [shop.path, join(linked, 'new.html'), /is inside the warehouse/],
-      [shop.path, join(folder, 'taken'), /is not a file/],
-      [shop.path, join(folder, 'missing/r.html'), /does not exist/],
       [shop.path, join(folder, 'page.html'), /exists and is not an indexhouse report: choose another name, or delete/],
       [empty, join(folder, 'r.html'), /no snapshot yet: `indexhouse sync`/],
     ] as const) {
@@ -191,12 +160,10 @@ describe('indexhouse report', () => {
       expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
     }
     expect(readFileSync(marker).equals(before)).toBe(true);
-    expect(readdirSync(folder).sort()).toEqual(['empty', 'linked', 'page.html', 'taken']);
+    expect(readdirSync(folder).sort()).toEqual(['empty', 'linked', 'page.html']);
     expect(readdirSync(shop.path)).not.toContain('new.html');
   });
 });
-
-const PERIOD = { since: '2025-03-01', until: '2025-03-04' };
 
 test.each([
   ['all the time', [1, 1]],
@@ -207,7 +174,8 @@ test.each([
     date: `2025-03-0${at + 1}`,
     counts: { pages: 1000, indexed: share * 1000, ...NO_ESTIMATE },
   }));
-  const { text } = shareChart('s', days, { period: PERIOD, marks: [], notes: [] });
+  const period = { since: '2025-03-01', until: '2025-03-04' };
+  const { text } = shareChart('s', days, { period, marks: [], notes: [] });
   const labels = [...text.matchAll(/>(-?[\d.]+)%</g)].map(([, label]) => Number(label));
   const [least, most] = [Math.min(...labels), Math.max(...labels)];
   expect([least >= 0, most <= 100, most >= Math.max(...shares) * 100, least < most]).toEqual(Array(4).fill(true));
