@@ -82,18 +82,12 @@ describe('answers', () => {
     for (const { name, question } of analyses())
       if (name !== 'events') expect([name, named.get(name)]).toEqual([name, question]);
   });
-
-  test('about all websites are those about each', async () => {
-    const name = 'deindexed_by_directory';
-    const all = await analysisRows(reader, name);
-    expect([...new Set(all.map(({ website_id }) => website_id))].sort()).toEqual(['kinds', 'shop', 'wiki']);
-    for (const website of ['kinds', 'shop', 'wiki'])
-      expect(await askedRows(name, { website })).toEqual(all.filter((row) => row['website_id'] === website));
-  });
 });
 
 describe('a question', () => {
-  const LISTS = analyses().filter(({ parameters }) => parameters.some(({ name }) => name === 'url_contains'));
+  const LISTS = analyses().filter(
+    ({ grain, parameters }) => grain.startsWith('one row per page') && parameters.some(({ name }) => name === 'limit'),
+  );
 
   test('takes a website by its id and every name that it had, and refuses one that is not there', async () => {
     const byId = await askedRows('coverage_by_state', { website: 'shop' });
@@ -105,13 +99,9 @@ describe('a question', () => {
   });
 
   test('takes no period that ends before it begins', async () => {
-    for (const [since, given] of [
-      ['2025-03-20', { since: '2025-03-20', until: '2025-03-01' }],
-      ['2025-03-05', { until: '2025-03-01' }],
-    ] as const)
-      await expect(askAnalysis(reader, 'deindexed_pages', given)).rejects.toThrow(
-        `deindexed_pages: since (${since}) lies after until (2025-03-01).\nIts parameters are:\n`,
-      );
+    await expect(askAnalysis(reader, 'deindexed_pages', { until: '2025-03-01' })).rejects.toThrow(
+      'deindexed_pages: since (2025-03-05) lies after until (2025-03-01).\nIts parameters are:\n',
+    );
   });
 
   test('about a page that is not there is refused, with those near it', async () => {
@@ -146,23 +136,14 @@ describe('a question', () => {
     },
   );
 
-  test('has these filters wherever it lists pages', () => {
-    const lists = analyses().filter(
-      ({ grain, parameters }) =>
-        grain.startsWith('one row per page') && parameters.some(({ name }) => name === 'limit'),
-    );
-    expect(LISTS.map(({ name }) => name)).toEqual(lists.map(({ name }) => name));
-  });
-
   test('without rows says which filter no page meets, and what there is', async () => {
     const why = async (given: Record<string, string>) => {
       const all = new Map(Object.entries({ fetch: 'none', ...given }));
       return whyNoRows(reader, await questionOf(reader, findAnalysis('pages'), all));
     };
     expect(await why({ directory: '/blgo/' })).toEqual(['No page is below /blgo/. Did you mean /blog/?']);
-    expect(await why({ directory: '/products/', website: 'shop' })).toEqual([
-      expect.stringMatching(/\. There are: \/, \/docs\/, \/blog\/, \/new\/$/),
-    ]);
+    const all = expect.stringMatching(/\. There are: \/, \/docs\/, \/blog\/, \/new\/$/);
+    expect(await why({ directory: '/products/', website: 'shop' })).toEqual([all]);
     expect(await why({ state: 'Soft 403' })).toEqual(['No page is in the state Soft 403. Did you mean Soft 404?']);
   });
 });
@@ -171,9 +152,7 @@ test.each([
   ["template_of('https://a.example/')", '/'],
   ["template_of('https://a.example/blog/2025/red-shoes-12.html?page=2')", '/blog/{n}/{slug}.html?page'],
   ["template_of('https://a.example/x/3f2504e0-4f89-11d3-9a0c-0305e82c3301/y#top')", '/x/{id}/{slug}'],
-  ["template_of('https://a.example/search?q=a&b=c&lang')", '/{slug}?q&b&lang'],
   ['sparkline([0, 0])', '▁▁'],
-  ['sparkline([100, 101])', '▇▇'],
   ['sparkline([1200, 1200, 1012])', '▇▇▁'],
   ['sparkline([]::integer[])', ''],
   // `/` means the pages at the root; any other directory holds all that is below it.
