@@ -17,16 +17,12 @@ import { givenNights, type Nights, urlOf } from '../../given/nights.js';
 import { startService } from '../../given/service.js';
 import { FALLEN, INDEXED, NOTHING, noticesIn, overIn, pages, startReceiver, watching, withChannels } from './given.js';
 
+/** A night with 30 indexed pages. */
 let first: Nights;
 beforeAll(async () => {
   first = await givenNights();
   await first.night({ list: pages('a', 30, INDEXED) });
 });
-
-/** After a night with 30 indexed pages. */
-function afterOneNight(): Promise<Nights> {
-  return first.copy();
-}
 
 describe('a notice', () => {
   test('comes from each rule, in one message a night', async () => {
@@ -49,7 +45,6 @@ describe('a notice', () => {
     await nights.night({ list, reports: blocked('No') });
     await send();
     expect([...noticesIn(receiver.take()[0]?.body).keys()]).toEqual(['drift']);
-    expect(await send()).toEqual([]);
     const changed = {
       ...pages('a/b', 12, FALLEN),
       ...pages('a/c', 51, to('y')),
@@ -59,9 +54,8 @@ describe('a notice', () => {
       'b/0': { ...INDEXED, brand_new: 1 },
     };
     await nights.night({ list: changed, reports: blocked('Yes') });
-    expect(await send()).toMatchObject([{ channel: 'webhook', error: null }]);
-    const [message] = receiver.take();
-    const found = noticesIn(message?.body);
+    await send();
+    const found = noticesIn(receiver.take()[0]?.body);
     expect([...found.keys()]).toEqual(['indexed_drop', 'watched', 'robots_blocked', 'canonical_flips', 'drift']);
     expect(found.get('indexed_drop')).toMatchObject({
       id: `indexed_drop:w:${nights.snapshot(2)}`,
@@ -74,16 +68,9 @@ describe('a notice', () => {
       what: 'indexed pages fell from 76 to 63 (−17.1%) since 2025-03-01; 12 of those that left were in /a/b/; none of the 13 was crawled since',
     });
     expect(found.get('indexed_drop')?.['examples']).toHaveLength(5);
-    expect(found.get('watched')).toMatchObject({
-      count: 1,
-      what: '1 watched page left the index',
-      examples: [urlOf('checkout/0')],
-    });
+    expect(found.get('watched')).toMatchObject({ count: 1, examples: [urlOf('checkout/0')] });
     expect(found.get('robots_blocked')).toMatchObject({ count: 11, directory: '/b/' });
-    expect(found.get('canonical_flips')).toMatchObject({
-      count: 51,
-      what: expect.stringContaining('; none of the 51 was'),
-    });
+    expect(found.get('canonical_flips')).toMatchObject({ count: 51 });
     expect(found.get('drift')?.['what']).toContain('brand_new');
     const rejected = pages('r', 15, { index_summary: 5 });
     const refused = (name: string) => (name.startsWith('a/c/') ? 400 : blocked('Yes')(name));
@@ -99,19 +86,23 @@ describe('a notice', () => {
     await send();
     const over = ['indexed_drop', 'partial', 'rejects', 'reports', 'robots_blocked', 'watched'];
     expect(overIn(receiver.take())).toEqual(over);
-    expect(await send()).toEqual([]);
   });
 
   test('of an old snapshot, a missed night or an unreadable file is followed by one that it is right again', async () => {
-    const nights = await afterOneNight();
+    const nights = await first.copy();
     const { send, notices, config, receiver } = await watching(nights);
-    Object.assign(config, { hasSchedule: true });
+    Object.assign(config, { hasSchedule: true, websites: [{ id: 'w' }, { id: 'new', name: 'new.example' }] });
     const [marker = ''] = await listTableFiles(nights.warehouse, 'snapshots');
     const whole = readFileSync(marker);
-    await send(3);
+    for (const days of [0, 1.9]) await send(days);
     expect(notices()).toMatchObject([
       { kind: 'overdue', website_id: null, what: expect.stringMatching(/^no run since .* by schedule.nightly-sync/) },
-      { kind: 'stale' },
+    ]);
+    await send(2.1);
+    const never = 'no snapshot yet, and it has been configured for 2d 2h';
+    expect(notices()).toMatchObject([
+      { kind: 'stale', website_id: 'w' },
+      { kind: 'stale', website_id: 'new', website_name: 'new.example', what: never, count: 2 },
     ]);
     writeFileSync(marker, 'torn');
     await send(3);
@@ -128,19 +119,14 @@ describe('a notice', () => {
       Array.from({ length: 200 }, (_, at) =>
         noticeOf(website(at), 'run', { kind: 'failed', what: what(at), count: 1, since: `2025-03-0${1 + (at % 2)}` }),
       );
-    const shared = {
-      website_id: null,
-      websites: [0, 1, 2, 3, 4].map((at) => `shop${at}.example`),
-      more_websites: 195,
-      what: 'GET /v1/urls/… failed',
-      count: 200,
-      since: '2025-03-01',
-    };
     const same = together(all((at) => `GET /v1/urls/site-${at} failed`));
-    expect(same).toMatchObject([shared]);
-    expect(textOf(newMessage(same, [], 0))).toMatch(
-      /^shop0\.example, shop1\.example, .*shop4\.example and 195 more: GET .v1.urls.… failed\n/,
-    );
+    expect(same).toMatchObject([
+      {
+        ...{ website_id: null, websites: [0, 1, 2, 3, 4].map((at) => `shop${at}.example`), more_websites: 195 },
+        ...{ what: 'GET /v1/urls/… failed', count: 200, since: '2025-03-01' },
+      },
+    ]);
+    expect(textOf(newMessage(same, [], 0))).toMatch(/^shop0\.example, .*shop4\.example and 195 more: GET /);
     const others = together(all((at) => `reason ${at}`));
     expect(others).toHaveLength(6);
     expect(others[5]).toMatchObject({ what: 'a run failed', more_websites: 190, count: 195 });
@@ -159,19 +145,8 @@ describe('a notice', () => {
     });
   });
 
-  test('of a website that is configured and never synced comes once it has been missing for long', async () => {
-    const nights = await afterOneNight();
-    const { send, notices, config } = await watching(nights);
-    Object.assign(config, { websites: [{ id: 'w' }, { id: 'new', name: 'new.example' }] });
-    for (const days of [0, 1.9, 2.1]) await send(days);
-    const what = 'no snapshot yet, and it has been configured for 2d 2h';
-    expect(notices().filter(({ website_id }) => website_id === 'new')).toMatchObject([
-      { kind: 'stale', website_name: 'new.example', what, count: 2 },
-    ]);
-  });
-
-  test('reaches a channel that is down later, once, and for each night since; it holds up no other', async () => {
-    const nights = await afterOneNight();
+  test('reaches a channel that is down later, once; it holds up no other', async () => {
+    const nights = await first.copy();
     const [up, down] = [await startReceiver(), await startReceiver()];
     down.status = 503;
     const channels = [
@@ -181,18 +156,16 @@ describe('a notice', () => {
     const { config, logger, warnings } = withChannels(nights.warehouse, channels);
     const send = () => sendNotices({ config, logger, now: () => nights.clock.now });
     await send();
-    for (const list of [pages('a', 30, FALLEN), pages('a', 30, FALLEN)]) await nights.night({ list });
+    await nights.night({ list: pages('a', 30, FALLEN) });
     expect(await send()).toEqual([
       { channel: 'webhook', type: 'webhook', notices: 1, error: null },
       { channel: 'seo', type: 'slack', notices: 1, error: 'it answered 503' },
     ]);
     expect(warnings()).toEqual([expect.stringContaining('it answered 503')]);
     expect(await send()).toMatchObject([{ channel: 'seo' }]);
-    const statusOf = async () => JSON.parse((await run(['status', '--warehouse', nights.warehouse, '--json'])).stdout);
-    const { notices, warnings: warned } = await statusOf();
+    const { notices } = JSON.parse((await run(['status', '--warehouse', nights.warehouse, '--json'])).stdout);
     const since = new Date(nights.clock.now).toISOString();
     expect(notices).toEqual([{ channel: 'seo', notices: 1, since, error: 'it answered 503' }]);
-    expect(warned.at(-1)).toMatch(/^1 notice has waited for seo for .*: it answered 503; the next sync/);
     const journal = join(nights.warehouse, 'notices.json');
     const before = readFileSync(journal);
     down.status = 200;
@@ -203,7 +176,6 @@ describe('a notice', () => {
     writeFileSync(journal, before);
     await send();
     expect(down.got).toHaveLength(1);
-    expect((await statusOf()).notices).toEqual([]);
     expect(up.got).toHaveLength(1);
     const [{ body, headers } = { body: '', headers: {} }] = up.got;
     expect(noticesIn(body).get('indexed_drop')).toMatchObject({ id: `indexed_drop:w:${nights.snapshot(2)}` });
@@ -214,31 +186,41 @@ describe('a notice', () => {
 });
 
 describe('a run', () => {
-  const failing = (error: string, runId = 'run-1'): Receipt => ({ ...NOTHING, run_id: runId, error });
-
-  test('that failed is reported once, between the pings', async () => {
+  test('that failed is reported once, between the pings and without secrets; no channel holds it up', async () => {
     const receiver = await startReceiver();
-    const { config, logger } = withChannels(join(temporaryFolder(), 'none-yet'), [
+    const warehouse = temporaryFolder();
+    const { config, logger, warnings } = withChannels(warehouse, [
       { type: 'ping', url: `${receiver.url}/ping/uuid` },
-      { type: 'webhook', url: `${receiver.url}/hook` },
+      { type: 'webhook', url: `${receiver.url}/hook/unguessable` },
+      { type: 'teams', url: 'http://127.0.0.1:9/gone' },
     ]);
-    const paths = () => receiver.got.map(({ path }) => path).sort();
-    await notifiedRun({ config, logger }, async () => NOTHING);
-    expect(receiver.take().map(({ path }) => path)).toEqual(['/ping/uuid/start', '/ping/uuid']);
-    await notifiedRun({ config, logger }, async () => failing('no route'));
-    expect(paths()).toEqual(['/hook', '/ping/uuid/fail', '/ping/uuid/start']);
-    receiver.take();
-    const busy = notifiedRun({ config, logger }, async () => Promise.reject(new BusyError('another runs')));
-    await expect(busy).rejects.toThrow('another runs');
-    const broken = notifiedRun({ config, logger }, async () => Promise.reject(new Error('the disk is gone')));
-    await expect(broken).rejects.toThrow('the disk is gone');
-    expect(noticesIn(receiver.got.find(({ path }) => path === '/hook')?.body).get('failed')?.['what']).toBe(
-      'the disk is gone',
-    );
+    const notified = (ending: () => Promise<Receipt>) => notifiedRun({ config, logger }, ending);
+    const taken = () => {
+      const got = receiver.take();
+      return { got, paths: got.map(({ path }) => path).sort() };
+    };
+    await notified(async () => NOTHING);
+    expect(taken().paths).toEqual(['/ping/uuid', '/ping/uuid/start']);
+    const error = `refused: Bearer ${config.api.token} at ${receiver.url}/hook/unguessable`;
+    const failed = { ...NOTHING, run_id: 'run-1', error };
+    expect(await notified(async () => failed)).toEqual(failed);
+    const { got, paths } = taken();
+    expect(paths).toEqual(['/hook/unguessable', '/ping/uuid/fail', '/ping/uuid/start']);
+    expect(warnings()).toContainEqual(expect.stringContaining('did not accept its notices'));
+    const [body = ''] = got.flatMap(({ body }) => (body === '' ? [] : [body]));
+    expect(body).toContain('refused: Bearer [secret]');
+    for (const text of [body, readFileSync(join(warehouse, 'notices.json'), 'utf8')])
+      for (const secret of [config.api.token, 'unguessable']) expect(text).not.toContain(secret);
+    await notified(async () => failed);
+    await expect(notified(() => Promise.reject(new BusyError('another runs')))).rejects.toThrow('another runs');
+    expect(taken().paths).not.toContain('/hook/unguessable');
+    await expect(notified(() => Promise.reject(new Error('the disk is gone')))).rejects.toThrow('the disk is gone');
+    const [broken] = taken().got.flatMap(({ body }) => (body === '' ? [] : [noticesIn(body)]));
+    expect(broken?.get('failed')?.['what']).toBe('the disk is gone');
   });
 
   test('that failed, had a wrong clock or a damaged journal is right again after one that did not, once', async () => {
-    const nights = await afterOneNight();
+    const nights = await first.copy();
     const { config, logger, receiver } = await watching(nights);
     const { receipt: website } = await nights.night({ list: pages('a', 30, INDEXED) });
     const runs: Partial<Receipt>[] = [
@@ -281,26 +263,5 @@ describe('a run', () => {
       expect.stringMatching(/^! command: did not accept 1 notice: .*ENOENT/),
     ]);
     expect(receiver.got).toEqual([]);
-  });
-
-  test('goes on where no channel answers, and sends no token', async () => {
-    const { warehouse } = await afterOneNight();
-    const receiver = await startReceiver();
-    const { config, logger, warnings } = withChannels(warehouse, [
-      { type: 'ping', url: 'http://127.0.0.1:9/gone' },
-      { type: 'teams', url: 'http://127.0.0.1:9/gone' },
-      { type: 'webhook', url: `${receiver.url}/hook/unguessable` },
-    ]);
-    const error = `refused: Bearer ${config.api.token} at ${receiver.url}/hook/unguessable`;
-    expect(await notifiedRun({ config, logger }, async () => failing(error))).toEqual(failing(error));
-    expect(warnings()).toHaveLength(3);
-    expect(receiver.got).toHaveLength(1);
-    expect(receiver.got[0]?.body).toContain('refused: Bearer [secret]');
-    for (const secret of [config.api.token, 'unguessable']) {
-      expect(receiver.got[0]?.body).not.toContain(secret);
-      expect(readFileSync(join(warehouse, 'notices.json'), 'utf8')).not.toContain(secret);
-    }
-    await notifiedRun({ config, logger }, async () => failing(error));
-    expect(receiver.got).toHaveLength(1);
   });
 });

@@ -115,6 +115,18 @@ it.each([
   expect(given.purpose.counts.throttled).toBe(Math.min(refused, 4));
 });
 
+it('asks for the rows of a day page by page, until one is not full', async () => {
+  const days = [['/a', '/b'], ['/c', '/d'], ['/e']].map((paths) => ({
+    rows: paths.map((path) => ({ keys: [`https://www.example.com${path}`], clicks: 1, impressions: 2, position: 3 })),
+  }));
+  const { client, call, calls } = await google(({ number }) => ({ body: days[number - 1] ?? {} }));
+  const urls: (string | null)[] = [];
+  const day = { date: '2026-11-01', type: 'web', isFinal: true, most: 2 } as const;
+  for await (const rows of searchRows(client, { ...call, ...day })) urls.push(...rows.map(({ url }) => url));
+  expect(urls).toEqual(['a', 'b', 'c', 'd', 'e'].map((path) => `https://www.example.com/${path}`));
+  expect(calls.map(({ body }) => body)).toMatchObject([0, 2, 4].map((startRow) => ({ startRow, rowLimit: 2 })));
+});
+
 it('asks for lists 200 times a minute, whichever properties they are of', async () => {
   const { client, purpose, clock } = await google(() => ({}));
   const began = clock.now;
