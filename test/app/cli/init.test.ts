@@ -1,4 +1,3 @@
-import { copyFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
@@ -14,23 +13,20 @@ async function init(args: string[], env: Record<string, string> = {}, cwd = temp
   return { cwd, code, printed: stdout, stderr };
 }
 
-describe('indexhouse init', () => {
-  it('writes the file and says what comes next', async () => {
-    const { cwd, printed } = await init([]);
-    const file = join(cwd, 'indexhouse.yaml');
-    expect(await readFile(file, 'utf8')).toContain('base_url:');
-    expect(printed).toContain(`Wrote ${file}\n`);
-    expect(printed).toContain('export INDEXHOUSE_TOKEN=…');
-    expect(printed).toMatch(/indexhouse doctor\n/);
-  });
+it('writes the file and says what comes next', async () => {
+  const { cwd, printed } = await init([]);
+  const file = join(cwd, 'indexhouse.yaml');
+  expect(await readFile(file, 'utf8')).toContain('base_url:');
+  expect(printed).toContain(`Wrote ${file}\n`);
+  expect(printed).toMatch(/export INDEXHOUSE_TOKEN=…[\s\S]+indexhouse doctor\n/);
+});
 
-  it('takes --config or INDEXHOUSE_CONFIG, and asks for no token that is set', async () => {
-    const { printed } = await init(['--config', "my 'own.yaml"]);
-    expect(printed).toContain(`indexhouse doctor --config 'my '\\''own.yaml'`);
-    const { cwd, printed: other } = await init([], { INDEXHOUSE_CONFIG: 'x.yaml', INDEXHOUSE_TOKEN: 'hush-hush' });
-    expect(other).toContain(join(cwd, 'x.yaml'));
-    expect(other).not.toMatch(/export|hush/);
-  });
+it('takes --config or INDEXHOUSE_CONFIG, and asks for no token that is set', async () => {
+  const { printed } = await init(['--config', "my 'own.yaml"]);
+  expect(printed).toContain(`indexhouse doctor --config 'my '\\''own.yaml'`);
+  const { cwd, printed: other } = await init([], { INDEXHOUSE_CONFIG: 'x.yaml', INDEXHOUSE_TOKEN: 'hush-hush' });
+  expect(other).toContain(join(cwd, 'x.yaml'));
+  expect(other).not.toMatch(/export|hush/);
 });
 
 test('commands are shown as they can be typed: by name if installed, else with the folder', () => {
@@ -48,10 +44,7 @@ describe('init --source google', () => {
   const BLOG = 'https://blog.other.example/';
   const READABLE = [{ siteUrl: BLOG }, { siteUrl: 'https://www.example.com/' }];
   async function given(typed?: string[], words: string[] = [], properties: PropertyOptions[] = READABLE) {
-    const google = await startSearchConsole({
-      websites: [{ id: 'w', pages: 3 }],
-      properties,
-    });
+    const google = await startSearchConsole({ websites: [{ id: 'w', pages: 3 }], properties });
     onTestFinished(() => google.close());
     vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', await google.credentials());
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -73,34 +66,16 @@ describe('init --source google', () => {
     expect(await (await given([''])).websites()).toHaveLength(2);
   });
 
+  const UNVERIFIED: PropertyOptions[] = [{ siteUrl: 'sc-domain:example.com', permissionLevel: 'siteUnverifiedUser' }];
   it.each([
-    ['a number that is none of them', ['3'], 2, '"3" names no number from 1 to 2'],
-    ['no terminal', undefined, 2, 'take all with --yes'],
-    ['an input that ends, as with Ctrl-C', [], 130, ''],
-  ])('writes nothing after %s', async (_, typed, code, said) => {
-    const ended = await given(typed);
+    ['a number that is none of them', ['3'], READABLE, 2, '"3" names no number from 1 to 2'],
+    ['no terminal', undefined, READABLE, 2, 'take all with --yes'],
+    ['an input that ends, as with Ctrl-C', [], READABLE, 130, ''],
+    ['no readable property', undefined, UNVERIFIED, 1, 'can read no property, so nothing was written: sign in'],
+  ])('writes nothing after %s', async (_, typed, properties, code, said) => {
+    const ended = await given(typed, [], properties);
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
     await expect(ended.websites()).rejects.toThrow('there is no such file');
-  });
-
-  it('writes nothing for an account that can read no property', async () => {
-    const unverified = { siteUrl: 'sc-domain:example.com', permissionLevel: 'siteUnverifiedUser' } as const;
-    const ended = await given(undefined, [], [unverified]);
-    const said = expect.stringMatching(/can read no property, so nothing was written: sign in with/);
-    expect(ended).toMatchObject({ code: 1, stderr: said });
-    await expect(ended.websites()).rejects.toThrow('there is no such file');
-  });
-
-  it('writes nothing where Google cannot be reached, so that it can be tried again', async () => {
-    const google = await startSearchConsole({ websites: [{ id: 'w', pages: 3 }], properties: READABLE });
-    const file = join(temporaryFolder(), 'key.json');
-    copyFileSync(await google.credentials(), file);
-    await google.close();
-    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', file);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const { code, stderr, cwd } = await init(['--source', 'google'], { INDEXHOUSE_GOOGLE_ENDPOINT: google.url });
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/nothing was written: .*ECONNREFUSED.*try again/)]);
-    expect(readdirSync(cwd)).toEqual([]);
   });
 
   it('without an account it writes an example, and says why and how to sign in', async () => {

