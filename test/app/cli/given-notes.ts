@@ -7,20 +7,19 @@ import type { Night } from '../../given/warehouse.js';
 
 export const HOSTILE = `=1+"'><script>alert(1)</script>{b}`;
 export const ESCAPED = '=1+&quot;&#39;&gt;&lt;script&gt;alert(1)&lt;/script&gt;{b}';
-const PAGES = 40;
 const NIGHTS = 9;
 
-const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' };
-const OUT = { index_summary: 'Not Indexed', index_coverage_state: 'Crawled - currently not indexed' };
-const pages = (site: string, fallen: number) =>
-  Array.from({ length: PAGES }, (_, at) => ({
-    url: `https://${site}.example/blog/${at}`,
-    entry: at < fallen ? OUT : INDEXED,
-  }));
+/** Pages of a site, the first ones of which are not indexed. */
+function pages(site: string, fallen: number) {
+  return Array.from({ length: 40 }, (_, at) => {
+    const state = { index_summary: at < fallen ? 'Not Indexed' : 'Indexed' };
+    return { url: `https://${site}.example/blog/${at}`, entry: state };
+  });
+}
 
 /** The websites `shop` and `other` from 2025-03-01 on; half of each falls out on the last night, 2025-03-09. */
 export const nights = Array.from({ length: NIGHTS }, (_, at): Night => {
-  const fallen = at === NIGHTS - 1 ? PAGES / 2 : 0;
+  const fallen = at === NIGHTS - 1 ? 20 : 0;
   const lists = { shop: pages('shop', fallen), other: pages('other', fallen) };
   return { at: new Date(Date.UTC(2025, 2, 1 + at, 2)).toISOString(), lists, sections: { reports: { max_per_run: 0 } } };
 });

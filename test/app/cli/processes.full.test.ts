@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { run, runProcess, start } from '../../given/cli.js';
+import { runProcess, start } from '../../given/cli.js';
 import { reportCounts, startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
@@ -12,8 +12,6 @@ import { buildWarehouse } from '../../given/warehouse.js';
 import { startReceiver } from '../notify/given.js';
 
 const CONCURRENCY = 2;
-const SMALL = ['--pages', '40', '--nights', '4'];
-const DEMO_CONFIG = ['-c', 'indexhouse-demo/indexhouse.yaml'];
 
 test('a daemon that is killed or stopped goes on with the night at each start, and notifies once', async () => {
   const signals = ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const;
@@ -79,36 +77,19 @@ test('cron mails nothing after a good run, and one line of text for each cause a
   );
 });
 
-test.each(['api', 'google'])(
-  'the demo (%s) ends with a story, what to try next, and a warehouse to ask',
-  async (source) => {
-    const cwd = temporaryFolder();
-    const { code, stdout } = await run(['demo', '--source', source, ...SMALL], { cwd });
-    expect(code).toBe(0);
-    // A command cannot be wrapped.
-    expect(stdout.split('\n').filter((line) => line.length > 80 && !line.startsWith('  indexhouse'))).toEqual([]);
-    expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
-    expect(stdout).toMatch(/What happened in the last seven days:\n\n[\s\S]+\n\nThe report with charts is/);
-    expect(await run(['query', 'indexing_trend', ...DEMO_CONFIG], { cwd })).toMatchObject({ code });
-  },
-);
-
 test('demo --serve signs people in to its dashboard until it is stopped, on any free port', async () => {
   const other = await startSimulator();
   const env = { INDEXHOUSE_SERVICE_PORT: new URL(other.origin).port };
   const running = start(['demo', '--serve', '--pages', '20', '--nights', '1'], { cwd: temporaryFolder(), env });
-  try {
-    await vi.waitFor(() => expect(running.printed()).toMatch(/Stop with Ctrl-C\.\n$/), { timeout: 60_000 });
-    const said = /^Dashboard: (\S+)\nSign in with this token.*:\n\n {2}(\S+)\n/m.exec(running.printed());
-    const [, dashboard = '', token = ''] = said ?? [];
-    expect(new URL(dashboard).origin).not.toBe(other.origin);
-    const body = new URLSearchParams({ token });
-    const signIn = new URL('dashboard/sign-in', dashboard);
-    const headers = { origin: signIn.origin };
-    const answer = await fetch(signIn, { method: 'POST', body, headers, redirect: 'manual' });
-    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([303, expect.stringContaining('=')]);
-  } finally {
-    running.kill('SIGINT');
-  }
+  await vi.waitFor(() => expect(running.printed()).toMatch(/Stop with Ctrl-C\.\n$/), { timeout: 60_000 });
+  const said = /^Dashboard: (\S+)\nSign in with this token.*:\n\n {2}(\S+)\n/m.exec(running.printed());
+  const [, dashboard = '', token = ''] = said ?? [];
+  const { origin } = new URL(dashboard);
+  expect(origin).not.toBe(other.origin);
+  const body = new URLSearchParams({ token });
+  const signIn = { method: 'POST', body, headers: { origin }, redirect: 'manual' } as const;
+  const answer = await fetch(`${origin}/dashboard/sign-in`, signIn);
+  running.kill('SIGINT');
+  expect([answer.status, answer.headers.get('set-cookie')]).toEqual([303, expect.stringContaining('=')]);
   expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
 });

@@ -80,19 +80,15 @@ describe('indexhouse query', () => {
   ])('refuses %j', async (args, words) => expect(await refusal(args)).toContain(words));
 
   it('exits with 2 where there is no warehouse', async () => {
-    const ended = await run(['query', 'indexing_trend', '--warehouse', '/nowhere']);
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toBe('indexhouse: no warehouse at /nowhere: run `indexhouse sync` first\n');
-    const stderr = expect.stringContaining(`${PROGRAM} is a file: name the folder`);
-    expect(await run(['status', '--warehouse', PROGRAM])).toMatchObject({ code: 2, stderr });
+    const stderr = 'indexhouse: no warehouse at /nowhere: run `indexhouse sync` first\n';
+    const missing = { code: 2, stdout: '', stderr };
+    expect(await run(['query', 'indexing_trend', '--warehouse', '/nowhere'])).toMatchObject(missing);
+    const file = expect.stringContaining(`${PROGRAM} is a file: name the folder`);
+    expect(await run(['status', '--warehouse', PROGRAM])).toMatchObject({ code: 2, stderr: file });
   });
 
   it('says that there are no rows, and why', async () => {
     expect(await query('deindexed_pages')).toContain('There is one snapshot, and two are needed to compare: there');
-  });
-
-  it('--columns chooses columns of the statement, in this order', async () => {
-    expect(await sql("select 1 as a, 'x' as b, 3 as c", '--columns', 'c,a')).toBe('c  a\n─  ─\n3  1\n');
   });
 
   it('reports a default limit that left something out, with how to get all of it', async () => {
@@ -102,15 +98,15 @@ describe('indexhouse query', () => {
   });
 });
 
-test.each([[['pages']], [['pages', '--format', 'csv']]])(
-  'a terminal is shown only escaped what it would interpret, and a pipe gets the same values: %j',
-  async (args) => {
+test('a terminal is shown only escaped what it would interpret, and a pipe gets the same values', async () => {
+  const csv = ['pages', '--format', 'csv'];
+  for (const args of [['pages'], csv]) {
     const { stdout, stderr } = await asking(args, { columns: 200 });
     expect(stdout + stderr).not.toMatch(INTERPRETED);
     expect(stdout).toContain('2J');
-    if (args.includes('csv')) expect((await asking(args)).stdout).toContain(HOSTILE);
-  },
-);
+  }
+  expect((await asking(csv)).stdout).toContain(HOSTILE);
+});
 
 test('JSON is an array of row objects with values of their types, whole in many parts', async () => {
   const values = `range as n, timestamptz '2025-03-01 02:00:00Z' as at, '${TRAP}' as url, null as no, 2 as n`;

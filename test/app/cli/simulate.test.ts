@@ -34,11 +34,9 @@ async function simulating(words: string[], use: (started: Started) => Promise<vo
 }
 
 test('a simulated world has reached this hour after its nights, and each night more is a day later', async () => {
-  const before = Date.now();
   await simulating(['--nights', '30'], async ({ night, now, advance }) => {
     expect(night).toBe(30);
-    expect(Date.parse(now)).toBeGreaterThan(before - HOUR_MS);
-    expect(Date.parse(now)).toBeLessThanOrEqual(Date.now());
+    expect(Math.abs(Date.now() - Date.parse(now))).toBeLessThan(HOUR_MS + 60_000);
     expect(await advance(1)).toEqual({ night: 31, now: new Date(Date.parse(now) + DAY_MS).toISOString() });
   });
 });
@@ -54,7 +52,7 @@ test('--source google prints credentials that its endpoint accepts, and removes 
   expect(existsSync(file)).toBe(false);
 });
 
-test('--write-config gives syncs the dates of the simulated nights, today at last', async () => {
+test('--write-config gives syncs the dates of the simulated nights, today at last, and replaces no other file', async () => {
   const cwd = temporaryFolder();
   const config = join(cwd, 'sim.yaml');
   const words = ['--write-config', 'sim.yaml'];
@@ -67,13 +65,11 @@ test('--write-config gives syncs the dates of the simulated nights, today at las
     expect(Math.abs(Date.now() - Date.parse(now) - 30 * DAY_MS)).toBeLessThan(HOUR_MS + 60_000);
     const { stdout } = await command('query', 'indexing_trend', '--json');
     expect(JSON.parse(stdout)).toMatchObject([{ snapshot_date: night(0) }, { snapshot_date: night(30) }]);
-    expect((await command('doctor')).stdout).toMatch(/✓ clock +agrees/);
     const written = readFileSync(config, 'utf8');
     writeFileSync(config, written.replaceAll('127.0.0.1', 'api.example.com').replaceAll('http:', 'https:'));
     expect((await command('sync')).stderr).toContain('is for a simulator');
   };
   await simulating(words, use, cwd);
-  // Nobody else's file is replaced.
   writeFileSync(config, 'mine');
   const refused = expect.stringContaining('no simulator wrote it');
   expect(await run(['simulate', ...words], { cwd })).toMatchObject({ code: 2, stderr: refused });

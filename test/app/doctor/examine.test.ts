@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Simulator } from '../../../src/app/demo/simulator/simulator.js';
 import type { CheckResult } from '../../../src/app/doctor/check-result.js';
 import { type DoctorEffects, examine } from '../../../src/app/doctor/examine.js';
-import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
 import { duckdb } from '../../../src/base/storage/duckdb.js';
-import { withEngine } from '../../../src/base/storage/engine.js';
 import { summedJson } from '../../../src/base/storage/json-file.js';
 import { realRunEffects } from '../../../src/sync/context.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
@@ -30,12 +28,8 @@ function service(): Promise<Simulator> {
 
 async function doctor(config: GivenConfig, effects: Partial<DoctorEffects> = {}, folder = temporaryFolder()) {
   const file = writeConfig(folder, config);
-  const { findings } = await examine(() => given(file), new AbortController().signal, {
-    ...realRunEffects,
-    availableMemory: () => 4e9,
-    ...effects,
-  });
-  return findings;
+  const known = { ...realRunEffects, availableMemory: () => 4e9, ...effects };
+  return (await examine(() => given(file), new AbortController().signal, known)).findings;
 }
 
 function of(findings: CheckResult[], check: string): CheckResult[] {
@@ -58,9 +52,7 @@ describe('doctor', () => {
     const findings = await doctor({ baseUrl: url, token: 'no-such-token-4711', websites: ['site-a'] });
     expect(of(findings, 'token')).toMatchObject([{ level: 'error', message: expect.stringContaining('401') }]);
     expect(of(findings, 'token')[0]?.remedy).toContain('api.token');
-    expect(of(findings, 'website')).toMatchObject([
-      { level: 'warning', message: expect.stringMatching(/^1 website was not/) },
-    ]);
+    expect(of(findings, 'website')).toMatchObject([{ level: 'warning' }]);
     expect(requests.attempted).toBe(2);
     expect(JSON.stringify(findings)).not.toContain('4711');
   });
@@ -78,17 +70,6 @@ describe('doctor', () => {
     expect(wrong).toMatchObject([{ level: 'error', remedy: expect.stringMatching(/the path of api\.base_url/) }]);
   });
 
-  test.each([
-    ['violation', 'website', 'warning', /breaks the contract/],
-    ['html', 'website', 'error', /HTML/],
-    ['redirect', 'base_url', 'error', /redirects/],
-  ] as const)('names the service that answers with a fault: %s', async (fault, check, level, message) => {
-    const simulated = await service();
-    simulated.setFaults({ [fault]: 1 }, fault === 'redirect' ? undefined : ['listing']);
-    const found = of(await doctor({ baseUrl: simulated.url, websites: ['site-a'] }), check);
-    expect(found).toMatchObject([{ level, message: expect.stringMatching(message) }]);
-  });
-
   test('where nobody answers, asks for no website and checks no token', async () => {
     const silent = await doctor({ baseUrl: 'http://127.0.0.1:1', websites: ['site-a'] });
     expect(of(silent, 'base_url')).toMatchObject([{ level: 'error' }]);
@@ -101,10 +82,7 @@ describe('doctor', () => {
     const clockAt = async (minutes: number) =>
       of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }), 'clock')[0];
     expect(await clockAt(9)).toMatchObject({ level: 'ok' });
-    expect(await clockAt(11)).toMatchObject({
-      level: 'warning',
-      message: expect.stringMatching(/11m ahead of that of the/),
-    });
+    expect(await clockAt(11)).toMatchObject({ level: 'warning', message: expect.stringContaining('11m ahead of') });
     expect(await clockAt(-61)).toMatchObject({ level: 'error', remedy: expect.stringMatching(/^Set this clock/) });
   });
 
@@ -113,100 +91,45 @@ describe('doctor', () => {
     const folder = temporaryFolder();
     const config = { baseUrl: url, websites: ['site-a'] };
     await syncNow(writeConfig(folder, config));
-    expect(of(await doctor(config, {}, folder), 'status')).toMatchObject([{ level: 'ok' }]);
-    rmSync(join(folder, 'warehouse', 'indexhouse.duckdb'));
     const lock = await RunLock.take(join(folder, 'warehouse'), 'sync');
     const [marker = ''] = await listTableFiles(join(folder, 'warehouse'), 'snapshots');
     const whole = readFileSync(marker);
     writeFileSync(marker, 'garbage');
     const findings = of(await doctor(config, {}, folder), 'status');
     lock.release();
-    const message = expect.stringContaining(`process ${process.pid} `);
-    expect(findings).toContainEqual(expect.objectContaining({ message }));
-    const level = 'error';
-    expect(findings).toContainEqual(expect.objectContaining({ level, message: expect.stringContaining(marker) }));
+    for (const said of [`process ${process.pid} `, marker])
+      expect(findings).toContainEqual(expect.objectContaining({ message: expect.stringContaining(said) }));
     writeFileSync(marker, whole);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
     onTestFinished(() => void vi.useRealTimers());
-    const [behind] = of(await doctor(config, {}, folder), 'clock');
-    expect(behind).toMatchObject({ level, message: expect.stringMatching(/2d behind the newest snapshot, /) });
-    expect(behind?.remedy).toMatch(/wait until then, or restore a backup that is older\.$/);
+    const message = expect.stringMatching(/2d behind the newest snapshot, /);
+    expect(of(await doctor(config, {}, folder), 'clock')).toMatchObject([{ level: 'error', message }]);
   });
 
-  test('a night that ran out of memory is an error, until the configuration follows the advice', async () => {
-    const { url } = await service();
-    const folder = temporaryFolder();
-    const config = (memory_limit: string) => ({
-      ...{ baseUrl: url, websites: ['site-a'] },
-      sections: { warehouse: { path: join(folder, 'warehouse'), memory_limit } },
-    });
-    const short = await withEngine({ memoryLimit: 256e6, temporary: folder }, async (engine) =>
-      engine.refused(String, {}, new Error('Out of Memory Error: failed to allocate data')),
-    );
-    const ended = watchCrashPoints((step) => {
-      if (step === 'staged coverage') throw short;
-    });
-    onTestFinished(ended);
-    const file = writeConfig(folder, config('256MB'));
-    expect((await syncNow(file)).websites).toMatchObject([{ status: 'failed' }]);
-    const [finding] = of(await doctor(config('256MB'), {}, folder), 'status');
-    expect(finding).toMatchObject({
-      level: 'error',
-      message: expect.stringMatching(/set `warehouse.memory_limit` to 2GB/),
-    });
-    expect(await run(['status', '--config', file])).toMatchObject({ code: 1, stdout: expect.stringMatching(/to 2GB/) });
-    const advised = of(await doctor(config('2GB'), {}, folder), 'status');
-    expect(new Set(advised.map(({ level }) => level))).toEqual(new Set(['warning']));
-  });
-
-  test('a warehouse of another time zone, and a file in its place, are errors', async () => {
+  test('a warehouse of another time zone is an error', async () => {
     const { url } = await service();
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'warehouse'));
-    writeFileSync(
-      join(folder, 'warehouse', 'warehouse.json'),
-      summedJson({ warehouse_format: 1, id: randomUUID(), time_zone: 'Europe/Berlin' }),
-    );
-    const findings = await doctor({ baseUrl: url, websites: ['site-a'] }, {}, folder);
-    expect(of(findings, 'warehouse')).toMatchObject([
-      { level: 'error', message: expect.stringContaining('Europe/Berlin') },
-    ]);
-    const sections = { warehouse: { path: join(folder, 'indexhouse.yaml') } };
-    const inTheWay = await doctor({ baseUrl: url, websites: ['site-a'], sections }, {}, folder);
-    expect(of(inTheWay, 'warehouse')).toMatchObject([{ level: 'error' }]);
+    const other = summedJson({ warehouse_format: 1, id: randomUUID(), time_zone: 'Europe/Berlin' });
+    writeFileSync(join(folder, 'warehouse', 'warehouse.json'), other);
+    const found = of(await doctor({ baseUrl: url, websites: ['site-a'] }, {}, folder), 'warehouse');
+    expect(found).toMatchObject([{ level: 'error', message: expect.stringContaining('Europe/Berlin') }]);
   });
 
-  test.each([
-    'File locks are not supported for this file system, cannot open the file in read-write mode.',
-    'Conflicting lock is held in PID 0.',
-  ])('a share that refuses locks is named by doctor and sync: %s', async (refusal) => {
+  test('a share that refuses locks is named by doctor and sync', async () => {
     const { url } = await service();
     const folder = temporaryFolder();
     const file = writeConfig(folder, { baseUrl: url, websites: ['site-a'] });
     const { create } = duckdb.DuckDBInstance;
     const creating = vi.spyOn(duckdb.DuckDBInstance, 'create').mockImplementation((path, options) => {
       if (!path?.startsWith(folder)) return create.call(duckdb.DuckDBInstance, path, options);
-      return Promise.reject(new Error(`IO Error: Could not set lock on file "${path}": ${refusal}`));
+      const why = 'File locks are not supported for this file system, cannot open the file in read-write mode.';
+      return Promise.reject(new Error(`IO Error: Could not set lock on file "${path}": ${why}`));
     });
     onTestFinished(() => creating.mockRestore());
-    const [where, remedy] = [
-      /\(a file system of the type \w+\) refuses locks/,
-      /\W+Mount it with locks, or set warehouse/,
-    ];
-    const said = new RegExp(where.source + /, without which two runs could write at once/.source + remedy.source);
+    const said = /refuses locks, without which two runs could write at once\W+Mount it with locks, or set warehouse/;
     expect(await run(['doctor', '--config', file])).toMatchObject({ code: 1, stdout: expect.stringMatching(said) });
     expect(await run(['sync', '--config', file])).toMatchObject({ code: 1, stderr: expect.stringMatching(said) });
-  });
-
-  test('names TMPDIR if its folder cannot be written', async () => {
-    const file = writeConfig(temporaryFolder(), { websites: ['site-a'] });
-    vi.stubEnv('TMPDIR', '/nowhere');
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const { code, stderr } = await run(['status', '--config', file]);
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/be made in \/nowhere \(no such file or directory\); set TMPDIR to another one\n$/),
-    ]);
   });
 
   test('measures disk and memory against what is needed', async () => {
@@ -220,11 +143,15 @@ describe('doctor', () => {
 
   test('is printed with a remedy below, and exits with 1 if anything is an error', async () => {
     const { url } = await service();
-    const file = writeConfig(temporaryFolder(), { baseUrl: url, websites: ['site-a', 'site-z'] });
-    const { code, stdout } = await run(['doctor', '--config', file]);
+    const { code, stdout } = await run([
+      'doctor',
+      '--config',
+      writeConfig(temporaryFolder(), { baseUrl: url, websites: ['z'] }),
+    ]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^✓ config {5}.* is valid\n/);
-    expect(stdout).toMatch(/✗ website {4}site-z: the service answered 404 .*\n +→ Check its id under websites/);
+    expect(stdout).toMatch(
+      /^✓ config {5}.* is valid\n[\s\S]*✗ website {4}z: .* 404 .*\n +→ Check its id under websites/,
+    );
   });
 
   test('a configuration that cannot be used is an array of findings, and exit code 2', async () => {
