@@ -15,7 +15,7 @@ import { filesOf, latestOf, type Marker } from '../warehouse/log/markers.js';
 import type { Manifest } from '../warehouse/log/stage/commit-files.js';
 import { type CommitFacts, previousState } from '../warehouse/log/stage/comparison.js';
 import { currentState, hasComplete } from '../warehouse/log/state.js';
-import { type Before, type FetchedReports, journalEngine, type PlannedRun, type WebsiteRun } from './context.js';
+import { type Before, connection, type FetchedReports, type PlannedRun, type WebsiteRun } from './context.js';
 import { setAsideText } from './journal/set-aside.js';
 import { countsIn, failedReceipt, type WebsiteReceipt } from './receipt.js';
 import { idAfter } from './run-clock.js';
@@ -30,8 +30,9 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   const { warehouse, website } = run;
   // Only this website: a warehouse may hold many, each with a marker per night.
   const read = (engine: Engine) => openLog(engine, warehouse, { websites: [website.id], whole: true });
-  const { markers } = await run.oneAtATime(() => withEngine(journalEngine(run), read));
-  return beforeOf(warehouse, markers, await currentState(warehouse, markers, journalEngine(run)));
+  const engine = connection(run, run.folder.temporary);
+  const { markers } = await run.oneAtATime(() => withEngine(engine, read));
+  return beforeOf(warehouse, markers, await currentState(warehouse, markers, engine));
 }
 
 /** What these commits of a website left, of which `state` is the state. */
@@ -215,7 +216,7 @@ async function writeRow(
   await writeRunRow({
     warehouse,
     folder,
-    engine: journalEngine(run),
+    engine: connection(run, folder.temporary),
     date: calendarDate(new Date(header.started_at), config.warehouse.time_zone),
     row: {
       run_id: header.run_id,

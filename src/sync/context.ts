@@ -5,7 +5,7 @@ import type { Website } from '../base/config/websites.js';
 import { type Effects, realEffects } from '../base/effects.js';
 import { UsageError } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
-import type { EngineOptions } from '../base/storage/engine.js';
+import type { Engine, EngineOptions } from '../base/storage/engine.js';
 import { type Disk, diskOf } from '../base/storage/free-disk.js';
 import { DAY_MS } from '../base/time.js';
 import type { RequestCounts } from '../source/client.js';
@@ -80,6 +80,8 @@ export interface RunContext {
   effects: RunEffects;
   outage: Outage;
   clock: RunClock;
+  /** DuckDB for the whole run. */
+  engine: Engine;
   /** DuckDB's work, one website after the other: each may use the whole memory limit. */
   oneAtATime: LimitFunction;
   /** Fires when the process is asked to stop. */
@@ -122,7 +124,7 @@ export interface WebsiteRun extends RunContext {
   website: Website;
   folder: JournalFolder;
   header: RunHeader;
-  /** DuckDB over the journal; closed while reports are fetched. */
+  /** DuckDB over the journal; a large one is closed while reports are fetched. */
   journal: JournalEngine;
   /** The latest snapshot, once it is known. */
   latest?: Before['latest'];
@@ -150,6 +152,7 @@ export function engineOptions(config: Config, folder: string): EngineOptions {
   return { memoryLimit: config.warehouse.memory_limit, memoryShare: 0.25, temporary: folder };
 }
 
-export function journalEngine(run: WebsiteRun): EngineOptions {
-  return engineOptions(run.config, run.folder.temporary);
+/** A connection to the engine of the run, if there is one, with a folder for other temporary files. */
+export function connection({ config, engine }: Pick<RunContext, 'config'> & { engine?: Engine }, folder: string) {
+  return { ...engineOptions(config, folder), within: engine };
 }

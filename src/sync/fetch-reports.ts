@@ -48,7 +48,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
     run.progress.planned(run.website, planned.planned, left.counts);
     const pages = await pagesLeft(run, planned, left);
     // Frees DuckDB's memory, because fetching may take all night.
-    run.journal.close();
+    await run.journal.rest();
     const end = await new ReportFetch(run, journal, before).fetch(pages);
     if (end.cause && run.outage.isWaitedFor(end.cause, deadlineOf(run), run.website)) throw end.cause;
     const status = end.status === 'complete' ? statusOf(planned) : end.status;
@@ -243,7 +243,7 @@ class ReportFetch {
     const { source, effects, signal } = this.run;
     if (this.#witness === undefined) {
       this.#witness = await pageAnsweredBefore(this.run, this.before);
-      this.run.journal.close();
+      await this.run.journal.rest();
     }
     const asked = this.#witness ? await source.report(this.#witness, this.#purpose) : undefined;
     if (asked !== undefined && !(asked && this.#isDoubtful(asked))) return 'pages';

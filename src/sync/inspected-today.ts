@@ -10,7 +10,7 @@ import type { JournalFolder } from '../warehouse/journal/folder.js';
 import { readLines } from '../warehouse/journal/lines.js';
 import { websitesIn } from '../warehouse/log/folder/layout.js';
 import { openLog } from '../warehouse/log/log.js';
-import { engineOptions, type RunContext } from './context.js';
+import { connection, type RunContext } from './context.js';
 
 const countRow = z.object({ property: z.string(), inspections: z.int() });
 const reportLine = z.object({
@@ -26,10 +26,11 @@ const extraSchema = z.looseObject({ siteUrl: z.string() });
  * use the same property, and by runs that are resumed.
  */
 export async function countInspected(
-  { warehouse, config, effects }: Pick<RunContext, 'warehouse' | 'config' | 'effects'>,
+  context: Pick<RunContext, 'warehouse' | 'config' | 'effects'> & Partial<Pick<RunContext, 'engine'>>,
   journals: readonly JournalFolder[],
   day: InspectionDay,
 ): Promise<void> {
+  const { warehouse, effects } = context;
   for (const { reports } of journals) {
     const held = new Map<string, [property: string, again: number]>();
     for await (const { value } of readLines(reports, reportLine)) {
@@ -41,7 +42,7 @@ export async function countInspected(
     for (const [property, again] of held.values()) day.hold(property, again);
   }
   const committed = await withTemporary('inspected', (temporary) =>
-    withEngine(engineOptions(config, temporary), async (engine) => {
+    withEngine(connection(context, temporary), async (engine) => {
       const websites = (await websitesIn(warehouse)).filter((id) => scopeOf(id) !== null);
       const log = await openLog(engine, warehouse, { websites, index: 'at once' });
       const recent = log.markers.filter(({ committedAt }) => Date.parse(committedAt) > effects.now() - 2 * DAY_MS);

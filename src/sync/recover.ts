@@ -24,7 +24,7 @@ import { openLog } from '../warehouse/log/log.js';
 import { markersOf } from '../warehouse/log/markers.js';
 import { readManifest } from '../warehouse/log/stage/commit-files.js';
 import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
-import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
+import { connection, type RunContext, type WebsiteRun } from './context.js';
 import { setAsideIfDamaged, setAsideText } from './journal/set-aside.js';
 import { ReportsJournal } from './journal/write-reports.js';
 import { failedReceipt, type WebsiteReceipt } from './receipt.js';
@@ -199,8 +199,9 @@ async function headerIfWhole(folder: JournalFolder): Promise<RunHeader | null> {
   }
 }
 
-async function snapshotOfRun({ warehouse, config }: RunContext, folder: JournalFolder): Promise<string | null> {
-  return withEngine(engineOptions(config, scratchFolder(warehouse)), async (engine) => {
+async function snapshotOfRun(context: RunContext, folder: JournalFolder): Promise<string | null> {
+  const { warehouse } = context;
+  return withEngine(connection(context, scratchFolder(warehouse)), async (engine) => {
     const log = await openLog(engine, warehouse);
     return markersOf(log.markers, folder.websiteId).find(({ runId }) => runId === folder.runId)?.snapshotId ?? null;
   });

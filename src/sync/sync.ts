@@ -6,6 +6,7 @@ import { Stopped } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
 import type { Progress } from '../base/observe/progress.js';
 import { makeFolder } from '../base/storage/durable.js';
+import { type Engine, withEngine } from '../base/storage/engine.js';
 import { idProblem } from '../base/storage/names.js';
 import { timeOfId } from '../base/time.js';
 import { Clients, configuredWebsites, coveredSentence } from '../source/clients.js';
@@ -16,13 +17,14 @@ import { checkOwnership, own } from '../warehouse/bucket/owner.js';
 import { type JournalFolder, journalFolder } from '../warehouse/journal/folder.js';
 import type { RunHeader, SetAside } from '../warehouse/journal/header.js';
 import { type RunFile, stopReason, type Waiting } from '../warehouse/journal/run-file.js';
-import { newestFile } from '../warehouse/log/folder/layout.js';
+import { newestFile, scratchFolder } from '../warehouse/log/folder/layout.js';
 import { checkIdentity, prepareWarehouse } from '../warehouse/log/folder/prepare.js';
 import { withRunLock } from '../warehouse/log/lock.js';
 import { knownWebsites } from '../warehouse/log/log.js';
 import { readProven } from '../warehouse/log/proven.js';
 import { keptForNextTime, recordFailure } from './commit-snapshot.js';
 import {
+  connection,
   deadlineOf,
   engineOptions,
   RUN_LIMITS,
@@ -79,7 +81,9 @@ export async function sync(given: SyncOptions): Promise<Receipt> {
   await makeFolder(path);
   return withRunLock(path, 'sync', async () => {
     await prepareWarehouse(path, time_zone);
-    return recordedRun(given, (runFile) => new Sync({ ...given, config }, runFile).run());
+    return withEngine(engineOptions(config, scratchFolder(path)), (engine) =>
+      recordedRun(given, (runFile) => new Sync({ ...given, config }, runFile, engine).run()),
+    );
   });
 }
 
@@ -108,6 +112,7 @@ class Sync {
   constructor(
     private readonly options: SyncOptions,
     private readonly runFile: RunFile,
+    engine: Engine,
   ) {
     const { config, logger, signal, effects = realRunEffects, retryFor = 0, onLongOutage } = options;
     // Each request in flight listens for the stop.
@@ -120,7 +125,7 @@ class Sync {
     const outage = new Outage({ retryFor, onLongOutage, effects, logger, onWaiting, signal });
     const clock = new RunClock({ effects, logger });
     const limits = { ...RUN_LIMITS, ...options.limits };
-    const shared = { config, logger, progress, effects, outage, clock, signal, limits };
+    const shared = { config, logger, engine, progress, effects, outage, clock, signal, limits };
     this.#context = { ...shared, warehouse: config.warehouse.path, oneAtATime: pLimit(1) };
     this.#clients = new Clients(config, {
       version: options.version,
@@ -273,8 +278,8 @@ class Sync {
   #open(website: Website, folder: JournalFolder, header: RunHeader): WebsiteRun {
     const requests = { sent: 0, throttled: 0, retried: 0 };
     const source = this.#clients.sourceOf(website);
-    const { config, oneAtATime } = this.#context;
-    const journal = new JournalEngine(folder, engineOptions(config, folder.temporary), oneAtATime);
+    const { oneAtATime } = this.#context;
+    const journal = new JournalEngine(folder, connection(this.#context, folder.temporary), oneAtATime);
     return { ...this.#context, runId: header.run_id, website, folder, header, journal, source, requests };
   }
 

@@ -1,5 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { sizeOf } from '../../base/storage/durable.js';
 import { Engine, type EngineOptions } from '../../base/storage/engine.js';
 import { identifier, sql, sqlScript } from '../../base/storage/sql.js';
 import { coverageEntrySchema } from '../../source/contract/coverage.js';
@@ -11,7 +12,10 @@ import { REASONS } from '../../warehouse/journal/plan.js';
 import type { Column } from '../../warehouse/log/folder/tables.js';
 import { ownColumnsOf } from '../../warehouse/log/stage/comparison.js';
 
-const JOURNAL = ofStage('joins_as_written', 'journal_listing', 'journal_reports', 'journal_search', 'search_pages');
+/** Bytes of a listing whose journal may stay in memory while reports are fetched: some 10,000 pages. */
+const SMALL_LISTING = 4e6;
+
+const JOURNAL = ofStage('journal_listing', 'journal_reports', 'journal_search', 'search_pages');
 const WALK_LINES = ofStage('walk_lines', 'journal_windows');
 const KEPT_WALK = ofStage('kept_entries', 'doubled_urls', 'listed_entries');
 const ODD_RECORDS = ofStage('odd_entries', 'odd_reports');
@@ -43,8 +47,8 @@ export function contractVariables() {
 }
 
 /**
- * One engine over a run's journal. It is opened with the views of the journal at its first use, and loads a walk once
- * for any number of queries in a row.
+ * One engine over a website's journal. It is opened with the views of the journal at its first use, and loads a walk
+ * once for any number of queries in a row.
  */
 export class JournalEngine {
   #engine: Engine | null = null;
@@ -63,13 +67,20 @@ export class JournalEngine {
   use<T>(walk: number | null, work: (engine: Engine) => Promise<T>): Promise<T> {
     return this.inTurn(async () => {
       const engine = await this.#opened();
+      // Of the whole database.
+      await engine.run(sql('sync/stage/joins_as_written'));
       if (walk !== null && walk !== this.#walk) await viewKeptWalk(engine, walk);
       this.#walk = walk ?? this.#walk;
       return work(engine);
     });
   }
 
-  /** Releases its memory and threads; the next use opens it again. */
+  /** Releases the memory of a large journal until the next use. Opening a small one again would cost more. */
+  async rest(): Promise<void> {
+    if ((await sizeOf(this.folder.listing)) > SMALL_LISTING) this.close();
+  }
+
+  /** Releases its memory; the next use opens it again. */
   close(): void {
     this.#engine?.close();
     this.#engine = null;

@@ -8,22 +8,14 @@ import type { JournalFolder } from '../../warehouse/journal/folder.js';
 import { writeSealed } from '../../warehouse/journal/seal.js';
 import { tableQuery } from '../../warehouse/log/folder/prepare.js';
 import { type DataTable, SEARCH_TABLES } from '../../warehouse/log/folder/tables.js';
-import {
-  copyTable,
-  copyVersions,
-  factsOf,
-  type Manifest,
-  stagedFile,
-  stageRow,
-} from '../../warehouse/log/stage/commit-files.js';
+import { copyTable, factsOf, type Manifest, stagedFile, stageRow } from '../../warehouse/log/stage/commit-files.js';
 import {
   type CommitFacts,
+  copyComparison,
   previousState,
-  rangeBounds,
   setCommitFacts,
   viewComparison,
 } from '../../warehouse/log/stage/comparison.js';
-import { copyState } from '../../warehouse/log/state.js';
 import { keepOddRecords } from './journal-views.js';
 
 /** Tables that only a property has. */
@@ -79,11 +71,10 @@ export async function stageCommit(engine: Engine, input: StageInput): Promise<Ma
   // DuckDB knows the sizes of the staged files.
   await engine.run('reset disabled_optimizers');
   await viewComparison(engine);
-  const bounds = await rangeBounds(engine);
-  const versions = stagedFile(folder, 'page_versions');
-  rows.set('page_versions', await copyVersions(engine, versions, bounds));
-  const state = stagedFile(folder, 'page_state');
-  rows.set('page_state', await copyState(engine, state, bounds));
+  const [state, versions] = [stagedFile(folder, 'page_state'), stagedFile(folder, 'page_versions')];
+  const compared = await copyComparison(engine, { state, versions });
+  rows.set('page_versions', compared.versions);
+  rows.set('page_state', compared.state);
   await engine.view('now_page_state', tableQuery('page_state', [state]));
   const query = sql('warehouse/stage/coverage_summary');
   const summary = { table: 'coverage_summary', query, file: stagedFile(folder, 'coverage_summary') } as const;

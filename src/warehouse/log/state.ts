@@ -3,25 +3,13 @@ import { join, relative } from 'node:path';
 import { Failure } from '../../base/exit.js';
 import { makeFolder, publishFile } from '../../base/storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
-import { isWholeParquet, PARQUET_FORMAT } from '../../base/storage/parquet-file.js';
-import { identifier } from '../../base/storage/sql.js';
+import { isWholeParquet } from '../../base/storage/parquet-file.js';
 import { type DamagedFile, findDamaged, needing } from './folder/damage.js';
 import { listTableFiles, tableFile, withOwnScratch } from './folder/layout.js';
 import { tableQuery } from './folder/prepare.js';
-import { columnsOf, type DataTable, type Table } from './folder/tables.js';
+import type { DataTable, Table } from './folder/tables.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from './markers.js';
-import { type CommitFacts, copyComparison, rangeBounds, setCommitFacts, viewComparison } from './stage/comparison.js';
-
-/** Writes the state after the commit that the engine's views compare with the state before it. */
-export function copyState(engine: Engine, file: string, bounds: string[]): Promise<number> {
-  const columns = columnsOf('page_state').map(({ name }) => identifier(name));
-  return copyComparison(engine, `select ${columns.join(', ')} from next_state`, {
-    file,
-    format: PARQUET_FORMAT,
-    sortedBy: 'url',
-    bounds,
-  });
-}
+import { type CommitFacts, copyComparison, setCommitFacts, viewComparison } from './stage/comparison.js';
 
 /**
  * The state file of a website's newest commit, or null before the first one. A missing or incomplete file is rebuilt from
@@ -139,8 +127,8 @@ export async function rebuildState(
   });
 }
 
-/** Called for each commit, while the engine's views compare it with the state before it. */
-export type OnCompared = (engine: Engine, marker: Marker, bounds: string[]) => Promise<void>;
+/** Called for each commit with a file of the pages that it says something new of, as compared now; none: without any. */
+export type OnCompared = (marker: Marker, versions: string[]) => Promise<void>;
 
 /** What a state is derived from: the views of `sql/warehouse/stage`, and the tables whose files they read. */
 const FOLLOWED = {
@@ -183,9 +171,13 @@ class StateRebuild {
       await this.#view(view, table, filesOf(this.warehouse, [marker], table));
     }
     const file = join(this.temporary, `state.${marker.snapshotId}`);
-    const bounds = await rangeBounds(this.engine);
-    await copyState(this.engine, file, bounds);
-    await onCompared?.(this.engine, marker, bounds);
+    if (!onCompared) {
+      await copyComparison(this.engine, { state: file });
+      return file;
+    }
+    const versions = join(this.temporary, 'versions');
+    const rows = await copyComparison(this.engine, { state: file, versions });
+    await onCompared(marker, rows.versions > 0 ? [versions] : []);
     return file;
   }
 

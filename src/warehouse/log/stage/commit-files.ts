@@ -4,13 +4,12 @@ import { z } from 'zod';
 import { sha256Of, sizeOf } from '../../../base/storage/durable.js';
 import type { Engine, Scalar } from '../../../base/storage/engine.js';
 import { PARQUET_FORMAT } from '../../../base/storage/parquet-file.js';
-import { sql } from '../../../base/storage/sql.js';
 import { type JournalFolder, setAsidePath } from '../../journal/folder.js';
 import { readSealed } from '../../journal/seal.js';
 import { copyRows } from '../folder/sums.js';
 import { rowsQuery } from '../folder/tables.js';
 import { type CommittedFiles, filesSchema } from '../markers.js';
-import { copyComparison } from './comparison.js';
+import { ofTheCommit } from './comparison.js';
 
 /**
  * How the files of a commit are sorted, so that equal values are next to each other. The rows of search analytics stay as the
@@ -50,20 +49,6 @@ export function stagedFile(folder: JournalFolder, table: string): string {
   return join(folder.staged, `${table}.staged`);
 }
 
-/**
- * Writes the pages that a commit says something new of, by comparing it with the state before it; without any there is no
- * file.
- *
- * @param bounds from `rangeBounds`
- * @returns the number of rows
- */
-export async function copyVersions(engine: Engine, file: string, bounds: string[]): Promise<number> {
-  const query = ofTheCommit(sql('warehouse/stage/page_versions'));
-  const rows = await copyComparison(engine, query, { file, format: PARQUET_FORMAT, sortedBy: 'url', bounds });
-  if (rows === 0) await rm(file, { force: true });
-  return rows;
-}
-
 /** Writes a table of a commit, sorted; without rows there is no file. @returns the number of rows */
 export async function copyTable(
   engine: Engine,
@@ -74,11 +59,6 @@ export async function copyTable(
   const rows = await engine.copy(ofTheCommit(sorted), file, PARQUET_FORMAT);
   if (rows === 0) await rm(file, { force: true });
   return rows;
-}
-
-/** Adds the commit to each row of a query. Materializing the rows would take as long as reading them again. */
-function ofTheCommit(query: string): string {
-  return `with own_rows as not materialized (${query}\n) ${sql('warehouse/stage/of_the_commit')}`;
 }
 
 /** What a marker says about a file of its commit. */

@@ -53,9 +53,11 @@ export const COMPARED = [
   'report_failures',
   'rejected_records',
 ] as const satisfies DataTable[];
+/** The engines that have the views. */
+const viewed = new WeakSet<Engine>();
 const COMPARISON = [
-  ...['warehouse/stage/compared', 'warehouse/stage/report_attempts', 'warehouse/stage/absences'],
-  ...['warehouse/macros/031_page_status', 'warehouse/stage/next_state', 'warehouse/stage/page_change'],
+  ...['warehouse/stage/compared', 'warehouse/stage/report_attempts'],
+  ...['warehouse/macros/031_page_status', 'warehouse/stage/page_change'],
   // For the summary and the counts.
   ...['warehouse/macros/001_directory_of', 'warehouse/macros/029_california_date'],
 ];
@@ -68,6 +70,8 @@ const OF_THE_COMMIT = ['snapshot_id', 'website_id', 'snapshot_at', 'snapshot_dat
  * or from the warehouse, and may be replaced later, so the same statements also rebuild a state.
  */
 export async function viewComparison(engine: Engine): Promise<void> {
+  if (viewed.has(engine)) return;
+  viewed.add(engine);
   const ranged = engine.viewsScript({
     ...Object.fromEntries(
       COMPARED.map((table) => [`ranged_${table}`, `select ${comparable(table)} from now_${table} where in_range(url)`]),
@@ -91,39 +95,57 @@ export function ownColumnsOf(table: DataTable): Column[] {
   return columnsOf(table).filter(({ name }) => !OF_THE_COMMIT.includes(name));
 }
 
-/**
- * Writes a query over the comparison to a file sorted by URL, one range of URLs at a time, so that the memory that
- * joins need does not grow with the number of pages.
- *
- * @param sortedBy columns, `url` first
- * @param bounds where to cut the ranges, from `rangeBounds`
- * @returns the number of rows
- */
-export async function copyComparison(
-  engine: Engine,
-  query: string,
-  { file, format, sortedBy, bounds }: { file: string; format: string; sortedBy: string; bounds: string[] },
-): Promise<number> {
-  const sorted = `select * from (${query}\n) order by ${sortedBy}`;
-  if (bounds.length < 2) return engine.copy(sorted, file, format);
-  const parts = bounds.map((_, at) => `${file}.part${at}`);
-  for (const [at, part] of parts.entries()) {
-    await engine.set({ range_from: at === 0 ? null : (bounds[at] ?? null), range_to: bounds[at + 1] ?? null });
-    await engine.copy(sorted, part, PARQUET_FORMAT);
-  }
-  await engine.set({ range_from: null, range_to: null });
-  const rows = await engine.copyInOrder(parts, file, format);
-  await Promise.all(parts.map((part) => rm(part)));
-  return rows;
+/** Adds the commit to each row of a query. Materializing the rows would take as long as reading them again. */
+export function ofTheCommit(query: string): string {
+  return `with own_rows as not materialized (${query}\n) ${sql('warehouse/stage/of_the_commit')}`;
 }
 
-/** Where to cut the compared pages into ranges that fit into memory; empty if all pages fit at once. */
-export async function rangeBounds(engine: Engine): Promise<string[]> {
+/**
+ * Writes the state after the commit, and the pages that the commit says something new of: sorted by URL, and made one
+ * range of URLs at a time, so that the memory that joins need does not grow with the number of pages.
+ *
+ * @param files where to; no `versions`: those are not asked for
+ * @returns the number of rows of each; a file of versions without rows is removed
+ */
+export async function copyComparison(engine: Engine, files: { state: string; versions?: string }) {
+  const columns = columnsOf('page_state').map(({ name }) => identifier(name));
+  const outputs = [{ file: files.state, query: `select ${columns.join(', ')} from next_state` }];
+  if (files.versions) outputs.push({ file: files.versions, query: ofTheCommit(sql('warehouse/stage/page_versions')) });
+  const rows = [0, 0];
+  const ranges = await rangesOf(engine);
+  const partOf = (file: string, range: number) => (ranges.length === 1 ? file : `${file}.part${range}`);
+  for (const [range, bounds] of ranges.entries()) {
+    await engine.set(bounds);
+    await engine.run(sql('warehouse/stage/next_state'));
+    for (const [at, { file, query }] of outputs.entries()) {
+      const sorted = `select * from (${query}\n) order by url`;
+      rows[at] = (rows[at] ?? 0) + (await engine.copy(sorted, partOf(file, range), PARQUET_FORMAT));
+    }
+  }
+  await engine.run('drop table next_state');
+  if (ranges.length > 1) {
+    await engine.set({ range_from: null, range_to: null });
+    for (const { file } of outputs) {
+      const parts = ranges.map((_, range) => partOf(file, range));
+      await engine.copyInOrder(parts, file, PARQUET_FORMAT);
+      await Promise.all(parts.map((part) => rm(part)));
+    }
+  }
+  const [state = 0, versions = 0] = rows;
+  if (files.versions && versions === 0) await rm(files.versions);
+  return { state, versions };
+}
+
+/** The ranges of URLs whose comparison fits into memory, in order. */
+async function rangesOf(engine: Engine): Promise<{ range_from: string | null; range_to: string | null }[]> {
   const [row] = await engine.rows(z.object({ rows: z.coerce.number() }), sql('warehouse/stage/joined_rows'));
   const rowsPerRange = Math.max(LEAST_ROWS_PER_RANGE, Math.floor(engine.memoryLimit / BYTES_PER_ROW));
   const ranges = Math.ceil((row?.rows ?? 0) / rowsPerRange);
-  if (ranges < 2) return [];
+  if (ranges < 2) return [{ range_from: null, range_to: null }];
   await engine.set({ ranges });
   const bounds = await engine.rows(z.object({ bound: z.string() }), sql('warehouse/stage/range_bounds'));
-  return bounds.map(({ bound }) => bound);
+  return bounds.map(({ bound }, at) => ({
+    range_from: at === 0 ? null : bound,
+    range_to: bounds[at + 1]?.bound ?? null,
+  }));
 }
