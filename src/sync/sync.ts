@@ -141,7 +141,7 @@ class Sync {
   }
 
   async run(): Promise<Receipt> {
-    const { config, logger, progress, effects } = this.#context;
+    const { config, logger, engine, progress, effects } = this.#context;
     try {
       await checkOwnership(this.#context, own);
       const { runId, runs, receipts, unlisted } = await this.#begin();
@@ -155,7 +155,7 @@ class Sync {
         receipts.push(website.value);
       }
       progress.note('catching up');
-      const followers = await effects.follow({ config, logger, proveAt: effects.now() });
+      const followers = await effects.follow({ config, logger, engine, proveAt: effects.now() });
       const { damaged } = await readProven(config.warehouse.path);
       const { warning } = this.#context.clock;
       const doubtful = { ...(warning === null ? {} : { clock: warning }), ...(unlisted ? { error: unlisted } : {}) };

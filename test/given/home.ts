@@ -78,7 +78,7 @@ export class Home {
     follow = true,
     logger,
   }: HomeSync = {}): Promise<Receipt> {
-    await givenSchemas(this.warehouse);
+    await givenSchemas(this.warehouse, follow);
     return syncNow(this.config, {
       stopAfter,
       recoverOnly,

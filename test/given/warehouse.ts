@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { beforeAll, expect } from 'vitest';
 import { type Config, configSchema } from '../../src/base/config/schema.js';
 import { createLogger, type Logger } from '../../src/base/observe/log.js';
+import { withEngine } from '../../src/base/storage/engine.js';
 import { type RunEffects, realRunEffects } from '../../src/sync/context.js';
 import { type Receipt, runExitCode, type WebsiteReceipt } from '../../src/sync/receipt.js';
+import { createDatabase } from '../../src/warehouse/copies/duckdb.js';
 import { followAll } from '../../src/warehouse/copies/follow.js';
+import { warehouseFolder } from '../../src/warehouse/log/folder/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/log/folder/prepare.js';
 import { sync } from './client-clock.js';
 import { temporaryFolder } from './folder.js';
@@ -45,6 +48,7 @@ export async function buildWarehouse(nights: Night[], followed: 'followed' | nul
     keep(path, kept);
   }
   if (followed) {
+    await givenDatabase(path);
     const { sections = {} } = nights.at(-1) ?? {};
     const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse: path, sections });
     await realRunEffects.follow({ config, logger: createLogger({ level: 'silent' }) });
@@ -116,19 +120,30 @@ interface GivenSync {
 let prepared: Promise<string> | null = null;
 
 /**
- * Gives a new warehouse the empty files of its tables, which every warehouse has alike: a copy takes a tenth of the time
- * in which the first sync would make them.
+ * Gives a new warehouse what every one has alike: the text of its columns and, if followers take it, an empty
+ * `indexhouse.duckdb`. A copy takes a tenth of the time in which the first sync would make them.
  */
-export async function givenSchemas(warehouse: string): Promise<void> {
+export async function givenSchemas(warehouse: string, isFollowed = false): Promise<void> {
   if (existsSync(warehouse)) return;
+  cpSync(join(await preparedWarehouse(), 'schema'), join(warehouse, 'schema'), { recursive: true });
+  // What the first sync leaves behind, too.
+  mkdirSync(join(warehouse, 'tmp'));
+  if (isFollowed) await givenDatabase(warehouse);
+}
+
+async function givenDatabase(warehouse: string): Promise<void> {
+  cpSync(warehouseFolder(await preparedWarehouse()).database, warehouseFolder(warehouse).database);
+}
+
+function preparedWarehouse(): Promise<string> {
   prepared ??= (async () => {
     const path = mkdtempSync(join(tmpdir(), 'indexhouse-schemas-'));
     await prepareWarehouse(path, 'UTC');
+    const engine = { memoryLimit: 256e6, temporary: join(path, 'tmp') };
+    await withEngine(engine, (opened) => createDatabase(opened, warehouseFolder(path).database, 'UTC'));
     return path;
   })();
-  cpSync(join(await prepared, 'schema'), join(warehouse, 'schema'), { recursive: true });
-  // What the first sync leaves behind, too.
-  mkdirSync(join(warehouse, 'tmp'));
+  return prepared;
 }
 
 /** A night: runs a real sync, at a time of the test's choosing, and says what it did. */
@@ -140,7 +155,7 @@ export async function syncAt({
   maxRejectRatio,
   ...given
 }: GivenSync): Promise<Receipt> {
-  await givenSchemas(given.warehouse);
+  await givenSchemas(given.warehouse, followed !== null);
   const { effects } = clockOf(at);
   return sync({
     config: configFor(given),
@@ -158,7 +173,7 @@ export async function syncWebsite({ at, follow, logger, ...given }: Omit<GivenSy
   /** Why which follower is behind. */
   lagging: string[];
 }> {
-  await givenSchemas(given.warehouse);
+  await givenSchemas(given.warehouse, follow === undefined || follow === realRunEffects.follow);
   const config = configFor(given);
   const run = await sync({
     config: { ...config, websites: [{ id: 'w' }] },

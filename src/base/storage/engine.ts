@@ -33,7 +33,7 @@ export interface EngineOptions {
   temporary: string;
   /** Whether other connections to this database see its views; only for one in memory. Default: no. */
   sharedViews?: boolean;
-  /** Another engine with these options: this one is then a further connection to its database, which takes no time. */
+  /** Another engine: one in memory is then a further connection to its database, which takes no time to open. */
   within?: Engine | undefined;
 }
 
@@ -82,7 +82,7 @@ export class Engine {
     if (options.file !== undefined) checkAreFiles([options.file]);
     // No await if the folder exists: a process that is asked to end removes it, and must not make it again.
     if (!existsSync(options.temporary)) await makeFolders(options.temporary);
-    if (options.within) return options.within.connect();
+    if (options.within && options.file === undefined) return options.within.connect();
     // One folder each, because two databases that spill into the same one would overwrite each other's files.
     const temporary = mkdtempSync(join(options.temporary, 'duckdb-'));
     const instance = await createInstance(options, temporary);

@@ -1,7 +1,7 @@
 import type { Config } from '../../base/config/schema.js';
 import type { Logger } from '../../base/observe/log.js';
 import { withRemedy } from '../../base/storage/disk-error.js';
-import { type EngineOptions, withEngine } from '../../base/storage/engine.js';
+import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
 import { SECOND_MS } from '../../base/time.js';
 import { bucketFollower } from '../bucket/copy.js';
 import { scratchFolder } from '../log/folder/layout.js';
@@ -23,18 +23,22 @@ export interface FollowInput {
   lockTimeout?: number;
   /** The time of a night, in milliseconds since 1970: then it proves files, before anything follows them. */
   proveAt?: number;
+  /** The engine of that night. */
+  engine?: Engine;
 }
 
 /** Lets all followers catch up. A follower that cannot only lags: nothing here can fail a sync. */
-export async function followAll({ config, logger, lockTimeout, proveAt }: FollowInput): Promise<FollowerState[]> {
-  await updateIndex(config.warehouse.path, scratchOf(config), Date.now()).catch((error: unknown) =>
+export async function followAll(input: FollowInput): Promise<FollowerState[]> {
+  const { config, logger, lockTimeout, proveAt, engine } = input;
+  const scratch = scratchOf(config, engine);
+  await updateIndex(config.warehouse.path, scratch, Date.now()).catch((error: unknown) =>
     logger.info(withRemedy(error)),
   );
   const proving = async (log: Log) => {
     if (proveAt === undefined) return;
-    await prove(log, scratchOf(config), proveAt).catch((error: unknown) => logger.warn(withRemedy(error)));
+    await prove(log, scratch, proveAt).catch((error: unknown) => logger.warn(withRemedy(error)));
   };
-  const states = await follow(followersOf(config, lockTimeout), config, proving);
+  const states = await follow(followersOf(config, lockTimeout), config, proving, engine);
   for (const { name, behind, reason } of states) if (reason) logger.warn({ follower: name, behind }, reason);
   return states;
 }
@@ -44,8 +48,9 @@ export async function follow(
   followers: readonly Follower[],
   config: Config,
   before?: (log: Log) => Promise<void>,
+  within?: Engine,
 ): Promise<FollowerState[]> {
-  const scratch = scratchOf(config);
+  const scratch = scratchOf(config, within);
   const states: FollowerState[] = [];
   try {
     await withEngine(scratch, async (engine) => {
@@ -62,8 +67,8 @@ export async function follow(
   }
 }
 
-function scratchOf({ warehouse }: Config): EngineOptions {
-  return { memoryLimit: warehouse.memory_limit, temporary: scratchFolder(warehouse.path) };
+function scratchOf({ warehouse }: Config, within: Engine | undefined): EngineOptions {
+  return { memoryLimit: warehouse.memory_limit, temporary: scratchFolder(warehouse.path), within };
 }
 
 function couldNot(name: string, error: unknown): FollowerState {
