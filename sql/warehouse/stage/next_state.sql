@@ -33,7 +33,22 @@ with absences as (
   )
 )
 select
-  *,
+  -- Of the state before only what changes are told by: on most nights these are all pages.
+  columns(lambda name: not starts_with(name, 'was_')),
+  was_status,
+  was_listed_snapshot_id,
+  was_index_summary,
+  was_index_coverage_state,
+  was_canonicals_match,
+  was_searchengine_selected_canonical,
+  was_user_selected_canonical,
+  was_last_crawl_time,
+  was_report_snapshot_id,
+  was_report_indexing_allowed,
+  was_report_searchenginebot_primary_crawler,
+  was_report_page_fetch_status,
+  was_report_blocked_by_robots_txt,
+  was_report_sitemaps,
   coalesce(was_first_data_at, if(index_summary is not null, seen_now_at, null)) as first_data_at,
   greatest(last_crawl_time, report_last_crawl_time, was_last_known_crawl_time) as last_known_crawl_time,
   page_status(
