@@ -1,11 +1,9 @@
-import { rmSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { createLogger } from '../../src/base/observe/log.js';
 import { rebuildDuckdb } from '../../src/warehouse/copies/duckdb.js';
 import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../src/warehouse/log/folder/tables.js';
 import { addNote } from '../../src/warehouse/upkeep/note.js';
-import { copyOf } from './folder.js';
 import { commitInspected } from './inspected.js';
 import { givenNights, type Night, urlOf } from './nights.js';
 import { maintainAt } from './thinned.js';
@@ -82,25 +80,6 @@ export async function givenEveryTable(sources: 'api' | 'both' = 'api'): Promise<
   await addNote(config, { ...noted, directory: null, note: null, removes: note_id }, logger);
   await maintainAt(warehouse, { retention: '1d', now: Date.now() });
   return warehouse;
-}
-
-/** What to take away from such a warehouse, so that it is as it was at another time. */
-const LATER = {
-  'with nothing in it': () => ['.'],
-  'after one night': (nights: string[]) => ['tombstones', 'note_log', ...nights.slice(1)],
-  'after two nights': () => ['tombstones'],
-  'after maintain': () => [],
-} as const satisfies Record<string, (nights: string[]) => string[]>;
-export const MOMENTS = Object.keys(LATER) as (keyof typeof LATER)[];
-
-/** A copy of such a warehouse as it is at another moment, in a folder that is named `warehouse`. */
-export async function asOf(moment: keyof typeof LATER, warehouse: string): Promise<string> {
-  const copy = copyOf(warehouse);
-  const parquet = join(copy, 'parquet');
-  const markers = (await listTableFiles(copy, 'snapshots')).sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
-  const nights = markers.map((file) => relative(parquet, file));
-  for (const path of LATER[moment](nights)) rmSync(join(parquet, path), { recursive: true });
-  return copy;
 }
 
 /** The Parquet files of a table; of the state of pages, the newest one. */

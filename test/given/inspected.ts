@@ -20,8 +20,6 @@ interface InspectedNight {
   extra?: Readonly<Record<string, object>>;
   /** Clicks of the last day that is final, three days before. */
   clicks?: Readonly<Record<string, number>>;
-  /** Null: nothing was planned. By default as the nights before inspected the pages, in the order of `inspects`. */
-  evidence?: null;
   /** Rows of `listing_sources`. */
   sources?: readonly object[];
 }
@@ -101,8 +99,8 @@ function listingLines({ lists, sources = [] }: InspectedNight, at: Date): object
   ];
 }
 
-function evidenceOf({ lists, evidence, known }: Given): string | null {
-  if (evidence === null) return null;
+/** As the nights before inspected the pages. */
+function evidenceOf({ lists, known }: Given): string {
   const count = (as: 'shown' | 'ended' | undefined) => lists.filter((path) => known.get(path) === as).length;
   const before = { shown: count('shown'), ended: count('ended'), others: count(undefined) };
   return JSON.stringify({ pages: lists.length, today: 0, today_indexed: 0, ...before, contradicted: 0 });

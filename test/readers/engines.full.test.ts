@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { withReader } from '../../src/answers/query/reader.js';
 import { withEngine } from '../../src/base/storage/engine.js';
-import { literal, packageFolder } from '../../src/base/storage/sql.js';
-import { rowsOf } from '../answers/query/given.js';
-import { asOf, filesOfTable, givenEveryTable, MOMENTS } from '../given/every-table.js';
+import { literal } from '../../src/base/storage/sql.js';
+import { filesOfTable, givenEveryTable } from '../given/every-table.js';
 import { temporaryFolder } from '../given/folder.js';
 import { mayInstallTools } from '../given/packages.js';
 import type { Row } from '../given/parquet.js';
@@ -47,70 +44,33 @@ const ASK_CLICKHOUSE = `
 import chdb, json, sys
 print(json.dumps([str(chdb.query(sql, "JSONCompactEachRow")) for sql in json.load(sys.stdin)]))`;
 
-const ARE_THERE = mayInstallTools() && installPython('chdb', 'duckdb-1.1', 'newest');
+const ARE_THERE = mayInstallTools() && installPython('chdb', 'duckdb-1.1');
 
-describe.runIf(ARE_THERE)('the Parquet files', () => {
-  test('ClickHouse and DuckDB 1.1 read every table as DuckDB of today does', async () => {
-    const warehouse = await givenEveryTable('both');
-    const texts: string[] = [];
-    for (const [table, columns] of await documentedColumns()) {
-      const files = await filesOfTable(warehouse, table);
-      const rows = canonical(await byDuckdb(files), columns);
-      expect(rows.length, `test/given/every-table.ts makes no rows of ${table}`).toBeGreaterThan(0);
-      const clickhouse = canonical(byClickhouse(files, columns), columns);
-      expect([table, fingerprint(clickhouse)]).toEqual([table, fingerprint(rows)]);
-      texts.push(asTexts(table, `read_parquet([${files.map(literal).join(', ')}])`));
-    }
-    expect(askOlder(texts)).toEqual(await askOurs(texts));
-  });
+test.runIf(ARE_THERE)('ClickHouse and DuckDB 1.1 read every table as DuckDB of today does', async () => {
+  const warehouse = await givenEveryTable('both');
+  const texts: string[] = [];
+  for (const [table, columns] of await documentedColumns()) {
+    const files = await filesOfTable(warehouse, table);
+    const rows = canonical(await byDuckdb(files), columns);
+    expect(rows.length, `test/given/every-table.ts makes no rows of ${table}`).toBeGreaterThan(0);
+    const clickhouse = canonical(byClickhouse(files, columns), columns);
+    expect([table, fingerprint(clickhouse)]).toEqual([table, fingerprint(rows)]);
+    texts.push(asTexts(table, `read_parquet([${files.map(literal).join(', ')}])`));
+  }
+  expect(askOlder(texts)).toEqual(await askOurs(texts));
 });
 
-describe.runIf(ARE_THERE)('the guides', () => {
-  /** A warehouse in which every table has rows. */
-  let every: string;
-
-  beforeAll(async () => {
-    every = await givenEveryTable();
-  });
-
-  test('DuckDB 1.1 opens analytics.duckdb, and every view answers as in DuckDB of today', async () => {
-    const file = join(every, 'analytics.duckdb');
-    const list = "select view_name from duckdb_views() where not internal and database_name = 'analytics' order by all";
-    const [names = []] = z.array(z.array(z.tuple([z.string()]))).parse(await askOurs([list], file));
-    expect(names.length).toBeGreaterThan(10);
-    const statements = names.map(([name]) => asTexts(name, name));
-    expect(askOlder(statements, file)).toEqual(await askOurs(statements, file));
-    // Beside tables of one's own.
-    const attached = [`attach ${literal(file)} as seo (read_only)`, 'use seo', 'select count(*) > 0 from pages'];
-    expect(askOlder(attached)).toEqual([[], [], [[true]]]);
-  });
-
-  test.each(MOMENTS)('count the pages of a warehouse %s', async (moment) => {
-    const warehouse = await asOf(moment, every);
-    const home = dirname(warehouse);
-    const counts = 'select snapshot_date, count(*) as pages from coverage group by all order by all';
-    const rows = await withReader({ warehouse, memoryLimit: 256e6 }, (reader) => rowsOf(reader, counts));
-    const expected = rows.map(({ snapshot_date, pages }) => [snapshot_date, pages]);
-    const [sql, clickhouse] = [blocksOf('DuckDB', 'sql'), blocksOf('ClickHouse', 'clickhouse')];
-    const program = `import duckdb, json
-counts = [row[1:] for row in duckdb.sql(${JSON.stringify(sql)}).fetchall()]
-print(json.dumps(sorted([str(date), pages] for date, pages in counts)))`;
-    for (const packages of ['duckdb-1.1', 'newest'] as const)
-      expect([packages, askPython(packages, program, home)]).toEqual([packages, expected]);
-    expect(
-      askClickhouse([clickhouse.replaceAll("'warehouse/", `'${home}/warehouse/`)]).map(([, ...row]) => row),
-    ).toEqual(expected);
-  });
+test.runIf(ARE_THERE)('DuckDB 1.1 opens analytics.duckdb, and every view answers as in DuckDB of today', async () => {
+  const file = join(await givenEveryTable(), 'analytics.duckdb');
+  const list = "select view_name from duckdb_views() where not internal and database_name = 'analytics' order by all";
+  const [names = []] = z.array(z.array(z.tuple([z.string()]))).parse(await askOurs([list], file));
+  expect(names.length).toBeGreaterThan(10);
+  const statements = names.map(([name]) => asTexts(name, name));
+  expect(askOlder(statements, file)).toEqual(await askOurs(statements, file));
+  // Beside tables of one's own.
+  const attached = [`attach ${literal(file)} as seo (read_only)`, 'use seo', 'select count(*) > 0 from pages'];
+  expect(askOlder(attached)).toEqual([[], [], [[true]]]);
 });
-
-/** The code of one language in a section of the guide. */
-function blocksOf(section: string, language: string): string {
-  const guide = readFileSync(join(packageFolder(), 'docs', 'bi', 'README.md'), 'utf8');
-  const text = guide.split(`\n### ${section}\n`)[1]?.split('\n##')[0] ?? '';
-  return [...text.matchAll(/```(\w+)\n([\s\S]*?)```/g)]
-    .map(([, name, code]) => (name === language ? code : ''))
-    .join('');
-}
 
 /** A query for all values as texts, but for what follows from the hour at which it is asked. */
 function asTexts(relation: string, from: string): string {
@@ -133,13 +93,6 @@ function askOurs(statements: string[], file?: string): Promise<unknown[]> {
   });
 }
 
-/** The rows of all statements. */
-function askClickhouse(statements: string[]): unknown[][] {
-  const answers = z.array(z.string()).parse(askPython('chdb', ASK_CLICKHOUSE, '.', statements));
-  const lines = answers.flatMap((answer) => answer.split('\n').filter((line) => line !== ''));
-  return lines.map((line) => z.array(z.unknown()).parse(JSON.parse(line)));
-}
-
 function byClickhouse(files: string[], columns: readonly Column[]): Row[] {
   const structure = columns.map(({ name, type }) => `${name} ${CLICKHOUSE_TYPES[type]}`).join(', ');
   const shown = columns.map(({ name, type }) =>
@@ -150,7 +103,9 @@ function byClickhouse(files: string[], columns: readonly Column[]): Row[] {
       `select ${shown.join(', ')} from file(${literal(file)}, Parquet, ${literal(structure)})
        settings output_format_json_quote_64bit_integers = 0, use_hive_partitioning = 0`,
   );
-  return askClickhouse(statements).map((values) =>
-    Object.fromEntries(columns.map(({ name }, at) => [name, values[at]])),
-  );
+  const answers = z.array(z.string()).parse(askPython('chdb', ASK_CLICKHOUSE, '.', statements));
+  return answers
+    .flatMap((answer) => answer.split('\n').filter((line) => line !== ''))
+    .map((line) => z.array(z.unknown()).parse(JSON.parse(line)))
+    .map((values) => Object.fromEntries(columns.map(({ name }, at) => [name, values[at]])));
 }
