@@ -1,6 +1,5 @@
 import { once as nextEvent } from 'node:events';
 import { request } from 'node:http';
-import { isDeepStrictEqual } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { judged, readStatus } from '../../../src/answers/status/status.js';
@@ -63,18 +62,16 @@ describe('two keys', () => {
     const client = await clientOf(tokens.shop);
     const foreign = asked('other', 'https://other.example/blog/000');
     const missing = asked('nobody', 'https://nobody.example/blog/000');
-    for (const [at, [name, given]] of foreign.entries()) {
-      const answer = await call(client, name, given);
-      const other = missing[at]?.[1];
-      const answers = [answer, isDeepStrictEqual(given, other) ? answer : await call(client, name, other)];
-      const [one, none] = answers.map((answer) =>
-        JSON.stringify([answer.error, answer.content, answer.text])
-          .replaceAll(/https:\/\/(other|nobody)\.example/g, 'ASKED')
-          .replaceAll(/\\?"(other|nobody)\\?"/g, 'ASKED')
-          .replaceAll(/"checked_at":"[^"]*"|"age_seconds":\d+|_seconds":\d+/g, 'TIME'),
-      );
-      expect([name, given, one]).toEqual([name, given, none]);
-      expect([name, given, one]).toEqual([name, given, expect.not.stringMatching(FOREIGN)]);
+    const hidden = async ([name, given]: [string, Record<string, unknown>]) => {
+      const { error, content, text } = await call(client, name, given);
+      return JSON.stringify([error, content, text])
+        .replaceAll(/https:\/\/(other|nobody)\.example|\\?"(other|nobody)\\?"/g, 'ASKED')
+        .replaceAll(/"checked_at":"[^"]*"|"age_seconds":\d+|_seconds":\d+/g, 'TIME');
+    };
+    for (const [at, one] of foreign.entries()) {
+      const answer = await hidden(one);
+      expect([one, answer]).toEqual([one, await hidden(missing[at] ?? one)]);
+      expect([one, answer]).toEqual([one, expect.not.stringMatching(FOREIGN)]);
     }
   });
 

@@ -217,17 +217,15 @@ it('columns of one’s own are in the table of pages and its downloads, and narr
   const visitor = await (await startDashboard(shop.path, { reader })).visitor(SHOP_TOKEN);
   const all = await visitor.get(`${SHOP}/pages?per=200`);
   const shown = new Map(rowsOf(all, 'pages').map(([url = '', ...cells]) => [url, cells.slice(-2)]));
-  expect(shown.get(pageAt(0))).toEqual([MARKUP, 'a&b']);
-  expect(shown.get(pageAt(10))).toEqual(['Ben', '–']);
+  expect([shown.get(pageAt(0)), shown.get(pageAt(10))]).toEqual([
+    [MARKUP, 'a&b'],
+    ['Ben', '–'],
+  ]);
   expect(all.text).not.toContain('<script');
-  expect(shownText(all.text)).toMatch(/owner\s*Ben 109\s*"'>.*10\s*none 4\s*tier\s*none 113\s*a&b 10/);
   const link = linksOf(all).find((one) => one.includes(`own=${encodeURIComponent('owner=Ben')}`)) ?? '';
   const [head = '', ...lines] = (await visitor.get(link.replace('/pages?', '/pages.csv?'))).text.split('\r\n');
-  expect([head, lines[0], lines.length]).toEqual([
-    ...[expect.stringMatching(/,owner,tier$/), expect.stringMatching(/,Ben,$/), 110],
-  ]);
-  const unknown = await visitor.get(`${SHOP}/pages?own=x%3D1`);
-  expect(shownText(unknown.text)).toContain('own: there is no column "x"');
+  expect([head.slice(-11), lines[0]?.slice(-5), lines.length]).toEqual([',owner,tier', ',Ben,', 110]);
+  expect(shownText((await visitor.get(`${SHOP}/pages?own=x%3D1`)).text)).toContain('own: there is no column "x"');
 });
 
 describe('hostile data', () => {

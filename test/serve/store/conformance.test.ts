@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type CoverageEntry, coverageEntrySchema } from '../../../src/source/contract/coverage.js';
@@ -7,13 +6,12 @@ import { type UrlReport, urlReportSchema } from '../../../src/source/contract/re
 import { startSimulator } from '../../given/client-clock.js';
 import { NASTY_PATHS } from '../../given/nasty-paths.js';
 import { pagesOf } from '../../given/pages-of.js';
-import { type ServedWarehouse, serveSimulated } from '../../given/served.js';
+import { serveSimulated } from '../../given/served.js';
 import { entryWindow } from '../client.js';
 
 /** The specification, section by section, held against both stores of the one HTTP interface. */
 const PAGES = 60;
 const KEYS = { reader: ['shop', 'empty', 'gone'], stranger: ['other'] };
-const MAX_LIMIT = 1000;
 
 type EntryWindow = z.infer<typeof entryWindow>;
 
@@ -24,8 +22,6 @@ interface Served {
 }
 
 const served: Record<string, Served> = {};
-let copy: ServedWarehouse;
-const failures: unknown[] = [];
 
 beforeAll(async () => {
   const simulator = await startSimulator({
@@ -42,11 +38,7 @@ beforeAll(async () => {
       websites,
     })),
   });
-  copy = await serveSimulated(simulator, {
-    token: 'all',
-    keys: KEYS,
-    options: { onError: (error) => failures.push(error) },
-  });
+  const copy = await serveSimulated(simulator, { token: 'all', keys: KEYS });
   const pages = pagesOf(simulator.world, 'shop');
   const entries = new Map(pages.map(({ coverage }) => [coverage.url, coverage]));
   const reports = new Map(pages.map(({ report }) => [report.url, report]));
@@ -115,10 +107,10 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
         expect(urls).toHaveLength(Math.min(limit, count - skip));
         const before = number === 1 ? null : `/v1/urls/shop?skip=${skip - limit}&limit=${limit}`;
         expect(pagination.prev_page?.split('&snapshot=')[0] ?? null).toBe(before);
-        expect(pagination.next_page === null).toBe(pagination.end);
         seen.push(...urls.map((entry) => entry.url));
         next = z.string().nullable().parse(pagination.next_page);
-        if (next !== null) expect(next.startsWith(`/v1/urls/shop?skip=${skip + limit}&limit=${limit}`)).toBe(true);
+        const after = pagination.end ? null : `/v1/urls/shop?skip=${skip + limit}&limit=${limit}`;
+        expect(next?.split('&snapshot=')[0] ?? null).toBe(after);
       }
       expect([...seen].sort()).toEqual([...its().entries.keys()].sort());
     });
@@ -189,40 +181,4 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
     expect([head.status, await head.text()]).toEqual([200, '']);
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(await got.text())));
   });
-});
-
-/** What strangers put into parameters, and what is nearly right. */
-const value = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 30 }).map((text) => text.toWellFormed()),
-  fc.constantFrom('', '0', '-1', '1.5', '99999999999999999999', '2147483647', 'NaN', 'null', '[]', "' or 1=1 --", '\0'),
-  fc.constantFrom('2025-03-01', '9999-12-31', '2025-13-01', '2025-03-01T25:00:00Z', '2025-03-01T00:00:00+99:99'),
-  fc.constant('x'.repeat(5000)),
-);
-
-it('no value of any parameter gets a 500, a stack trace or more than was asked for', async () => {
-  const paths = ['/v1', '/v1/urls/{website_id}', '/v1/url-report'];
-  const known = [...(served['warehouse']?.entries.keys() ?? [])];
-  const id = fc.oneof({ weight: 3, arbitrary: fc.constant('shop') }, value);
-  const name = fc.constantFrom('skip', 'limit', 'as_of', 'snapshot', 'url', 'unknown');
-  const given = fc.tuple(name, fc.oneof(value, fc.constantFrom(...known.slice(0, 5))));
-  const request = fc.tuple(fc.constantFrom(...paths), id, fc.array(given, { maxLength: 3 }));
-  const statuses = new Set<number>();
-  await fc.assert(
-    fc.asyncProperty(request, async ([path, id, pairs]) => {
-      const query = pairs.map(([name, text]) => `${name}=${encodeURIComponent(text)}`).join('&');
-      const url = `${path.replace('{website_id}', encodeURIComponent(id))}?${query}`;
-      const { statusCode, body } = await copy.app.inject({ url, headers: { authorization: 'Bearer reader' } });
-      statuses.add(statusCode);
-      expect([200, 400, 403, 404, 414]).toContain(statusCode);
-      expect(body).not.toMatch(/node_modules|\.js:\d|duckdb|select |at Object/i);
-      const parsed: unknown = JSON.parse(body);
-      if (statusCode !== 200) expect(errorBodySchema.parse(parsed).status).toBe(statusCode);
-      else if (url.startsWith('/v1/urls/'))
-        expect(entryWindow.parse(parsed).pagination.limit).toBeLessThanOrEqual(MAX_LIMIT);
-      else if (url.startsWith('/v1/url-report')) expect(known).toContain(urlReportSchema.parse(parsed).url);
-    }),
-    { numRuns: 60 },
-  );
-  expect(failures).toEqual([]);
-  expect([...statuses]).toEqual(expect.arrayContaining([200, 400]));
 });

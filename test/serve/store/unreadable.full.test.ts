@@ -1,19 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
-import { addKey } from '../../../src/serve/keys/manage-keys.js';
+import { expect, test } from 'vitest';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import type { Table } from '../../../src/warehouse/log/folder/tables.js';
 import { copyOf } from '../../given/folder.js';
-import { serveWarehouse, serviceOver } from '../../given/served.js';
+import { serveWarehouse } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
-import { Visitor } from '../dashboard/visitor.js';
 
 const built = sharedWarehouse(() => {
   const pages = (site: string): GivenPage[] =>
     Array.from({ length: 50 }, (_, number) => ({
       url: `https://${site}.example/${number}`,
-      entry: { index_summary: 'Indexed', index_coverage_state: `state ${number}` },
+      entry: { index_summary: 'Indexed' },
       report: { index_summary: 'Indexed' },
     }));
   const lists = { sick: pages('sick'), well: pages('well') };
@@ -37,12 +35,7 @@ async function servedWith(damage: (warehouse: string) => Promise<void> = async (
   await damage(warehouse);
   const keys = { k: ['sick', 'well'], sick: ['sick'], well: ['well'] };
   let now = 0;
-  const served = await serveWarehouse({
-    warehouse,
-    now: () => Date.parse('2025-03-03T00:00:00Z'),
-    keys,
-    clock: () => now,
-  });
+  const served = await serveWarehouse({ warehouse, now: () => Date.parse('2025-03-03'), keys, clock: () => now });
   const get = async (path: string, token = 'k') => {
     // Each request looks at the warehouse again.
     now += 1000;
@@ -81,21 +74,6 @@ test.each(TORN)(
     expect(await health('well')).toMatchObject({ status: 'ok', websites: 1, commits: 2, unreadable_files: 0 });
   },
 );
-
-test('a file whose rows cannot be read stops no page of another website', async () => {
-  const warehouse = copyOf(built.path);
-  for (const table of ['page_versions', 'coverage'] as const)
-    for (const file of await filesOf(warehouse, table)) rot(file);
-  const { token } = await addKey(warehouse, { label: 'team', websites: 'all' });
-  const service = await serviceOver(warehouse);
-  onTestFinished(() => service.close());
-  const visitor = new Visitor(service.url);
-  await visitor.signIn(token);
-  const page = `/page?url=${encodeURIComponent('https://well.example/7')}`;
-  for (const room of ['', '/pages?changed=fell_out', '/pages.csv', '/changes?kind=all', page, '/compare', '/runs']) {
-    expect([room, (await visitor.get(`/dashboard/websites/well${room}`)).status]).toEqual([room, 200]);
-  }
-});
 
 test('a file whose rows cannot be read costs the answers that need it, until it is repaired where it is', async () => {
   const { get, health, report, unreadable, warehouse } = await servedWith();
