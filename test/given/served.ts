@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { readStatus } from '../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../src/answers/status/status-input.js';
 import { addHealth, type ServiceOptions, startService } from '../../src/app/cli/serving/running-service.js';
@@ -12,13 +11,12 @@ import type { Store } from '../../src/serve/api/store.js';
 import { LiveReader } from '../../src/serve/store/live-reader.js';
 import { WarehouseStore } from '../../src/serve/store/warehouse-store.js';
 import { atEnd, temporaryFolder } from './folder.js';
-import { buildWarehouse, type Night, syncAt } from './warehouse.js';
+import { syncAt } from './warehouse.js';
 
 export const MEMORY_LIMIT = 256_000_000;
 
 export interface ServedWarehouse {
   baseUrl: string;
-  app: FastifyInstance;
   /** The files that were reported as unreadable. */
   unreadable: string[];
   /** Asks with the first of the keys, unless a header names another. */
@@ -66,27 +64,18 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
   const authorization = `Bearer ${Object.keys(keys)[0]}`;
   const get = (path: string, init: RequestInit = {}) =>
     fetch(baseUrl + path, { ...init, headers: { authorization, ...init.headers } });
-  return { baseUrl, app, unreadable, get };
-}
-
-/** Serves a warehouse after these nights. */
-export async function serveNights(
-  nights: Night[],
-  given: Omit<ServeGiven, 'warehouse'>,
-): Promise<ServedWarehouse & { warehouse: string }> {
-  const { path: warehouse } = await buildWarehouse(nights);
-  return { ...(await serveWarehouse({ ...given, warehouse })), warehouse };
+  return { baseUrl, unreadable, get };
 }
 
 /** Serves what one sync of a simulator gives, at the time of its world. @param given `token`: the key of the sync */
 export async function serveSimulated(
   { url: baseUrl, world }: Simulator,
   { token, ...given }: Pick<ServeGiven, 'keys' | 'options'> & { token: string },
-): Promise<ServedWarehouse & { warehouse: string }> {
+): Promise<ServedWarehouse> {
   const warehouse = join(temporaryFolder(), 'warehouse');
   const now = world.now.getTime();
   await syncAt({ baseUrl, warehouse, at: world.now.toISOString(), sections: { api: { token } } });
-  return { ...(await serveWarehouse({ ...given, warehouse, now: () => now })), warehouse };
+  return serveWarehouse({ ...given, warehouse, now: () => now });
 }
 
 /** A whole service in this process, which logs nothing unless the options say so. */

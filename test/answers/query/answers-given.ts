@@ -4,14 +4,7 @@ import type { GivenPage } from '../../given/service.js';
 import { type BuiltWarehouse, buildWarehouse } from '../../given/warehouse.js';
 
 /** The times of the nights, the first at index 1. The third has a listing that is partial. */
-export const AT = [
-  '',
-  '2025-03-01T02:00:00.000Z',
-  '2025-03-02T02:00:00.000Z',
-  '2025-03-03T02:00:00.000Z',
-  '2025-03-10T02:00:00.000Z',
-  '2025-03-11T02:00:00.000Z',
-];
+export const AT = ['', '01', '02', '03', '10', '11'].map((day) => day && `2025-03-${day}T02:00:00.000Z`);
 const BLOG_MAP = 'https://shop.example/blog.xml';
 const MAIN_MAP = 'https://shop.example/main.xml';
 export const CRAWLED_STATE = 'Crawled - currently not indexed';

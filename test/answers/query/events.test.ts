@@ -1,15 +1,101 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type MadeChange, type MadeNight, MadeNights } from './made-nights.js';
+import { z } from 'zod';
+import { findAnalysis } from '../../../src/answers/query/catalog.js';
+import { valuesOf } from '../../../src/answers/query/parameters.js';
+import { Engine } from '../../../src/base/storage/engine.js';
+import { createTables, viewScript } from '../../../src/warehouse/log/folder/tables.js';
+import { atEnd, temporaryFolder } from '../../given/folder.js';
 
 const CRAWLED = 'Crawled - currently not indexed';
 const SUBMITTED = 'Submitted and indexed';
 const ALL_TIME = { since: '2025-01-01' };
 
-let warehouse: MadeNights;
+interface MadeChange {
+  url: string;
+  change: string;
+  from: string | null;
+  to: string | null;
+  /** Whether the page was not crawled since the night before. */
+  uncrawled?: boolean;
+}
 
+/** What changed in a snapshot, without the listing itself: enough for what is made of changes and counts alone. */
+interface MadeNight {
+  /** `YYYY-MM-DD`. */
+  date: string;
+  partial?: boolean;
+  changes: MadeChange[];
+}
+
+/** The versions of pages that such changes come with. */
+const VERSIONS = `create view page_versions as
+  select
+    snapshot_id,
+    website_id,
+    snapshot_date,
+    observed_at,
+    url,
+    null::timestamptz as last_crawl_time,
+    case
+      when bool_or(change = 'disappeared') then 'gone'
+      else if(bool_or(index_step(change, from_value, to_value) = 1), 'indexed', 'not_indexed')
+    end as status,
+    case
+      when bool_or(change = 'appeared') then null
+      else if(bool_or(index_step(change, from_value, to_value) = -1), 'indexed', 'not_indexed')
+    end as was_status,
+    any_value(from_value) filter (change = 'coverage_state') as was_index_coverage_state,
+    any_value(to_value) filter (change = 'coverage_state') as index_coverage_state,
+    list_concat(list(change), if(any_value(is_uncrawled), [], ['crawled'])) as changes
+  from changes_made
+  group by all`;
+
+const folder = temporaryFolder();
+let engine: Engine;
+
+/** An engine of its own, in which a test makes up the nights: a year of them takes a second. */
 beforeAll(async () => {
-  warehouse = await MadeNights.open();
+  engine = await Engine.open({ memoryLimit: 512e6, temporary: folder });
+  atEnd(() => engine.close());
+  await createTables(engine);
+  for (const statement of [
+    // The views stand on tables whose rows need not have all columns.
+    'create or replace table snapshots as select * from snapshots',
+    viewScript('UTC'),
+    'create table changes_made as select * from page_changes',
+    'create or replace view page_changes as from changes_made',
+    'drop table page_versions',
+    VERSIONS,
+  ])
+    await engine.run(statement);
 });
+
+/** The rows of an analysis over these nights. */
+async function ask(nights: readonly MadeNight[], name: string, given: Record<string, string> = {}) {
+  const idsOf = (date: string) => {
+    return { snapshot_id: date, website_id: 'w', snapshot_at: `${date}T02:00:00Z`, snapshot_date: date };
+  };
+  const snapshots = nights.map(({ date, partial }) => {
+    return { ...idsOf(date), listing_status: partial ? 'partial' : 'complete', files: '{"coverage_summary": {}}' };
+  });
+  const changes = nights.flatMap(({ date, changes }) =>
+    changes.map(({ url, change, from, to, uncrawled = false }) => {
+      const values = { change, from_value: from, to_value: to, is_uncrawled: uncrawled };
+      return { ...idsOf(date), observed_at: `${date}T02:00:00Z`, url, ...values };
+    }),
+  );
+  for (const [table, rows] of Object.entries<object[]>({ snapshots, changes_made: changes })) {
+    const file = join(folder, `${table}.json`);
+    writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'));
+    await engine.run(`delete from ${table}`);
+    await engine.run(`insert into ${table} by name from read_json('${file}', format = 'newline_delimited')`);
+  }
+  const analysis = findAnalysis(name);
+  const values = valuesOf(analysis, new Map(Object.entries(given)), nights.at(-1)?.date ?? '');
+  return engine.rows(z.record(z.string(), z.unknown()), analysis.sql, values);
+}
 
 /** So many pages of a directory leave the index on a night, and so many come in. */
 function moving(directory: string, out: number, into: number, state = CRAWLED): MadeChange[] {
@@ -41,7 +127,7 @@ const quietNights = (number: number) => Array.from({ length: number }, (_, night
 const fall = [...moving('/a/', 2, 1), ...moving('/b/', 30, 1, 'Soft 404')];
 
 async function found(nights: (MadeChange[] | 'partial' | null)[], given: Record<string, string> = {}) {
-  const rows = await warehouse.ask(nightsOf(nights), 'events', { ...ALL_TIME, ...given });
+  const rows = await ask(nightsOf(nights), 'events', { ...ALL_TIME, ...given });
   return rows.map(({ snapshot_date, what, name, change }) =>
     [snapshot_date, what, ...(name ? [name] : []), change].join(' '),
   );
@@ -62,7 +148,7 @@ describe('an event', () => {
   test('holds what a sentence needs, and that hardly any page was crawled since', async () => {
     const eventOf = async (crawled: number) => {
       const changes = fall.map((made) => ({ ...made, uncrawled: Number(made.url.split('/').at(-1)) >= crawled }));
-      return (await warehouse.ask(nightsOf([...quietNights(20), changes]), 'events', ALL_TIME))[0];
+      return (await ask(nightsOf([...quietNights(20), changes]), 'events', ALL_TIME))[0];
     };
     expect(await eventOf(100)).toMatchObject({
       ...{ nights: 1, change: -30, direction: 'left', moved: 32, directory: '/b/', directory_pages: 30 },
@@ -141,7 +227,7 @@ function waitingNights(days: number, waits: (number | null)[]): MadeNight[] {
 }
 
 async function funnel(days: number, waits: (number | null)[]) {
-  const [row] = await warehouse.ask(waitingNights(days, waits), 'index_funnel', { since: '2025-01-01' });
+  const [row] = await ask(waitingNights(days, waits), 'index_funnel', { since: '2025-01-01' });
   return row;
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -72,14 +72,6 @@ describe('what a reader sees', () => {
     reader = await Reader.open({ warehouse: warehouse.path, memoryLimit: 256e6, onRebuilt });
     expect(await rowsOf(reader, 'from page_state order by url')).toEqual(before);
     expect(rebuilt).toHaveLength(1);
-  });
-
-  test('is empty where the warehouse is', async () => {
-    const empty = temporaryFolder();
-    mkdirSync(join(empty, 'parquet'));
-    reader = await openReader(empty);
-    expect([await countOf('snapshots'), await countOf('pages')]).toEqual([0, 0]);
-    expect(reader.today).toBe(new Date().toISOString().slice(0, 10));
   });
 });
 

@@ -126,9 +126,9 @@ test('a report on hostile pages holds no script, no handler and nothing from els
 
 describe('the address of a page', () => {
   it('is a link that gives its target nothing only where it is one to the web', () => {
+    const address = 'https://a.example/?a=1&amp;b=&quot;2&quot;';
     expect(pageLink('https://a.example/?a=1&b="2"').text).toBe(
-      '<a class="url" href="https://a.example/?a=1&amp;b=&quot;2&quot;" rel="noopener noreferrer">' +
-        'https://a.example/?a=1&amp;b=&quot;2&quot;</a>',
+      `<a class="url" href="${address}" rel="noopener noreferrer">${address}</a>`,
     );
     for (const url of [SCRIPT_LINK, 'data:text/html,x', ' https://a.example', 'https://', 'https://a.example/\u202e']) {
       expect(pageLink(url).text).toMatch(/^<span /);

@@ -53,20 +53,6 @@ describe('the story of a report', () => {
     expect(none).toContain('(35.6%), no net change among the pages known on Mar 8.');
   });
 
-  it('names the directory or state that an event happened to, and the nights between two listings', () => {
-    const came = { change: 12, direction: 'came', moved: 12, state: 'no data', nights: 3 } as const;
-    const [, directory, state] = sentencesOf({
-      events: [
-        { ...BROKE, what: 'state', name: 'Soft 404', ...came },
-        { ...BROKE, what: 'directory', name: '/docs/', change: -9, moved: 9 },
-      ],
-    });
-    expect(directory).toMatch(
-      /^On Mar 12, 9 fewer pages in \/docs\/ were indexed than the night before: 9 left, 201 to/,
-    );
-    expect(state).toMatch(/^On Mar 12, 12 more pages were in the state “Soft 404” than 3 nights before: 12 came, /);
-  });
-
   it('has the events of the period only, the largest of whole websites first', () => {
     const events = [
       { ...BROKE, snapshot_date: '2025-03-08' },

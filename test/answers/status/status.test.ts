@@ -76,10 +76,8 @@ describe('status', () => {
     expect(empty.warnings).toEqual(['Shop: no snapshot yet; run `indexhouse sync`']);
     expect(empty.last_night).toEqual({ is_good: null, sentence: expect.stringMatching(/^No snapshots yet\./) });
     const full = await readStatus(inputOf(temporaryFolder(), { diskOf: async () => ({ free: 1, reserve: 2 }) }));
-    expect(full).toMatchObject({
-      exit_code: 3,
-      last_night: { sentence: 'Last night needs attention: 1 of 1 website (1 missing snapshot); 1 full disk.' },
-    });
+    const sentence = 'Last night needs attention: 1 of 1 website (1 missing snapshot); 1 full disk.';
+    expect(full).toMatchObject({ exit_code: 3, last_night: { sentence } });
     const other = await readStatus(inputOf(path, { websites: [{ id: 'other', name: null }], maxAge: 1 }));
     expect(other.warnings).toEqual(['other: no snapshot yet; run `indexhouse sync`']);
   });
@@ -245,8 +243,6 @@ test('websites with the same cause share a sentence, and of many causes the firs
   const same = Array.from({ length: 200 }, (_, at) => of(`w${at}`, 'the service answered 500'));
   expect(causesOf(same)).toEqual(['w0, w1, w2, w3, w4 and 195 more: the service answered 500']);
   const own = Array.from({ length: 30 }, (_, at) => of(`w${at}`, `sitemap ${at} is gone`));
-  expect(causesOf(own)).toEqual([
-    ...own.slice(0, 5).map(({ website, message }) => `${website}: ${message}`),
-    'and 25 partial listings more; `indexhouse status --verbose` lists them',
-  ]);
+  const more = 'and 25 partial listings more; `indexhouse status --verbose` lists them';
+  expect(causesOf(own).slice(4)).toEqual(['w4: sitemap 4 is gone', more]);
 });

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { buildServer, type ServerOptions } from '../../../src/serve/api/http.js';
 import { addDashboard, type DashboardOptions } from '../../../src/serve/dashboard/dashboard.js';
 import { LiveReader } from '../../../src/serve/store/live-reader.js';
@@ -100,7 +99,6 @@ export const NIGHTS: Night[] = [1, 2, 3, 4].map((night) => ({
 export interface Dashboard {
   /** Where it listens, without a slash at its end. */
   origin: string;
-  app: FastifyInstance;
   /** The failures that were reported to the owner. */
   failures: unknown[];
   /** Milliseconds since 1970. */
@@ -142,7 +140,7 @@ export async function startDashboard(
     await signedIn.signIn(token);
     return signedIn;
   };
-  return { origin, app, failures, clock, revoked, visitor };
+  return { origin, failures, clock, revoked, visitor };
 }
 
 function keyOf(token: string): KeyDetails | null {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ServedWarehouse, serveNights } from '../../given/served.js';
+import { type ServedWarehouse, serveWarehouse } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
-import { syncNights } from '../../given/warehouse.js';
+import { buildWarehouse, syncNights } from '../../given/warehouse.js';
 import { entryWindow } from '../client.js';
 
 const A = 'https://www.example.com/a';
@@ -10,7 +10,8 @@ const B = 'https://www.example.com/b';
 const C = 'https://www.example.com/c';
 const NOW = Date.parse('2025-03-05T12:00:00Z');
 
-let served: ServedWarehouse & { warehouse: string };
+let served: ServedWarehouse;
+let warehouse: string;
 /** When the warehouse is looked at again. */
 let clock = 0;
 
@@ -35,7 +36,8 @@ const NIGHTS = [
 ];
 
 beforeAll(async () => {
-  served = await serveNights(NIGHTS, { now: () => NOW, keys: { k: ['w'] }, clock: () => clock });
+  ({ path: warehouse } = await buildWarehouse(NIGHTS));
+  served = await serveWarehouse({ warehouse, now: () => NOW, keys: { k: ['w'] }, clock: () => clock });
 });
 
 const get = (path: string) => served.get(path);
@@ -130,7 +132,7 @@ it('a walk sees one snapshot, whatever is committed meanwhile; a new walk sees t
   const first = await read('/v1/urls/w?limit=1&as_of=2025-03-04');
   const query = new URLSearchParams((first.pagination.next_page ?? '').split('?')[1]);
   expect(Object.fromEntries(query)).toMatchObject({ skip: '1', limit: '1', as_of: '2025-03-04' });
-  await syncNights(served.warehouse, [night('2025-03-04T03:00:00Z', page(A, 'Gone', null), page(C, 'Gone', null))]);
+  await syncNights(warehouse, [night('2025-03-04T03:00:00Z', page(A, 'Gone', null), page(C, 'Gone', null))]);
   clock += 60_000;
   const second = await read(first.pagination.next_page ?? '');
   const seen = [first, second].flatMap(({ urls }) => urls.map((each) => each.index_summary));

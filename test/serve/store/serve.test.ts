@@ -13,7 +13,7 @@ import { holdOpen } from '../../given/holder.js';
 import { serviceOver } from '../../given/served.js';
 import type { GivenPage } from '../../given/service.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
-import { clientOf, connection } from '../client.js';
+import { connection } from '../client.js';
 import { Visitor } from '../dashboard/visitor.js';
 
 function pages(site: string, count: number): GivenPage[] {
@@ -40,6 +40,10 @@ async function added(label: string, websites: 'all' | string[] = 'all'): Promise
   const { key, token } = await addKey(built.path, { label, websites });
   onTestFinished(async () => void (await revokeKey(built.path, key.id).catch(() => {})));
   return { id: key.id, token };
+}
+
+async function statusOf(url: string, path: string, token: string): Promise<number> {
+  return (await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })).status;
 }
 
 /** What `/healthz` answers to a key, or to a stranger. */
@@ -126,9 +130,8 @@ describe('indexhouse serve', () => {
     await running.spoken;
     const url = z.object({ base_url: z.string() }).parse(JSON.parse(running.printed())).base_url;
     onTestFinished(() => running.kill('SIGKILL'));
-    const { status } = clientOf(url, token);
-    expect(await status('/v1/urls/shop?limit=1')).toBe(200);
-    expect(await status(`/v1/urls/${encodeURIComponent('\u001b[2J')}?token=${token}`)).toBe(404);
+    expect(await statusOf(url, '/v1/urls/shop?limit=1', token)).toBe(200);
+    expect(await statusOf(url, `/v1/urls/${encodeURIComponent('\u001b[2J')}?token=${token}`, token)).toBe(404);
     running.kill('SIGTERM');
     const ended = await running.ended;
     expect(ended).toMatchObject({ code: 0, signal: null });
@@ -185,7 +188,7 @@ describe('the service', () => {
     const slow = connection(url);
     slow.write(`GET /v1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`);
     // An answer on a later connection: the first one's bytes have been read by then.
-    expect(await clientOf(url, token).status('/v1')).toBe(200);
+    expect(await statusOf(url, '/v1', token)).toBe(200);
     const closed = close();
     slow.write('\r\n');
     expect(await slow.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*"api_key_label":"slow"/);
