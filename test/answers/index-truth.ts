@@ -10,7 +10,6 @@ export interface IndexTruth {
   known: ReadonlyMap<string, Known>;
 }
 
-/** What is known of a page. */
 export interface Known {
   status: string;
   row: Row;

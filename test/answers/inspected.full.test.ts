@@ -72,7 +72,6 @@ describe('a website whose pages are inspected by and by', () => {
     expect(whole).toMatchObject({ indexed_before: 2, first_inspected: 2, entered: 1, fell_out: 2, indexed: 3 });
     const [place] = await analysisRows(reader, 'deindexed_by_directory', { since: '2025-03-02' });
     expect(place).toMatchObject({ directory: '/a/', indexed_before: 2, first_inspected: 1, entered: 1, indexed: 2 });
-    // Directories add up to the balance.
     const places = await analysisRows(reader, 'coverage_by_directory', { since: '2025-03-02' });
     expect(places.map(({ directory, indexed_change }) => [directory, indexed_change])).toEqual([
       ['/a/', -1],
@@ -229,7 +228,6 @@ describe('rich results and referring URLs of inspections', () => {
     expect(failing).toMatchObject([{ url: pageOf('/p/4'), problems: ['rich_results'] }]);
     const said = async (path: string) => JSON.stringify(await analysisRows(reader, 'page', { url: pageOf(path) }));
     expect(await said('/p/4')).toContain('Rich results with errors: Product (no offers).');
-    // It was repaired since.
     expect(await said('/p/2')).not.toContain('Rich results');
     const report = await readReport(reader, { version: '0', now: Date.parse('2025-03-03T12:00:00Z') });
     expect(report.sections[0]?.story).toContain('1 page has errors in rich results.');

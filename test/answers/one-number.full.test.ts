@@ -42,7 +42,6 @@ describe.each(seeds(1, 1 / 12))('in world %i', (seed) => {
 
   const askedOf = (relation: string): Promise<Row[]> => rowsOf(reader, `from ${relation} where website_id = 'shop'`);
 
-  /** What moved in the days before the last date. */
   const truthOf = (from: number, to: number) => {
     const last = Date.parse(dates.at(-1) ?? '');
     const [since = '', until = ''] = [from, to].map((days) =>

@@ -9,7 +9,6 @@ import { atFileEnd } from '../given/folder.js';
 import { SHOP, scriptedProperty } from '../sync/scripted-property.js';
 import { analysisRows, openReader } from './query/given.js';
 
-/** The last final day of the only night. */
 const LAST = '2026-02-26';
 const DAYS = 60;
 

@@ -32,7 +32,6 @@ export function watched(page: Page, origin: string): string[] {
   return noise;
 }
 
-/** What axe finds about a page as it is shown now. */
 export async function findingsOf(page: Page): Promise<string[]> {
   // Through the debugger: the page's own policy forbids what is not its own.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE_SOURCE);

@@ -83,7 +83,6 @@ function askOlder(statements: string[], file: string | null = null): unknown {
   return askPython('duckdb-1.1', ASK_DUCKDB, '.', [file, statements]);
 }
 
-/** The same with the DuckDB of this project. */
 function askOurs(statements: string[], file?: string): Promise<unknown[]> {
   const options = { memoryLimit: 256e6, temporary: temporaryFolder(), ...(file ? { file, readOnly: true } : {}) };
   return withEngine(options, async (engine) => {

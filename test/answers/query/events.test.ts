@@ -23,7 +23,6 @@ interface MadeChange {
 
 /** What changed in a snapshot, without the listing itself: enough for what is made of changes and counts alone. */
 interface MadeNight {
-  /** `YYYY-MM-DD`. */
   date: string;
   partial?: boolean;
   changes: MadeChange[];

@@ -21,14 +21,12 @@ export function smallWarehouse(): Promise<BuiltWarehouse> {
 
 export type Row = Record<string, Value>;
 
-/** A reader of a warehouse, until the end. */
 export async function openReader(warehouse: string, onFinished: OnFinished = atEnd): Promise<Reader> {
   const reader = await Reader.open({ warehouse, memoryLimit: 256e6 });
   onFinished(() => reader.close());
   return reader;
 }
 
-/** The rows that a statement gives. */
 export async function rowsOf(reader: Reader, sql: string, parameters: Record<string, Scalar> = {}): Promise<Row[]> {
   const { columns, parts } = await ask(reader, { name: 'test', sql, parameters });
   const rows: Row[] = [];
@@ -38,7 +36,6 @@ export async function rowsOf(reader: Reader, sql: string, parameters: Record<str
   return rows;
 }
 
-/** The rows of a ready-made analysis. */
 export async function analysisRows(reader: Reader, name: string, given: Record<string, string> = {}): Promise<Row[]> {
   const analysis = findAnalysis(name);
   return rowsOf(reader, analysis.sql, valuesOf(analysis, new Map(Object.entries(given)), reader.today));

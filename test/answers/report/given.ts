@@ -30,7 +30,6 @@ export function broken(url: string): GivenPage {
   return { url, entry: JSON.parse('{"index_summary": 5}') };
 }
 
-/** A warehouse for all tests of a block. */
 export function givenWarehouse(nights: Night[]): Readonly<BuiltWarehouse> {
   return sharedWarehouse(() => buildWarehouse(nights));
 }

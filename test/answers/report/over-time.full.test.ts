@@ -19,7 +19,6 @@ const pagesOf = (directory: string, pages: number, fallen = 0) =>
   Array.from({ length: pages }, (_, at) => `https://shop.example/${directory}/${at}`).map((url, at) =>
     at < fallen ? out(url, 'Soft 404') : indexed(url),
   );
-/** What a directory is called. */
 const NAME = MARKUP.slice(0, 20);
 const listed = (blog: number, docs: number) => ({
   shop: [...pagesOf('blog', 12, blog), ...pagesOf('docs', 8, docs), ...pagesOf(NAME, 5), out('https://shop.example/')],

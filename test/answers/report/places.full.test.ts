@@ -78,7 +78,6 @@ beforeAll(async () => {
   fallen = rows.map(({ website_id, url, moved_to }) => ({ website: website_id, url: String(url), target: moved_to }));
 });
 
-/** What the report says of the second night. */
 async function storyOf(website: string): Promise<string[]> {
   const { sentences } = await readStory(reader, website, DATES);
   return sentences.map((one) => one.replaceAll('\u00a0', ' '));

@@ -1,8 +1,6 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { shareChart } from '../../../src/answers/html/charts/trend-chart.js';
-import { NO_ESTIMATE } from '../../../src/answers/report/estimate.js';
 import { UsageError } from '../../../src/base/exit.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { prepareWarehouse } from '../../../src/warehouse/log/folder/prepare.js';
@@ -39,7 +37,6 @@ const shop = givenWarehouse([
 
 let read: ReturnType<typeof reportOf> | null = null;
 
-/** The report on the last seven days of the shop. */
 function lastDays(): ReturnType<typeof reportOf> {
   read ??= reportOf(shop);
   return read;
@@ -163,20 +160,4 @@ describe('indexhouse report', () => {
     expect(readdirSync(folder).sort()).toEqual(['empty', 'linked', 'page.html']);
     expect(readdirSync(shop.path)).not.toContain('new.html');
   });
-});
-
-test.each([
-  ['all the time', [1, 1]],
-  ['none of the time', [0, 0]],
-  ['nearly', [0.93, 0.985]],
-])('the chart of the share ends at 100%% where pages are indexed %s', (_, shares) => {
-  const days = shares.map((share, at) => ({
-    date: `2025-03-0${at + 1}`,
-    counts: { pages: 1000, indexed: share * 1000, ...NO_ESTIMATE },
-  }));
-  const period = { since: '2025-03-01', until: '2025-03-04' };
-  const { text } = shareChart('s', days, { period, marks: [], notes: [] });
-  const labels = [...text.matchAll(/>(-?[\d.]+)%</g)].map(([, label]) => Number(label));
-  const [least, most] = [Math.min(...labels), Math.max(...labels)];
-  expect([least >= 0, most <= 100, most >= Math.max(...shares) * 100, least < most]).toEqual(Array(4).fill(true));
 });

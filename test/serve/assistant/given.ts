@@ -75,7 +75,6 @@ const answerSchema = z.object({
   content: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
 });
 
-/** Calls a tool: its content, and its short text. */
 export async function call(client: Client, name: string, given: Record<string, unknown> = {}) {
   const { isError, structuredContent, content } = answerSchema.parse(await client.callTool({ name, arguments: given }));
   const [text, whole] = content.map((part) => part.text ?? '');
@@ -90,7 +89,6 @@ function errorIn(text: string): string {
 /** It would compute for days. */
 export const ENDLESS = 'select count(*) from range(10000000000) a, range(10000000000) b';
 
-/** Asks a service for a statement. */
 export function asking(baseUrl: string, token: string, sql: string, signal: AbortSignal | null = null) {
   const params = { name: 'query_sql', arguments: { sql } };
   const accept = 'application/json, text/event-stream';

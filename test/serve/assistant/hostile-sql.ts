@@ -1,9 +1,7 @@
-/** The statement of each of these words. */
 function each(words: string, statement: (word: string) => string): string[] {
   return words.trim().split(/\s+/).map(statement);
 }
 
-/** The statements of these lines. */
 function lines(text: string): string[] {
   return text.trim().split(/\n */);
 }

@@ -24,7 +24,6 @@ beforeAll(async () => {
   return service.close;
 });
 
-/** The SDK's own client with a key. */
 async function clientOf(token: string): Promise<Client> {
   const headers = { authorization: `Bearer ${token}` };
   const client = new Client({ name: 'test', version: '1' });
@@ -126,7 +125,6 @@ it('a client that dies frees the engine', async () => {
   await vi.waitFor(() => expect(processes()).toHaveLength(1), { timeout: 60_000 });
   dying.abort();
   await asked;
-  // Long before its time is over.
   await vi.waitFor(() => expect(processes()).toEqual([]), { timeout: 10_000 });
 });
 

@@ -48,7 +48,6 @@ it('hostile statements are refused for what they are, before anything of them ru
   expect((await readRows(reader, { name: 'q', sql: 'from snapshots', parameters: {} }, WINDOW)).total).toBe(3);
 });
 
-/** What the refusals say: what it is instead of a query, or what DuckDB does not find. */
 const CLEAR = /Only tables and views can be read: give exactly one statement|(Parser|Binder|Catalog) Error: /;
 
 /** Functions in all forms of SQL: DuckDB's parser turns each into a call by name. */
@@ -124,6 +123,5 @@ it('query_sql answers with the rows of its client alone, in a process without en
   const request = { warehouse: built.path, websites: ['shop'], sql, ...WINDOW };
   const { rows } = await runSql(request, new AbortController().signal, { memoryLimit: MEMORY_LIMIT });
   expect(rows).toEqual([['shop', 61]]);
-  // The reader of the client stays.
   expect(readdirSync(folder).filter((name) => !name.startsWith('indexhouse-reader-'))).toEqual([]);
 });

@@ -9,7 +9,6 @@ import type { Night } from '../../given/warehouse.js';
 import { storeOf } from '../scripted-store.js';
 import { Visitor } from './visitor.js';
 
-/** The morning after the last night. */
 export const NOW = Date.parse('2025-03-05T08:00:00Z');
 /** May read `shop` and `empty`, of which nothing was observed yet. */
 export const SHOP_TOKEN = 'shop-token-5f2e';
@@ -97,15 +96,10 @@ export const NIGHTS: Night[] = [1, 2, 3, 4].map((night) => ({
 }));
 
 export interface Dashboard {
-  /** Where it listens, without a slash at its end. */
   origin: string;
-  /** The failures that were reported to the owner. */
   failures: unknown[];
-  /** Milliseconds since 1970. */
   clock: { now: number };
-  /** Tokens that are known no more. */
   revoked: Set<string>;
-  /** Somebody who signed in with this key. */
   visitor(token: string): Promise<Visitor>;
 }
 

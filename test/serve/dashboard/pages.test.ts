@@ -19,7 +19,6 @@ const VIEWS = [
 const shop = sharedWarehouse(() => buildWarehouse(NIGHTS));
 let dashboard: Dashboard;
 let visitor: Visitor;
-/** Sees `ODD`. */
 let other: Visitor;
 
 beforeAll(async () => {

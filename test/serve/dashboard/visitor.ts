@@ -56,12 +56,10 @@ export function rowsOf({ text }: Answer, id: string): string[][] {
   );
 }
 
-/** The text of a piece of HTML. */
 export function shownText(piece: string): string {
   return piece.replace(/<[^>]*>/g, '').replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity] ?? entity);
 }
 
-/** Where the links of a page lead. */
 export function linksOf({ text }: Answer): string[] {
   return [...text.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, link = '']) => shownText(link));
 }

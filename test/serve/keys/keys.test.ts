@@ -17,7 +17,6 @@ const WEBSITES = [
 
 const NOW = Date.parse('2026-01-31T12:00:00Z');
 
-/** An empty one for each test. */
 let warehouse: string;
 let keyFile: string;
 beforeEach(() => {

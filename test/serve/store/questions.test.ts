@@ -33,7 +33,6 @@ function scripted() {
   return { begun, work, end: (name: string) => ends.get(name)?.() };
 }
 
-/** Lets everything happen that needs nothing else to happen. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

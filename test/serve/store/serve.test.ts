@@ -27,7 +27,6 @@ const built = sharedWarehouse(() =>
   buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: pages('shop', 5), blog: pages('blog', 4) } }]),
 );
 
-/** A service in this process. */
 async function served(settings: Partial<Config['service']> = {}, options: Partial<ServiceOptions> = {}) {
   const service = await serviceOver(built.path, settings, options);
   let closed: Promise<void> | null = null;

@@ -25,7 +25,6 @@ function rot(file: string): void {
   writeFileSync(file, bytes.fill(0xa5, 4, bytes.length - footer));
 }
 
-/** The files of a table that are of the website `sick`. */
 async function filesOf(warehouse: string, table: Table): Promise<string[]> {
   return (await listTableFiles(warehouse, table)).filter((file) => file.includes('website=sick'));
 }
