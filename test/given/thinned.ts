@@ -23,7 +23,7 @@ const page = (website: string, name: string, state = 'Submitted and indexed'): G
 const broken: GivenPage = { url: at('blog', 'broken'), entry: JSON.parse('{"index_summary": 5}') };
 
 /** The date of a night: the 1st and 2nd are in December 2024, up to the 9th in January, to the 16th in February, later in March. */
-export function dateOf(day: number): string {
+function dateOf(day: number): string {
   const month = ['2024-12', '2025-01', '2025-02', '2025-03'][[2, 9, 16].filter((last) => day > last).length];
   return `${month}-${String(day).padStart(2, '0')}`;
 }
@@ -96,6 +96,7 @@ export async function answersOf(warehouse: string, keptCommits: readonly string[
     quarantine: 'select * from quarantine',
     drift: 'select * from drift_observations',
     runs: 'select * from runs',
+    summaries: 'select * from coverage_summary',
     coverage: `select * from coverage where snapshot_id in (${kept})`,
     url_reports: `select * from url_reports where snapshot_id in (${kept})`,
     newest_reports: `select url_reports.* from url_reports join page_state

@@ -3,10 +3,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Reader, withReader } from '../../../src/answers/query/reader.js';
 import { withEngine } from '../../../src/base/storage/engine.js';
-import type { Difference, Follower } from '../../../src/warehouse/copies/follower.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { openLog } from '../../../src/warehouse/log/log.js';
-import { verifyWarehouse } from '../../../src/warehouse/upkeep/verify/verify.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { dyingAt } from '../../given/left-behind.js';
 import { rewrite } from '../../given/tamper.js';
@@ -32,28 +30,6 @@ test('what is removed while a question reads it is not called damaged', async ()
   });
   const said = expect.stringMatching(/^the removal of website blog is not finished: try again soon/);
   await expect(meanwhile).rejects.toMatchObject({ exitCode: 4, message: said });
-});
-
-test('verify looks again at a log that changed, and calls no difference what is gone then', async () => {
-  const warehouse = copyOf(built.path);
-  const found: Difference = { level: 'difference', message: 'it differs', remedy: 'none' };
-  let looks = 0;
-  const compare = async () => {
-    looks += 1;
-    if (looks === 1) await removeNow(warehouse, 'blog');
-    return { differences: looks === 1 ? [found] : [], repaired: [] };
-  };
-  const follower: Follower = {
-    name: 'other',
-    follow: async () => ({ name: 'other', behind: 0 }),
-    lag: async () => ({ name: 'other', behind: 0, exact: true, held: null, error: null }),
-    compare,
-  };
-  expect(await verifyWarehouse({ warehouse, memoryLimit, followers: [follower] })).toMatchObject({
-    findings: [],
-    snapshots: 3,
-  });
-  expect(looks).toBe(2);
 });
 
 test('a tombstone that is of another website, or names a snapshot of one, is damaged, and drops nothing', async () => {

@@ -8,15 +8,13 @@ import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import type { ThinnedTable } from '../../../src/warehouse/log/folder/tables.js';
 import { filesOf, type Marker, markersOf } from '../../../src/warehouse/log/markers.js';
 import { maintainExitCode } from '../../../src/warehouse/removal/maintain.js';
-import { run } from '../../given/cli.js';
-import { writeConfig } from '../../given/config-file.js';
 import { countsIn } from '../../given/counts.js';
 import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { holdOpen } from '../../given/holder.js';
 import { readMarkers } from '../../given/markers.js';
 import { startService } from '../../given/service.js';
 import { newestFile, rewrite } from '../../given/tamper.js';
-import { answersOf, at, buildNights, dateOf, filesBelow, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
+import { answersOf, at, buildNights, filesBelow, HOUR_MS, maintainAt, NOW } from '../../given/thinned.js';
 import { findingsOf } from '../../given/verified.js';
 import { sharedWarehouse, syncAt } from '../../given/warehouse.js';
 
@@ -53,19 +51,6 @@ async function datesSeen(warehouse: string): Promise<Record<string, string[]>> {
     }),
   );
 }
-
-test('a change keeps what was before it, whose listing is thinned', async () => {
-  const change = z.object({ from_value: z.string(), to_value: z.string(), date: z.string() });
-  const query = `select from_value, to_value, snapshot_date::varchar as date from page_changes
-    where website_id = 'shop' and url like '%/a' and change = 'coverage_state' order by snapshot_date`;
-  const changes = await withReader({ warehouse: thinned, memoryLimit: MEMORY }, (reader) => reader.rows(change, query));
-  const days = [1, 2, 3, 5, 9, 11, 16, 18];
-  expect(changes).toEqual(
-    days.slice(1).map((day, at) => {
-      return { from_value: `as of the ${days[at]}`, to_value: `as of the ${day}`, date: dateOf(day) };
-    }),
-  );
-});
 
 async function keptCommits(warehouse: string): Promise<string[]> {
   const markers = await markersIn(warehouse);
@@ -144,27 +129,6 @@ describe('thinning the Parquet files', () => {
     expect(await datesSeen(thin)).toMatchObject({
       'shop coverage': [...STAYS['shop coverage'], '2025-04-02'],
     });
-  });
-
-  test('a thinned listing is neither a listing of no page nor one that lacks pages', async () => {
-    const warehouse = copyOf(thinned);
-    const config = writeConfig(join(warehouse, '..'));
-    const ask = async (...words: string[]) => {
-      const { stdout } = await run(['query', ...words, '--json', '--config', config]);
-      return z.array(z.record(z.string(), z.unknown())).parse(JSON.parse(stdout));
-    };
-    const trend = await ask('indexing_trend', 'website=shop', 'since=2024-12-01');
-    // The summary of a listing stays when its rows go.
-    expect(trend.map(({ snapshot_date, pages }) => `${snapshot_date} ${pages}`)).toEqual([
-      '2024-12-01 4',
-      '2024-12-02 4',
-      '2025-01-03 4',
-      '2025-01-05 4',
-      '2025-01-09 3',
-      '2025-02-11 3',
-      '2025-02-16 3',
-      '2025-03-18 3',
-    ]);
   });
 });
 

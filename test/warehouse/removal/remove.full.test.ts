@@ -1,12 +1,9 @@
-import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
-import { LiveReader } from '../../../src/serve/store/live-reader.js';
-import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { RunLock } from '../../../src/warehouse/log/lock.js';
-import { run, runProcess } from '../../given/cli.js';
+import { run } from '../../given/cli.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { contentOf } from '../../given/content.js';
@@ -14,7 +11,7 @@ import { copyOf, temporaryFolder } from '../../given/folder.js';
 import { Home } from '../../given/home.js';
 import { leftBehind } from '../../given/left-behind.js';
 import { buildNights, filesBelow, maintainAt } from '../../given/thinned.js';
-import { findingsOf, verified } from '../../given/verified.js';
+import { findingsOf } from '../../given/verified.js';
 import { sharedWarehouse } from '../../given/warehouse.js';
 import { removeNow } from './removed.js';
 
@@ -26,24 +23,12 @@ const built = sharedWarehouse(() => buildNights([1, 2, 3], { followed: 'followed
 const leftIn = (root: string) => (step: string) => join(root, step.replaceAll(' ', '-'));
 
 /** A copy of the two websites, of which one is configured, and the command with a configuration for it. */
-function given(websites: object = [{ id: 'shop' }]) {
+function given() {
   const warehouse = copyOf(built.path);
-  const config = writeConfig(temporaryFolder(), { sections: { websites, warehouse: { path: warehouse } } });
+  const config = writeConfig(temporaryFolder(), { websites: ['shop'], sections: { warehouse: { path: warehouse } } });
   const indexhouse = (line: string, typed?: string[]) => run([...line.split(' '), '-c', config], typed && { typed });
-  return { warehouse, config, indexhouse };
+  return { warehouse, indexhouse };
 }
-
-test('a removed website leaves the warehouse as if it had never been', async () => {
-  const path = copyOf(built.path);
-  const [file = ''] = await listTableFiles(path, 'coverage', { websiteId: 'blog' });
-  copyFileSync(file, join(dirname(file), '0198c0de-0000-7000-8000-000000000000.parquet'));
-  expect((await verified(path, true)).repaired).toEqual([expect.stringContaining('set-aside')]);
-  await removeNow(path, 'blog');
-  const left = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('blog'));
-  expect([left, await findingsOf(path)]).toEqual([[], []]);
-  const never = await buildNights([1, 2, 3], { withBlog: false });
-  expect(await contentOf(path, true)).toEqual(await contentOf(never.path, true));
-});
 
 describe('a removal that dies', () => {
   test('behind any step is finished by whoever comes next', async () => {
@@ -76,17 +61,6 @@ describe('a removal that dies', () => {
     await expect(RunLock.take(folder, 'sync')).rejects.toMatchObject({ message: said });
     expect(await contentOf(folder)).toEqual(before);
   });
-
-  test('is finished by the same command', async () => {
-    const { config } = given();
-    await run(['maintain', '--config', config]);
-    const command = ['remove', '--website', 'blog', '--yes', '--config', config];
-    const died = await runProcess(command, { env: { INDEXHOUSE_TEST_CRASH_AT: 'built the new indexhouse.duckdb' } });
-    expect(died).toMatchObject({ signal: 'SIGKILL' });
-    expect(await run(['verify', '--config', config])).toMatchObject({ code: 3 });
-    expect(await run(command)).toMatchObject({ code: 0 });
-    expect(await run(['verify', '--config', config])).toMatchObject({ code: 0 });
-  });
 });
 
 test('a run of the website that died is removed with it', async () => {
@@ -106,22 +80,6 @@ test('a run of the website that died is removed with it', async () => {
     );
     expect([step, await died.wrong(), left]).toEqual([step, [], []]);
   }
-});
-
-test('a removed website does not leave a running service degraded that was just reading it', async () => {
-  const { warehouse } = given();
-  let now = 0;
-  const reader = new LiveReader({ warehouse, memoryLimit: 256e6 }, () => now);
-  onTestFinished(() => reader.close());
-  const context = { keyId: 'key', signal: new AbortController().signal };
-  const coverage = () => reader.ask(context, 'quick', (one) => one.rows(z.unknown(), 'select * from coverage'));
-  const before = await coverage();
-  await removeNow(warehouse, 'blog');
-  await expect(coverage()).rejects.toThrow('cannot be read');
-  expect(reader.unreadable()).toBe(1);
-  now += 60_000;
-  expect((await coverage()).length).toBeLessThan(before.length);
-  expect(reader.unreadable()).toBe(0);
 });
 
 test('`indexhouse remove` changes nothing unless confirmed', async () => {
@@ -144,27 +102,11 @@ test('`indexhouse remove` changes nothing unless confirmed', async () => {
   expect(filesBelow(warehouse)).toEqual(before);
 });
 
-test('`indexhouse remove` says how to keep away a website that the next sync would bring back', async () => {
-  const removal = async (websites: object) =>
-    (await given(websites).indexhouse('remove --website blog', ['no'])).stdout;
-  const again = 'The next sync brings it back, with a new history: to keep it away,';
-  const excluded = `${again} exclude it with \`websites: {all: true, except: ["blog"]}\`.`;
-  expect(await removal({ all: true })).toContain(excluded);
-  expect(await removal([{ id: 'blog' }])).toContain(`${again} delete its entry under \`websites\`.`);
-  expect(await removal({ all: true, except: ['blog'] })).not.toContain(again);
-});
-
 test('`indexhouse remove` removes a website that is no longer configured', async () => {
   const { warehouse, indexhouse } = given();
-  const backup = temporaryFolder();
-  await indexhouse(`backup ${backup}`);
   const remedy = 'blog is no longer configured; `indexhouse remove --website blog` removes it';
   expect((await indexhouse('status')).stdout).toContain(remedy);
   expect((await indexhouse('remove --website blog', ['yes'])).code).toBe(0);
   expect(await findingsOf(warehouse)).toEqual([]);
   expect((await indexhouse('status')).stdout).not.toContain('blog');
-  expect(await indexhouse(`backup ${backup}`)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('new folder'),
-  });
 });

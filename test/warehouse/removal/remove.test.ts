@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { DATA_TABLES, type Table } from '../../../src/warehouse/log/folder/tables.js';
 import { readTable } from '../../given/parquet.js';
 import { buildNights } from '../../given/thinned.js';
+import { findingsOf } from '../../given/verified.js';
 import { removeNow } from './removed.js';
 
 test('a removed website leaves nothing behind, and every row of the others', async () => {
@@ -18,5 +19,6 @@ test('a removed website leaves nothing behind, and every row of the others', asy
   const before = await rowsOf();
   await removeNow(path, 'blog');
   expect(readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('blog'))).toEqual([]);
+  expect((await findingsOf(path)).filter(({ level }) => level === 'difference')).toEqual([]);
   expect(await rowsOf()).toEqual(before.map((rows) => rows.filter(({ website_id }) => website_id !== 'blog')));
 });

@@ -1,4 +1,4 @@
-import { rmSync, truncateSync } from 'node:fs';
+import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -78,15 +78,12 @@ test('preliminary days and what older inspections found are thinned; what is kno
   expect(await findingsOf(warehouse)).toEqual([]);
 });
 
-test.each([
-  ['search_fetches', (file: string) => truncateSync(file, 20)],
-  ['search_fresh', (file: string) => rmSync(file)],
-] as const)('a damaged file of %s is named, and nothing is removed', async (table, damage) => {
+test('a damaged file of search analytics is named, and nothing is removed', async () => {
   const warehouse = copyOf(built);
-  const [file = ''] = (await listTableFiles(warehouse, table)).sort();
-  damage(file);
+  const [file = ''] = (await listTableFiles(warehouse, 'search_fetches')).sort();
+  truncateSync(file, 20);
   const failed = await maintainAt(warehouse, { retention: '1d', now: NOW }).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(DamageError);
-  expect(failed).toMatchObject({ damaged: [{ path: file, table }] });
+  expect(failed).toMatchObject({ damaged: [{ path: file, table: 'search_fetches' }] });
   expect(await listTableFiles(warehouse, 'tombstones')).toEqual([]);
 });

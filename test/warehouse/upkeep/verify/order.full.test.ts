@@ -13,21 +13,17 @@ const NIGHTS = [1, 2, 3, 4, 5].map((night): Night => {
   return { at: `2025-03-0${night}T02:00:00Z`, lists: { w: pages } };
 });
 
-test.each([
-  ['three days behind for a night', 4, '-3 days', [4]],
-  ['so little ahead that nobody knows which of two it was', 2, '1.5 days', [2, 3]],
-])('a clock that was %s is named with its snapshot, and is no bug', async (_, night, by, named) => {
+test('a clock that was three days behind for a night is named with its snapshot, and is no bug', async () => {
   const { path } = await buildWarehouse(NIGHTS);
-  const markers = await listTableFiles(path, 'snapshots');
-  await rewrite(markers[night - 1] ?? '', `select * replace (snapshot_at + interval '${by}' as snapshot_at) from self`);
+  const marker = (await listTableFiles(path, 'snapshots'))[3] ?? '';
+  await rewrite(marker, `select * replace (snapshot_at - interval '3 days' as snapshot_at) from self`);
   rmSync(join(path, 'state'), { recursive: true });
-  const found = (await findingsOf(path)).filter(({ level }) => level === 'difference');
-  expect(found).toEqual(
-    named.map((at) => ({
+  expect((await findingsOf(path)).filter(({ level }) => level === 'difference')).toEqual([
+    {
       check: 'snapshots dated in order',
       level: 'difference',
-      message: expect.stringContaining(basename(markers[at - 1] ?? '', '.parquet')),
+      message: expect.stringContaining(basename(marker, '.parquet')),
       remedy: expect.stringContaining('the clock was wrong'),
-    })),
-  );
+    },
+  ]);
 });

@@ -2,12 +2,11 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSyn
 import { basename, dirname, join, relative } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { rebuildDuckdb } from '../../../../src/warehouse/copies/duckdb.js';
 import { TABLES } from '../../../../src/warehouse/log/folder/tables.js';
 import { readIndex } from '../../../../src/warehouse/log/marker-index.js';
 import { updateIndex } from '../../../../src/warehouse/log/update-index.js';
 import { verifyExitCode } from '../../../../src/warehouse/upkeep/verify/finding.js';
-import { run } from '../../../given/cli.js';
+import { run, start } from '../../../given/cli.js';
 import { temporaryFolder } from '../../../given/folder.js';
 import { holdOpen } from '../../../given/holder.js';
 import { Home } from '../../../given/home.js';
@@ -20,10 +19,8 @@ import { givenTwoNights } from './given.js';
 const MEMORY_BYTES = 256e6;
 const given = givenTwoNights();
 let home: Home;
-let database: string;
 beforeEach(() => {
   home = given.home;
-  database = join(home.warehouse, 'indexhouse.duckdb');
 });
 
 /** Rows and a hash of each table, so that two files can be compared without their order. */
@@ -93,38 +90,19 @@ describe('verify --repair', () => {
   test('says who holds indexhouse.duckdb where it cannot be made anew, and mends the rest', async () => {
     rmSync(join(home.warehouse, 'state'), { recursive: true });
     await inDuckdb(home.warehouse, 'delete from coverage where rowid = 3');
-    const reader = await holdOpen(database, 'READ_ONLY');
+    const reader = await holdOpen(join(home.warehouse, 'indexhouse.duckdb'), 'READ_ONLY');
     const { findings, repaired } = await home.verify(true);
     expect(repaired).toHaveLength(1);
     expect(findings).toMatchObject([{ level: 'difference', remedy: expect.stringContaining(`process ${reader.pid}`) }]);
   });
 });
 
-describe('indexhouse.duckdb', () => {
-  test('is rebuilt equal to the old one', async () => {
-    const expected = await contents();
-    expect(Object.keys(expected)).toContain('page_state');
-    await inDuckdb(home.warehouse, 'drop table coverage cascade');
-    expect(await run(['verify', '--repair', '--config', home.config])).toMatchObject({ code: 0 });
-    expect(await contents()).toEqual(expected);
-  });
-
-  test('leaves the old file in place where a snapshot cannot be read', async () => {
-    const before = hashOf(database);
-    const broken = await newestFile(home.warehouse, 'coverage');
-    writeFileSync(broken, 'garbage');
-    const rebuilt = rebuildDuckdb({ warehouse: home.warehouse, memoryLimit: MEMORY_BYTES });
-    await expect(rebuilt).rejects.toThrow(/stays as it was: .*coverage/);
-    expect([hashOf(database), existsSync(`${database}.new`)]).toEqual([before, false]);
-  });
-
-  test('makes what can be made where there was no usable file', async () => {
-    writeFileSync(database, 'garbage');
-    writeFileSync(await newestFile(home.warehouse, 'coverage'), 'garbage');
-    const state = await rebuildDuckdb({ warehouse: home.warehouse, memoryLimit: MEMORY_BYTES });
-    expect(state.behind).toBe(1);
-    expect(await contents()).toMatchObject({ snapshots: [{ rows: '1' }] });
-  });
+test('indexhouse.duckdb is rebuilt equal to the old one', async () => {
+  const expected = await contents();
+  expect(Object.keys(expected)).toContain('page_state');
+  await inDuckdb(home.warehouse, 'drop table coverage cascade');
+  expect(await run(['verify', '--repair', '--config', home.config])).toMatchObject({ code: 0 });
+  expect(await contents()).toEqual(expected);
 });
 
 test('an index of old markers that differs from them is dropped by --repair', async () => {
@@ -140,4 +118,17 @@ test('an index of old markers that differs from them is dropped by --repair', as
   );
   const { repaired } = await verified(warehouse, true);
   expect(repaired).toContain('dropped the index of old markers: the next sync rebuilds it');
+});
+
+test('a sync that runs meanwhile is no difference', async () => {
+  const api = { requests_per_minute: 6000 };
+  const paced = new Home(given.home.folder, given.simulator, ['w'], { api });
+  const sync = start(['sync', '--config', paced.config]);
+  let running = true;
+  const ended = sync.ended.finally(() => {
+    running = false;
+  });
+  const found: unknown[] = [];
+  while (running) found.push(...(await paced.wrong()).filter(({ level }) => level === 'difference'));
+  expect([await ended, found]).toMatchObject([{ code: 0 }, []]);
 });
