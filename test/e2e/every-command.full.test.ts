@@ -84,16 +84,11 @@ const BROKEN: [to: string, code: number, line: RegExp][] = [
 test.runIf(existsSync('/dev/full')).for(BROKEN)('%s breaks no command', async ([to, code, line]) => {
   const { cwd, wordsOf } = await given();
   for (const command of WITH_OUTPUT) {
-    const shell = [
-      '--norc',
-      '-c',
-      `set -o pipefail; "$@" ${to}`,
-      'bash',
-      process.execPath,
-      PROGRAM,
-      ...wordsOf(command),
-    ];
-    const child = execFile('bash', shell, { cwd, env: { PATH: process.env['PATH'], TMPDIR: tmpdir() } });
+    const shell = ['--norc', '-c', `set -o pipefail; "$@" ${to}`, 'bash', process.execPath, PROGRAM];
+    const child = execFile('bash', [...shell, ...wordsOf(command)], {
+      cwd,
+      env: { PATH: process.env['PATH'], TMPDIR: tmpdir() },
+    });
     let stderr = '';
     child.stderr?.on('data', (text: string) => (stderr += text));
     const [ended] = await once(child, 'close');

