@@ -58,13 +58,8 @@ describe.runIf(hasServer()).each(['folder', 'bucket'] as const)('the statements 
     expect([sent.code, sent.stderr]).toEqual([0, expect.anything()]);
     await leaveUncommitted();
     const { stdout } = await run(['query', '--sql', COUNTED, '--json', '--config', file]);
-    const row = z.object({ website_id: z.string(), snapshot_date: z.string(), pages: z.coerce.number() });
-    expected = texts(
-      z
-        .array(row)
-        .parse(JSON.parse(stdout))
-        .map((one) => Object.values(one)),
-    );
+    const rows = z.array(z.record(z.string(), z.coerce.string())).parse(JSON.parse(stdout));
+    expected = texts(rows.map((one) => Object.values(one)));
     expect(expected.length).toBeGreaterThan(WEBSITES.length);
   });
 
@@ -92,11 +87,8 @@ describe.runIf(hasServer()).each(['folder', 'bucket'] as const)('the statements 
       // Where Spark keeps the packages that it downloads.
       JAVA_TOOL_OPTIONS: `-Duser.home=${CACHE}`,
     };
-    const { stdout, stderr, status } = spawnSync('bash', ['-e', '-c', filled(command)], {
-      cwd,
-      env: own,
-      encoding: 'utf8',
-    });
+    const options = { cwd, env: own, encoding: 'utf8' } as const;
+    const { stdout, stderr, status } = spawnSync('bash', ['-e', '-c', filled(command)], options);
     const missing = /JAVA_HOME is not set|unresolved dependency.*/.exec(stderr);
     if (missing) context.skip(`skipped: ${missing[0]}`);
     expect([status, stderr.slice(-5000)]).toEqual([0, expect.anything()]);

@@ -19,21 +19,17 @@ function wordsOf(command: string): string[] {
 test('every command of docs/bi/own-tables.md runs on the files that it shows', async () => {
   const page = (path: string, index_summary: string) => ({
     url: `https://www.example.com${path}`,
-    entry: { index_summary, index_coverage_state: index_summary },
+    entry: { index_summary },
   });
-  const lists = (summary: string) => ({
-    shop: [page('/', 'Indexed'), page('/blog/a', summary), page('/blog/caf%C3%A9', 'Not Indexed')],
-  });
-  const warehouse = await buildWarehouse([
-    { at: '2025-03-01T02:00:00Z', lists: lists('Indexed') },
-    { at: '2025-03-02T02:00:00Z', lists: lists('Not Indexed') },
-  ]);
+  const nights = ['Indexed', 'Not Indexed'].map((summary, day) => ({
+    at: `2025-03-0${day + 1}T02:00:00Z`,
+    lists: { shop: [page('/', 'Indexed'), page('/blog/a', summary), page('/blog/caf%C3%A9', 'Not Indexed')] },
+  }));
+  const warehouse = await buildWarehouse(nights);
   const cwd = temporaryFolder();
   for (const [, name = '', text = ''] of FILES) writeFileSync(join(cwd, name), text);
-  writeFileSync(
-    join(cwd, 'indexhouse.yaml'),
-    `api: { base_url: "http://127.0.0.1:9", token: t }\nwarehouse: { path: "${warehouse.path}" }\n${YAML}`,
-  );
+  const config = `api: { base_url: "http://127.0.0.1:9", token: t }\nwarehouse: { path: "${warehouse.path}" }\n${YAML}`;
+  writeFileSync(join(cwd, 'indexhouse.yaml'), config);
   const answers: unknown[] = [];
   for (const command of COMMANDS) {
     const { code, stdout, stderr } = await run([...wordsOf(command), '--json', '--log-level', 'error'], { cwd });

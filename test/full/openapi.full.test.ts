@@ -24,26 +24,23 @@ const count: number = window.pagination.count + window.pagination.skip + window.
 const next: string | null = window.pagination.next_page;
 const first: string | undefined = window.urls.map((entry) => entry.url.toUpperCase())[0];
 const state: string | null = report.index_coverage_state;
-const days: number | null = report.days_since_last_crawl;
 const sitemaps: string[] | null = report.sitemaps;
 const websites: string[] = key.websites_access.map(({ _id, url }) => _id + url);
 const status: number = error.status;
 // @ts-expect-error there is no such field
 report.unknown_field;
-export { count, next, first, state, days, sitemaps, websites, status };
+export { count, next, first, state, sitemaps, websites, status };
 `;
 
 const folder = folderOnDisk('full');
 const MAY_INSTALL = mayInstallTools();
 const HAS_TOOLS = MAY_INSTALL && installed(folder, PACKAGES);
 const urls: Record<string, string> = {};
+const program = MAY_INSTALL ? pythonWith(SCHEMATHESIS) : null;
 
 beforeAll(async () => {
   const keys = [{ token: TOKEN, label: TOKEN, websites: ['shop', 'blog'] }];
-  const websites = [
-    { id: 'shop', pages: 200, paths: NASTY_PATHS },
-    { id: 'blog', pages: 3 },
-  ];
+  const websites = ['shop', 'blog'].map((id) => ({ id, pages: 100, paths: NASTY_PATHS }));
   const simulator = await startSimulator({ websites, nights: 10, keys });
   const options = { rateLimit: 1_000_000 };
   const served = await serveSimulated(simulator, { token: TOKEN, keys: { [TOKEN]: ['shop', 'blog'] }, options });
@@ -66,13 +63,8 @@ describe.each(['serve', 'simulate'])('the OpenAPI document of %s', (name) => {
     expect(status, output).toBe(0);
   });
 
-  test.runIf(MAY_INSTALL)('and what is answered agree, as schemathesis sees it', async (context) => {
-    const python = pythonWith(SCHEMATHESIS);
-    if (!python) {
-      process.stdout.write(`skipped: there is no Python that can install ${SCHEMATHESIS}\n`);
-      return context.skip();
-    }
-    const { status, output } = await checked(python, urls[name] ?? '');
+  test.runIf(program)('and what is answered agree, as schemathesis sees it', async () => {
+    const { status, output } = await checked(program ?? '', urls[name] ?? '');
     expect(status, output).toBe(0);
   });
 });
@@ -89,19 +81,15 @@ function ran(tool: string, args: string[]): { status: number | null; output: str
   return { status, output: stdout + stderr };
 }
 
-let made: string | null | undefined;
-
 /** The program of a Python package in an environment of its own; null where there is none to be had. */
 function pythonWith(wanted: string): string | null {
-  if (made !== undefined) return made;
   const environment = join(folder, 'python');
   const steps: [string, string[]][] = [
     ['python3', ['-m', 'venv', environment]],
     [join(environment, 'bin', 'pip'), ['install', '-q', wanted]],
   ];
   const isThere = steps.every(([program, args]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0);
-  made = isThere ? join(environment, 'bin', 'schemathesis') : null;
-  return made;
+  return isThere ? join(environment, 'bin', 'schemathesis') : null;
 }
 
 /** Beside this process, which is the one that answers. */

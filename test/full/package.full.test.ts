@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, wri
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, type TestContext, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
@@ -16,15 +16,6 @@ function pack(folder: string): void {
   execFileSync('npm', args, { cwd: packageFolder(), stdio: 'ignore' });
 }
 
-/** Installs the package into a new folder; skips the test where there is no registry. */
-function installPackage(context: TestContext): string {
-  const packed = temporaryFolder();
-  pack(packed);
-  const [file = ''] = readdirSync(packed);
-  const folder = folderOnDisk('package');
-  return installed(folder, [join(packed, file)]) ? folder : context.skip();
-}
-
 /** The schema that the configuration which `init` writes names, as an editor finds it from there. */
 function schemaIn(folder: string): string {
   const [, schema = ''] = /\$schema=(\S+)/.exec(readFileSync(join(folder, 'indexhouse.yaml'), 'utf8')) ?? [];
@@ -32,13 +23,13 @@ function schemaIn(folder: string): string {
 }
 
 test('the package, installed in a folder, runs the demo; the GitHub workflow installs and runs it globally', async (context) => {
-  const folder = installPackage(context);
-  const ran = (...words: string[]) =>
-    execFileSync('npx', ['indexhouse', ...words], {
-      cwd: folder,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+  const packed = temporaryFolder();
+  pack(packed);
+  const folder = folderOnDisk('package');
+  // Where there is no registry.
+  if (!installed(folder, [join(packed, readdirSync(packed)[0] ?? '')])) context.skip();
+  const options = { cwd: folder, encoding: 'utf8', stdio: 'pipe' } as const;
+  const ran = (...words: string[]) => execFileSync('npx', ['indexhouse', ...words], options);
   expect(JSON.parse(ran('demo', '--json', '--pages', '40', '--nights', '2'))).toMatchObject({ receipts: [{}, {}] });
   expect(readdirSync(folder)).toContain('indexhouse-demo');
   ran('init');
@@ -73,7 +64,6 @@ test('the files of a release are made only for the tag of this version, with its
   };
   const sections = `## ${version} (2026-11-30)\n\n- New.\n\n## 0.0.9 (2026-01-01)\n\n- Old.\n`;
   expect(made('v99.0.0', sections)).toMatchObject({ status: 1, stderr: expect.stringContaining('the tag is v99.0.0') });
-  expect(made(`v${version}`, '- New.\n')).toMatchObject({ status: 1, stderr: expect.stringContaining('has nothing') });
   expect(made(`v${version}`, sections)).toMatchObject({ status: 0 });
   const out = join(folder, 'out');
   expect(readFileSync(join(out, 'notes.md'), 'utf8').trim()).toBe('- New.');
@@ -87,5 +77,4 @@ test('the files of a release are made only for the tag of this version, with its
   expect(ofTarball('tzf', `indexhouse-${version}.tgz`)).toContain('package/dist/src/app/cli/indexhouse.cjs\n');
   const manifest = ofTarball('xzOf', `indexhouse-${version}.tgz`, 'package/package.json');
   expect(manifest).toContain('/example/indexhouse.git');
-  expect(manifest).not.toContain('"prepare"');
 });

@@ -57,22 +57,18 @@ describe('the file', () => {
     expect(flagged).toMatchObject({ file: join(cwd, 'b.yaml'), warehouse: { path: '/srv/data' } });
   });
 
-  it('may be missing, a folder or beyond a file: each says so', async () => {
+  it('may be missing or a folder: each says so', async () => {
     const cwd = await tempFolder();
-    await writeFile(join(cwd, 'file'), '');
     const missing = await refusal(loadConfig({ env: {}, cwd }));
     expect(missing.message).toContain(join(cwd, 'indexhouse.yaml'));
     expect(missing.message).toContain('indexhouse init');
     expect((await refusal(loadConfig({ file: '.', env: {}, cwd }))).message).toContain('(EISDIR)');
-    expect((await refusal(loadConfig({ file: 'file/x', env: {}, cwd }))).message).toContain('(ENOTDIR)');
   });
 
   it.each([
     ['', 'is empty', null],
-    ['- a\n', 'not a mapping', 1],
     [`${MINIMAL}---\n${MINIMAL}`, 'not valid YAML', 4],
     [`${MINIMAL}  token: again\n`, 'a key twice', 4],
-    [`${MINIMAL}reports: {\n`, 'bracket', 5],
     [`${MINIMAL}\tx: 1\n`, 'tabs', 4],
   ])('refuses %j', async (text, words, line) => {
     const error = await failure(text);
@@ -95,41 +91,25 @@ describe('the file', () => {
   });
 });
 
-describe('problems', () => {
-  it('are all listed at once, in the order of the file, each with its place and remedy', async () => {
-    const error = await failure(
-      'api:\n  base_url: nowhere\n  concurrency: 0\n  max_per_run: 5\nwebsite: all\nreports:\n  dead-line: 5h\nsync: 6h\n',
-    );
-    const places = error.problems.map(({ line, column, path }) => [line, column, path]);
-    expect(places).toEqual([
-      [1, 1, 'api.token'],
-      [2, 13, 'api.base_url'],
-      [3, 16, 'api.concurrency'],
-      [4, 3, 'api.max_per_run'],
-      [5, 1, 'website'],
-      [7, 3, 'reports.dead-line'],
-      [8, 7, 'sync'],
-    ]);
-    expect(error.message).toMatch(/indexhouse\.yaml:3:16: api\.concurrency is not .*\. Write/);
-    expect(error.message).toContain('Did you mean `websites`?');
-    expect(error.message).toContain('Did you mean `deadline`?');
-    expect((await failure(withKey('sync', 'zebra: 1'))).message).toContain('known keys here: clock');
-    expect(error.problems.every(({ remedy }) => remedy.endsWith('.') || remedy.endsWith('?'))).toBe(true);
-  });
+it('all problems are listed at once, in the order of the file, each with its place and remedy', async () => {
+  const error = await failure(
+    'api:\n  base_url: nowhere\n  concurrency: 0\n  max_per_run: 5\nwebsite: all\nreports:\n  dead-line: 5h\nsync: 6h\n',
+  );
+  expect(error.problems.map(({ line, column, path }) => `${line}:${column} ${path}`)).toEqual([
+    ...['1:1 api.token', '2:13 api.base_url', '3:16 api.concurrency', '4:3 api.max_per_run', '5:1 website'],
+    ...['7:3 reports.dead-line', '8:7 sync'],
+  ]);
+  expect(error.message).toMatch(/indexhouse\.yaml:3:16: api\.concurrency is not .*\. Write/);
+  expect(error.message).toContain('Did you mean `websites`?');
+  expect((await failure(withKey('sync', 'zebra: 1'))).message).toContain('known keys here: clock');
+  expect(error.problems.every(({ remedy }) => remedy.endsWith('.') || remedy.endsWith('?'))).toBe(true);
 });
 
 describe('references to the environment', () => {
-  it('are filled in, also within text', async () => {
-    const env = { INDEXHOUSE_TOKEN: TOKEN, WHERE: 'data' };
-    const text = `${REFERRING}warehouse:\n  path: /srv/\${WHERE}/\${WHERE}\n`;
-    const { api, warehouse } = await load(text, env);
-    expect(api.token).toBe(TOKEN);
-    expect(warehouse.path).toBe('/srv/data/data');
-  });
-
-  it('are not looked for in what they gave, and can be escaped', async () => {
-    expect((await load(REFERRING, { INDEXHOUSE_TOKEN: '${' + 'HOME}' })).api.token).toBe('${' + 'HOME}');
-    expect((await load(withKey('warehouse', 'path: /srv/$${X}'))).warehouse.path).toBe('/srv/${' + 'X}');
+  it('are filled in, also within text, are not looked for in what they gave, and can be escaped', async () => {
+    const env = { INDEXHOUSE_TOKEN: '${' + 'HOME}', WHERE: 'data' };
+    const { api, warehouse } = await load(`${REFERRING}warehouse:\n  path: /srv/\${WHERE}/\${WHERE}/$\${X}\n`, env);
+    expect([api.token, warehouse.path]).toEqual(['${' + 'HOME}', '/srv/data/data/${' + 'X}']);
   });
 
   it.each([
@@ -149,17 +129,13 @@ describe('references to the environment', () => {
     expect((await load(REFERRING, {}, { api: { token: 'f' } })).api.token).toBe('f');
   });
 
-  it.each(['{}', '{A-b}', '{A', '{1}'])('are malformed: $%s', async (reference) => {
+  it.each(['{}', '{A-b}', '{A'])('are malformed: $%s', async (reference) => {
     expect((await failure(withKey('warehouse', `path: "$${reference}"`))).message).toContain('name of a variable');
   });
 });
 
 describe('a token', () => {
-  it.each([
-    ['with a line break', `${TOKEN}\n`],
-    ['with a control character', `${TOKEN}\u0007`],
-    ['outside ASCII', `${TOKEN}ü`],
-  ])('%s is refused without being shown', async (_, token) => {
+  it.each([`${TOKEN}\n`, `${TOKEN}\u0007`, `${TOKEN}ü`])('such as %j is refused without being shown', async (token) => {
     const error = await failure(REFERRING, { INDEXHOUSE_TOKEN: token });
     expect(error.problems).toMatchObject([{ path: 'api.token' }]);
     expect(error.message).not.toContain('tok-7');
@@ -170,8 +146,6 @@ describe('a token', () => {
     ['a doubled key', `api:\n  token: ${TOKEN}\n  token: ${TOKEN}\n`],
     ['a misspelt key', `api:\n  tokn: ${TOKEN}\n`],
     ['it is the key', `api: {${TOKEN}: x}\n`],
-    ['it is the section', `api: ${TOKEN}\n`],
-    ['it stands in the address', `api:\n  base_url: https://x.example/?k=${TOKEN}\n`],
     ['it stands elsewhere too', `api:\n  token: ${TOKEN}\n  concurrency: ${TOKEN}\n`],
     ['another key reads it', 'api:\n  concurrency: ${' + 'INDEXHOUSE_TOKEN}\n'],
     ['it is an unknown alias', `api:\n  token: *${TOKEN}\n`],

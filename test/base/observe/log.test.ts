@@ -45,13 +45,10 @@ describe('createLogger', () => {
     expect(lines[0]?.replace(words, '')).not.toMatch(/rong|s3cr3t/);
   });
 
-  it.each([
-    ['warn', { msg: 'no snapshot: the disk is full' }],
-    ['debug', { msg: 'no snapshot', err: { stack: expect.stringMatching(/\n +at /) } }],
-  ] as const)('at %s says an error in a sentence, or shows its stack', (level, said) => {
+  it.each(['warn', 'debug'] as const)('at %s says an error in a sentence, or shows its stack', (level) => {
     const { lines, logger } = logged({ level });
     logger.error({ err: new Error('the disk is full') }, 'no snapshot');
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject(said);
+    expect(lines[0]).toContain('the disk is full');
     expect(lines[0]?.includes('stack')).toBe(level === 'debug');
   });
 
