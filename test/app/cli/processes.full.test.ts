@@ -76,20 +76,3 @@ test('cron mails nothing after a good run, and one line of text for each cause a
     /^\[[\d:]+\] ERROR: w, v, u: the last run got no snapshot: the service answered 401 .*check api\.token .*\n$/,
   );
 });
-
-test('demo --serve signs people in to its dashboard until it is stopped, on any free port', async () => {
-  const other = await startSimulator();
-  const env = { INDEXHOUSE_SERVICE_PORT: new URL(other.origin).port };
-  const running = start(['demo', '--serve', '--pages', '20', '--nights', '1'], { cwd: temporaryFolder(), env });
-  await vi.waitFor(() => expect(running.printed()).toMatch(/Stop with Ctrl-C\.\n$/), { timeout: 60_000 });
-  const said = /^Dashboard: (\S+)\nSign in with this token.*:\n\n {2}(\S+)\n/m.exec(running.printed());
-  const [, dashboard = '', token = ''] = said ?? [];
-  const { origin } = new URL(dashboard);
-  expect(origin).not.toBe(other.origin);
-  const body = new URLSearchParams({ token });
-  const signIn = { method: 'POST', body, headers: { origin }, redirect: 'manual' } as const;
-  const answer = await fetch(`${origin}/dashboard/sign-in`, signIn);
-  running.kill('SIGINT');
-  expect([answer.status, answer.headers.get('set-cookie')]).toEqual([303, expect.stringContaining('=')]);
-  expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
-});

@@ -85,15 +85,9 @@ test('doctor signs in each account that a website chooses, and says which one is
     blog: { credentials: await service.credentials('authorized_user') },
     gone: {},
   };
-  const of = (account?: string) => ({ source: 'google', ...(account && { account }) });
-  const config = writeConfig(folder, {
-    websites: [
-      { id: DOMAIN, ...of('shop') },
-      { id: PREFIX, ...of('blog') },
-      { id: 'sc-domain:gone.example', ...of('gone') },
-    ],
-    sections: { google: { accounts, endpoint: service.url } },
-  });
+  const ids = { shop: DOMAIN, blog: PREFIX, gone: 'sc-domain:gone.example' };
+  const websites = Object.entries(ids).map(([account, id]) => ({ id, source: 'google', account }));
+  const config = writeConfig(folder, { websites, sections: { google: { accounts, endpoint: service.url } } });
   const { code, stdout } = await run(['doctor', '-c', config]);
   expect(code).toBe(1);
   expect(stdout).toMatch(/✓ account .*indexhouse@simulated.* signs in \(account shop\)/);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { SMTPServer } from 'smtp-server';
+import { text } from 'node:stream/consumers';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { z } from 'zod';
 import { sendNotices } from '../../../src/app/notify/notify.js';
 import { createLogger } from '../../../src/base/observe/log.js';
@@ -19,15 +20,9 @@ interface Got {
 export async function startReceiver() {
   const got: Got[] = [];
   const receiver = { url: '', got, status: 200, take: () => got.splice(0) };
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (text: string) => {
-      body += text;
-    });
-    request.on('end', () => {
-      got.push({ path: request.url ?? '', body, headers: request.headers });
-      response.writeHead(receiver.status).end();
-    });
+  const server = createServer(async (request, response) => {
+    got.push({ path: request.url ?? '', body: await text(request), headers: request.headers });
+    response.writeHead(receiver.status).end();
   });
   const { url, close } = await listenOnLoopback(server);
   receiver.url = url;
@@ -35,15 +30,12 @@ export async function startReceiver() {
   return receiver;
 }
 
-/** How a mail server is reached: with a certificate by STARTTLS, and from the first byte on if it is `secure`. */
-interface MailServerOptions {
-  key?: Buffer | undefined;
-  cert?: Buffer | undefined;
-  secure?: boolean;
-}
-
-/** A mail server that takes everything, on loopback, until the test ends; `logins` are those over TLS. */
-export async function startMailServer(options: MailServerOptions = {}) {
+/**
+ * A mail server that takes everything, on loopback, until the test ends; `logins` are those over TLS.
+ *
+ * @param options with a certificate it offers STARTTLS, or TLS from the first byte on if it is `secure`
+ */
+export async function startMailServer(options: Pick<SMTPServerOptions, 'key' | 'cert' | 'secure'> = {}) {
   const mails: string[] = [];
   const logins: string[] = [];
   const server = new SMTPServer({
@@ -54,11 +46,7 @@ export async function startMailServer(options: MailServerOptions = {}) {
       done(null, { user: username });
     },
     onData: (stream, _session, done) => {
-      let mail = '';
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        mail += text;
-      });
-      stream.on('end', () => {
+      void text(stream).then((mail) => {
         mails.push(mail);
         done();
       });
