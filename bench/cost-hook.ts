@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { duckdb } from '../src/base/storage/duckdb.js';
 
 /**
@@ -6,6 +7,7 @@ import { duckdb } from '../src/base/storage/duckdb.js';
  * and sends it to a parent that asks by a message.
  */
 const { DuckDBInstance, DuckDBConnection } = duckdb;
+const { cache: loaded } = createRequire(import.meta.url);
 const counts = { engines: 0, statements: 0 };
 
 const create = DuckDBInstance.create;
@@ -24,7 +26,8 @@ for (const name of ['run', 'stream', 'prepare'] as const) {
 
 function cost() {
   const { user, system } = process.cpuUsage();
-  return { ...counts, seconds: (user + system) / 1e6, megabytes: process.resourceUsage().maxRSS / 1e3 };
+  const loadsGoogle = Object.keys(loaded).some((path) => path.includes('google-auth-library'));
+  return { ...counts, loadsGoogle, seconds: (user + system) / 1e6, megabytes: process.resourceUsage().maxRSS / 1e3 };
 }
 
 process.on('exit', () => writeFileSync(process.env['COST_FILE'] ?? '/dev/null', JSON.stringify(cost())));

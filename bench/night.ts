@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   const runs: Costs[] = [];
   for (let run = 0; run < RUNS; run++) runs.push(await inSimulator(PAGES, costsOf));
   for (const side of SIDES) {
-    const of = (cost: keyof Cost) => median(runs.map((run) => run[side][cost]));
+    const of = (cost: Exclude<keyof Cost, 'loadsGoogle'>) => median(runs.map((run) => run[side][cost]));
     tell(`  ${side}`, { 'processor seconds': of('seconds'), MB: of('megabytes'), statements: of('statements') });
   }
   const seconds = (side: keyof Costs) => median(runs.map((run) => run[side].seconds));

@@ -20,6 +20,8 @@ const costSchema = z.object({
   megabytes: z.number(),
   engines: z.int(),
   statements: z.int(),
+  /** Whether the client of Search Console was loaded. */
+  loadsGoogle: z.boolean(),
 });
 /** What a process took: of a processor, at most of memory, and of DuckDB. */
 export type Cost = z.infer<typeof costSchema>;

@@ -16,7 +16,7 @@ function loadedBy(...args: string[]): string {
   );
 }
 
-test('a small night, and a reader before its first question, take few statements', () =>
+test('a small night, and a reader before its first question, take few statements, engines and modules', () =>
   inFolder(async (folder) => {
     const warehouse = join(folder, 'warehouse');
     const { first, second } = await nightsOf(warehouse, 20);
@@ -24,6 +24,9 @@ test('a small night, and a reader before its first question, take few statements
     const most = { first: 150, second: 90, asked: 30 };
     for (const [name, { statements }] of Object.entries({ first, second, asked }))
       expect(statements, name).toBeLessThanOrEqual(most[name as keyof typeof most]);
+    // For the lock, the run and `indexhouse.duckdb`.
+    expect(second.engines).toBe(3);
+    expect(second.loadsGoogle).toBe(false);
 
     expect(loadedBy('query', '--sql', 'select 1', '--warehouse', warehouse)).not.toMatch(/undici|google/);
   }));
