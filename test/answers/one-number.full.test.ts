@@ -7,7 +7,7 @@ import { readReport } from '../../src/answers/report/report.js';
 import { seeds } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
-import { type Row, readTable } from '../given/parquet.js';
+import type { Row } from '../given/parquet.js';
 import { randomWarehouse } from '../given/random-world.js';
 import { serveWarehouse } from '../given/served.js';
 import { maintainAt } from '../given/thinned.js';
@@ -15,7 +15,7 @@ import type { BuiltWarehouse } from '../given/warehouse.js';
 import { asked, call } from '../serve/assistant/given.js';
 import { SHOP_TOKEN, startDashboard } from '../serve/dashboard/given.js';
 import { type Answer, rowsOf as cellsOf, shownText } from '../serve/dashboard/visitor.js';
-import { type IndexTruth, type Moved, moved, movedIn, snapshotsOf } from './index-truth.js';
+import { type IndexTruth, moved, movedIn, snapshotsOf } from './index-truth.js';
 import { analysisRows, openReader, rowsOf } from './query/given.js';
 
 /**
@@ -26,14 +26,12 @@ describe.each(seeds(1, 1 / 12))('in world %i', (seed) => {
   let warehouse: BuiltWarehouse;
   let snapshots: IndexTruth[];
   let dates: string[];
-  let reports: Row[];
   let reader: Reader;
 
   beforeAll(async () => {
     warehouse = await randomWarehouse(seed);
     snapshots = await snapshotsOf(warehouse.path);
     dates = [...new Set(snapshots.map(({ date }) => date))];
-    reports = await readTable(warehouse.path, 'url_reports');
     const now = Date.parse(`${dates.at(-1)}T23:00:00Z`);
     const { parquet } = await maintainAt(warehouse.path, { now });
     expect(parquet.length).toBeGreaterThan(0);
@@ -95,9 +93,6 @@ describe.each(seeds(1, 1 / 12))('in world %i', (seed) => {
       returned: { now: returned.length },
     });
     const [section] = report.sections;
-    expect(
-      section?.sitemaps.map(({ sitemap, indexed, entered, fell_out }) => [sitemap, indexed, entered, fell_out]).sort(),
-    ).toEqual(movesBySitemap(truth, (url) => sitemapsOf(reports, url, truth.now.snapshotId)));
     const samples = section?.fallen.samples.map(({ url }) => url) ?? [];
     expect(fellOut).toEqual(expect.arrayContaining(samples));
     const sentence = `${pages(fellOut.length)} fell out of the index`;
@@ -180,24 +175,6 @@ describe.each(seeds(1, 1 / 12))('in world %i', (seed) => {
 
 function pages(number: number): string {
   return number === 1 ? '1 page' : `${number} pages`;
-}
-
-/** Of each sitemap from or to which a page moved: how many of its pages are indexed, entered and fell out. */
-function movesBySitemap({ indexed, entered, fellOut }: Moved, sitemapsOf: (url: string) => string[]) {
-  const counts = new Map<string, [indexed: number, entered: number, fellOut: number]>();
-  for (const [at, urls] of [indexed, entered, fellOut].entries())
-    for (const sitemap of urls.flatMap(sitemapsOf)) {
-      const of = counts.get(sitemap) ?? [0, 0, 0];
-      counts.set(sitemap, of.with(at, (of[at] ?? 0) + 1) as typeof of);
-    }
-  return [...counts].flatMap(([sitemap, of]) => (of[1] + of[2] > 0 ? [[sitemap, ...of]] : [])).sort();
-}
-
-/** The sitemaps that the last report of a page up to a snapshot names. */
-function sitemapsOf(reports: readonly Row[], url: string, snapshotId: string): string[] {
-  const own = reports.filter((row) => row['url'] === url && String(row['snapshot_id']) <= snapshotId);
-  const last = own.sort((a, b) => (String(a['snapshot_id']) < String(b['snapshot_id']) ? -1 : 1)).at(-1);
-  return [...new Set((last?.['sitemaps'] as string[] | null) ?? [])];
 }
 
 /** The URLs that a list shows; the dashboard leaves out of rows what all pages share. */

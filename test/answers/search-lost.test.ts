@@ -78,7 +78,6 @@ test('the notes of both analyses name the days of search analytics that they cov
   expect(await note('search_presence', { since: '2026-02-01' })).toBe(
     'Search analytics of 2026-02-02 to 2026-02-27, preliminary from 2026-02-27 on.',
   );
-  expect(await note('search_lost', {})).toMatch(/^Search analytics of 202\d-\d\d-\d\d to 2026-02-26, final\.$/);
   const before = await asked('search_presence', { since: '2020-01-01', until: '2020-02-01' });
   expect(await whyNoRows(reader, before)).toEqual([
     expect.stringMatching(

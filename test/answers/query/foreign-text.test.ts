@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { csvText } from '../../../src/base/observe/csv.js';
 import { readListing } from '../../../src/warehouse/bucket/client.js';
 import { firstLine } from '../../../src/warehouse/log/folder/damage.js';
 
@@ -17,3 +18,12 @@ it.each(['%zz', '%E4', '&#x110000;', '&#99999999999;'])(
     expect(readListing(listing.replace(key, 'a'))).toMatchObject({ objects: [{ key: 'a' }] });
   },
 );
+
+it.each(['=1', '+1', '-1', '@a', '＝1', '\t1', ' \u200b=1'])('guards %j in CSV from spreadsheets', async (text) => {
+  async function* parts() {
+    yield [[text, 'a=1', -1]];
+  }
+  const lines: string[] = [];
+  for await (const line of csvText(['a', 'b', 'c'], parts(), { isRaw: false, isFile: false })) lines.push(line);
+  expect(lines.at(-1)).toBe(`'${text},a=1,-1\r\n`);
+});

@@ -30,7 +30,8 @@ export function parsed(document: string): Parsed {
   return { tags, attributes, text: plain(text) };
 }
 
-function plain(text: string): string {
+/** Text without its entities. */
+export function plain(text: string): string {
   return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }
 

@@ -6,6 +6,7 @@ import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
 import { prepareWarehouse } from '../../../src/warehouse/log/folder/prepare.js';
 import { run } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
+import type { GivenPage } from '../../given/service.js';
 import { broken, givenWarehouse, indexed, out, reportOf } from './given.js';
 import { words } from './parsed.js';
 
@@ -16,6 +17,7 @@ const [B1 = '', B2 = '', B3 = '', B4 = '', B5 = ''] = BLOG;
 const [D1 = '', D2 = '', ...OTHER_DOCS] = DOCS;
 const NEW = page('docs/new');
 const ELSEWHERE = 'https://copy.example/docs/1';
+const inMap = (map: string, given: GivenPage): GivenPage => ({ ...given, report: { sitemaps: [page(map)] } });
 
 /**
  * Ten pages are indexed before the period. In it two of the blog fall out, two canonicals go to another host, a page
@@ -27,8 +29,12 @@ const shop = givenWarehouse([
     at: '2025-03-14T02:00:00Z',
     lists: {
       shop: [
-        ...[out(B1), out(B2, 'Soft 404'), indexed(B3), indexed(B4), indexed(B5)],
-        ...[indexed(D1, ELSEWHERE), indexed(D2, ELSEWHERE), ...OTHER_DOCS.map((url) => indexed(url)), indexed(NEW)],
+        ...[out(B1), inMap('blog.xml', out(B2, 'Soft 404')), inMap('blog.xml', indexed(B3)), indexed(B4), indexed(B5)],
+        ...[
+          indexed(D1, ELSEWHERE),
+          indexed(D2, ELSEWHERE),
+          ...[...OTHER_DOCS, NEW].map((url) => inMap('docs.xml', indexed(url))),
+        ],
       ],
     },
   },
@@ -61,6 +67,10 @@ describe('the figures of a report', () => {
 
   test('show where pages were lost, what they have in common and where they went', async () => {
     const [section] = (await lastDays()).report.sections;
+    expect(section?.sitemaps).toMatchObject([
+      { sitemap: page('blog.xml'), pages: 2, indexed: 1, entered: 0, fell_out: 1 },
+      { sitemap: page('docs.xml'), pages: 4, indexed: 4, entered: 1, fell_out: 0 },
+    ]);
     expect(section?.directories).toEqual([
       { website_id: 'shop', directory: '/docs/', pages: 6, indexed: 6, share_indexed: 1, indexed_change: 1 },
       { website_id: 'shop', directory: '/blog/', pages: 5, indexed: 3, share_indexed: 0.6, indexed_change: -2 },

@@ -1,5 +1,4 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
-import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { readStatus } from '../../../src/answers/status/status.js';
 import { STATUS_DEFAULTS } from '../../../src/answers/status/status-input.js';
@@ -49,7 +48,10 @@ export async function asked(warehouse: string): Promise<Client> {
     status: () => readStatus({ ...STATUS_DEFAULTS, warehouse, now: NOW }),
   });
   const server = assistantServer(own, { onError: (error) => errors.push(error) });
-  const client = await connected(server);
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const client = new Client({ name: 'test', version: '1' });
+  await server.connect(theirs);
+  await client.connect(ours);
   // It holds answers against the schemas that it has listed.
   await client.listTools();
   atEnd(async () => {
@@ -57,14 +59,6 @@ export async function asked(warehouse: string): Promise<Client> {
     own.close();
     if (errors.length > 0) throw errors[0];
   });
-  return client;
-}
-
-export async function connected(server: McpServer): Promise<Client> {
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const client = new Client({ name: 'test', version: '1' });
-  await server.connect(theirs);
-  await client.connect(ours);
   return client;
 }
 

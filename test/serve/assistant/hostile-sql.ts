@@ -83,8 +83,3 @@ const SETTINGS = [
 ];
 
 export const REFUSED = [...READS, ...WRITES, ...SETTINGS];
-
-/** What runs, and must end by a limit without harm. */
-export const BOMBS = lines(`select repeat('x', 1000000000)
-  with recursive t as (select 'x' as s union all select s || s from t) select length(s) from t
-  select * from range(300000000) t(r) order by hash(r)`);

@@ -1,11 +1,8 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { McpServer } from '@modelcontextprotocol/server';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { analyses } from '../../../src/answers/query/catalog.js';
-import { addResources } from '../../../src/serve/assistant/server.js';
-import { temporaryFolder } from '../../given/folder.js';
 import { buildWarehouse, sharedWarehouse } from '../../given/warehouse.js';
-import { asked, call, connected, HOSTILE, NIGHTS } from './given.js';
+import { asked, call, HOSTILE, NIGHTS } from './given.js';
 
 const built = sharedWarehouse(() => buildWarehouse(NIGHTS));
 let client: Client;
@@ -111,16 +108,8 @@ it('what websites chose stands in structured content and JSON alone', async () =
   expect(JSON.parse(parts[0]?.text ?? '')).toEqual({ error: expect.stringContaining(HOSTILE) });
 });
 
-it('resources are the dictionary and the glossary; if one cannot be read, its client is told no path', async () => {
+it('resources are the dictionary and the glossary', async () => {
   const { resources } = await client.listResources();
   const texts = await Promise.all(resources.map(async ({ uri }) => (await client.readResource({ uri })).contents));
   expect(texts.flat().map((one) => 'text' in one && one.text.slice(0, 10))).toEqual(['# Data dic', '# Glossary']);
-  const errors: unknown[] = [];
-  const server = new McpServer({ name: 'indexhouse', version: '1' });
-  addResources(server, (error) => errors.push(error), temporaryFolder());
-  const reader = await connected(server);
-  const read = reader.readResource({ uri: 'indexhouse://glossary' });
-  await expect(read).rejects.toThrow(/cannot be read. The reason is in/);
-  expect(errors).toMatchObject([{ code: 'ENOENT' }]);
-  await reader.close();
 });

@@ -170,15 +170,9 @@ describe('a key', () => {
       ['https://shop.example', '123', '77', '62.6%', '–', '2025-03-04'],
     ]);
     expect((await visitor.get('/dashboard/websites/empty')).status).toBe(404);
-    const rooms = ROOMS.map((room): [string, number] => [`/dashboard/websites/shop${room}`, 200]);
-    const others: [string, number][] = [
-      ['/', 303],
-      ['/dashboard/sign-in', 200],
-      ['/dashboard/nothing', 404],
-      ['/dashboard/assets/style.css', 200],
-      ['/dashboard/websites/shop/pages?page=x', 400],
-    ];
-    for (const [path, status] of [...rooms, ...others]) {
+    const rooms = ROOMS.map((room) => `/dashboard/websites/shop${room}`);
+    for (const path of [...rooms, '/dashboard/sign-in', '/dashboard/assets/style.css', '/dashboard/nothing', '/']) {
+      const status = { '/dashboard/nothing': 404, '/': 303 }[path] ?? 200;
       const answer = await visitor.get(path);
       expect([path, answer.status]).toEqual([path, status]);
       expect(answer.text).not.toContain('other.example');

@@ -1,3 +1,5 @@
+import { plain } from '../../answers/report/parsed.js';
+
 /** A browser without scripts: keeps its cookies and follows nothing by itself. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
@@ -40,14 +42,6 @@ export interface Answer {
   bytes: Uint8Array;
 }
 
-export const ENTITIES: Readonly<Record<string, string>> = {
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-  '&amp;': '&',
-};
-
 /** The rows of the page's table of this id, each cell as a reader sees its text. */
 export function rowsOf({ text }: Answer, id: string): string[][] {
   const table = new RegExp(`aria-labelledby="${id}"[\\s\\S]*?<tbody>([\\s\\S]*?)</tbody>`).exec(text)?.[1] ?? '';
@@ -57,7 +51,7 @@ export function rowsOf({ text }: Answer, id: string): string[][] {
 }
 
 export function shownText(piece: string): string {
-  return piece.replace(/<[^>]*>/g, '').replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity] ?? entity);
+  return plain(piece.replace(/<[^>]*>/g, ''));
 }
 
 export function linksOf({ text }: Answer): string[] {

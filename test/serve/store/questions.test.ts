@@ -116,13 +116,12 @@ describe('a client of a served warehouse', () => {
   });
 
   it('ends its question in the engine when it leaves, and others are answered meanwhile', async () => {
-    const given = storeOf(new Map([['w', []]]));
     let begin = () => {};
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
     });
     const app = buildServer({
-      ...given,
+      ...storeOf(new Map([['w', []]])),
       findKey: async (token) => ({ ...keyTo(['w']), _id: token }),
       listCoverage: (_website, { limit }, _query, context) =>
         reader.ask(context, 'slow', async (opened) => {
