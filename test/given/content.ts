@@ -12,11 +12,11 @@ const ID = /(^|_)snapshot_id$/;
 
 /**
  * What a warehouse holds, so that two warehouses that saw the same are equal: snapshots are named by their place in the
- * log instead of their ids, our own moments only by whether they are there. `onOneClock`: our moments are equal as well.
+ * log instead of their ids, our own moments only by whether they are there.
  */
-export async function contentOf(warehouse: string, onOneClock = false): Promise<Record<string, string[]>> {
+export async function contentOf(warehouse: string): Promise<Record<string, string[]>> {
   const ids = (await readTable(warehouse, 'snapshots')).map(({ snapshot_id }) => String(snapshot_id)).sort();
-  const comparable = (row: Row) => comparableRow(row, ids, onOneClock);
+  const comparable = (row: Row) => comparableRow(row, ids);
   const content: Record<string, string[]> = {};
   for (const table of ['snapshots', ...DATA_TABLES] satisfies Table[]) {
     content[table] = (await readTable(warehouse, table)).map(comparable).sort();
@@ -34,10 +34,10 @@ async function newestState(warehouse: string, id: string): Promise<Row[]> {
   return [];
 }
 
-function comparableRow(row: Row, ids: string[], onOneClock: boolean): string {
+function comparableRow(row: Row, ids: string[]): string {
   return JSON.stringify(row, (name, value) => {
     if (OF_THE_RUN.test(name)) return undefined;
-    if (!onOneClock && OWN_MOMENTS.test(name)) return value !== null && value !== undefined;
+    if (OWN_MOMENTS.test(name)) return value !== null && value !== undefined;
     if (ID.test(name) && value) return ids.indexOf(String(value));
     return typeof value === 'bigint' ? Number(value) : (value ?? null);
   });

@@ -19,8 +19,6 @@ export interface HomeSync {
   laterMs?: number;
   stopAfter?: StopAfter;
   recoverOnly?: boolean;
-  /** Pages to be inspected now, by website. */
-  asked?: ReadonlyMap<string, string[]>;
   /** Another clock, in milliseconds since 1970. */
   clock?: () => number;
   /** Silent if left out. */
@@ -73,7 +71,6 @@ export class Home {
     laterMs = 0,
     stopAfter,
     recoverOnly = false,
-    asked,
     clock,
     follow = true,
     logger,
@@ -82,7 +79,6 @@ export class Home {
     return syncNow(this.config, {
       stopAfter,
       recoverOnly,
-      asked,
       ...(logger ? { logger } : {}),
       effects: {
         ...this.effects,

@@ -77,7 +77,8 @@ test('a page stays while its sitemap is gone, is retired when nothing names it f
     { url: left, change: 'retired', night: '2026-03-04' },
   ]);
   // While a part of the listing cannot be read, nothing is forgotten.
-  expect(await rows(`select status from pages where url = '${late}'`)).toEqual([{ status: 'indexed' }]);
+  const listed = `select url from coverage where url = '${late}' and snapshot_date = '2026-03-05'`;
+  expect(await rows(listed)).toEqual([{ url: late }]);
   const balance = await analysisRows(await reader(), 'index_balance', { since: '2026-01-01', until: '2026-12-31' });
   for (const { indexed_before, first_inspected, entered, fell_out, retired, indexed } of balance) {
     expect(Number(fell_out)).toBe(0);

@@ -17,7 +17,6 @@ import { runExitCode } from '../../src/sync/receipt.js';
 import { journalFolder } from '../../src/warehouse/journal/folder.js';
 import { readHeader } from '../../src/warehouse/journal/header.js';
 import { atLength } from '../given/at-length.js';
-import { runProcess } from '../given/cli.js';
 import { startSimulator } from '../given/client-clock.js';
 import { contentOf, countFiles } from '../given/content.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -43,8 +42,6 @@ const STEPS = atLength(A_FEW, [
   ...['wrote the marker', 'recorded the run', 'dropped the journal'],
   ...['followed the data', 'followed the marker', 'followed all markers'],
 ]);
-/** Where a process is killed indeed; elsewhere its files are copied at the step, which leaves the same. */
-const KILLED = atLength([], ['fetched', 'wrote the marker']);
 /** So late that an interrupted run is not resumed. */
 const TOO_LATE = { follow: false, laterMs: 7 * 3_600_000 };
 const NEWLINE = 0x0a;
@@ -117,7 +114,6 @@ function wantedOf(home: Home): number {
 const RESUMED: [how: string, state: string, since: (home: Home) => void, again: number, listings: number][] = [
   ['in the middle of the listing', 'listing', () => {}, 0, 0],
   ['with a torn report', 'reports', (home) => cut(home, 'reports.ndjson', 7), 1, 0],
-  ['with an empty listing', 'listing', (home) => cut(home, 'listing.ndjson', 1e9), 0, 1],
   ['without the reports', 'reports', (home) => cut(home, 'reports.ndjson', 1e9), 1e9, 0],
   ['while it wrote the plan', 'wrote the plan', (home) => cut(home, 'plan.ndjson', 500), 0, 0],
 ];
@@ -146,14 +142,6 @@ test.each(STEPS)('a run that died behind a step is recovered as if it had not di
   await world.expectAsUnbroken(home);
 });
 
-test.each(KILLED)('a process that is killed behind a step is recovered as if it had not died: %s', async (step) => {
-  const home = world.died('first');
-  const killed = await runProcess(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
-  expect(killed.signal).toBe('SIGKILL');
-  expect(runExitCode(await home.sync({ recoverOnly: true }))).toBe(0);
-  await world.expectAsUnbroken(home);
-});
-
 test('a listing that was interrupted for more than ten minutes starts over, in the same run', async () => {
   const home = world.died('listing');
   const [runId] = home.unfinished();
@@ -164,17 +152,6 @@ test('a listing that was interrupted for more than ten minutes starts over, in t
   const [before = '', row = ''] = world.unbroken['snapshots'] ?? [];
   const snapshots = [before, row.replace('"walks":1', '"walks":2')];
   await world.expectAsUnbroken(home, { ...world.unbroken, snapshots });
-});
-
-test('a listing that is too old to be resumed is recorded as failed, and a new run starts', async () => {
-  const home = world.died('listing');
-  const [runId] = home.unfinished();
-  const { websites } = await home.sync(TOO_LATE);
-  expect(websites).toMatchObject([{ status: 'committed', resumed: false }]);
-  const dropped = (await readTable(home.warehouse, 'runs')).find((row) => row['run_id'] === runId);
-  expect(dropped).toMatchObject({ outcome: 'failed', error: expect.stringContaining('too long ago') });
-  expect(await readTable(home.warehouse, 'snapshots')).toHaveLength(2);
-  expect(await wrong(home)).toEqual([]);
 });
 
 test('reports that are too old to be resumed are committed as interrupted, and a new run starts', async () => {
@@ -234,7 +211,6 @@ const DAMAGES: [what: string, says: RegExp, damage: Damage][] = [
     /run.json is damaged/,
     edit('run.json', (bytes) => bytes.toString().replace('"resumed":0', '"resumed":1')),
   ],
-  ['a header that is gone', /run.json is missing/, (journal) => rmSync(join(journal, 'run.json'))],
   ['a header of a later format', /journal format 99/, edit('run.json', () => '{"journal_format":99}')],
   ['a garbage count of the plan', /planned.json is damaged/, edit('planned.json', () => '{"pla')],
   [

@@ -1,21 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { SearchConsoleOptions } from '../../src/app/demo/search-console/search-console.js';
-import { createLogger } from '../../src/base/observe/log.js';
-import { HOUR_MS, MINUTE_MS } from '../../src/base/time.js';
-import { keyOf } from '../../src/base/url.js';
-import { RUN_LIMITS } from '../../src/sync/context.js';
 import { openReader, rowsOf } from '../answers/query/given.js';
-import { startSimulator, sync } from '../given/client-clock.js';
-import { writeConfig } from '../given/config-file.js';
 import { atEnd, temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
-import { pagesOf } from '../given/pages-of.js';
-import { given } from '../given/synced.js';
-import { givenSchemas } from '../given/warehouse.js';
 import { clockFrom, SHOP, scriptedProperty, startGoogle, WITHOUT_LIMITS } from './scripted-property.js';
 
-const SIMULATED = 'sc-domain:example.com';
-const CONFIRMATION = { confirmation: RUN_LIMITS.confirmation };
 const [PAGES, PER_DAY, NIGHTS] = [400, 40, 14];
 
 /** Pages that neither an inspection nor search showed for longer than a plain rotation takes, and three days until days of search are final. */
@@ -35,31 +23,17 @@ join listed using (url)
 where seen_on between first_listed and last_listed
 qualify seen_on - before > ${PAGES / PER_DAY + 3}`;
 
-/** A simulated property whose pages live as the demo's do; its nights are a day apart, for those who sync it, too. */
-async function simulatedProperty({
-  pages,
-  entry = {},
-  ...options
-}: SearchConsoleOptions & { pages: number; entry?: object }) {
+test('no page is unseen for longer than a plain rotation takes', async () => {
   const clock = clockFrom('2026-01-01');
   const start = new Date(clock.now()).toISOString();
-  const given = { start, websites: [{ id: 'w', pages }], clock: clock.now, ...WITHOUT_LIMITS, ...options };
-  const { service, google } = await startGoogle(given, atEnd);
-  const pass = () => {
-    clock.pass(1);
-    service.advance();
-  };
-  const websites = [{ id: SIMULATED, source: 'google', ...entry }];
+  const given = { start, websites: [{ id: 'w', pages: PAGES }], clock: clock.now, ...WITHOUT_LIMITS };
+  const { service, google } = await startGoogle({ ...given, inspectionsPerDay: PER_DAY }, atEnd);
+  const websites = [{ id: 'sc-domain:example.com', source: 'google', inspections_per_day: PER_DAY }];
   const sections = { google, reports: { refresh_after: '30d' } };
   const home = new Home(temporaryFolder(), service, websites, sections, clock.effects);
-  return { home, service, pass, now: clock.now };
-}
-
-test('no page is unseen for longer than a plain rotation takes', async () => {
-  const quota = { entry: { inspections_per_day: PER_DAY }, inspectionsPerDay: PER_DAY };
-  const { home, service, pass } = await simulatedProperty({ pages: PAGES, ...quota });
   for (let night = 0; night < NIGHTS; night++) {
-    if (night > 0) pass();
+    clock.pass(night && 1);
+    if (night > 0) service.advance();
     const { status, listing_status, reports } = await home.syncOne();
     expect([status, listing_status, reports.failed, reports.rejected]).toEqual(['committed', 'complete', 0, 0]);
   }
@@ -79,53 +53,6 @@ test('no page is unseen for longer than a plain rotation takes', async () => {
   expect(inspections).toBeLessThanOrEqual(NIGHTS * PER_DAY);
   expect(inspections).toBeGreaterThan(0.95 * NIGHTS * PER_DAY);
   expect((await home.wrong()).filter(({ level }) => level !== 'lag')).toEqual([]);
-});
-
-test('a burst that degrades Google makes no page fall, and pressure and cut answers fail none', async () => {
-  const { home, service, pass } = await simulatedProperty({ pages: 150, latencyMs: 10 });
-  await home.syncOne();
-  service.setProperties([{ siteUrl: SIMULATED, soundAtOnce: 4 }]);
-  service.setFaults({ '403': 0.02, cut: 0.05 }, ['inspect']);
-  service.inspected.clear();
-  pass();
-  const config = await given(home.config);
-  const { websites } = await sync({ config, effects: home.effects, limits: CONFIRMATION });
-  const [{ reports_status, reports } = {}] = websites;
-  const few = [(reports?.failed ?? 9) < 4, (reports?.unconfirmed ?? 9) < 9];
-  expect([reports_status, ...few]).toEqual(['complete', true, true]);
-  expect([...service.inspected.values()].filter((times) => times > 1).length).toBeGreaterThan(75);
-  const fallen = "select url from page_changes where to_value = 'URL is unknown to Google' or change = 'deindexed'";
-  const truth = new Map(pagesOf(service.world, 'w').map(({ report }) => [keyOf(report.url), report.index_summary]));
-  const wrong = await rowsOf(await openReader(home.warehouse), fallen);
-  expect(wrong.filter(({ url }) => truth.get(String(url)) === 'Indexed')).toEqual([]);
-});
-
-test('an outage of Search Console is waited for, beside a website of the API in the same warehouse', async () => {
-  const { home, service, now } = await simulatedProperty({ pages: 20 });
-  await givenSchemas(home.warehouse);
-  const api = await startSimulator({ websites: [{ id: 'a', pages: 5 }], clock: now });
-  writeConfig(home.folder, { baseUrl: api.url, websites: [...home.websites, { id: 'a' }], sections: home.sections });
-  service.setFaults({ '503': 1 });
-  const lines: string[] = [];
-  const { websites } = await sync({
-    config: await given(home.config),
-    logger: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line).msg) } }),
-    effects: { ...home.effects, sleep: async (ms) => service.setFaults(ms < MINUTE_MS ? { '503': 1 } : {}) },
-    retryFor: HOUR_MS,
-  });
-  expect(websites).toMatchObject([
-    { website_id: SIMULATED, status: 'committed', reports_status: 'complete' },
-    { website_id: 'a', status: 'committed', pages: { listed: 5 } },
-  ]);
-  expect(lines.filter((line) => line.includes('outage'))).toEqual([
-    expect.stringMatching(/^outage: .*503/),
-    'the outage of the service is over',
-  ]);
-  const reader = await openReader(home.warehouse, onTestFinished);
-  expect(await rowsOf(reader, 'select website_id, source from snapshots order by all')).toEqual([
-    { website_id: 'a', source: 'api' },
-    { website_id: SIMULATED, source: 'google' },
-  ]);
 });
 
 test('a day with 50,000 pages is marked as cut', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { watchCrashPoints } from '../../../src/base/storage/crash-point.js';
@@ -99,17 +99,6 @@ describe('a folder that was taken over', () => {
     await b.does('night');
     await b.expectWhole(3);
   });
-});
-
-test('of a folder and its copy made by cp, the one that pushes second is stopped', async () => {
-  const [a, b] = [new Machine(), new Machine()];
-  await a.does('night');
-  cpSync(a.warehouse, b.warehouse, { recursive: true });
-  await a.does('night');
-  expect(await b.night()).toEqual(lags('has 1 commit that'));
-  await b.does('restore --take-over', 'night');
-  await b.expectWhole(3);
-  expect(await a.night()).toEqual(refused);
 });
 
 test('a machine that loses its disk goes on unattended', async () => {

@@ -119,14 +119,6 @@ test('the next sync rebuilds a torn state and compares with it', async () => {
   expect((await findingsOf(warehouse)).filter(({ level }) => level === 'difference')).toEqual([]);
 });
 
-test('a state that needs damaged data is not made', async () => {
-  const { warehouse, file } = damagedCopy('coverage', truncate);
-  const state = files.state.replace(built.path, warehouse);
-  rmSync(state);
-  await expect(asked(warehouse, STATE)).rejects.toThrow(file);
-  expect(existsSync(state)).toBe(false);
-});
-
 test.each(NEEDED)(
   '$kind: only what needs it fails, with its name and the remedy',
   async ({ kind, needing, without }) => {

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -8,7 +8,6 @@ import { updateIndex } from '../../../../src/warehouse/log/update-index.js';
 import { verifyExitCode } from '../../../../src/warehouse/upkeep/verify/finding.js';
 import { run, start } from '../../../given/cli.js';
 import { temporaryFolder } from '../../../given/folder.js';
-import { holdOpen } from '../../../given/holder.js';
 import { Home } from '../../../given/home.js';
 import { leftBehind } from '../../../given/left-behind.js';
 import { hashOf, inDuckdb, newestFile, onDuckdb, rewrite, truth } from '../../../given/tamper.js';
@@ -85,15 +84,6 @@ describe('verify --repair', () => {
     writeFileSync(join(home.journal('w'), 'run.json'), 'garbage');
     expect((await home.verify(true)).repaired).toEqual([]);
     expect(existsSync(moved)).toBe(true);
-  });
-
-  test('says who holds indexhouse.duckdb where it cannot be made anew, and mends the rest', async () => {
-    rmSync(join(home.warehouse, 'state'), { recursive: true });
-    await inDuckdb(home.warehouse, 'delete from coverage where rowid = 3');
-    const reader = await holdOpen(join(home.warehouse, 'indexhouse.duckdb'), 'READ_ONLY');
-    const { findings, repaired } = await home.verify(true);
-    expect(repaired).toHaveLength(1);
-    expect(findings).toMatchObject([{ level: 'difference', remedy: expect.stringContaining(`process ${reader.pid}`) }]);
   });
 });
 
