@@ -15,14 +15,9 @@ const googleSchema = z.object({ endpoint: z.string(), client: z.string() });
 
 /** The commands of a part's shell blocks, in order, each split as a shell does. */
 function commandsOf(part: string): string[][] {
-  const blocks = [...part.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? '');
-  return blocks.flatMap((block) =>
-    [...block.matchAll(/^node \. (.*?)(?: {2,}#.*| > .*)?$/gm)].map(([, line]) => splitWords(line ?? '')),
-  );
-}
-
-function splitWords(line: string): string[] {
-  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+  const blocks = [...part.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block).join('\n');
+  const lines = [...blocks.matchAll(/^node \. (.*?)(?: {2,}#.*| > .*)?$/gm)].map(([, line = '']) => line);
+  return lines.map((line) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? ''));
 }
 
 /** Where both doors lead in this test, whatever their configuration says. */

@@ -35,12 +35,9 @@ test('inspect asks about pages now, within the day, and commits what they say', 
   const both = [`${HOME}brand-new`, known].map((url) => ({ url, listed: url === known }));
   expect(JSON.parse(found)).toEqual(both);
 
-  for (const [words, why] of [
-    [['nope'], 'inspect: nope is not the address of a page'],
-    [['https://other.example/'], 'inspect: https://other.example/ is of no configured property; add it under websites'],
-    [['--file', 'none.txt'], 'cannot read none.txt'],
-    [[], 'name the pages to inspect'],
-  ] as const) {
-    expect(await inspect(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
-  }
+  for (const [word, why] of [
+    ['nope', 'inspect: nope is not the address of a page'],
+    ['https://other.example/', 'inspect: https://other.example/ is of no configured property; add it under websites'],
+  ] as const)
+    expect(await inspect(word)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
 });

@@ -6,7 +6,6 @@ import { startSimulator } from '../../given/client-clock.js';
 import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { syncNow } from '../../given/synced.js';
-import { buildWarehouse } from '../../given/warehouse.js';
 
 describe('indexhouse status', () => {
   test('of a folder that does not exist exits with 2, of one without snapshots with 3', async () => {
@@ -26,15 +25,6 @@ describe('indexhouse status', () => {
     expect(status).toMatchObject({ code: 3, stdout: expect.stringContaining(`No snapshots yet. ${next}.`) });
     expect(await run(['status', '--config', file, '--quiet'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
     expect(readdirSync(folder)).toEqual(['indexhouse.yaml']);
-  });
-
-  test('where the clock is behind, shows no negative age, and says so', async () => {
-    const lists = { w: [{ url: 'https://w.example/a' }] };
-    const built = await buildWarehouse([{ at: '2440-03-01T02:00:00Z', lists }]);
-    const { code, stdout } = await run(['status', '--warehouse', built.path, '--verbose'], { columns: 0 });
-    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.not.stringMatching(/ -\d/) });
-    expect(stdout).toMatch(/^age +just now$/m);
-    expect(stdout).toMatch(/^! .*: the last snapshot is \d+d( \d+h)? ahead of this machine's clock; check the clock$/m);
   });
 
   test('shows a failed website plainly and exits with 1, without a token and without the service', async () => {

@@ -13,10 +13,8 @@ const UNLIMITED = Number.POSITIVE_INFINITY;
 const TAKEN: [section: 'api' | 'reports' | 'warehouse' | 'notify', line: string, value: unknown][] = [
   ['reports', 'refresh_after: 1.5h', 5_400_000],
   ['warehouse', 'memory_limit: 1GiB', 2 ** 30],
-  ['warehouse', 'memory_limit: 1.5 gb', 1.5e9],
   ['api', 'requests_per_minute: unlimited', UNLIMITED],
   ['api', 'concurrency: 256', 256],
-  ['reports', 'max_per_run: 0', 0],
   ['reports', 'priority: { never: ["*?p=*"] }', { first: [], never: ['*?p=*'] }],
   ['notify', 'indexed_drop: 2.5%', { share: 0.025 }],
   ['notify', 'indexed_drop: 7', { pages: 7 }],
@@ -32,7 +30,6 @@ const REFUSED: [section: string, line: string, words: string][] = [
   ['reports', 'deadline: 0s', 'too short'],
   ['api', 'requests_per_minute: 0', 'a number above 0, or `unlimited`'],
   ['api', 'concurrency: 257', 'from 1 to 256'],
-  ['reports', `priority: { first: [${'"/a",'.repeat(1001)}] }`, 'more than 1000 patterns'],
   ['warehouse', 'path: ~/data', 'starts with ~'],
   ['warehouse', 'path: s3://lake/x', 'is a bucket, not a folder'],
   ['warehouse', 'time_zone: Europe/Nowhere', 'not a time zone'],
@@ -55,11 +52,7 @@ const REFUSED: [section: string, line: string, words: string][] = [
     'channels: [{ type: email, smtp: "smtp://x.example", from: "a@b.example\\r\\npass-word: x", to: [a@b.example] }]',
     'channels[0].from',
   ],
-  [
-    'notify',
-    'channels: [{ type: ping, url: "https://a.example", name: x }, { type: command, run: [b], name: x }]',
-    'twice',
-  ],
+  ['notify', 'channels: [{ type: command, run: [a], name: x }, { type: command, run: [b], name: x }]', 'twice'],
 ];
 
 test.each(REFUSED)('%s: %s is refused', async (section, line, words) => {

@@ -1,6 +1,7 @@
 import type { Allowance, Limiter } from '../../../src/serve/api/rate-limit.js';
 import { type PaceNotice, Pacer } from '../../../src/source/pace/pacer.js';
 import { readRate, retryAfterMs, ServerClock } from '../../../src/source/pace/rate-headers.js';
+import { seededRandom } from '../../given/random.js';
 import { type SimulatedLimit, simulatedLimiter } from './simulated-limiter.js';
 import { VirtualTime } from './virtual-time.js';
 
@@ -31,11 +32,11 @@ export class PacedKey {
   limiter: { take(client: string): Pick<Allowance, 'allowed' | 'headers'> };
   #othersAnswered = 0;
   readonly #clock = new ServerClock();
-  #draws: number;
+  readonly #draw: () => number;
 
   constructor(private readonly options: PacedKeyOptions) {
     const { effects } = this.time;
-    this.#draws = options.seed ?? 1;
+    this.#draw = seededRandom(options.seed ?? 1);
     this.limiter = this.#limiterOf(options.limit);
     const lateMs = options.lateMs ?? 1;
     this.pacer = new Pacer({
@@ -111,11 +112,5 @@ export class PacedKey {
   #travel(): Promise<void> {
     const [least, most] = this.options.travelMs ?? [5, 25];
     return this.time.effects.sleep(least + (most - least) * this.#draw());
-  }
-
-  /** 0 ≤ x < 1, the same ones each time. */
-  #draw(): number {
-    this.#draws = (this.#draws * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return this.#draws / 2_147_483_648;
   }
 }
