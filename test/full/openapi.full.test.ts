@@ -9,28 +9,9 @@ import { installed, mayInstallTools } from '../given/packages.js';
 import { serveSimulated } from '../given/served.js';
 
 /** The OpenAPI documents of `serve` and `simulate`, as other people's tools read them. */
-const PACKAGES = ['openapi-typescript@7.13.0', 'typescript@5.9.3', '@redocly/cli@2.77.0'];
+const PACKAGES = ['@redocly/cli@2.77.0'];
 const SCHEMATHESIS = 'schemathesis==4.32.5';
 const TOKEN = 'reader';
-
-const CLIENT = `
-import type { paths, components } from './api.js';
-type Answer<P extends keyof paths> = paths[P] extends { get: { responses: { 200: { content: { 'application/json': infer T } } } } } ? T : never;
-declare const window: Answer<'/v1/urls/{website_id}'>;
-declare const report: Answer<'/v1/url-report'>;
-declare const key: Answer<'/v1'>;
-declare const error: components['schemas']['Error'];
-const count: number = window.pagination.count + window.pagination.skip + window.pagination.limit;
-const next: string | null = window.pagination.next_page;
-const first: string | undefined = window.urls.map((entry) => entry.url.toUpperCase())[0];
-const state: string | null = report.index_coverage_state;
-const sitemaps: string[] | null = report.sitemaps;
-const websites: string[] = key.websites_access.map(({ _id, url }) => _id + url);
-const status: number = error.status;
-// @ts-expect-error there is no such field
-report.unknown_field;
-export { count, next, first, state, sitemaps, websites, status };
-`;
 
 const folder = folderOnDisk('full');
 const MAY_INSTALL = mayInstallTools();
@@ -49,18 +30,12 @@ beforeAll(async () => {
 
 describe.each(['serve', 'simulate'])('the OpenAPI document of %s', (name) => {
   test.runIf(HAS_TOOLS)('passes a strict linter', async () => {
-    const file = await saved(name);
-    const { status, output } = ran('redocly', ['lint', '--extends', 'recommended-strict', file]);
-    expect(status, output).toBe(0);
-  });
-
-  test.runIf(HAS_TOOLS)('gives a client whose specified fields need no question marks', async () => {
-    const file = await saved(name);
-    expect(ran('openapi-typescript', [file, '-o', join(folder, 'api.d.ts')]).status).toBe(0);
-    writeFileSync(join(folder, 'client.ts'), CLIENT);
-    const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', 'client.ts'];
-    const { status, output } = ran('tsc', options);
-    expect(status, output).toBe(0);
+    const file = join(folder, `${name}.json`);
+    writeFileSync(file, await (await fetch(`${urls[name]}/openapi.json`)).text());
+    const options = { cwd: folder, encoding: 'utf8', env: { ...process.env, REDOCLY_TELEMETRY: 'off' } } as const;
+    const args = ['lint', '--extends', 'recommended-strict', file];
+    const { status, stdout, stderr } = spawnSync(join(folder, 'node_modules', '.bin', 'redocly'), args, options);
+    expect(status, stdout + stderr).toBe(0);
   });
 
   test.runIf(program)('and what is answered agree, as schemathesis sees it', async () => {
@@ -68,18 +43,6 @@ describe.each(['serve', 'simulate'])('the OpenAPI document of %s', (name) => {
     expect(status, output).toBe(0);
   });
 });
-
-async function saved(name: string): Promise<string> {
-  const file = join(folder, `${name}.json`);
-  writeFileSync(file, await (await fetch(`${urls[name]}/openapi.json`)).text());
-  return file;
-}
-
-function ran(tool: string, args: string[]): { status: number | null; output: string } {
-  const options = { cwd: folder, encoding: 'utf8', env: { ...process.env, REDOCLY_TELEMETRY: 'off' } } as const;
-  const { status, stdout, stderr } = spawnSync(join(folder, 'node_modules', '.bin', tool), args, options);
-  return { status, output: stdout + stderr };
-}
 
 /** The program of a Python package in an environment of its own; null where there is none to be had. */
 function pythonWith(wanted: string): string | null {

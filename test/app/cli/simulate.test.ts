@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -10,8 +10,6 @@ const startedSchema = z.object({
   control_url: z.string(),
   night: z.number(),
   now: z.iso.datetime(),
-  endpoint: z.string().default(''),
-  credentials: z.string().default(''),
 });
 const laterSchema = startedSchema.pick({ night: true, now: true });
 type Started = z.infer<typeof startedSchema> & { advance(nights: number): Promise<z.infer<typeof laterSchema>> };
@@ -39,17 +37,6 @@ test('a simulated world has reached this hour after its nights, and each night m
     expect(Math.abs(Date.now() - Date.parse(now))).toBeLessThan(HOUR_MS + 60_000);
     expect(await advance(1)).toEqual({ night: 31, now: new Date(Date.parse(now) + DAY_MS).toISOString() });
   });
-});
-
-test('--source google prints credentials that its endpoint accepts, and removes them in the end', async () => {
-  let file = '';
-  await simulating(['--source', 'google'], async ({ endpoint, credentials }) => {
-    file = credentials;
-    const sites = await fetch(`${endpoint}/webmasters/v3/sites`, { headers: { authorization: 'Bearer demo-token' } });
-    const siteEntry = [{ siteUrl: 'sc-domain:example.com', permissionLevel: 'siteOwner' }];
-    expect([await sites.json(), existsSync(file)]).toEqual([{ siteEntry }, true]);
-  });
-  expect(existsSync(file)).toBe(false);
 });
 
 test('--write-config gives syncs the dates of the simulated nights, today at last, and replaces no other file', async () => {
