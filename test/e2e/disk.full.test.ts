@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -68,16 +68,13 @@ const EVER_ROOM = { ...realRunEffects, diskOf: async () => ({ free: 1, reserve: 
 const SKIPPED = MAY_NOT_MOUNT ? ' (SKIPPED: this user may not mount a tmpfs)' : '';
 
 let simulator: Simulator;
-let root: string;
-let fresh: Home;
 let first: Home;
 let unbroken: Record<string, string[]>;
 
 beforeAll(async () => {
-  root = temporaryFolder();
+  const root = temporaryFolder();
   simulator = await startSimulator({ maxLimit: 20, seed: 3, nights: 5, websites: [{ id: 'w', pages: 80 }] });
-  fresh = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w'], {}, EVER_ROOM);
-  first = fresh.copyTo(mkdtempSync(join(root, 'home-')));
+  first = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w'], {}, EVER_ROOM);
   await first.sync();
   simulator.advance(4);
   const whole = first.copyTo(mkdtempSync(join(root, 'home-')));
@@ -88,30 +85,9 @@ beforeAll(async () => {
 describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {
   let disk: SmallDisk;
   beforeEach(() => {
-    const mounted = SmallDisk.mount();
-    if (!mounted) throw new Error('mounting worked a moment ago');
-    disk = mounted;
+    disk = SmallDisk.mount() ?? expect.fail('mounting worked a moment ago');
   });
   afterEach(() => disk.unmount());
-
-  /** Syncs on a disk that is full at some moment, then with space again, and says what could not be written. */
-  async function syncTwice(from: Home, limit: () => void): Promise<string> {
-    const home = from.copyTo(mkdtempSync(join(disk.path, 'home-')));
-    limit();
-    const failed = await home.sync().catch((error: unknown) => String(error));
-    disk.relieve();
-    expect((await isWhole(home)).filter(({ level }) => level === 'difference')).toEqual([]);
-    const had = existsSync(join(home.warehouse, 'runs')) && home.unfinished().length > 0 ? home.journaled('w') : [];
-    simulator.requests.reset();
-    const isCommitted = typeof failed !== 'string' && failed.websites.every(({ status }) => status === 'committed');
-    const receipt = await home.sync({ recoverOnly: isCommitted });
-    expect(home.asked().filter((url) => had.includes(url))).toEqual([]);
-    expect(receipt.websites.map(({ status }) => status)).toEqual(isCommitted ? [] : ['committed']);
-    expect(receipt.followers.map(({ behind }) => behind)).toEqual([0, 0]);
-    expect((await home.verify()).findings).toEqual([]);
-    if (from === first) expect(await contentOf(home.warehouse)).toEqual(unbroken);
-    return notWritten(failed, home.folder);
-  }
 
   test.for([
     ['what the run is', 0, '/run.json'],
@@ -119,11 +95,21 @@ describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {
     ['the staged files', 190, '/staged/'],
     ['indexhouse.duckdb', 300, '/warehouse/indexhouse.duckdb'],
   ] as const)('before %s: a clear error, nothing lost, and the next sync goes on', async ([, kib, file]) => {
-    expect(await syncTwice(first, () => disk.fill(kib * KIB))).toContain(file);
-  });
-
-  test('in a new warehouse, before the schema', async () => {
-    expect(await syncTwice(fresh, () => disk.fill(8 * KIB))).toContain('/schema/');
+    const home = first.copyTo(mkdtempSync(join(disk.path, 'home-')));
+    disk.fill(kib * KIB);
+    const failed = await home.sync().catch((error: unknown) => String(error));
+    disk.relieve();
+    expect(notWritten(failed, home.folder)).toContain(file);
+    expect((await home.wrong()).filter(({ level }) => level === 'difference')).toEqual([]);
+    const had = home.unfinished().length > 0 ? home.journaled('w') : [];
+    simulator.requests.reset();
+    const isCommitted = typeof failed !== 'string' && failed.websites.every(({ status }) => status === 'committed');
+    const receipt = await home.sync({ recoverOnly: isCommitted });
+    expect(home.asked().filter((url) => had.includes(url))).toEqual([]);
+    expect(receipt.websites.map(({ status }) => status)).toEqual(isCommitted ? [] : ['committed']);
+    expect(receipt.followers.map(({ behind }) => behind)).toEqual([0, 0]);
+    expect((await home.verify()).findings).toEqual([]);
+    expect(await contentOf(home.warehouse)).toEqual(unbroken);
   });
 
   test('that is read-only: the command names the path, and nothing is lost', async () => {
@@ -141,18 +127,11 @@ describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {
   });
 });
 
-async function isWhole(home: Home) {
-  return existsSync(join(home.warehouse, 'warehouse.json')) ? home.wrong() : [];
-}
-
 /** What a sync on a full disk said, each with what to do about it. */
 function notWritten(failed: Receipt | string, folder: string): string {
   if (typeof failed === 'string') return failed;
-  const errors = [
-    ...failed.websites.flatMap(({ error }) => (error ? [error] : [])),
-    ...failed.followers.flatMap(({ reason }) => (reason ? [reason] : [])),
-  ];
-  for (const error of errors) expect(error).toContain('The disk is full');
-  for (const error of errors) expect(error).toContain(folder);
+  const said = [...failed.websites.map(({ error }) => error), ...failed.followers.map(({ reason }) => reason)];
+  const errors = said.filter((text) => text !== undefined);
+  for (const error of errors) expect(error).toMatch(new RegExp(`(?=.*The disk is full).*${folder}`, 's'));
   return errors.join('\n');
 }
