@@ -95,12 +95,13 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   });
 
   describe('2.2 and 4.1: the listing', () => {
-    it.each([7, 60])('holds every page once in windows of %i', async (limit) => {
+    it.each(['7', 'all'])('holds every page once in windows of %s', async (pages) => {
+      const count = its().entries.size;
+      const limit = pages === 'all' ? count : 7;
       const seen: string[] = [];
       let next: string | null = `/v1/urls/shop?skip=0&limit=${limit}`;
       for (let number = 1; next !== null; number++) {
         const { urls, pagination }: EntryWindow = await window(next);
-        const count = its().entries.size;
         const skip = (number - 1) * limit;
         expect(pagination).toMatchObject({ count, skip, limit, current_page: number, end: skip + limit >= count });
         expect(pagination.total_page).toBe(Math.ceil(count / limit));
