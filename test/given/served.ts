@@ -15,13 +15,7 @@ import { syncAt } from './warehouse.js';
 
 export const MEMORY_LIMIT = 256_000_000;
 
-export interface ServedWarehouse {
-  baseUrl: string;
-  /** The files that were reported as unreadable. */
-  unreadable: string[];
-  /** Asks with the first of the keys, unless a header names another. */
-  get(path: string, init?: RequestInit): Promise<Response>;
-}
+export type ServedWarehouse = Awaited<ReturnType<typeof serveWarehouse>>;
 
 interface ServeGiven {
   warehouse: string;
@@ -35,7 +29,7 @@ interface ServeGiven {
 }
 
 /** Serves a warehouse on loopback as `indexhouse serve` does, until the end. */
-export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse> {
+export async function serveWarehouse(given: ServeGiven) {
   const { warehouse, now, keys, options = {} } = given;
   const unreadable: string[] = [];
   const onUnreadable = (file: string) => void unreadable.push(file);
@@ -64,6 +58,7 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
   const authorization = `Bearer ${Object.keys(keys)[0]}`;
   const get = (path: string, init: RequestInit = {}) =>
     fetch(baseUrl + path, { ...init, headers: { authorization, ...init.headers } });
+  // `get` asks with the first of the keys, unless a header names another.
   return { baseUrl, unreadable, get };
 }
 
@@ -71,7 +66,7 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
 export async function serveSimulated(
   { url: baseUrl, world }: Simulator,
   { token, ...given }: Pick<ServeGiven, 'keys' | 'options'> & { token: string },
-): Promise<ServedWarehouse> {
+) {
   const warehouse = join(temporaryFolder(), 'warehouse');
   const now = world.now.getTime();
   await syncAt({ baseUrl, warehouse, at: world.now.toISOString(), sections: { api: { token } } });

@@ -6,7 +6,6 @@ import { CACHE } from '../given/packages.js';
 
 /** Each set is installed into a folder of its own. */
 const PACKAGES = {
-  newest: ['duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1', 'pytz==2026.6'],
   pyiceberg: ['pyarrow==26.0.1', 'pyiceberg==0.12.0', 'sqlalchemy==2.1.9'],
   /** The engine of ClickHouse 26.9. */
   chdb: ['chdb==4.4.0'],

@@ -45,11 +45,6 @@ describe('the story of a report', () => {
     ]);
   });
 
-  it('compares known pages alone if others were inspected for the first time since', () => {
-    const [more] = sentencesOf({ headline: { ...HEADLINE, first_inspected: 482 } });
-    expect(more).toContain('(78.6%), 157 fewer of the pages known on Mar 8.');
-  });
-
   it('has the events of the period only, the largest of whole websites first', () => {
     const events = [
       { ...BROKE, snapshot_date: '2025-03-08' },

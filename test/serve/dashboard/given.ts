@@ -95,19 +95,13 @@ export const NIGHTS: Night[] = [1, 2, 3, 4].map((night) => ({
   ...(night === 1 ? {} : { maxRejectRatio: 1 }),
 }));
 
-export interface Dashboard {
-  origin: string;
-  failures: unknown[];
-  clock: { now: number };
-  revoked: Set<string>;
-  visitor(token: string): Promise<Visitor>;
-}
+export type Dashboard = Awaited<ReturnType<typeof startDashboard>>;
 
 /** A dashboard over a warehouse, listening on loopback, until the end. */
 export async function startDashboard(
   warehouse: string,
   { trustProxy, ...options }: Partial<DashboardOptions> & Pick<ServerOptions, 'trustProxy'> = {},
-): Promise<Dashboard> {
+) {
   const reader = new LiveReader({ warehouse, memoryLimit: 256_000_000 });
   const clock = { now: NOW };
   const failures: unknown[] = [];

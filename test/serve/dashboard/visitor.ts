@@ -8,15 +8,15 @@ export class Visitor {
 
   constructor(readonly origin: string) {}
 
-  get(path: string): Promise<Answer> {
+  get(path: string) {
     return this.#send(path, {});
   }
 
-  post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Answer> {
+  post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
     return this.#send(path, { method: 'POST', body: new URLSearchParams(fields), headers });
   }
 
-  signIn(token: string, fields: Record<string, string> = {}): Promise<Answer> {
+  signIn(token: string, fields: Record<string, string> = {}) {
     return this.post('/dashboard/sign-in', { token, ...fields }, { origin: this.origin });
   }
 
@@ -35,12 +35,7 @@ export class Visitor {
   }
 }
 
-export interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
-  bytes: Uint8Array;
-}
+export type Answer = Awaited<ReturnType<Visitor['get']>>;
 
 /** The rows of the page's table of this id, each cell as a reader sees its text. */
 export function rowsOf({ text }: Answer, id: string): string[][] {

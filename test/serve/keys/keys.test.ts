@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/base/exit.js';
@@ -7,7 +6,7 @@ import { readKeys } from '../../../src/serve/keys/key-file.js';
 import { LiveKeys } from '../../../src/serve/keys/live-keys.js';
 import { addKey, revokeKey } from '../../../src/serve/keys/manage-keys.js';
 import { WarehouseError } from '../../../src/warehouse/log/folder/prepare.js';
-import { PROGRAM, start } from '../../given/cli.js';
+import { start } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
 
 const WEBSITES = [
@@ -58,13 +57,6 @@ describe('adding', () => {
     const { token, id } = JSON.parse((await other.ended).stdout);
     expect((await readKeys(warehouse)).map(({ label }) => label).sort()).toEqual([...labels, 'x']);
     expect(await live().find(token)).toMatchObject({ _id: id, api_key_label: 'x' });
-  });
-
-  it.runIf(existsSync('/dev/full'))('keeps no key whose token could not be shown', async () => {
-    const command = [process.execPath, PROGRAM, 'keys', 'add', '--label', 'x', '--website', 'all'];
-    const args = ['-c', '"$@" > /dev/full', 'sh', ...command, '--warehouse', warehouse];
-    expect(spawnSync('sh', args).status).toBe(1);
-    expect(await readKeys(warehouse)).toEqual([]);
   });
 
   it('refuses labels that cannot be shown and expiries that are none or over', async () => {
