@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/base/exit.js';
 import { listTableFiles } from '../../../src/warehouse/log/folder/layout.js';
-import { prepareWarehouse } from '../../../src/warehouse/log/folder/prepare.js';
 import { run } from '../../given/cli.js';
 import { temporaryFolder } from '../../given/folder.js';
 import type { GivenPage } from '../../given/service.js';
@@ -151,23 +150,21 @@ describe('indexhouse report', () => {
 
   test('touches no file of the warehouse by whatever name, and nothing but a report and an empty file', async () => {
     const folder = temporaryFolder();
-    const [linked, empty] = [join(folder, 'linked'), join(folder, 'empty')];
+    const linked = join(folder, 'linked');
     symlinkSync(shop.path, linked);
     writeFileSync(join(folder, 'page.html'), '<!doctype html>\n<title>Something else</title>\n');
     const [marker = ''] = await listTableFiles(shop.path, 'snapshots');
     const before = readFileSync(marker);
-    await prepareWarehouse(empty, 'UTC');
-    for (const [warehouse, out, reason] of [
-      [shop.path, marker.replace(shop.path, linked), /is inside the warehouse .*: choose a path outside of it/],
-      [shop.path, join(linked, 'new.html'), /is inside the warehouse/],
-      [shop.path, join(folder, 'page.html'), /exists and is not an indexhouse report: choose another name, or delete/],
-      [empty, join(folder, 'r.html'), /no snapshot yet: `indexhouse sync`/],
+    for (const [out, reason] of [
+      [marker.replace(shop.path, linked), /is inside the warehouse .*: choose a path outside of it/],
+      [join(linked, 'new.html'), /is inside the warehouse/],
+      [join(folder, 'page.html'), /exists and is not an indexhouse report: choose another name, or delete/],
     ] as const) {
-      const { code, stderr } = await run(['report', '--warehouse', warehouse, '--out', out]);
+      const { code, stderr } = await run(['report', '--warehouse', shop.path, '--out', out]);
       expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
     }
     expect(readFileSync(marker).equals(before)).toBe(true);
-    expect(readdirSync(folder).sort()).toEqual(['empty', 'linked', 'page.html']);
+    expect(readdirSync(folder).sort()).toEqual(['linked', 'page.html']);
     expect(readdirSync(shop.path)).not.toContain('new.html');
   });
 });
