@@ -150,7 +150,6 @@ describe('a notice', () => {
     ];
     const { config, logger, warnings } = withChannels(nights.warehouse, channels);
     const send = () => sendNotices({ config, logger, now: () => nights.clock.now });
-    await send();
     await nights.night({ list: pages('a', 30, FALLEN) });
     expect(await send()).toEqual([
       { channel: 'webhook', type: 'webhook', notices: 1, error: null },
@@ -165,7 +164,7 @@ describe('a notice', () => {
     const before = readFileSync(journal);
     down.status = 200;
     down.take();
-    for (let again = 0; again < 2; again++) await send();
+    await send();
     expect(down.take()).toHaveLength(1);
     // A process that dies before it records that it sent a message sends it again, rather than none.
     writeFileSync(journal, before);
@@ -217,7 +216,9 @@ describe('a run', () => {
   test('that failed, had a wrong clock or a damaged journal is right again after one that did not, once', async () => {
     const nights = await first.copy();
     const { config, logger, receiver } = await watching(nights);
-    const { receipt: website } = await nights.night({ list: pages('a', 30, INDEXED) });
+    // Nine pages are too few for a drop.
+    const list = { ...pages('a', 30, INDEXED), ...pages('a', 9, FALLEN) };
+    const { receipt: website } = await nights.night({ list });
     const runs: Partial<Receipt>[] = [
       { clock: 'the clock is an hour behind', websites: [{ ...website, set_aside: 'runs/x' }] },
       { error: 'no route' },
