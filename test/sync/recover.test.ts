@@ -1,4 +1,4 @@
-import fs, {
+import {
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -8,9 +8,8 @@ import fs, {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { setAsideIfDamaged } from '../../src/sync/journal/set-aside.js';
 import { runExitCode } from '../../src/sync/receipt.js';
 import { journalFolder } from '../../src/warehouse/journal/folder.js';
@@ -254,23 +253,6 @@ test('the run of a damaged journal starts over, says so, and commits what an und
   const run = (await readTable(home.warehouse, 'runs')).find((row) => row['run_id'] === runId);
   expect(run?.['error']).toContain(website?.set_aside);
   await world.expectAsUnbroken(home);
-});
-
-test('a journal that cannot be read is not set aside: the error is reported, and it stays', async () => {
-  const home = world.died('reports');
-  const file = join(home.journal('w'), 'reports.ndjson');
-  // The disk cannot read it: the start of a process's memory is not mapped.
-  const { createReadStream } = fs;
-  fs.createReadStream = (path, options) => createReadStream(path === file ? '/proc/self/mem' : path, options);
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    fs.createReadStream = createReadStream;
-    syncBuiltinESMExports();
-  });
-  const error = expect.stringContaining('EIO');
-  expect(await home.syncOne({ follow: false })).toMatchObject({ status: 'failed', error });
-  expect(existsSync(join(home.warehouse, 'runs', 'damaged'))).toBe(false);
-  expect(home.unfinished()).toHaveLength(1);
 });
 
 test('a commit whose staged files are damaged is staged again from the journal', async () => {

@@ -96,6 +96,15 @@ const TAMPERS: [name: string, tamper: () => Promise<string>, code: number, level
     1,
   ],
   [
+    'a marker of a clock that was three days behind',
+    async () => {
+      await replaced("snapshot_at - interval '3 days' as snapshot_at")(await newest('snapshots'));
+      return 'the clock was wrong';
+    },
+    1,
+    ['difference'],
+  ],
+  [
     'doubled rows',
     () =>
       miswritten('coverage', (file) => rewrite(file, 'from self union all (from self limit 1)'), 'is listed 2 times'),
