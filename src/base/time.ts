@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Stopped } from './exit.js';
+
 /** Times in milliseconds. */
 export const SECOND_MS = 1000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -31,3 +34,26 @@ export function calendarDate(at: Date, timeZone: string): string {
 export function timeOfId(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 }
+
+/** Clock, timers and randomness, passed in so that tests can control them. */
+export interface Effects {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Waits; rejects with `Stopped` when the signal fires. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** 0 ≤ x < 1. */
+  random(): number;
+}
+
+export const realEffects: Effects = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => {
+    try {
+      await delay(ms, undefined, signal ? { signal } : {});
+    } catch (error) {
+      if (signal?.aborted) throw new Stopped();
+      throw error;
+    }
+  },
+  random: () => Math.random(),
+};

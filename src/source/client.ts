@@ -1,10 +1,9 @@
-import { type Effects, realEffects } from '../base/effects.js';
 import { Stopped } from '../base/exit.js';
 import { HttpAnswer } from '../base/http/exchange.js';
 import { backoffMs, retried } from '../base/http/retry.js';
 import { duration } from '../base/observe/format.js';
 import { masker } from '../base/observe/masker.js';
-import { DAY_MS, MINUTE_MS } from '../base/time.js';
+import { DAY_MS, type Effects, MINUTE_MS, realEffects } from '../base/time.js';
 import { jsonOf } from '../base/validate.js';
 import { sentErrorSchema } from './contract/key.js';
 import { API_PLACES, SourceError, TooLate } from './errors.js';

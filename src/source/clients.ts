@@ -12,9 +12,8 @@ import {
   type Website,
   websitesFor,
 } from '../base/config/websites.js';
-import { realEffects } from '../base/effects.js';
 import type { HttpAnswer } from '../base/http/exchange.js';
-import { MINUTE_MS, SECOND_MS } from '../base/time.js';
+import { MINUTE_MS, realEffects, SECOND_MS } from '../base/time.js';
 import { issuesOf, jsonOf } from '../base/validate.js';
 import { Client, type ClientOptions, KEY_PATH, type Purpose, uncounted } from './client.js';
 import { keyDetailsSchema } from './contract/key.js';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { grouped } from '../base/observe/causes.js';
-import { counted } from '../base/observe/format.js';
+import { counted, grouped } from '../base/observe/format.js';
 import { crashPoint } from '../base/storage/crash-point.js';
 import { sql } from '../base/storage/sql.js';
 import { addDays, DAY_MS } from '../base/time.js';

@@ -1,9 +1,8 @@
 import type { NamedWebsite, Website } from '../base/config/websites.js';
-import type { Effects } from '../base/effects.js';
 import { messageOf } from '../base/exit.js';
 import type { Logger } from '../base/observe/log.js';
 import { isDiskFull } from '../base/storage/disk-error.js';
-import { HOUR_MS, MINUTE_MS } from '../base/time.js';
+import { type Effects, HOUR_MS, MINUTE_MS } from '../base/time.js';
 import { SourceError } from '../source/errors.js';
 import type { Waiting } from '../warehouse/journal/run-file.js';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { NamedWebsite } from '../base/config/websites.js';
-import { causesIn, causeText, grouped, type Said } from '../base/observe/causes.js';
-import { counted } from '../base/observe/format.js';
+import { causesIn, causeText, counted, grouped, type Said } from '../base/observe/format.js';
 import type { Logger } from '../base/observe/log.js';
 import { idProblem } from '../base/storage/names.js';
 import type { RequestCounts } from '../source/client.js';

@@ -1,8 +1,7 @@
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { Website } from '../base/config/websites.js';
-import type { Effects } from '../base/effects.js';
 import type { Logger } from '../base/observe/log.js';
-import { timeOfId } from '../base/time.js';
+import { type Effects, timeOfId } from '../base/time.js';
 import type { RequestCounts } from '../source/client.js';
 import { ClockError, judgeClock } from '../source/clock.js';
 import type { Source } from '../source/source.js';

@@ -1,8 +1,8 @@
 import type { Website } from '../base/config/websites.js';
-import type { Effects } from '../base/effects.js';
 import { count, counted, duration, moment } from '../base/observe/format.js';
 import type { Logger } from '../base/observe/log.js';
 import type { Progress } from '../base/observe/progress.js';
+import type { Effects } from '../base/time.js';
 import type { PaceNotice } from '../source/pace/pacer.js';
 import type { Source } from '../source/source.js';
 import type { ReportCounts } from '../warehouse/journal/reports.js';

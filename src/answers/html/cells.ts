@@ -1,6 +1,5 @@
 import { count, moment } from '../../base/observe/format.js';
-import { type Html, html, type Part, shortened } from './html.js';
-import type { Column } from './table.js';
+import { type Column, type Html, html, type Part, shortened } from './html.js';
 
 const TEXT_CHARACTERS = 160;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { grouped } from '../../base/observe/causes.js';
+import { grouped } from '../../base/observe/format.js';
 import type { Layer } from '../html/charts/stack-chart.js';
 import type { Counts, Day, Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';

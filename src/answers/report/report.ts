@@ -1,6 +1,6 @@
 import { websiteIds } from '../../base/config/websites.js';
 import { UsageError } from '../../base/exit.js';
-import { grouped } from '../../base/observe/causes.js';
+import { grouped } from '../../base/observe/format.js';
 import type { Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';

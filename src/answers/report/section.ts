@@ -1,6 +1,5 @@
 import { CRAWL_SPANS, SPANS } from '../../base/config/page-filters.js';
-import { grouped } from '../../base/observe/causes.js';
-import { plus } from '../../base/observe/format.js';
+import { grouped, plus } from '../../base/observe/format.js';
 import type { Age } from '../html/charts/stack-chart.js';
 import type { Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';

@@ -1,5 +1,4 @@
-import type { Said } from '../../base/observe/causes.js';
-import { counted, duration, moment } from '../../base/observe/format.js';
+import { counted, duration, moment, type Said } from '../../base/observe/format.js';
 import { idProblem } from '../../base/storage/names.js';
 import { type FollowerLag, lagText } from '../../warehouse/copies/follower.js';
 import { NO_WEBSITE, type Waiting } from '../../warehouse/journal/run-file.js';

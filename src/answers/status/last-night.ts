@@ -1,5 +1,4 @@
-import { causesIn, causeText, grouped, type Said } from '../../base/observe/causes.js';
-import { count, counted } from '../../base/observe/format.js';
+import { causesIn, causeText, count, counted, grouped, type Said } from '../../base/observe/format.js';
 import { DAY_MS } from '../../base/time.js';
 import { FINDINGS, type Finding } from './findings.js';
 import type { Found } from './found.js';

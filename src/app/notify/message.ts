@@ -1,7 +1,6 @@
 import { Html, html, pageLink, shortened } from '../../answers/html/html.js';
 import type { TrendRow } from '../../answers/report/rows.js';
-import { grouped } from '../../base/observe/causes.js';
-import { count, counted, moment, signed } from '../../base/observe/format.js';
+import { count, counted, grouped, moment, signed } from '../../base/observe/format.js';
 import { escapedJson, safe } from '../../base/observe/terminal.js';
 import { KINDS, type Notice, titleOf } from './notice.js';
 

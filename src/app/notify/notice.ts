@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { NOTICE_KINDS } from '../../base/config/notify.js';
-import { causesIn, grouped, MOST_NAMED } from '../../base/observe/causes.js';
-import { counted } from '../../base/observe/format.js';
+import { causesIn, counted, grouped, MOST_NAMED } from '../../base/observe/format.js';
 
 const MOST_EXAMPLES = 5;
 

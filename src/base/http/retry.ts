@@ -1,5 +1,4 @@
-import type { Effects } from '../effects.js';
-import { MINUTE_MS } from '../time.js';
+import { type Effects, MINUTE_MS } from '../time.js';
 
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = MINUTE_MS;

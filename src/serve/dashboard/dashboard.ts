@@ -11,20 +11,20 @@ import { WarehouseError } from '../../warehouse/log/folder/prepare.js';
 import { clientSignal, type OnError, readableBy } from '../api/admission.js';
 import { publicError, ServiceError } from '../api/errors.js';
 import { Authentication } from './authentication.js';
+import { sendPages } from './download.js';
 import {
   type Content,
   type DashboardContext,
   type DashboardReader,
   FILE_FORMATS,
+  layout,
   linkTo,
   ROUTES,
   type Route,
+  signInPage,
   type WebsiteContext,
-} from './context.js';
-import { sendPages } from './download.js';
-import { layout, signInPage } from './layout.js';
-import { changesPage } from './pages/changes.js';
-import { comparePage } from './pages/compare.js';
+} from './layout.js';
+import { changesPage, comparePage } from './pages/changes.js';
 import { overviewPage } from './pages/overview.js';
 import { pagePage } from './pages/page.js';
 import { pagesPage } from './pages/pages.js';

@@ -1,5 +1,4 @@
-import { Html, html, type Part } from '../../answers/html/html.js';
-import { type Column, type TableOptions, table } from '../../answers/html/table.js';
+import { type Column, Html, html, type Part, type TableOptions, table } from '../../answers/html/html.js';
 import { count, counted } from '../../base/observe/format.js';
 import { type Paging, ROWS_A_PAGE } from './query.js';
 

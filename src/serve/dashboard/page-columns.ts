@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { orUnknown, text, time, UNKNOWN } from '../../answers/html/cells.js';
-import { type Html, html, type Part, shortened } from '../../answers/html/html.js';
-import type { Column } from '../../answers/html/table.js';
-import type { WebsiteContext } from './context.js';
+import { type Column, type Html, html, type Part, shortened } from '../../answers/html/html.js';
+import type { WebsiteContext } from './layout.js';
 import { age, pageTimelineLink } from './values.js';
 
 /** What the values of the filter `problem` are called. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Reader } from '../../answers/query/reader.js';
 import type { Marker } from '../../warehouse/log/markers.js';
 import { ServiceError } from '../api/errors.js';
-import type { WebsiteContext } from './context.js';
+import type { WebsiteContext } from './layout.js';
 
 export const ROWS_A_PAGE = ['25', '50', '100', '200'] as const;
 

@@ -6,7 +6,7 @@ import { MOST_URL_CHARACTERS } from '../../base/config/page-filters.js';
 import { counted } from '../../base/observe/format.js';
 import { addDays, DAY_MS } from '../../base/time.js';
 import type { ServedWebsite } from '../store/live-reader.js';
-import { linkTo, type WebsiteContext } from './context.js';
+import { linkTo, type WebsiteContext } from './layout.js';
 
 const URL_CHARACTERS = 72;
 const ORIGIN = /^https?:\/\/[^/?#]+(?=\/)/i;

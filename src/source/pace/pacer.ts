@@ -1,6 +1,5 @@
-import { type Effects, realEffects } from '../../base/effects.js';
 import { Stopped } from '../../base/exit.js';
-import { MINUTE_MS } from '../../base/time.js';
+import { type Effects, MINUTE_MS, realEffects } from '../../base/time.js';
 import { TooLate } from '../errors.js';
 import { Allowance } from './allowance.js';
 import { LearnedPace } from './learned-pace.js';

@@ -1,6 +1,5 @@
 import type { GoogleConfig } from '../../base/config/google.js';
-import { type Effects, realEffects } from '../../base/effects.js';
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../base/time.js';
+import { DAY_MS, type Effects, MINUTE_MS, realEffects, SECOND_MS } from '../../base/time.js';
 import type { ClientOptions } from '../client.js';
 import { type Credentials, findCredentials, MOST_CHARACTERS } from './credentials.js';
 import { accountOf, remedyFor } from './remedy.js';

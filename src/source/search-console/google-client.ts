@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { realEffects } from '../../base/effects.js';
 import { HttpAnswer } from '../../base/http/exchange.js';
 import { counted } from '../../base/observe/format.js';
-import { MINUTE_MS } from '../../base/time.js';
+import { MINUTE_MS, realEffects } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { Client, type Dialect, type Purpose, withOwnStatus } from '../client.js';
 import { SourceError } from '../errors.js';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isLoopback } from '../../base/config/scalars.js';
-import type { Effects } from '../../base/effects.js';
 import { messageOf, Stopped } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
 import { moment } from '../../base/observe/format.js';
 import { masker } from '../../base/observe/masker.js';
+import type { Effects } from '../../base/time.js';
 import { jsonOf } from '../../base/validate.js';
 import { SourceError } from '../errors.js';
 import { excerpt, MOST_WORDS } from '../failures.js';

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
-import { realEffects } from '../../base/effects.js';
 import { Stopped } from '../../base/exit.js';
 import type { HttpAnswer } from '../../base/http/exchange.js';
 import { backoffMs, retried } from '../../base/http/retry.js';
-import { DAY_MS } from '../../base/time.js';
+import { DAY_MS, realEffects } from '../../base/time.js';
 import { addressOf } from '../../base/url.js';
 import type { ClientOptions } from '../client.js';
 import { SourceError, TooLate } from '../errors.js';

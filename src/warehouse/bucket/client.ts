@@ -4,12 +4,11 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
-import { type Effects, realEffects } from '../../base/effects.js';
 import { Failure } from '../../base/exit.js';
 import { dispatcherFor, exchange, type HttpAnswer } from '../../base/http/exchange.js';
 import { backoffMs, retried } from '../../base/http/retry.js';
 import { makeFolder, publishFile, sha256Of, sizeOf } from '../../base/storage/durable.js';
-import { SECOND_MS } from '../../base/time.js';
+import { type Effects, realEffects, SECOND_MS } from '../../base/time.js';
 import { BucketError, codeIn, connectionError, refusal } from './errors.js';
 
 /** The SHA-256 that an object was sent with. */

@@ -1,5 +1,5 @@
-import type { Effects } from '../../../src/base/effects.js';
 import { Stopped } from '../../../src/base/exit.js';
+import type { Effects } from '../../../src/base/time.js';
 
 const START_MS = 1_700_000_000_000;
 

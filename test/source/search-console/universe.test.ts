@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { realEffects } from '../../../src/base/effects.js';
 import { Stopped } from '../../../src/base/exit.js';
+import { realEffects } from '../../../src/base/time.js';
 import { SourceError } from '../../../src/source/errors.js';
 import { SITEMAP_FACTS_UNKNOWN } from '../../../src/source/search-console/calls.js';
 import { SiteFetch, type SiteFetchOptions } from '../../../src/source/search-console/site-fetch.js';

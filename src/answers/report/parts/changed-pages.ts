@@ -1,7 +1,6 @@
 import { counted, percent } from '../../../base/observe/format.js';
 import { dated, number } from '../../html/cells.js';
-import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
-import { type Column, table } from '../../html/table.js';
+import { type Column, type Html, html, type Part, pageLink, shortened, table } from '../../html/html.js';
 import { FELL_OUT } from '../../query/period-note.js';
 import type { Period } from '../period.js';
 import type { CommonRow, FallenRow, FlipRow } from '../rows.js';

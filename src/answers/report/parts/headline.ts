@@ -10,8 +10,7 @@ import {
   signed,
 } from '../../../base/observe/format.js';
 import { dated, number, type Tile, tiles } from '../../html/cells.js';
-import { type Html, html, type Part } from '../../html/html.js';
-import { type Column, table } from '../../html/table.js';
+import { type Column, type Html, html, type Part, table } from '../../html/html.js';
 import { FELL_OUT } from '../../query/period-note.js';
 import { shareIndexed } from '../estimate.js';
 import type { Headline, WebsiteFacts } from '../headline.js';

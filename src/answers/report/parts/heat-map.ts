@@ -1,8 +1,7 @@
 import { count, counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
 import { arrow, number } from '../../html/cells.js';
-import { type Html, html, type Part, shortened } from '../../html/html.js';
-import { table } from '../../html/table.js';
+import { type Html, html, type Part, shortened, table } from '../../html/html.js';
 import type { HeatCell, HeatRow } from '../over-time.js';
 import type { Moves } from '../section.js';
 import { details, folded, nameOfWebsite, type PagesLinks } from './part.js';

@@ -2,8 +2,7 @@ import { counted, dayOfMonth, percent, shareOf, signed } from '../../../base/obs
 import { number, orUnknown } from '../../html/cells.js';
 import { noteList } from '../../html/charts/notes.js';
 import { stackChart, swatch } from '../../html/charts/stack-chart.js';
-import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
-import { type Column, table } from '../../html/table.js';
+import { type Column, type Html, html, type Part, pageLink, shortened, table } from '../../html/html.js';
 import { isNotable, lostAndWon, stateName } from '../over-time.js';
 import type { OwnMovesRow, SitemapRow, StateRow } from '../rows.js';
 import type { Moves, Section } from '../section.js';

@@ -1,6 +1,5 @@
 import { count, queryCommand } from '../../../base/observe/format.js';
-import { type Html, html, type Part, shortened } from '../../html/html.js';
-import type { Column } from '../../html/table.js';
+import { type Column, type Html, html, type Part, shortened } from '../../html/html.js';
 import type { WebsiteFacts } from '../headline.js';
 import type { Moves } from '../section.js';
 

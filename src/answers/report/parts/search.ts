@@ -1,8 +1,7 @@
 import { count, counted, plainDates } from '../../../base/observe/format.js';
 import { number } from '../../html/cells.js';
 import { stackChart } from '../../html/charts/stack-chart.js';
-import { html, type Part } from '../../html/html.js';
-import { type Column, table } from '../../html/table.js';
+import { type Column, html, type Part, table } from '../../html/html.js';
 import type { LostRow } from '../search.js';
 import type { Moves } from '../section.js';
 import { note } from './part.js';

@@ -9,8 +9,7 @@ import {
   unconfirmedText,
   unreadText,
 } from '../../../answers/status/website-status.js';
-import { namesText } from '../../../base/observe/causes.js';
-import { age, ago, clause, count, counted, moment } from '../../../base/observe/format.js';
+import { age, ago, clause, count, counted, moment, namesText } from '../../../base/observe/format.js';
 import { safe, shownOn } from '../../../base/observe/terminal.js';
 import { type FollowerLag, titleOf } from '../../../warehouse/copies/follower.js';
 import { checkFolder, checkPath } from '../../../warehouse/log/folder/prepare.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { arrow, dated, number } from '../../../answers/html/cells.js';
-import { type Html, html, type Part } from '../../../answers/html/html.js';
-import { type Column, table } from '../../../answers/html/table.js';
+import { type Column, type Html, html, type Part, table } from '../../../answers/html/html.js';
 import { FELL_OUT } from '../../../answers/query/period-note.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { countPages, wrongOwn } from '../../../answers/query/selected-pages.js';
@@ -18,8 +17,7 @@ import { type View, viewsOf } from '../../../base/config/views.js';
 import { count, counted, datesText, dayOfMonth, percent, points, signed } from '../../../base/observe/format.js';
 import { addDays } from '../../../base/time.js';
 import { markersOf } from '../../../warehouse/log/markers.js';
-import { type Content, linkTo, type WebsiteContext } from '../context.js';
-import { shownName } from '../layout.js';
+import { type Content, linkTo, shownName, type WebsiteContext } from '../layout.js';
 import { readQuery, remembered } from '../query.js';
 import { periodLinks } from '../values.js';
 

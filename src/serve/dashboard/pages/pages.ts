@@ -6,8 +6,7 @@ import { SELECTED_PAGES, selectionOf, wrongOwn } from '../../../answers/query/se
 import { CRAWL_SPANS, type PageFilters, pageFilters } from '../../../base/config/page-filters.js';
 import { count } from '../../../base/observe/format.js';
 import { sql } from '../../../base/storage/sql.js';
-import { type Content, type FileFormat, linkTo, type WebsiteContext } from '../context.js';
-import { shownName } from '../layout.js';
+import { type Content, type FileFormat, linkTo, shownName, type WebsiteContext } from '../layout.js';
 import { type Choice, filterForm, list, rowsSelect, type Select } from '../list.js';
 import {
   askFor,

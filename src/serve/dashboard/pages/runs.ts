@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { text, time } from '../../../answers/html/cells.js';
-import { html, type Part } from '../../../answers/html/html.js';
-import { type Column, table } from '../../../answers/html/table.js';
+import { type Column, html, type Part, table } from '../../../answers/html/html.js';
 import { askOf, askRows } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { command, cutNote } from '../../../answers/report/parts/part.js';
@@ -15,8 +14,7 @@ import {
 } from '../../../answers/report/parts/quality.js';
 import { driftRow, type RunRow, rejectedRow, reportAgeRow, runRow, sourceRow } from '../../../answers/report/rows.js';
 import { ServiceError } from '../../api/errors.js';
-import { type Content, linkTo, type WebsiteContext } from '../context.js';
-import { shownName } from '../layout.js';
+import { type Content, linkTo, shownName, type WebsiteContext } from '../layout.js';
 import { list } from '../list.js';
 import { type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { newestDates } from './changes.js';

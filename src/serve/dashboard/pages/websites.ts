@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import { dated, number } from '../../../answers/html/cells.js';
-import { type Html, html, type Part } from '../../../answers/html/html.js';
-import type { Column } from '../../../answers/html/table.js';
+import { type Column, type Html, html, type Part } from '../../../answers/html/html.js';
 import { askEach, askRows } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
 import { FINDINGS } from '../../../answers/status/findings.js';
 import type { Status } from '../../../answers/status/status.js';
-import { grouped } from '../../../base/observe/causes.js';
-import { percent, shareOf, signed } from '../../../base/observe/format.js';
+import { grouped, percent, shareOf, signed } from '../../../base/observe/format.js';
 import { ServiceError } from '../../api/errors.js';
 import type { ServedWebsite } from '../../store/live-reader.js';
-import { type DashboardContext, linkTo } from '../context.js';
-import { shownName } from '../layout.js';
+import { type DashboardContext, linkTo, shownName } from '../layout.js';
 import { filterForm, list, rowsSelect } from '../list.js';
 import { checkPage, pagingQuery, ROWS_A_PAGE, readQuery, skipOf } from '../query.js';
 

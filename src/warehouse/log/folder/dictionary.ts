@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { grouped } from '../../../base/observe/causes.js';
+import { grouped } from '../../../base/observe/format.js';
 import type { Engine } from '../../../base/storage/engine.js';
 import { identifier, literal, packageFolder, sql, sqlNames } from '../../../base/storage/sql.js';
 import { yaml } from '../../../base/yaml.js';

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { grouped } from '../../../base/observe/causes.js';
+import { grouped } from '../../../base/observe/format.js';
 import type { Engine } from '../../../base/storage/engine.js';
 import { encodeId } from '../../../base/storage/names.js';
 import { type JournalFolder, unfinishedJournals } from '../../journal/folder.js';

@@ -24,9 +24,8 @@ import { dropIndex } from '../../log/marker-index.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../log/markers.js';
 import { type OnCompared, rebuildState } from '../../log/state.js';
 import { unfinishedRemoval } from '../../removal/steps.js';
-import { checkCheckpoints, checkFiles, isIndexRight } from './files.js';
+import { checkCheckpoints, checkFiles, findLost, isIndexRight } from './files.js';
 import { damaged, type Finding, type Repairable, type Verified } from './finding.js';
-import { findLost } from './lost.js';
 import { lostMarkers, type RunsRead, readRuns, unmarked } from './runs.js';
 
 const MAX_PROBLEMS = 5;
