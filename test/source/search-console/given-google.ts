@@ -34,17 +34,10 @@ export function googleConfig(section: object = {}) {
   return configSchema.parse({ google: section, websites: [{ id: PROPERTY, source: 'google' }] }).google;
 }
 
-interface GivenGoogle {
-  signIn?: Answer;
-  kind?: CredentialsKind;
-  /** Fields of the credentials file. */
-  file?: object;
-}
-
 /** The simulated Google, and a client of it that has a clock of its own. What a test answers comes first. */
 export async function google(
   answer: Answer = () => undefined,
-  { signIn = () => undefined, kind = 'service_account', file = {} }: GivenGoogle = {},
+  { signIn = () => undefined, kind = 'service_account' }: { signIn?: Answer; kind?: CredentialsKind } = {},
 ) {
   const [calls, signIns]: [Asked[], Asked[]] = [[], []];
   const notices: string[] = [];
@@ -56,7 +49,7 @@ export async function google(
     return answerOf(asked);
   };
   const service = await startSearchConsole({ clock: () => clock.now, websites: NO_PAGES, setup: scripted(script) });
-  const credentials = credentialsFile({ ...(await credentialsOf(kind)), token_uri: `${service.url}/token`, ...file });
+  const credentials = credentialsFile({ ...(await credentialsOf(kind)), token_uri: `${service.url}/token` });
   const client = new GoogleClient({
     google: googleConfig({ credentials, endpoint: service.url, requests_per_minute: 6000 }),
     timeout: 2000,

@@ -46,7 +46,7 @@ function moving(count: number, events: readonly Happening[], departures: Departu
 
 /** Walks a listing in windows as large as it gives. */
 async function walked(listing: FakeListing) {
-  const walking = new Walking(listing.get, { pageSize: 100, requestsAtMost: 2000 });
+  const walking = new Walking(listing.get, 100);
   const { kept, complete, reason } = await walking.walk();
   return { walking, kept, complete, reason, listed: walking.listed(kept.walk) };
 }
@@ -122,7 +122,7 @@ it('two walks by links that missed the same page while pages came and went do no
     pages.splice(0, pages.length, kept, ...(isSecond ? [] : [removed]), missed, ...rest);
   };
   const listing = new FakeListing(pageUrls(6), { cap: 2, before });
-  const walking = new Walking(listing.get, { pageSize: 2 });
+  const walking = new Walking(listing.get, 2);
   const state = { ...firstWalk(2, 0), mode: 'links' as const };
   const result = await walking.walk({ state, recent: new RecentUrls(), finished: null });
   expect(listing.always).toContain(missed);
