@@ -4,14 +4,12 @@ import { type GoogleWebsite, perDayOf } from '../base/config/websites.js';
 import type { Purpose } from './client.js';
 import { SourceError } from './errors.js';
 import type { ReportOutcome } from './report.js';
-import type { Account } from './search-console/account.js';
-import { listSitemaps, listSites } from './search-console/calls.js';
-import type { GoogleClient } from './search-console/google-client.js';
+import { type Account, tryOut } from './search-console/account.js';
+import { type GoogleClient, listSitemaps, listSites } from './search-console/google-client.js';
 import { inspect } from './search-console/inspection.js';
 import { byWidth, covers, isReadable, refusalOf, whyRefused } from './search-console/property.js';
 import { californiaDate, isCut, searchRows, searchTotals } from './search-console/search-analytics.js';
 import type { SiteFetch } from './search-console/site-fetch.js';
-import { tryOut } from './search-console/trial.js';
 import { Universe } from './search-console/universe.js';
 import {
   GOOGLE_AT_ONCE,

@@ -8,7 +8,7 @@ import { calendarDate } from '../base/time.js';
 import { ClockError } from '../source/clock.js';
 import { type RunHeader, writeHeader } from '../warehouse/journal/header.js';
 import type { JournaledWalk } from '../warehouse/journal/listing.js';
-import { totalOf } from '../warehouse/journal/reports.js';
+import { totalOf } from '../warehouse/journal/plan.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/log/commit.js';
 import { openLog } from '../warehouse/log/log.js';
 import { filesOf, latestOf, type Marker } from '../warehouse/log/markers.js';

@@ -7,14 +7,16 @@ import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import type { ReportOutcome } from '../source/report.js';
 import type { Page } from '../source/source.js';
-import { type Planned, type PlannedPage, readPlan } from '../warehouse/journal/plan.js';
 import {
   type PendingPage,
+  type Planned,
+  type PlannedPage,
   type ReportsLeft,
   type ReportsStatus,
+  readPlan,
   readReports,
   totalOf,
-} from '../warehouse/journal/reports.js';
+} from '../warehouse/journal/plan.js';
 import { type Before, deadlineOf, type FetchedReports, type WebsiteRun } from './context.js';
 import { ReportsJournal } from './journal/write-reports.js';
 import { ReportsDown } from './outage.js';

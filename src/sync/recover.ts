@@ -16,8 +16,7 @@ import {
   type SetAside,
 } from '../warehouse/journal/header.js';
 import { readListing } from '../warehouse/journal/listing.js';
-import { readPlanned } from '../warehouse/journal/plan.js';
-import { readReports, totalOf } from '../warehouse/journal/reports.js';
+import { readPlanned, readReports, totalOf } from '../warehouse/journal/plan.js';
 import { commitStaged, dropJournal, isStagedWhole } from '../warehouse/log/commit.js';
 import { listTableFiles, scratchFolder } from '../warehouse/log/folder/layout.js';
 import { openLog } from '../warehouse/log/log.js';

@@ -5,7 +5,7 @@ import type { Progress } from '../base/observe/progress.js';
 import type { Effects } from '../base/time.js';
 import type { PaceNotice } from '../source/pace/pacer.js';
 import type { Source } from '../source/source.js';
-import type { ReportCounts } from '../warehouse/journal/reports.js';
+import type { ReportCounts } from '../warehouse/journal/plan.js';
 import type { Waiting } from '../warehouse/journal/run-file.js';
 
 /** The parts of a website's run that show how fast it is. */

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/answers/query/reader.js';
-import { reportMail } from '../../src/answers/report/mail.js';
-import { reportPage } from '../../src/answers/report/page.js';
+import { reportMail, reportPage } from '../../src/answers/report/page.js';
 import { readReport } from '../../src/answers/report/report.js';
 import { seeds } from '../given/at-length.js';
 import { run } from '../given/cli.js';

@@ -1,8 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { questionOf } from '../../src/answers/query/ask-rows.js';
 import { findAnalysis } from '../../src/answers/query/catalog.js';
-import { whyNoRows } from '../../src/answers/query/filters.js';
-import { periodNote } from '../../src/answers/query/period-note.js';
+import { periodNote, whyNoRows } from '../../src/answers/query/period-note.js';
 import type { Reader } from '../../src/answers/query/reader.js';
 import { addDays } from '../../src/base/time.js';
 import { atFileEnd } from '../given/folder.js';

@@ -13,7 +13,7 @@ import { viewJournal } from '../../src/sync/stage/journal-views.js';
 import { type JournalFolder, journalFolder } from '../../src/warehouse/journal/folder.js';
 import { JournalError, readHeader } from '../../src/warehouse/journal/header.js';
 import { readListing } from '../../src/warehouse/journal/listing.js';
-import { readReports, totalOf } from '../../src/warehouse/journal/reports.js';
+import { readReports, totalOf } from '../../src/warehouse/journal/plan.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Walking } from '../given/walking.js';

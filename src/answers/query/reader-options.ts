@@ -1,5 +1,5 @@
 import type { StateOptions } from '../../warehouse/log/state.js';
-import type { OwnTable } from './own-tables.js';
+import type { OwnTable } from './own-pages.js';
 
 /** When data is too old. */
 export interface AgeRule {

@@ -9,8 +9,7 @@ import type { Log } from '../../warehouse/log/log.js';
 import { markersOf } from '../../warehouse/log/markers.js';
 import { readStates } from '../../warehouse/log/state.js';
 import { type Definitions, OWN_PAGES, type Source } from './definitions.js';
-import { addOwnPages, type OwnColumns } from './own-pages.js';
-import { addOwnTable } from './own-tables.js';
+import { addOwnPages, addOwnTable, type OwnColumns } from './own-pages.js';
 import type { ReaderOptions } from './reader-options.js';
 
 /**

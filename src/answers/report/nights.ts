@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { grouped } from '../../base/observe/format.js';
-import type { Layer } from '../html/charts/stack-chart.js';
-import type { Counts, Day, Span } from '../html/charts/trend-chart.js';
+import type { Counts, Day, Layer, Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
 import { NO_ESTIMATE } from './estimate.js';

@@ -1,7 +1,7 @@
 import { shareOf } from '../../base/observe/format.js';
 import { addDays } from '../../base/time.js';
 import type { Colour } from '../html/charts/palette.js';
-import type { Layer } from '../html/charts/stack-chart.js';
+import type { Layer } from '../html/charts/trend-chart.js';
 import { shortened } from '../html/html.js';
 import { askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';

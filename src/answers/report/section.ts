@@ -1,7 +1,6 @@
 import { CRAWL_SPANS, SPANS } from '../../base/config/page-filters.js';
 import { grouped, plus } from '../../base/observe/format.js';
-import type { Age } from '../html/charts/stack-chart.js';
-import type { Span } from '../html/charts/trend-chart.js';
+import type { Age, Span } from '../html/charts/trend-chart.js';
 import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
 import { totalOf, type WebsiteFacts } from './headline.js';

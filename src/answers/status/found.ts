@@ -1,8 +1,7 @@
 import { moment } from '../../base/observe/format.js';
 import { withEngine } from '../../base/storage/engine.js';
 import { type Disk, lowDiskText } from '../../base/storage/free-disk.js';
-import { probeLock } from '../../base/storage/locks.js';
-import { withTemporary } from '../../base/storage/temporary.js';
+import { probeLock, withTemporary } from '../../base/storage/locks.js';
 import { localFollowers } from '../../warehouse/copies/follow.js';
 import type { Follower, FollowerLag } from '../../warehouse/copies/follower.js';
 import { journalsSetAside } from '../../warehouse/journal/folder.js';

@@ -2,8 +2,7 @@ import { exists } from '../../base/storage/durable.js';
 import { type JournalFolder, unfinishedJournals } from '../../warehouse/journal/folder.js';
 import { JournalError, lastActivity, RESUME_WITHIN_MS, readHeader } from '../../warehouse/journal/header.js';
 import { readListing } from '../../warehouse/journal/listing.js';
-import { readPlanned } from '../../warehouse/journal/plan.js';
-import { readReports, totalOf } from '../../warehouse/journal/reports.js';
+import { readPlanned, readReports, totalOf } from '../../warehouse/journal/plan.js';
 import { type RunFileContent, stopReason } from '../../warehouse/journal/run-file.js';
 
 const NEXT = 'the next `indexhouse sync` sets the journal aside and starts the run over';

@@ -18,12 +18,11 @@ import { DamageError } from '../../warehouse/log/folder/damage.js';
 import { warehouseFolder, websitesIn } from '../../warehouse/log/folder/layout.js';
 import { RunLock } from '../../warehouse/log/lock.js';
 import { keyOf, labelOf, type MessageChannel, type Ping, ping, type RunEvent, send } from './channels.js';
-import { type Facts, readFacts } from './facts.js';
+import { type Facts, failureOf, noticesOf, outageNotice, outageOver, readFacts, unreadableNotice } from './facts.js';
 import { type Journal, readJournal, toldIn, waitingFor, withNotices, withOutcome, writeJournal } from './journal.js';
 import { newMessage, type Trend } from './message.js';
 import { exampleNotices, type Notice } from './notice.js';
 import type { Over } from './over.js';
-import { failureOf, noticesOf, outageNotice, outageOver, unreadableNotice } from './run-notices.js';
 
 const LOCK_WAIT = { withinMs: MINUTE_MS, everyMs: 200 };
 const TREND_DAYS = 14;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { questionOf } from '../../answers/query/ask-rows.js';
 import { type Analysis, analyses, analysisSchema, findAnalysis, QUESTIONS } from '../../answers/query/catalog.js';
-import { whyNoRows } from '../../answers/query/filters.js';
 import { type Parameter, parameterSchema } from '../../answers/query/parameters.js';
-import { periodNote } from '../../answers/query/period-note.js';
+import { periodNote, whyNoRows } from '../../answers/query/period-note.js';
 import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsSchema, rowsText, text, windowInput } from './rows.js';
 import { runSql, SQL_MEMORY_BYTES, TIME_LIMIT_MS } from './run-sql.js';
 import { type Tool, toolOf } from './tool.js';

@@ -9,9 +9,8 @@ import { ServiceError } from '../api/errors.js';
 import type { WindowBounds } from '../api/pagination.js';
 import type { ListingWindow, Moment, RequestContext, ShownState, StateQuery, Store } from '../api/store.js';
 import { commitsAt, type ServedCommits } from './commits.js';
-import { Listings } from './listing.js';
+import { type KnownPage, Listings, reportOf, websitesOf, withHistory } from './listing.js';
 import type { LiveReader } from './live-reader.js';
-import { type KnownPage, reportOf, websitesOf, withHistory } from './report.js';
 import { explained, UnreadableError } from './unreadable.js';
 
 export interface WarehouseStoreOptions {

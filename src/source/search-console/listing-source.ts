@@ -1,4 +1,4 @@
-import { SITEMAP_FACTS_UNKNOWN, type SubmittedSitemap } from './calls.js';
+import { SITEMAP_FACTS_UNKNOWN, type SubmittedSitemap } from './google-client.js';
 
 /** What can name pages of a property. `search_console`: its list of sitemaps. */
 export type SourceKind = 'search_console' | 'search_analytics' | 'robots_txt' | 'sitemap' | 'index';

@@ -3,7 +3,7 @@ import { editDistance } from '../../base/config/suggest.js';
 import { count } from '../../base/observe/format.js';
 import { safe } from '../../base/observe/terminal.js';
 import { keyOf } from '../../base/url.js';
-import type { Site } from './calls.js';
+import type { Site } from './google-client.js';
 
 /** With these, an account may inspect pages. */
 const FULL_PERMISSIONS = ['siteOwner', 'siteFullUser'];

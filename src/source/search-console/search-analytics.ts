@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { addDays, calendarDate, isCalendarDate } from '../../base/time.js';
 import { addressOf, keyOf } from '../../base/url.js';
 import type { SearchDate, SearchRow, SearchTotals, SearchType } from '../source.js';
-import { answerIn, SITES } from './calls.js';
-import type { CallOptions, GoogleClient } from './google-client.js';
+import { answerIn, type CallOptions, type GoogleClient, SITES } from './google-client.js';
 import { isOfProperty } from './property.js';
 
 /** The most that one answer holds. */

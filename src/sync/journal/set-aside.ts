@@ -11,8 +11,7 @@ import {
   writeHeader,
 } from '../../warehouse/journal/header.js';
 import { readListing } from '../../warehouse/journal/listing.js';
-import { checkPlan } from '../../warehouse/journal/plan.js';
-import { readReports } from '../../warehouse/journal/reports.js';
+import { checkPlan, readReports } from '../../warehouse/journal/plan.js';
 import { readSearch } from './search.js';
 
 export interface SetAsideInput {

@@ -1,14 +1,14 @@
 import { AppendFile } from '../../base/storage/durable.js';
 import type { ReportOutcome } from '../../source/report.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
-import type { PlannedPage } from '../../warehouse/journal/plan.js';
 import {
   NO_REPORTS,
   type PendingPage,
+  type PlannedPage,
   type ReportCounts,
   type ReportsLeft,
   type ReportsStatus,
-} from '../../warehouse/journal/reports.js';
+} from '../../warehouse/journal/plan.js';
 import { seal, seedOf } from '../../warehouse/journal/seal.js';
 import { endingWith, payloadText, storable, stringified, wellFormedJson } from './embed.js';
 

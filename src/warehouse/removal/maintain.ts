@@ -1,23 +1,27 @@
 import { join } from 'node:path';
 import type { Config } from '../../base/config/schema.js';
+import { websiteIds } from '../../base/config/websites.js';
 import type { Logger } from '../../base/observe/log.js';
 import { type Engine, type EngineOptions, withEngine } from '../../base/storage/engine.js';
+import { withTemporary } from '../../base/storage/locks.js';
 import { isWholeParquet } from '../../base/storage/parquet-file.js';
-import { withTemporary } from '../../base/storage/temporary.js';
 import { calendarDate } from '../../base/time.js';
 import { checkOwnership } from '../bucket/owner.js';
-import { follow, followersOf } from '../copies/follow.js';
+import { follow, followAll, followersOf } from '../copies/follow.js';
 import type { Follower } from '../copies/follower.js';
 import { scratchFolder } from '../log/folder/layout.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../log/folder/prepare.js';
+import { DATA_TABLES } from '../log/folder/tables.js';
 import { withRunLock } from '../log/lock.js';
 import { type Log, openLog } from '../log/log.js';
 import { type Marker, markersOf, newestMarkers, stateFileOf } from '../log/markers.js';
 import { currentState, rebuildState } from '../log/state.js';
+import { forgetRemoval, removeForGood, unfinishedRemoval } from './steps.js';
 import { type PlannedFile, planFiles, thinnedTables } from './thin.js';
 import { dropOldCheckpoints, keepState, removeDue, writeTombstone } from './tombstone.js';
+import { unlessRemoved } from './unless-removed.js';
 
-export interface MaintainOptions {
+interface MaintainOptions {
   config: Config;
   /** Only says what would be removed; takes no lock and changes nothing. */
   dryRun: boolean;
@@ -147,4 +151,67 @@ class Maintenance {
     await rebuildState(this.#warehouse, markers, this.engineOptions, rebuilt);
     return rebuilt;
   }
+}
+
+interface RemoveOptions {
+  config: Config;
+  /** A website, by id or name. */
+  website: string;
+  /** Called with what would be removed, before anything changes; throws if it must not be. */
+  confirm: (removal: Removal) => Promise<void>;
+  logger: Logger;
+}
+
+/**
+ * Removes a website from the log, and lets the followers catch up. Killed at any step, it has not begun, or whoever
+ * takes the run lock next finishes it.
+ *
+ * @throws UsageError for an unknown website; WarehouseError, DamageError, BusyError; OwnerError if the bucket belongs to
+ * another folder
+ */
+export async function remove({ config, website, confirm, logger }: RemoveOptions) {
+  const { path, time_zone, memory_limit: memoryLimit } = config.warehouse;
+  await checkWarehouseThere(path);
+  await checkIdentity(path, time_zone);
+  await checkOwnership({ config, warehouse: path, logger });
+  const begun = (await unfinishedRemoval(path))?.removal;
+  const isBegun = begun?.website_id === website;
+  if (!isBegun) {
+    const found = removalOf(path, website, memoryLimit).then(confirm);
+    await found.catch(async (error: unknown) => Promise.reject(await unlessRemoved(error, path, memoryLimit)));
+  }
+  return withRunLock(path, 'remove', async () => {
+    await prepareWarehouse(path, time_zone);
+    const removal = isBegun ? begun : await removalOf(path, website, memoryLimit);
+    if (!isBegun) await removeForGood(path, { removal, in_bucket: config.bucket !== undefined });
+    const followers = await followAll({ config, logger });
+    await forgetRemoval(path);
+    return { ...removal, removed: true, followers };
+  });
+}
+
+/** What is removed, under the names of `remove --json`. */
+export type Removal = Awaited<ReturnType<typeof removalOf>>;
+
+/** @throws UsageError, DamageError */
+function removalOf(warehouse: string, website: string, memoryLimit: number) {
+  return withTemporary('remove', (temporary) =>
+    withEngine({ memoryLimit, temporary }, async (engine) => {
+      const log = await openLog(engine, warehouse, { temporary });
+      const [websiteId = ''] = websiteIds([website], await log.websites(), 'the warehouse');
+      const own = markersOf(log.markers, websiteId);
+      const dates = own.map(({ date }) => date).sort();
+      const tables = DATA_TABLES.map((table) => {
+        const files = own.flatMap((marker) => marker.files[table] ?? []);
+        return { table, files: files.length, rows: files.reduce((all, { rows }) => all + rows, 0) };
+      });
+      return {
+        website_id: websiteId,
+        snapshots: own.length,
+        first_date: dates.at(0) ?? null,
+        last_date: dates.at(-1) ?? null,
+        tables: tables.filter(({ files }) => files > 0),
+      };
+    }),
+  );
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { askAnalysis, questionOf } from '../../../src/answers/query/ask-rows.js';
 import { analyses, findAnalysis } from '../../../src/answers/query/catalog.js';
-import { whyNoRows } from '../../../src/answers/query/filters.js';
+import { whyNoRows } from '../../../src/answers/query/period-note.js';
 import type { Reader } from '../../../src/answers/query/reader.js';
 import { packageFolder } from '../../../src/base/storage/sql.js';
 import type { Value } from '../../../src/base/storage/values.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, it, test } from 'vitest';
 import { askAnalysis } from '../../../src/answers/query/ask-rows.js';
-import { addOwnTable } from '../../../src/answers/query/own-tables.js';
+import { addOwnTable } from '../../../src/answers/query/own-pages.js';
 import { Reader } from '../../../src/answers/query/reader.js';
 import type { ReaderOptions } from '../../../src/answers/query/reader-options.js';
 import { reportPage } from '../../../src/answers/report/page.js';

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { escaped, pageLink, shortened } from '../../../src/answers/html/html.js';
-import { reportMail } from '../../../src/answers/report/mail.js';
-import { reportPage } from '../../../src/answers/report/page.js';
+import { reportMail, reportPage } from '../../../src/answers/report/page.js';
 import { broken, givenWarehouse, indexed, out, reportOf } from './given.js';
 import { parsed, words } from './parsed.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { CredentialsKind } from '../../../src/app/demo/search-console/sign-in.js';
 import { Access } from '../../../src/source/search-console/access.js';
-import { listSites } from '../../../src/source/search-console/calls.js';
+import { listSites } from '../../../src/source/search-console/google-client.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { credentialsFile, credentialsOf, google, googleConfig, refusal } from './given-google.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listSitemaps, listSites } from '../../../src/source/search-console/calls.js';
+import { listSitemaps, listSites } from '../../../src/source/search-console/google-client.js';
 import { inspect } from '../../../src/source/search-console/inspection.js';
 import { searchRows, searchTotals } from '../../../src/source/search-console/search-analytics.js';
 import { google, refusal, spent } from './given-google.js';

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Stopped } from '../../../src/base/exit.js';
 import { realEffects } from '../../../src/base/time.js';
 import { SourceError } from '../../../src/source/errors.js';
-import { SITEMAP_FACTS_UNKNOWN } from '../../../src/source/search-console/calls.js';
+import { SITEMAP_FACTS_UNKNOWN } from '../../../src/source/search-console/google-client.js';
 import { SiteFetch, type SiteFetchOptions } from '../../../src/source/search-console/site-fetch.js';
 import { type Sighting, Universe, type UniverseDeps } from '../../../src/source/search-console/universe.js';
 import { http, type RawAnswer, startRawServer, trickle } from '../../given/raw-server.js';

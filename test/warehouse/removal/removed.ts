@@ -1,5 +1,5 @@
 import { createLogger } from '../../../src/base/observe/log.js';
-import { remove } from '../../../src/warehouse/removal/remove.js';
+import { remove } from '../../../src/warehouse/removal/maintain.js';
 import { configFor } from '../../given/warehouse.js';
 
 export function removeNow(warehouse: string, website: string) {

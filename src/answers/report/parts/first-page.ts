@@ -1,7 +1,6 @@
 import { count, counted, datesText, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
 import { noteList } from '../../html/charts/notes.js';
-import { stackChart } from '../../html/charts/stack-chart.js';
-import { shareChart } from '../../html/charts/trend-chart.js';
+import { shareChart, stackChart } from '../../html/charts/trend-chart.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { stateName, statesGrown } from '../over-time.js';
 import type { Period } from '../period.js';
@@ -11,8 +10,8 @@ import type { Moves, Section } from '../section.js';
 import { eventsIn, storyOf } from '../story.js';
 import { headlinePart, overviewPart } from './headline.js';
 import { heatMap } from './heat-map.js';
+import { searchPart } from './moves.js';
 import { command, note, shownName, websiteParameter } from './part.js';
-import { searchPart } from './search.js';
 
 const WEBSITES = 10;
 /** Directories on the first page of a report on one website. */

@@ -1,10 +1,11 @@
-import { counted, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
+import { count, counted, dayOfMonth, percent, plainDates, shareOf, signed } from '../../../base/observe/format.js';
 import { number, orUnknown } from '../../html/cells.js';
 import { noteList } from '../../html/charts/notes.js';
-import { stackChart, swatch } from '../../html/charts/stack-chart.js';
+import { stackChart, swatch } from '../../html/charts/trend-chart.js';
 import { type Column, type Html, html, type Part, pageLink, shortened, table } from '../../html/html.js';
 import { isNotable, lostAndWon, stateName } from '../over-time.js';
 import type { OwnMovesRow, SitemapRow, StateRow } from '../rows.js';
+import type { LostRow } from '../search.js';
 import type { Moves, Section } from '../section.js';
 import { type HeatOptions, heatPart } from './heat-map.js';
 import { cutNote, folded, note, type PagesLinks, part, websiteColumn } from './part.js';
@@ -124,4 +125,52 @@ export function ownPart({ own: { column, rows, notes } }: Pick<Section, 'own'>):
     rows.length > 0 ? table(columns, rows) : column && note('No page fell out of the index in this period.'),
     notes.map((one) => note(one)),
   );
+}
+
+const HEIGHT = 180;
+const TITLE = 'Pages that search shows';
+const COLUMNS: readonly Column<LostRow>[] = [
+  { head: 'Directory', cell: ({ directory }) => directory },
+  number('Pages no longer shown', ({ pages }) => pages),
+  { head: 'Last shown', cell: ({ first_shown_last, last_shown }) => plainDates(first_shown_last, last_shown) },
+  number('Clicks in 28 days before', ({ clicks }) => clicks),
+];
+
+/** What search shows of a property over its whole history, and what it shows no more; nothing of several websites. */
+export function searchPart(id: string, { search }: Pick<Moves, 'search'>): Part {
+  if (search === null) return null;
+  const { weeks, lost, evidence, unread } = search;
+  const isCut = weeks.some(({ is_cut }) => is_cut);
+  const layer = {
+    name: 'shown in web search on a day',
+    colour: 'indexed' as const,
+    pages: weeks.map(({ pages }) => pages),
+  };
+  return html`<h2>${TITLE}</h2>
+${stackChart(
+  { id: `${id}-search`, title: TITLE, height: HEIGHT, unknown: 'not known' },
+  weeks.map(({ starts_on }) => starts_on),
+  [layer],
+  [],
+)}
+${note(`The average day of each week. A page that search shows is in the index that day.${isCut ? ' On some days Google left out pages, because it lists 50,000 at most.' : ''}${unread ? ` ${unread}.` : ''}`)}
+${evidence === null ? null : html`<p>${evidenceText(evidence)}</p>`}
+${lost.length > 0 ? table(COLUMNS, lost, { id: `${id}-lost`, caption: 'Directories with pages that search showed regularly and shows no more', empty: '' }) : null}`;
+}
+
+/** Such as `12,400 pages inspected and indexed, 900 inspected and not indexed, 3,100 not inspected but shown in search this week, 2,700 unknown.` */
+function evidenceText({ indexed, not_indexed, seen, unknown }: NonNullable<NonNullable<Moves['search']>['evidence']>) {
+  const parts: [number, string][] = [
+    [indexed, 'inspected and indexed'],
+    [not_indexed, 'inspected and not indexed'],
+    [seen, 'not inspected lately, but shown in search this week'],
+    [unknown, 'unknown'],
+  ];
+  const [first, ...others] = parts.filter(([pages]) => pages > 0);
+  if (!first) return 'There are no pages.';
+  const texts = [
+    `${counted(first[0], 'page')} ${first[1]}`,
+    ...others.map(([pages, text]) => `${count(pages)} ${text}`),
+  ];
+  return `${texts.join(', ')}.`;
 }

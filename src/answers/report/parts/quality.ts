@@ -1,6 +1,6 @@
 import { count, counted, duration, percent, plus, shareOf } from '../../../base/observe/format.js';
 import { dated, number, orUnknown, status, text, time } from '../../html/cells.js';
-import { type Age, agesChart } from '../../html/charts/stack-chart.js';
+import { type Age, agesChart } from '../../html/charts/trend-chart.js';
 import { type Column, type Html, html, type Part, pageLink, shortened, table } from '../../html/html.js';
 import type { Period } from '../period.js';
 import type { DriftRow, RejectedRow, RunOutcome, SnapshotRow, SourceRow, StaleRow } from '../rows.js';

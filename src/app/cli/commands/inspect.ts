@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { askRows } from '../../../answers/query/ask-rows.js';
 import { withReader } from '../../../answers/query/reader.js';
-import { causesOf } from '../../../answers/status/last-night.js';
+import { causesOf } from '../../../answers/status/status.js';
 import type { Config } from '../../../base/config/schema.js';
 import { allFrom, namedWebsites } from '../../../base/config/websites.js';
 import { messageOf, Stopped, UsageError } from '../../../base/exit.js';

@@ -7,7 +7,7 @@ import { safe } from '../../../base/observe/terminal.js';
 import { readKeys } from '../../../serve/keys/key-file.js';
 import { followersOf } from '../../../warehouse/copies/follow.js';
 import { titleOf } from '../../../warehouse/copies/follower.js';
-import { type Removal, remove } from '../../../warehouse/removal/remove.js';
+import { type Removal, remove } from '../../../warehouse/removal/maintain.js';
 import { configOf, loggerOf } from '../configured.js';
 import { EXIT, type Globals, type Io } from '../io.js';
 import { formatJson, recordTable } from '../output/output.js';

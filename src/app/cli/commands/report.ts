@@ -2,12 +2,10 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { reportMail } from '../../../answers/report/mail.js';
-import { isReport, MARK_BYTES, reportPage } from '../../../answers/report/page.js';
+import { isReport, MARK_BYTES, reportMail, reportPage } from '../../../answers/report/page.js';
 import { type Report, readReport } from '../../../answers/report/report.js';
 import { ageSentence, ageText } from '../../../answers/status/data-age.js';
-import type { LastNight } from '../../../answers/status/last-night.js';
-import { readLastNight } from '../../../answers/status/status.js';
+import { type LastNight, readLastNight } from '../../../answers/status/status.js';
 import { nameOf } from '../../../answers/status/website-status.js';
 import { UsageError } from '../../../base/exit.js';
 import {

@@ -1,4 +1,4 @@
-import { causesOf } from '../../../answers/status/last-night.js';
+import { causesOf } from '../../../answers/status/status.js';
 import { duration as milliseconds } from '../../../base/config/scalars.js';
 import type { Config } from '../../../base/config/schema.js';
 import { namedWebsites, secretsOf, websiteIds } from '../../../base/config/websites.js';

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { StatusInput } from '../../../answers/status/found.js';
-import { UNREADABLE } from '../../../answers/status/last-night.js';
 import { metricsOf } from '../../../answers/status/metrics.js';
-import { readStatus, type Status, statusForKey } from '../../../answers/status/status.js';
+import { readStatus, type Status, statusForKey, UNREADABLE } from '../../../answers/status/status.js';
 import type { Config } from '../../../base/config/schema.js';
 import { EXIT } from '../../../base/exit.js';
 import type { Logger } from '../../../base/observe/log.js';
