@@ -12,8 +12,8 @@ export default defineConfig(({ mode }) => ({
     setupFiles: 'test/each-file.ts',
     env: { TZ: 'UTC', NO_COLOR: '1', INDEXHOUSE_TEST_MODE: mode },
     // Only a test that hangs is late: the machine may be busy.
-    testTimeout: mode === 'full' ? 60 * MINUTE_MS : 5 * MINUTE_MS,
-    hookTimeout: 10 * MINUTE_MS,
+    testTimeout: 60 * MINUTE_MS,
+    hookTimeout: 60 * MINUTE_MS,
     maxWorkers: Math.max(2, availableParallelism()),
     // Most of the time goes into DuckDB; loading every module anew for each file would only add to it.
     isolate: false,

@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/answers/query/reader.js';
 import { reportMail, reportPage } from '../../src/answers/report/page.js';
 import { readReport } from '../../src/answers/report/report.js';
-import { seeds } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type Row, readTable } from '../given/parquet.js';
 import { randomWarehouse } from '../given/random-world.js';
+import { seeds } from '../given/seeds.js';
 import { serveWarehouse } from '../given/served.js';
 import { maintainAt } from '../given/thinned.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
@@ -20,7 +20,7 @@ import { analysisRows, openReader, rowsOf } from './query/given.js';
  * Worlds in which pages fall and return, leave the listing, lose their data and are rejected, with partial nights and two
  * snapshots on a date, and with thinned listings: what the bare files say of a period, every analysis says, and every face.
  */
-describe.each(seeds(1, 1 / 12))('in world %i', (seed) => {
+describe.each(seeds(1))('in world %i', (seed) => {
   let warehouse: BuiltWarehouse;
   let snapshots: IndexTruth[];
   let dates: string[];

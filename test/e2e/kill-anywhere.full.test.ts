@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { runExitCode } from '../../src/sync/receipt.js';
-import { seeds } from '../given/at-length.js';
 import { start } from '../given/cli.js';
 import { reportCounts, startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
@@ -11,6 +10,7 @@ import { temporaryFolder } from '../given/folder.js';
 import { NASTY_PATHS } from '../given/nasty-paths.js';
 import { readTable } from '../given/parquet.js';
 import { seededRandom } from '../given/random.js';
+import { seeds } from '../given/seeds.js';
 import { syncNow } from '../given/synced.js';
 import { findingsOf } from '../given/verified.js';
 
@@ -21,7 +21,7 @@ const PAGES = 100;
 /** Long enough to fall into every part of a run, its start and its end included. */
 const LONGEST_LIFE_MS = 1_400;
 
-test.each(seeds(2, 0.2))(
+test.each(seeds(3))(
   'a sync that is killed at random moments and started again fetches nothing twice (seed %i)',
   async (seed) => {
     const random = seededRandom(seed);

@@ -5,16 +5,15 @@ import { Readable, Writable } from 'node:stream';
 import { runCli } from '../../src/app/cli/program.js';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { RUN_LIMITS } from '../../src/sync/context.js';
-import { atLength } from './at-length.js';
 import { forgetClocks } from './client-clock.js';
 
 /** The built program; `npm test` builds it before the tests run. */
 export const PROGRAM = join(packageFolder(), 'dist', 'src', 'app', 'cli', 'indexhouse.cjs');
 
 /** No command of a test works for so long, however busy the machine: one that does would run for ever. */
-const LIMIT_MS = atLength(60_000, 5 * 60_000);
+const LIMIT_MS = 10 * 60_000;
 /** Within which a process says something. */
-const SILENT_MS = atLength(5 * 60_000, 30 * 60_000);
+const SILENT_MS = 10 * 60_000;
 
 export interface Ended {
   code: number | null;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { firstWalk, RecentUrls } from '../../../src/source/walk/walk-state.js';
-import { seeds } from '../../given/at-length.js';
 import { type Departures, FakeListing, pageUrls } from '../../given/fake-listing.js';
+import { seeds } from '../../given/seeds.js';
 import { Walking } from '../../given/walking.js';
 
 const WINDOW_SIZES = [1, 2, 3, 7, 100];
 /** Random walks for each size of windows. */
-const RUNS = { numRuns: 30 * seeds(1).length };
+const RUNS = { numRuns: seeds(30).length };
 
 /** Something that happens to a listing before a request. */
 interface Happening {
