@@ -7,11 +7,10 @@ import { DAY_MS, type Effects, MINUTE_MS, realEffects } from '../base/time.js';
 import { jsonOf } from '../base/validate.js';
 import { sentErrorSchema } from './contract/key.js';
 import { API_PLACES, SourceError, TooLate } from './errors.js';
-import { failureOf, type Refused } from './failures.js';
 import { type PaceNotice, Pacer, type PacerOptions } from './pace/pacer.js';
 import { readRate, retryAfterMs, ServerClock } from './pace/rate-headers.js';
 import type { Slot } from './pace/slot.js';
-import { type Message, Transport, type TransportOptions, unpacked } from './transport.js';
+import { failureOf, type Message, type Refused, Transport, type TransportOptions, unpacked } from './transport.js';
 
 /** The wait after a 429 that names none. */
 const DEFAULT_THROTTLE_MS = 5_000;

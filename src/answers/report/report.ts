@@ -8,8 +8,7 @@ import { dataAgeOf } from '../status/data-age.js';
 import { type Flows, headlineOf, totalOf, type WebsiteFacts } from './headline.js';
 import { type Period, periodOf } from './period.js';
 import { balanceRow, changesRow, NOT_COMPARED, snapshotRow, trendRow, websiteRow } from './rows.js';
-import { searchSentences } from './search.js';
-import { readCauses, readMoves, readSection, type Section } from './section.js';
+import { readCauses, readMoves, readSection, type Section, searchSentences } from './section.js';
 import { caveatsOf, storyOf } from './story.js';
 
 /** Up to this many websites get a section each; more share one, with a line each. */

@@ -6,12 +6,11 @@ import { type Purpose, uncounted } from '../client.js';
 import { TooLate } from '../errors.js';
 import type { Quota } from '../source.js';
 import type { GoogleClientOptions } from './access.js';
-import { beginningOf } from './body.js';
+import { beginningOf, checkNotGone, SiteError } from './body.js';
 import { GoogleClient, listSitemaps, listSites, type Site } from './google-client.js';
 import { inspect } from './inspection.js';
 import { covers, isReadable, refusalOf, whyRefused } from './property.js';
 import { californiaDate, searchTotals } from './search-analytics.js';
-import { checkNotGone, SiteError } from './site-error.js';
 import type { SiteFetch } from './site-fetch.js';
 
 /** At most this share of a day is held back for second looks. */

@@ -1,6 +1,6 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { SiteError } from './site-error.js';
+import { SiteError } from './body.js';
 
 /** IANA's special-purpose ranges: none is a public website, and some have what a site must not make us fetch. */
 const SPECIAL_V4 = [

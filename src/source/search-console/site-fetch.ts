@@ -7,9 +7,8 @@ import { addressOf } from '../../base/url.js';
 import type { ClientOptions } from '../client.js';
 import { SourceError, TooLate } from '../errors.js';
 import { Transport } from '../transport.js';
-import { type Body, MAX_BYTES, TOO_LARGE, unpacked } from './body.js';
+import { type Body, CutShort, MAX_BYTES, SiteError, TOO_LARGE, unpacked } from './body.js';
 import { publicLookup, refuseSpecial } from './public-address.js';
-import { CutShort, SiteError } from './site-error.js';
 
 const MAX_REDIRECTS = 5;
 const ATTEMPTS = 3;

@@ -1,7 +1,6 @@
 import sax from 'sax';
 import { counted } from '../../base/observe/format.js';
-import { type Body, textOf } from './body.js';
-import { CutShort, SiteError } from './site-error.js';
+import { type Body, CutShort, SiteError, textOf } from './body.js';
 
 const MAX_ADDRESSES = 50_000;
 /** Of an address or a date; what is longer is cut, and then is none. */

@@ -4,11 +4,10 @@ import { codeOf } from '../../base/storage/durable.js';
 import { addressOf, keyOf } from '../../base/url.js';
 import { SourceError, TooLate } from '../errors.js';
 import type { Searched } from '../source.js';
-import { type Body, beginningOf } from './body.js';
+import { type Body, beginningOf, checkNotGone, SiteError } from './body.js';
 import type { SubmittedSitemap } from './google-client.js';
 import { addFinding, type ListingSource, newSource, SEARCH_ANALYTICS } from './listing-source.js';
 import { guessedRobotsOf, isOfProperty, isOnHostOf } from './property.js';
-import { checkNotGone, SiteError } from './site-error.js';
 import type { SiteFetch } from './site-fetch.js';
 import { count, FLAWS, type Flaws, readSitemap } from './sitemap.js';
 

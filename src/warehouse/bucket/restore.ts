@@ -11,8 +11,8 @@ import { identityOf, parseIdentity, writeStamp } from '../log/folder/prepare.js'
 import { LOOSE_TABLES } from '../log/folder/tables.js';
 import { withRunLock } from '../log/lock.js';
 import { openLog } from '../log/log.js';
-import { dropIndex } from '../log/marker-index.js';
 import { dataFilesOf, newestMarkers, stateFileOf } from '../log/markers.js';
+import { dropIndex } from '../log/update-index.js';
 import { type Bucket, type BucketOptions, withBucket } from './client.js';
 import { foreignMarkers, MARKERS, removeFromBucket } from './copy.js';
 import { BucketError } from './errors.js';

@@ -8,8 +8,8 @@ import { HOUR_MS } from '../../base/time.js';
 import type { JournalFolder } from '../journal/folder.js';
 import { namesIn, stateFile, stateFolder, tableFile } from './folder/layout.js';
 import { DATA_TABLES } from './folder/tables.js';
-import { makeRoom } from './marker-index.js';
 import { type Manifest, stagedFile, stageRow } from './stage/commit-files.js';
+import { makeRoom } from './update-index.js';
 
 /** How long a file that is no longer needed is kept, for readers that have just started. */
 export const GRACE_MS = HOUR_MS;

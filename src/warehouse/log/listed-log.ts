@@ -6,8 +6,8 @@ import { type DamagedFile, damagedFile, readReadable, without } from './folder/d
 import { listTableFiles, websiteOf } from './folder/layout.js';
 import { tableQuery } from './folder/prepare.js';
 import { checkRows } from './folder/sums.js';
-import type { MarkerIndex } from './marker-index.js';
 import { byCommit, type Marker, markersIn, readMarkers, withoutDropped } from './markers.js';
+import type { MarkerIndex } from './update-index.js';
 
 const tombstoneRow = z.object({
   /** Shared by all files that one run of `maintain` put out of use for a website. */

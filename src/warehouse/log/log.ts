@@ -18,9 +18,9 @@ import { isStamped, tableQuery } from './folder/prepare.js';
 import { checkRows } from './folder/sums.js';
 import { DATA_TABLES, hasRowPerFile, isLogTable, type Table } from './folder/tables.js';
 import { type ListedLog, listLog, ownIndex, type ReadLog, readListed, type Tombstone } from './listed-log.js';
-import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
 import { byCommit, dataFilesOf, filesOf, type Marker } from './markers.js';
 import { hasSum, readProven } from './proven.js';
+import { dateOf, type MarkerIndex, readIndex } from './update-index.js';
 
 const namedRow = z.object({
   ...{ id: z.string(), name: z.string().nullable(), snapshotAt: z.string() },

@@ -1,6 +1,5 @@
 import { count, counted, datesText, dayOfMonth, percent, shareOf, signed } from '../../../base/observe/format.js';
-import { noteList } from '../../html/charts/notes.js';
-import { shareChart, stackChart } from '../../html/charts/trend-chart.js';
+import { noteList, shareChart, stackChart } from '../../html/charts/trend-chart.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { stateName, statesGrown } from '../over-time.js';
 import type { Period } from '../period.js';

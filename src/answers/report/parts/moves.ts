@@ -1,12 +1,10 @@
 import { count, counted, dayOfMonth, percent, plainDates, shareOf, signed } from '../../../base/observe/format.js';
 import { number, orUnknown } from '../../html/cells.js';
-import { noteList } from '../../html/charts/notes.js';
-import { stackChart, swatch } from '../../html/charts/trend-chart.js';
+import { noteList, stackChart, swatch } from '../../html/charts/trend-chart.js';
 import { type Column, type Html, html, type Part, pageLink, shortened, table } from '../../html/html.js';
 import { isNotable, lostAndWon, stateName } from '../over-time.js';
 import type { OwnMovesRow, SitemapRow, StateRow } from '../rows.js';
-import type { LostRow } from '../search.js';
-import type { Moves, Section } from '../section.js';
+import type { LostRow, Moves, Section } from '../section.js';
 import { type HeatOptions, heatPart } from './heat-map.js';
 import { cutNote, folded, note, type PagesLinks, part, websiteColumn } from './part.js';
 

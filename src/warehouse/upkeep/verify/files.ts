@@ -13,9 +13,9 @@ import { listTableFiles, tableFile, warehouseFolder } from '../../log/folder/lay
 import { copyRows } from '../../log/folder/sums.js';
 import { DATA_TABLES, ROW_FILES, type Table, typedColumns } from '../../log/folder/tables.js';
 import type { Log } from '../../log/log.js';
-import { earlierThan, hasIndex, INDEXED_TABLES, makeRoom, readIndex } from '../../log/marker-index.js';
 import { fileOf, type Marker, markersFrom, markersOf, newestMarkers, withoutDropped } from '../../log/markers.js';
 import { CheckpointError, checkpointFile, stateBase } from '../../log/state.js';
+import { earlierThan, hasIndex, INDEXED_TABLES, makeRoom, readIndex } from '../../log/update-index.js';
 import { damaged, type Finding, type Repairable } from './finding.js';
 
 /**

@@ -20,9 +20,9 @@ import { DATA_TABLES, type Table, viewScript } from '../../log/folder/tables.js'
 import { listLog } from '../../log/listed-log.js';
 import { withRunLock } from '../../log/lock.js';
 import { type Log, openLog } from '../../log/log.js';
-import { dropIndex } from '../../log/marker-index.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../../log/markers.js';
 import { type OnCompared, rebuildState } from '../../log/state.js';
+import { dropIndex } from '../../log/update-index.js';
 import { unfinishedRemoval } from '../../removal/steps.js';
 import { checkCheckpoints, checkFiles, findLost, isIndexRight } from './files.js';
 import { damaged, type Finding, type Repairable, type Verified } from './finding.js';
