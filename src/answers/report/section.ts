@@ -7,8 +7,7 @@ import type { Reader } from '../query/reader.js';
 import { unreadDays, unreadText } from '../status/website-status.js';
 import { totalOf, type WebsiteFacts } from './headline.js';
 import { newsOf } from './news.js';
-import { readNights, trendOf } from './nights.js';
-import { readOverTime } from './over-time.js';
+import { readNights, readOverTime, trendOf } from './over-time.js';
 import type { Period } from './period.js';
 import {
   backRow,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { arrow, dated, number } from '../../../answers/html/cells.js';
 import { type Column, type Html, html, type Part, table } from '../../../answers/html/html.js';
+import { countPages, wrongOwn } from '../../../answers/query/ask-rows.js';
 import { FELL_OUT } from '../../../answers/query/period-note.js';
 import type { Reader } from '../../../answers/query/reader.js';
-import { countPages, wrongOwn } from '../../../answers/query/selected-pages.js';
 import { shareIndexed } from '../../../answers/report/estimate.js';
 import { OTHER_DIRECTORIES } from '../../../answers/report/over-time.js';
 import { caveatsPart, nightsPart, sharePart } from '../../../answers/report/parts/first-page.js';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type Html, html, type Part, shortened } from '../../../answers/html/html.js';
-import { askSelected, selectedText } from '../../../answers/query/ask-rows.js';
+import { askSelected, SELECTED_PAGES, selectedText, selectionOf, wrongOwn } from '../../../answers/query/ask-rows.js';
 import type { Reader } from '../../../answers/query/reader.js';
-import { SELECTED_PAGES, selectionOf, wrongOwn } from '../../../answers/query/selected-pages.js';
 import { CRAWL_SPANS, type PageFilters, pageFilters } from '../../../base/config/page-filters.js';
 import { count } from '../../../base/observe/format.js';
 import { sql } from '../../../base/storage/sql.js';
