@@ -20,13 +20,12 @@ import { keyDetailsSchema } from './contract/key.js';
 import { SourceError } from './errors.js';
 import { listingPath, reportPath } from './links.js';
 import type { PaceNotice } from './pace/pacer.js';
-import { judgeReport, outcomeOf, type ReportOutcome } from './report.js';
 import { Account, InspectionDay } from './search-console/account.js';
 import { GoogleClient } from './search-console/google-client.js';
 import { noneReadable, widestOf } from './search-console/property.js';
 import { SiteFetch } from './search-console/site-fetch.js';
 import { SearchConsoleSource } from './search-console-source.js';
-import type { ListingSink, Page, Source } from './source.js';
+import { judgeReport, type ListingSink, outcomeOf, type Page, type ReportOutcome, type Source } from './source.js';
 import { type WalkResult, walkListing } from './walk/walk.js';
 import type { Interrupted } from './walk/walk-state.js';
 

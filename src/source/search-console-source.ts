@@ -3,7 +3,6 @@ import type { Config } from '../base/config/schema.js';
 import { type GoogleWebsite, perDayOf } from '../base/config/websites.js';
 import type { Purpose } from './client.js';
 import { SourceError } from './errors.js';
-import type { ReportOutcome } from './report.js';
 import { type Account, tryOut } from './search-console/account.js';
 import { type GoogleClient, listSitemaps, listSites } from './search-console/google-client.js';
 import { inspect } from './search-console/inspection.js';
@@ -17,6 +16,7 @@ import {
   type Merged,
   type Page,
   type Quota,
+  type ReportOutcome,
   type SearchDays,
   type Source,
 } from './source.js';

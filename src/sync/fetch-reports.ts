@@ -5,8 +5,7 @@ import { sql } from '../base/storage/sql.js';
 import { MINUTE_MS } from '../base/time.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
-import type { ReportOutcome } from '../source/report.js';
-import type { Page } from '../source/source.js';
+import type { Page, ReportOutcome } from '../source/source.js';
 import {
   type PendingPage,
   type Planned,

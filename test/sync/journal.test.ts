@@ -4,7 +4,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { makeFolder } from '../../src/base/storage/durable.js';
 import { Engine } from '../../src/base/storage/engine.js';
-import { judgeReport } from '../../src/source/report.js';
+import { judgeReport } from '../../src/source/source.js';
 import { readWindow } from '../../src/source/walk/coverage-window.js';
 import { type AcceptedWindow, firstWalk } from '../../src/source/walk/walk-state.js';
 import { ListingJournal } from '../../src/sync/journal/write-listing.js';

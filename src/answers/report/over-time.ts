@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { grouped, shareOf } from '../../base/observe/format.js';
+import { count, counted, grouped, shareOf } from '../../base/observe/format.js';
 import { addDays } from '../../base/time.js';
 import type { Colour } from '../html/charts/palette.js';
 import type { Counts, Day, Layer, Span } from '../html/charts/trend-chart.js';
@@ -25,7 +25,7 @@ const ALL_OTHERS = '(all others)';
 const STACK: Colour[] = ['notIndexed', 'out1', 'out2', 'out3', 'text', 'noData', 'alsoIndexed', 'indexed'];
 
 /** The directories and states of a period with their changes, of `coverage_by_directory` and `coverage_by_state`. */
-export interface Places {
+interface Places {
   directories: readonly DirectoryRow[];
   states: readonly StateRow[];
 }
@@ -53,7 +53,7 @@ export function isNotable(change: number | null, { pages, all = Infinity }: { pa
 }
 
 /** The directories with a notable change of their indexed pages, the largest first. */
-export function directoriesChanged(rows: readonly DirectoryRow[]): Record<'lost' | 'won', DirectoryRow[]> {
+function directoriesChanged(rows: readonly DirectoryRow[]): Record<'lost' | 'won', DirectoryRow[]> {
   return changedMuch(
     rows.filter(({ directory }) => directory !== OTHER_DIRECTORIES),
     changeOfDirectory,
@@ -239,4 +239,42 @@ function sum(counts: readonly Counts[]): Counts {
   return counts.reduce((total, { pages, indexed }) => {
     return { ...NO_ESTIMATE, pages: total.pages + pages, indexed: total.indexed + indexed };
   });
+}
+
+const MOST_NAMES = 3;
+const NEWS_CHARACTERS = 60;
+
+/**
+ * What is new since the period before, in one or two sentences: losses that stand out and did not then, and how many of the
+ * pages that fell out then are back.
+ *
+ * @param earlier null if several websites are compared, whose directories may have the same names
+ */
+export function newsOf(
+  days: number,
+  { now, earlier, fell_out, back }: { now: Places; earlier: Places | null; fell_out: number; back: number },
+): string[] {
+  const before = days === 1 ? 'the day before' : `the ${days} days before`;
+  const are = back === 1 ? 'is' : 'are';
+  return [
+    ...(earlier ? [newSince(before, now, earlier)] : []),
+    ...(fell_out > 0
+      ? [`Of the ${counted(fell_out, 'page')} that fell out in ${before}, ${count(back)} ${are} indexed again.`]
+      : []),
+  ];
+}
+
+function newSince(before: string, now: Places, earlier: Places): string {
+  const known = namesOf(earlier);
+  const added = namesOf(now).filter((name) => !known.includes(name));
+  if (added.length === 0) return `No loss stands out that did not in ${before}.`;
+  return `New since ${before}: losses ${added.slice(0, MOST_NAMES).join(', ')}.`;
+}
+
+function namesOf({ directories, states }: Places): string[] {
+  const { lost } = directoriesChanged(directories);
+  return [
+    ...lost.map(({ directory }) => `in ${shortened(directory, NEWS_CHARACTERS)}`),
+    ...statesGrown(states).map((state) => `to “${shortened(state.index_coverage_state, NEWS_CHARACTERS)}”`),
+  ];
 }

@@ -6,8 +6,7 @@ import { askOf, askRows } from '../query/ask-rows.js';
 import type { Reader } from '../query/reader.js';
 import { unreadDays, unreadText } from '../status/website-status.js';
 import { totalOf, type WebsiteFacts } from './headline.js';
-import { newsOf } from './news.js';
-import { readNights, readOverTime, trendOf } from './over-time.js';
+import { newsOf, readNights, readOverTime, trendOf } from './over-time.js';
 import type { Period } from './period.js';
 import {
   backRow,

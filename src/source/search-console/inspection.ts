@@ -6,8 +6,7 @@ import { absoluteUrl, timestamp } from '../contract/fields.js';
 import { FETCH_STATUSES } from '../contract/known-values.js';
 import { type UrlReport, urlReportSchema } from '../contract/report.js';
 import { SourceError } from '../errors.js';
-import type { ReportOutcome } from '../report.js';
-import type { Page } from '../source.js';
+import type { Page, ReportOutcome } from '../source.js';
 import { type CallOptions, type GoogleClient, INSPECT } from './google-client.js';
 
 /** A field of a report, the name that Google has for it, and what becomes of its value. */

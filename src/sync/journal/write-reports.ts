@@ -1,5 +1,5 @@
 import { AppendFile } from '../../base/storage/durable.js';
-import type { ReportOutcome } from '../../source/report.js';
+import type { ReportOutcome } from '../../source/source.js';
 import type { JournalFolder } from '../../warehouse/journal/folder.js';
 import {
   NO_REPORTS,

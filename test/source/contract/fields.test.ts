@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { validate } from '../../../src/base/validate.js';
 import { coverageEntrySchema } from '../../../src/source/contract/coverage.js';
 import { urlReportSchema } from '../../../src/source/contract/report.js';
-import { judgeReport } from '../../../src/source/report.js';
+import { judgeReport } from '../../../src/source/source.js';
 
 const URL = 'https://www.example.com/';
 

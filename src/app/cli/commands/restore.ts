@@ -1,5 +1,5 @@
 import { STATUS_DEFAULTS } from '../../../answers/status/status-input.js';
-import { bucketUrl } from '../../../base/config/bucket.js';
+import { bucketUrl } from '../../../base/config/schema.js';
 import { Failure, UsageError } from '../../../base/exit.js';
 import { counted, size } from '../../../base/observe/format.js';
 import { safe, safeLines } from '../../../base/observe/terminal.js';
