@@ -10,7 +10,7 @@ export default defineConfig(({ mode }) => ({
     exclude: mode === 'full' ? [] : ['test/**/*.full.test.ts'],
     globalSetup: 'test/temporary-root.ts',
     setupFiles: 'test/each-file.ts',
-    env: { TZ: 'UTC', NO_COLOR: '1', INDEXHOUSE_TEST_MODE: mode },
+    env: { TZ: 'UTC', NO_COLOR: '1' },
     // Only a test that hangs is late: the machine may be busy.
     testTimeout: 60 * MINUTE_MS,
     hookTimeout: 60 * MINUTE_MS,

@@ -30,7 +30,7 @@ export function partOf(document: string, name: string, part: string): string | u
   return part;
 }
 
-/** What each ending of a run looks like, as `test/sync/endings.test.ts` proves. */
+/** What each ending of a run looks like, as `test/sync/endings.full.test.ts` proves. */
 function endings(): string {
   const rows = ENDINGS.map(({ name, exitCode, notices }) => {
     const { lastLine, ping, health } = FACES[exitCode];

@@ -1,96 +1,22 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { setAsideIfDamaged } from '../../src/sync/journal/set-aside.js';
 import { runExitCode } from '../../src/sync/receipt.js';
 import { journalFolder } from '../../src/warehouse/journal/folder.js';
 import { readHeader } from '../../src/warehouse/journal/header.js';
-import { atLength } from '../given/at-length.js';
-import { startSimulator } from '../given/client-clock.js';
-import { contentOf, countFiles } from '../given/content.js';
-import { temporaryFolder } from '../given/folder.js';
-import { Home } from '../given/home.js';
-import { leftBehind } from '../given/left-behind.js';
+import type { Home } from '../given/home.js';
 import { readTable } from '../given/parquet.js';
-import type { StopAfter } from '../given/synced.js';
+import { A_FEW, expectRecovered, givenRecovery, type Recovery } from './given-recovery.js';
 
-/** A step of each part of a commit, in `npm test`. */
-const A_FEW = ['staged all', 'moved coverage', 'wrote the marker', 'followed the data'];
-/** Every step behind which a run may die, from the end of the walk to the last follower. */
-const STEPS = atLength(A_FEW, [
-  ...[
-    'listed',
-    'wrote the plan',
-    'planned',
-    'staged coverage',
-    'staged url_reports',
-    'staged page_state',
-    'staged all',
-  ],
-  ...['wrote the manifest', 'moved coverage', 'moved url_reports', 'moved page_versions', 'moved page_state'],
-  ...['wrote the marker', 'recorded the run', 'dropped the journal'],
-  ...['followed the data', 'followed the marker', 'followed all markers'],
-]);
 /** So late that an interrupted run is not resumed. */
 const TOO_LATE = { follow: false, laterMs: 7 * 3_600_000 };
 const NEWLINE = 0x0a;
 
-let world: Awaited<ReturnType<typeof givenRecovery>>;
+let world: Recovery;
 beforeAll(async () => {
-  world = await givenRecovery();
+  world = await givenRecovery([...A_FEW, 'wrote the plan']);
 });
-
-/** A website after a first night, the states in which its second one died, and what that night makes if it does not die. */
-async function givenRecovery() {
-  const root = temporaryFolder();
-  const folderOf = () => mkdtempSync(join(root, 'home-'));
-  const leftAt = (step: string) => join(root, step.replaceAll(' ', '-'));
-  const websites = ['w', 'other'].map((id) => ({ id, pages: 50 }));
-  const simulator = await startSimulator({ maxLimit: 20, seed: 3, nights: 5, websites });
-  const first = new Home(folderOf(), simulator, ['w']);
-  await first.sync({ follow: false });
-  // Several nights, so that pages appear, go, and change.
-  simulator.advance(4);
-  const whole = first.copyTo(folderOf());
-  await leftBehind(whole.folder, STEPS, leftAt, () => whole.sync());
-  const unbroken = await contentOf(whole.warehouse);
-  expect(unbroken['page_versions']?.length).toBeGreaterThan(0);
-  const unbrokenFiles = await countFiles(whole.warehouse);
-  const stopped = async (stopAfter: StopAfter) => {
-    const interrupted = first.copyTo(folderOf());
-    await expect(interrupted.sync({ follow: false, stopAfter })).rejects.toThrow('resumes the run');
-    return interrupted;
-  };
-  const states = { first, listing: await stopped({ pages: 30 }), reports: await stopped({ reports: 20 }) };
-  return {
-    simulator,
-    unbroken,
-    /** The home after its first night, in the middle of the listing or of the reports, or behind a step. */
-    died: (state: keyof typeof states | (string & {})): Home => {
-      simulator.requests.reset();
-      const home = Object.hasOwn(states, state) ? states[state as keyof typeof states] : first.at(leftAt(state));
-      return home.copyTo(folderOf());
-    },
-    /** How often the listing was begun. */
-    listings: () =>
-      [...simulator.requests.byRequest].find(([request]) => /urls\/.*skip=0/.test(request))?.[1].answered ?? 0,
-    expectAsUnbroken: async (home: Home, expected = unbroken) => {
-      expect(home.unfinished()).toEqual([]);
-      const content = await contentOf(home.warehouse);
-      for (const [table, rows] of Object.entries(expected)) expect([table, content[table]]).toEqual([table, rows]);
-      expect(await countFiles(home.warehouse)).toBe(unbrokenFiles);
-    },
-  };
-}
 
 /** Takes bytes off the end of a file of the only unfinished run. */
 function cut(home: Home, name: string, bytes: number): void {
@@ -116,29 +42,22 @@ const RESUMED: [how: string, state: string, since: (home: Home) => void, again: 
   ['while it wrote the plan', 'wrote the plan', (home) => cut(home, 'plan.ndjson', 500), 0, 0],
 ];
 
-test.each(atLength(RESUMED.slice(0, 2), RESUMED))(
-  'a run that died %s ends up as if it had not died',
-  async (_, state, since, again, listings) => {
-    const home = world.died(state);
-    const had = home.journaled('w');
-    since(home);
-    const receipt = await home.syncOne({ follow: false });
-    expect(receipt).toMatchObject({ status: 'committed', reports_status: 'complete', resumed: true });
-    const expected = Math.min(again, had.length);
-    expect(receipt.reports).toMatchObject({ reused: had.length - expected, left: 0 });
-    expect(home.asked().filter((url) => had.includes(url))).toHaveLength(expected);
-    expect(world.listings()).toBe(listings);
-    await world.expectAsUnbroken(home);
-  },
-);
-
-test.each(STEPS)('a run that died behind a step is recovered as if it had not died: %s', async (step) => {
-  const home = world.died(step);
-  const snapshots = (await readTable(home.warehouse, 'snapshots')).length;
-  expect(snapshots).toBe(STEPS.indexOf(step) < STEPS.indexOf('wrote the marker') ? 1 : 2);
-  expect(runExitCode(await home.sync({ recoverOnly: true, follow: step.startsWith('followed') }))).toBe(0);
+test.each(RESUMED)('a run that died %s ends up as if it had not died', async (_, state, since, again, listings) => {
+  const home = world.died(state);
+  const had = home.journaled('w');
+  since(home);
+  const receipt = await home.syncOne({ follow: false });
+  expect(receipt).toMatchObject({ status: 'committed', reports_status: 'complete', resumed: true });
+  const expected = Math.min(again, had.length);
+  expect(receipt.reports).toMatchObject({ reused: had.length - expected, left: 0 });
+  expect(home.asked().filter((url) => had.includes(url))).toHaveLength(expected);
+  expect(world.listings()).toBe(listings);
   await world.expectAsUnbroken(home);
 });
+
+test.each(A_FEW)('a run that died behind a step is recovered as if it had not died: %s', (step) =>
+  expectRecovered(world, step),
+);
 
 test('a listing that was interrupted for more than ten minutes starts over, in the same run', async () => {
   const home = world.died('listing');

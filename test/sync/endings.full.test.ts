@@ -5,7 +5,6 @@ import type { Config } from '../../src/base/config/schema.js';
 import { addKey } from '../../src/serve/keys/manage-keys.js';
 import { realRunEffects } from '../../src/sync/context.js';
 import { startReceiver } from '../app/notify/given.js';
-import { atLength } from '../given/at-length.js';
 import { type Ended, type RunOptions, run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { ENDINGS, type Ending, FACES, PAGES } from '../given/endings.js';
@@ -75,11 +74,7 @@ async function healthOf(warehouse: string, config: Config) {
   return { stranger: await get(), key: await get({ authorization: `Bearer ${token}` }) };
 }
 
-/** Endings of each exit code that are cheap to play. */
-const A_FEW = /^(everything is fetched|too many records are rejected|the token is refused)/;
-const PLAYED = ENDINGS.filter(({ name }) => atLength(A_FEW.test(name), true));
-
-test.each(PLAYED)('if $name, every face says the same: exit code $exitCode', async (ending) => {
+test.each(ENDINGS)('if $name, every face says the same: exit code $exitCode', async (ending) => {
   const { exitCode, notices, says = '', flags = [] } = ending;
   const usual = { ...realRunEffects };
   onTestFinished(() => void Object.assign(realRunEffects, usual));
