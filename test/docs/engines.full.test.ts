@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { z } from 'zod';
 import { packageFolder } from '../../src/base/storage/sql.js';
 import { Bucket } from '../../src/warehouse/bucket/client.js';
-import { pathKey } from '../../src/warehouse/bucket/keys.js';
+import { pathKey } from '../../src/warehouse/bucket/copy.js';
 import { listTableFiles } from '../../src/warehouse/log/folder/layout.js';
 import type { environmentOf } from '../given/bucket.js';
 import { run } from '../given/cli.js';

@@ -4,9 +4,8 @@ import { type FollowerLag, lagText } from '../../warehouse/copies/follower.js';
 import { NO_WEBSITE, type Waiting } from '../../warehouse/journal/run-file.js';
 import { type Problem, type ProblemKind, problemsOf } from '../../warehouse/log/verdict.js';
 import { staleText } from './data-age.js';
-import type { Found, StatusInput } from './found.js';
+import type { Found, StatusInput, WaitingNotices } from './found.js';
 import type { UnfinishedRun } from './unfinished-runs.js';
-import type { WaitingNotices } from './waiting-notices.js';
 import { nameOf, type WebsiteStatus } from './website-status.js';
 
 /** Clocks of two machines may differ by this much. */

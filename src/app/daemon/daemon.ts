@@ -1,4 +1,9 @@
+import { maintainJob } from '../../../jobs/maintain.js';
+import { nightlySync } from '../../../jobs/nightly-sync.js';
+import { reportJob } from '../../../jobs/report.js';
+import { verifyJob } from '../../../jobs/verify.js';
 import { lastTime, nextTimes } from '../../base/config/cron.js';
+import type { Config } from '../../base/config/schema.js';
 import { BusyError, EXIT, Failure, messageOf, Stopped } from '../../base/exit.js';
 import type { Logger } from '../../base/observe/log.js';
 import { makeFolder } from '../../base/storage/durable.js';
@@ -6,15 +11,34 @@ import { writeJson } from '../../base/storage/json-file.js';
 import { HOUR_MS, MINUTE_MS } from '../../base/time.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
 import { type Jobs, readJobs } from '../../warehouse/upkeep/jobs.js';
-import type { JobContext } from './job.js';
-import type { TimedJob } from './timetable.js';
+import { JOB_NAMES, type Job, type JobContext, type JobName } from './job.js';
+
+/** Each job, by its name. */
+export const JOBS = {
+  'nightly-sync': nightlySync,
+  maintain: maintainJob,
+  verify: verifyJob,
+  report: reportJob,
+} satisfies Record<JobName, Job>;
+
+/** A job and its times; `cron` is null if it is switched off. */
+interface TimedJob {
+  name: string;
+  job: Job;
+  cron: string | null;
+}
+
+/** When each job runs. */
+export function timetable({ schedule }: Pick<Config, 'schedule'>): TimedJob[] {
+  return JOB_NAMES.map((name) => ({ name, job: JOBS[name], cron: schedule[name] || null }));
+}
 
 /** How often to check the clock, because timers stand still while a machine sleeps. */
 const LOOK_MS = 10 * MINUTE_MS;
 /** A job that was missed by less still runs: a night by noon is worth having, a later one would disturb the next. */
 const CATCH_UP_MS = 12 * HOUR_MS;
 
-export interface DaemonOptions extends JobContext {
+interface DaemonOptions extends JobContext {
   jobs: readonly TimedJob[];
   board: JobBoard;
   /** Called every hour; it never throws. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { channelState } from '../../answers/status/waiting-notices.js';
+import { channelState } from '../../answers/status/found.js';
 import { readJson, writeJson } from '../../base/storage/json-file.js';
 import { warehouseFolder } from '../../warehouse/log/folder/layout.js';
 import { keyOf, labelOf, type MessageChannel } from './channels.js';

@@ -2,12 +2,56 @@ import { type Newest, Reader } from '../../answers/query/reader.js';
 import type { ReaderOptions } from '../../answers/query/reader-options.js';
 import { type DataAge, dataAgeOf } from '../../answers/status/data-age.js';
 import { exists, stampOf } from '../../base/storage/durable.js';
-import type { DamagedFile } from '../../warehouse/log/folder/damage.js';
+import { EngineError, MemoryError } from '../../base/storage/engine.js';
+import { type DamagedFile, DamageError } from '../../warehouse/log/folder/damage.js';
 import { listTableFiles, websiteOf } from '../../warehouse/log/folder/layout.js';
 import type { Marker } from '../../warehouse/log/markers.js';
+import { ServiceError } from '../api/errors.js';
 import type { RequestContext } from '../api/store.js';
 import { type QuestionKind, QuestionQueue } from './question-queue.js';
-import { explained, UnreadableError } from './unreadable.js';
+
+/** DuckDB's names for errors that are the fault of a file or the disk, not of the statement. */
+const OF_A_FILE = /\b(IO|Invalid|Invalid Input|Serialization|Corrupt\w*|Not implemented) Error\b/i;
+/** The file that DuckDB's message is about. */
+const FILE = /["']([^"']+\.parquet)["']/;
+const MISSING = /No files found|No such file|does not exist/i;
+
+/** This answer needs a file that cannot be read; other answers do not. */
+export class UnreadableError extends ServiceError {
+  constructor(
+    /** Whether the file is missing: deleted after its retention, or lost. */
+    readonly isMissing: boolean,
+    /** What was wrong: for the log, never for a client. */
+    readonly reason: string,
+    /** Its path; several if it is one of them, none if it is unknown. Also only for the log. */
+    readonly files: readonly string[],
+  ) {
+    super(503, 'Some of the data for this answer cannot be read.', { 'retry-after': '60' });
+  }
+}
+
+/** What a client gets for an engine's error about memory or a file; any other error is returned as it is. */
+export function explained(error: unknown): unknown {
+  if (error instanceof DamageError) {
+    const { damaged, message } = error;
+    const isMissing = damaged.every(({ reason }) => reason === 'is missing');
+    const paths = damaged.map(({ path }) => path);
+    return new UnreadableError(isMissing, message, paths);
+  }
+  if (!(error instanceof EngineError)) return error;
+  const { message } = error;
+  if (error instanceof MemoryError) {
+    return new ServiceError(503, 'This answer needs more memory than is available now.', { 'retry-after': '5' });
+  }
+  return OF_A_FILE.test(message) ? new UnreadableError(MISSING.test(message), message, filesBehind(error)) : error;
+}
+
+function filesBehind({ message, parameters }: EngineError): string[] {
+  const named = FILE.exec(message)?.[1];
+  if (named !== undefined) return [named];
+  const read = Object.values(parameters).filter((value) => Array.isArray(value));
+  return read.flat().filter((file) => file.includes('/parquet/') && file.endsWith('.parquet'));
+}
 
 /** How long to wait before looking for new files again, and at least how many times as long as the last look took. */
 const LOOK_INTERVAL_MS = 1000;

@@ -10,8 +10,7 @@ import type { WindowBounds } from '../api/pagination.js';
 import type { ListingWindow, Moment, RequestContext, ShownState, StateQuery, Store } from '../api/store.js';
 import { commitsAt, type ServedCommits } from './commits.js';
 import { type KnownPage, Listings, reportOf, websitesOf, withHistory } from './listing.js';
-import type { LiveReader } from './live-reader.js';
-import { explained, UnreadableError } from './unreadable.js';
+import { explained, type LiveReader, UnreadableError } from './live-reader.js';
 
 export interface WarehouseStoreOptions {
   warehouse: string;

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { messageOf } from '../../base/exit.js';
 import { counted } from '../../base/observe/format.js';
 import { crashPoint } from '../../base/storage/crash-point.js';
@@ -7,14 +7,37 @@ import { exists, sha256Of } from '../../base/storage/durable.js';
 import type { EngineOptions } from '../../base/storage/engine.js';
 import { type Compared, catchUp, type Follower, type LogCopy, lagging } from '../copies/follower.js';
 import { GRACE_MS } from '../log/commit.js';
-import { listTableFiles, warehouseFolder } from '../log/folder/layout.js';
+import { listTableFiles, warehouseFolder, warehousePath } from '../log/folder/layout.js';
 import { LOOSE_TABLES, THINNED_TABLES } from '../log/folder/tables.js';
 import type { Log } from '../log/log.js';
 import { dataFilesOf, lackingIn, type Marker } from '../log/markers.js';
 import { readBucketRemoval } from '../removal/steps.js';
 import { AWAITED, type Bucket, type BucketOptions, withBucket } from './client.js';
-import { fileOfKey, idOfKey, keyOf, pathKey } from './keys.js';
 import { checkOwner, OwnerError, own, sendIdentity } from './owner.js';
+
+/** The key of a file: its path in the warehouse. */
+export function keyOf(warehouse: string, file: string): string {
+  return pathKey(relative(warehouse, file).split(sep).join('/'));
+}
+
+/**
+ * A path of a warehouse as a key: with `!` for each `%` of an encoded id, because some servers leave keys with `%` out of
+ * their listings, or decode them. No path of a warehouse has a `!` of its own.
+ */
+export function pathKey(path: string): string {
+  return path.replaceAll('%', '!');
+}
+
+/** The file that a key stands for; null if it is not a path of a warehouse. */
+export function fileOfKey(warehouse: string, key: string): string | null {
+  const path = key.replaceAll('!', '%');
+  return path === 'warehouse.json' || warehousePath.test(path) ? join(warehouse, path) : null;
+}
+
+/** `…/<id>.parquet` */
+export function idOfKey(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1).replace(/\.parquet$/, '');
+}
 
 /** Where the markers are. */
 export const MARKERS = 'parquet/snapshots/';

@@ -14,9 +14,8 @@ import { openLog } from '../log/log.js';
 import { dataFilesOf, newestMarkers, stateFileOf } from '../log/markers.js';
 import { dropIndex } from '../log/update-index.js';
 import { type Bucket, type BucketOptions, withBucket } from './client.js';
-import { foreignMarkers, MARKERS, removeFromBucket } from './copy.js';
+import { fileOfKey, foreignMarkers, idOfKey, keyOf, MARKERS, removeFromBucket } from './copy.js';
 import { BucketError } from './errors.js';
-import { fileOfKey, idOfKey, keyOf } from './keys.js';
 import { checkOwner, OwnerError, otherWarehouse, takeOwnership } from './owner.js';
 
 const AT_ONCE = 8;

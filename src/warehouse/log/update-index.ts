@@ -26,7 +26,6 @@ const indexSchema = z.object({
   witness: z.string().regex(new RegExp(`^parquet/snapshots/${WEBSITE_FOLDER}/date=[\\d-]+/[\\w-]+\\.parquet$`)),
   files: z.object({ snapshots: fileSchema, runs: fileSchema }),
 });
-type IndexContent = z.infer<typeof indexSchema>;
 
 /**
  * The older rows of the tables with a small file per commit or run, in one file for each table: thousands of files take
@@ -47,11 +46,6 @@ export async function readIndex(warehouse: string): Promise<MarkerIndex | null> 
   }
   const { before, files } = index;
   return { before, files: { snapshots: join(folder, files.snapshots.name), runs: join(folder, files.runs.name) } };
-}
-
-/** Replaces the index. */
-function writeIndex(warehouse: string, index: IndexContent): Promise<void> {
-  return writeJson(placeOf(warehouse).file, index);
 }
 
 /** Whether there is an index, usable or not. */
@@ -128,7 +122,8 @@ export async function updateIndex(
       snapshots: await addRows(within, 'snapshots', old, snapshots),
       runs: await addRows(within, 'runs', old, runs),
     };
-    await writeIndex(warehouse, { version: 3, before, witness: relative(warehouse, witness), files });
+    const index: z.infer<typeof indexSchema> = { version: 3, before, witness: relative(warehouse, witness), files };
+    await writeJson(placeOf(warehouse).file, index);
     const names = Object.values(files).map(({ name }) => name);
     const replaced = Object.values(old?.files ?? {}).map((path) => basename(path));
     await dropReplaced(warehouseFolder(warehouse).index, [...names, ...replaced], now);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timetable } from '../../../src/app/daemon/timetable.js';
+import { timetable } from '../../../src/app/daemon/daemon.js';
 import { lastTime, longestGap, nextTimes } from '../../../src/base/config/cron.js';
 import { configSchema } from '../../../src/base/config/schema.js';
 import { DAY_MS, HOUR_MS } from '../../../src/base/time.js';

@@ -147,7 +147,6 @@ function changeSelects({ kind, per }: ChangesQuery, { kinds }: Changes): Select[
 const DAYS_APART = 7;
 
 const compareQuery = z.object({ ...datesQuery, directory: filterText });
-type CompareQuery = z.infer<typeof compareQuery>;
 
 const figureRow = z.object({
   figure: z.string(),
@@ -182,7 +181,7 @@ ${table(figureColumns(rows), rows, { id: 'compare', caption: 'Each figure counts
   return { title: `Two dates of ${shownName(context.website)}`, content };
 }
 
-async function readFigures(reader: Reader, website: string, { from, to, directory }: CompareQuery) {
+async function readFigures(reader: Reader, website: string, { from, to, directory }: z.infer<typeof compareQuery>) {
   const until = to ?? newestDates(reader.markers, website, 1)[0] ?? reader.today;
   const since = from ?? addDays(until, -DAYS_APART);
   const sides = { website, since, until, directory: directory ?? null, other: null, pages: false, limit: null };
