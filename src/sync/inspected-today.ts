@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { scopeOf } from '../base/config/google.js';
 import { withEngine } from '../base/storage/engine.js';
-import { withTemporary } from '../base/storage/locks.js';
 import { sql } from '../base/storage/sql.js';
+import { withTemporary } from '../base/storage/temporary.js';
 import { DAY_MS } from '../base/time.js';
 import { jsonOf } from '../base/validate.js';
 import type { InspectionDay } from '../source/search-console/account.js';

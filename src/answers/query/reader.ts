@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import { z } from 'zod';
 import { type NamedWebsite, websiteIds } from '../../base/config/websites.js';
 import { Engine, type Parameters } from '../../base/storage/engine.js';
-import { makeTemporary, removeTemporary } from '../../base/storage/locks.js';
+import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import { calendarDate } from '../../base/time.js';
 import {
   type DamagedFile,

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../../base/exit.js';
-import { makeTemporary, removeTemporary } from '../../base/storage/locks.js';
 import { packageFolder } from '../../base/storage/sql.js';
+import { makeTemporary, removeTemporary } from '../../base/storage/temporary.js';
 import { type Rows, rowsSchema } from './rows.js';
 
 const PROGRAM = ['dist', 'src', 'serve', 'assistant', 'sql-process.js'];

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { z } from 'zod';
 import type { NamedWebsite } from '../../base/config/websites.js';
 import { type Engine, withEngine } from '../../base/storage/engine.js';
-import { withTemporary } from '../../base/storage/locks.js';
+import { withTemporary } from '../../base/storage/temporary.js';
 import { addDays } from '../../base/time.js';
 import {
   type DamagedFile,

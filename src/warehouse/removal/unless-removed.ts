@@ -1,6 +1,6 @@
 import { BusyError, messageOf } from '../../base/exit.js';
 import { withEngine } from '../../base/storage/engine.js';
-import { withTemporary } from '../../base/storage/locks.js';
+import { withTemporary } from '../../base/storage/temporary.js';
 import { DamageError } from '../log/folder/damage.js';
 import { openLog } from '../log/log.js';
 import { unfinishedRemoval } from './steps.js';

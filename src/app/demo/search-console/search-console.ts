@@ -1,4 +1,4 @@
-import { makeTemporary, removeTemporary } from '../../../base/storage/locks.js';
+import { makeTemporary, removeTemporary } from '../../../base/storage/temporary.js';
 import { plainServer } from '../../../serve/api/http.js';
 import { type Simulation, type SimulationOptions, startSimulation } from '../simulator/simulation.js';
 import type { World } from '../simulator/world.js';
