@@ -5,7 +5,6 @@ import { errorBodySchema, keyDetailsSchema } from '../../../src/source/contract/
 import { type UrlReport, urlReportSchema } from '../../../src/source/contract/report.js';
 import { startSimulator } from '../../given/client-clock.js';
 import { NASTY_PATHS } from '../../given/nasty-paths.js';
-import { pagesOf } from '../../given/pages-of.js';
 import { serveSimulated } from '../../given/served.js';
 import { entryWindow } from '../client.js';
 
@@ -39,9 +38,9 @@ beforeAll(async () => {
     })),
   });
   const copy = await serveSimulated(simulator, { token: 'all', keys: KEYS });
-  const pages = pagesOf(simulator.world, 'shop');
-  const entries = new Map(pages.map(({ coverage }) => [coverage.url, coverage]));
-  const reports = new Map(pages.map(({ report }) => [report.url, report]));
+  const { entries: listed } = simulator.world.listing('shop', 0, Number.POSITIVE_INFINITY);
+  const entries = new Map(listed.map((entry) => [entry.url, entry]));
+  const reports = new Map(listed.map(({ url }) => [url, urlReportSchema.parse(simulator.world.report('shop', url))]));
   for (const [name, baseUrl] of Object.entries({ simulator: simulator.url, warehouse: copy.baseUrl }))
     served[name] = { baseUrl, entries, reports };
 });
