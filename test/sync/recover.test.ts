@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { setAsideIfDamaged } from '../../src/sync/journal/set-aside.js';
@@ -81,6 +81,17 @@ test('reports that are too old to be resumed are committed as interrupted, and a
   expect(old).toMatchObject({ reports_status: 'interrupted', reports_planned: had, utilisation: null });
   expect(old?.['reports_wanted']).toBe(wanted);
   expect(snapshots).toHaveLength(3);
+});
+
+test('of two unfinished runs the newest is resumed, and the other one ends without a snapshot', async () => {
+  const [older, home] = [world.died('listing'), world.died('reports')];
+  const [[old = ''], [newest = '']] = [older.unfinished(), home.unfinished()];
+  cpSync(join(older.warehouse, 'runs', old), join(home.warehouse, 'runs', old), { recursive: true });
+  expect(await home.sync({ follow: false })).toMatchObject({ run_id: newest, websites: [{ resumed: true }] });
+  const outcomes = (await readTable(home.warehouse, 'runs')).map(({ run_id, outcome }) => [run_id, outcome]);
+  expect(outcomes).toContainEqual([old, 'failed']);
+  expect(outcomes).toContainEqual([newest, 'committed']);
+  expect(world.listings()).toBe(0);
 });
 
 test('the run of a website that is no longer configured is committed as it is, without a request', async () => {
