@@ -11,8 +11,6 @@ import { writeConfig } from '../../given/config-file.js';
 import { temporaryFolder } from '../../given/folder.js';
 import { readTable } from '../../given/parquet.js';
 
-/** A field for seconds may stand before the five. */
-const EVERY_SECOND = '* * * * * *';
 const NIGHTS = 20;
 /** Nights until everything is loaded, compiled and cached. */
 const WARM_UP = 10;
@@ -36,7 +34,8 @@ test('the memory of the daemon does not grow from night to night', async () => {
     if (used.push(heap()) === NIGHTS) stop.abort();
     return exitCode;
   };
-  const jobs = [{ name: 'nightly-sync', job: { run }, cron: EVERY_SECOND }];
+  const everySecond = '* * * * * *';
+  const jobs = [{ name: 'nightly-sync', job: { run }, cron: everySecond }];
   await runDaemon({ jobs, config, version: 'test', logger, board: new JobBoard(null, logger), signal: stop.signal });
   expect(await readTable(config.warehouse.path, 'snapshots')).toHaveLength(NIGHTS);
   expect((used.at(-1) ?? 0) - (used[WARM_UP] ?? 0)).toBeLessThan(GROWTH_BYTES);

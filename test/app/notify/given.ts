@@ -20,9 +20,11 @@ interface Got {
 export async function startReceiver() {
   const got: Got[] = [];
   const receiver = { url: '', got, status: 200, take: () => got.splice(0) };
-  const server = createServer(async (request, response) => {
-    got.push({ path: request.url ?? '', body: await text(request), headers: request.headers });
-    response.writeHead(receiver.status).end();
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      got.push({ path: request.url ?? '', body, headers: request.headers });
+      response.writeHead(receiver.status).end();
+    });
   });
   const { url, close } = await listenOnLoopback(server);
   receiver.url = url;
