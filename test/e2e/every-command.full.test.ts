@@ -31,7 +31,7 @@ const COMMANDS = [
   'remove --website w --yes',
   'demo --pages 10 --nights 1',
 ];
-/** For Search Console: in test/app/cli/inspect.test.ts and login.test.ts. */
+/** For Search Console: in test/app/cli/inspect.full.test.ts and login.test.ts. */
 const ELSEWHERE = ['inspect', 'login', 'logout'];
 const UNTIL_STOPPED = ['schedule', 'serve --port 0', 'simulate --port 0', 'mcp'];
 /** Those that run as a process of their own; the others run in this one. */
