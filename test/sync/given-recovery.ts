@@ -1,25 +1,13 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { runExitCode } from '../../src/sync/receipt.js';
 import { startSimulator } from '../given/client-clock.js';
 import { contentOf, countFiles } from '../given/content.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
-import { readTable } from '../given/parquet.js';
 import type { StopAfter } from '../given/synced.js';
 
-/** Every step behind which a run may die, from the end of the walk to the last follower. */
-export const STEPS = [
-  ...['listed', 'wrote the plan', 'planned', 'staged coverage', 'staged url_reports', 'staged page_state'],
-  ...['staged all', 'wrote the manifest'],
-  ...['moved coverage', 'moved url_reports', 'moved page_versions', 'moved page_state'],
-  ...['wrote the marker', 'recorded the run', 'dropped the journal'],
-  ...['followed the data', 'followed the marker', 'followed all markers'],
-];
-/** A step of each part of a commit, in `npm test`. */
-export const A_FEW = ['staged all', 'moved coverage', 'wrote the marker', 'followed the data'];
 export type Recovery = Awaited<ReturnType<typeof givenRecovery>>;
 
 /** A website after a first night, the states in which its second one died, and what that night makes if it does not die. */
@@ -63,12 +51,4 @@ export async function givenRecovery(steps: string[]) {
       expect(await countFiles(home.warehouse)).toBe(unbrokenFiles);
     },
   };
-}
-
-export async function expectRecovered(world: Recovery, step: string): Promise<void> {
-  const home = world.died(step);
-  const snapshots = (await readTable(home.warehouse, 'snapshots')).length;
-  expect(snapshots).toBe(STEPS.indexOf(step) < STEPS.indexOf('wrote the marker') ? 1 : 2);
-  expect(runExitCode(await home.sync({ recoverOnly: true, follow: step.startsWith('followed') }))).toBe(0);
-  await world.expectAsUnbroken(home);
 }
