@@ -33,7 +33,7 @@ with absences as (
   )
 )
 select
-  -- Of the state before only what changes are told by: on most nights these are all pages.
+  -- Of the state before, only what `page_versions` compares: the table has a row for every page.
   columns(lambda name: not starts_with(name, 'was_')),
   was_status,
   was_listed_snapshot_id,

@@ -33,7 +33,7 @@ export interface EngineOptions {
   temporary: string;
   /** Whether other connections to this database see its views; only for one in memory. Default: no. */
   sharedViews?: boolean;
-  /** Another engine: one in memory is then a further connection to its database, which takes no time to open. */
+  /** If set, an engine in memory is a further connection to the database of this one, and opens at once. */
   within?: Engine | undefined;
 }
 

@@ -67,7 +67,7 @@ export class JournalEngine {
   use<T>(walk: number | null, work: (engine: Engine) => Promise<T>): Promise<T> {
     return this.inTurn(async () => {
       const engine = await this.#opened();
-      // Of the whole database.
+      // The setting is global: another website's commit may have reset it.
       await engine.run(sql('sync/stage/joins_as_written'));
       if (walk !== null && walk !== this.#walk) await viewKeptWalk(engine, walk);
       this.#walk = walk ?? this.#walk;
