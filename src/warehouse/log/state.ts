@@ -127,7 +127,7 @@ export async function rebuildState(
   });
 }
 
-/** Called for each commit with a file of the pages that it says something new of, as compared now; none: without any. */
+/** Called for each commit with the file of the versions that it adds, as compared now; empty if it adds none. */
 export type OnCompared = (marker: Marker, versions: string[]) => Promise<void>;
 
 /** What a state is derived from: the views of `sql/warehouse/stage`, and the tables whose files they read. */

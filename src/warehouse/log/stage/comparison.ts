@@ -71,7 +71,6 @@ const OF_THE_COMMIT = ['snapshot_id', 'website_id', 'snapshot_at', 'snapshot_dat
  */
 export async function viewComparison(engine: Engine): Promise<void> {
   if (viewed.has(engine)) return;
-  viewed.add(engine);
   const ranged = engine.viewsScript({
     ...Object.fromEntries(
       COMPARED.map((table) => [`ranged_${table}`, `select ${comparable(table)} from now_${table} where in_range(url)`]),
@@ -79,6 +78,7 @@ export async function viewComparison(engine: Engine): Promise<void> {
     ranged_state: 'select * from previous_state where in_range(url)',
   });
   await engine.run([sql('warehouse/stage/in_range'), ranged, sqlScript(COMPARISON)].join(';\n'));
+  viewed.add(engine);
 }
 
 /**
